@@ -1,0 +1,18 @@
+"""The one way kernels are compiled."""
+
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar, cast
+
+import numba
+
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+
+def compiled(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """Compile a function to machine code on first call, and keep the result on disk.
+
+    The global interpreter lock is released, so kernels run side by side in threads.
+    """
+    decorate = numba.njit(cache=True, nogil=True, error_model="numpy")
+    return cast("Callable[_Parameters, _Result]", decorate(function))

@@ -1,0 +1,230 @@
+"""What of the data the model needs: counts, as large for a million rankings as for ten."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import lgamma
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._encoding import NOT_LISTED, Places, Weights
+from tierwise._kernels import counting
+from tierwise.errors import InputError, TooLargeError
+from tierwise.rankings import Rankings
+from tierwise.sizes import Sizes, check_sizes
+from tierwise.tiers import Item
+
+# int64 where all weights are whole numbers, float64 otherwise.
+Numbers: TypeAlias = NDArray[Any]
+
+# Joint counts take n^4 numbers: 50 MB at this many items.
+MOST_ITEMS_FOR_JOINT_COUNTS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class BlockCounts:
+    """What the data say once places are cut into blocks of given sizes.
+
+    Attributes
+    ----------
+    items
+        The items that rows and columns stand for.
+    sizes
+        The sizes of the blocks, which are those of the tiers.
+    membership
+        ``membership[a, l]`` is how often item ``a`` lies in block ``l``.
+    precedence
+        ``precedence[a, b]`` is how often item ``a`` lies in an earlier block than item ``b``.
+    n_rankings
+        The number of rankings, the sum of their weights.
+    log_completions
+        Sum over rankings of the log number of complete orderings that agree with what was said: 0
+        for complete rankings. All of them have the same blocks, so the same probability.
+    """
+
+    items: tuple[Item, ...]
+    sizes: Sizes
+    membership: Numbers
+    precedence: Numbers
+    n_rankings: int | float
+    log_completions: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Place counts and joint counts of complete rankings; two of them add.
+
+    Attributes
+    ----------
+    items
+        The items that the axes stand for.
+    places
+        ``places[a, r]`` is how often item ``a`` has place ``r``.
+    joint
+        ``joint[a, r, b, s]`` is how often item ``a`` has place ``r`` and item ``b`` place ``s``.
+        Block counts of any sizes are sums over it.
+    n_rankings
+        The number of rankings, the sum of their weights.
+
+    Examples
+    --------
+    >>> from tierwise import Rankings
+    >>> counts = Counts.of(Rankings.from_orderings([["a", "b", "c"], ["b", "a", "c"]]))
+    >>> counts.places.tolist()
+    [[1, 1, 0], [1, 1, 0], [0, 0, 2]]
+    >>> (counts + counts).n_rankings
+    4
+    >>> counts.blocks((2, 1)).precedence.tolist()
+    [[0, 0, 2], [0, 0, 2], [0, 0, 0]]
+    """
+
+    items: tuple[Item, ...]
+    places: Numbers
+    joint: Numbers
+    n_rankings: int | float
+
+    @classmethod
+    def of(cls, rankings: Rankings) -> "Counts":
+        """Count complete rankings."""
+        return cls.from_chunks([rankings])
+
+    @classmethod
+    def from_chunks(cls, chunks: Iterable[Rankings]) -> "Counts":
+        """Count rankings that come in pieces, of which only one is in memory at a time."""
+        tally: _Tally | None = None
+        for chunk in chunks:
+            tally = _Tally(chunk.items) if tally is None else tally
+            tally.add(chunk)
+        if tally is None:
+            raise InputError("there are no rankings to count: give at least one chunk")
+        return tally.counts()
+
+    def __add__(self, other: "Counts") -> "Counts":
+        if self.items != other.items:
+            raise InputError("counts of different items, or in a different order, do not add")
+        return Counts(
+            self.items,
+            self.places + other.places,
+            self.joint + other.joint,
+            self.n_rankings + other.n_rankings,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Compare items and all counts."""
+        if not isinstance(other, Counts):
+            return NotImplemented
+        return (
+            self.items == other.items
+            and self.n_rankings == other.n_rankings
+            and np.array_equal(self.joint, other.joint)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def blocks(self, sizes: Iterable[int]) -> BlockCounts:
+        """Return the counts for places cut into blocks of given sizes."""
+        checked = check_sizes(sizes, len(self.items))
+        starts = np.cumsum((0, *checked[:-1]))
+        membership = np.add.reduceat(self.places, starts, axis=1)
+        by_block = np.add.reduceat(np.add.reduceat(self.joint, starts, axis=1), starts, axis=3)
+        earlier = np.triu(np.ones((len(checked), len(checked)), dtype=self.joint.dtype), k=1)
+        precedence = np.einsum("aibj,ij->ab", by_block, earlier)
+        return BlockCounts(self.items, checked, membership, precedence, self.n_rankings)
+
+
+class _Tally:
+    """Counts while they grow: only half of the joint counts, the other half mirrors it."""
+
+    def __init__(self, items: tuple[Item, ...]) -> None:
+        n_items = len(items)
+        if n_items > MOST_ITEMS_FOR_JOINT_COUNTS:
+            raise TooLargeError(
+                f"joint counts of {n_items} items need {n_items**4 * 8 / 2**30:.1f} GB: they are "
+                f"kept for up to {MOST_ITEMS_FOR_JOINT_COUNTS} items. Fitting with given sizes "
+                "works for any number of items: pass the rankings themselves"
+            )
+        self.items = items
+        self.n_rankings: int | float = 0
+        self.places: Numbers = np.zeros((n_items, n_items), dtype=np.int64)
+        self.half: Numbers = np.zeros((n_items,) * 4, dtype=np.int64)
+
+    def add(self, chunk: Rankings) -> None:
+        if chunk.items != self.items:
+            raise InputError("all chunks must have the same items in the same order")
+        if not chunk.is_complete:
+            raise InputError(
+                "place counts need complete rankings without ties: use "
+                "block_counts(rankings, sizes) or leave the incomplete answers out"
+            )
+        if chunk.weights.dtype != self.half.dtype:
+            self.places, self.half = self.places.astype(float), self.half.astype(float)
+        weights = chunk.pattern_weights.astype(self.half.dtype)
+        counting.add_place_counts(chunk.patterns, weights, self.places)
+        counting.add_joint_counts(chunk.patterns, weights, self.half)
+        self.n_rankings += chunk.n_rankings
+
+    def counts(self) -> Counts:
+        joint = self.half + self.half.transpose(2, 3, 0, 1)
+        item, place = np.indices(self.places.shape)
+        joint[item, place, item, place] = self.places
+        return Counts(self.items, self.places, joint, self.n_rankings)
+
+
+def block_counts(data: Rankings | Counts, sizes: Iterable[int]) -> BlockCounts:
+    """Count how often items lie in the blocks of given sizes, and in an earlier block than others.
+
+    Answers may be incomplete or tied as long as they leave no doubt about the blocks: a list of the
+    best ten does, if the last tier holds all other items.
+
+    Examples
+    --------
+    >>> from tierwise import Rankings
+    >>> top = Rankings.from_orderings([["a"], ["b"]], items="abc", unranked="below")
+    >>> block_counts(top, (1, 2)).membership.tolist()
+    [[1, 1], [1, 1], [0, 2]]
+    """
+    if isinstance(data, Counts):
+        return data.blocks(sizes)
+    checked = check_sizes(sizes, len(data.items))
+    blocks, group_sizes = _blocks_of_patterns(data, checked)
+    weights: Weights = data.pattern_weights
+    membership: Numbers = np.zeros((len(data.items), len(checked)), dtype=weights.dtype)
+    precedence: Numbers = np.zeros((len(data.items),) * 2, dtype=weights.dtype)
+    counting.add_place_counts(blocks, weights, membership)
+    counting.add_block_pair_counts(blocks, weights, precedence)
+    # A group of g items in unknown order has g! orders; each member carries its share of log g!.
+    log_factorial = np.array([lgamma(size + 1) for size in range(len(data.items) + 1)])
+    shares = log_factorial[group_sizes] / np.maximum(group_sizes, 1)
+    log_completions = float(weights @ shares.sum(axis=1))
+    return BlockCounts(
+        data.items, checked, membership, precedence, data.n_rankings, log_completions
+    )
+
+
+def _blocks_of_patterns(rankings: Rankings, sizes: Sizes) -> tuple[Places, NDArray[np.int64]]:
+    """Return the block of each item in each pattern, and the size of the group it is tied in."""
+    n_items = len(rankings.items)
+    patterns = rankings.patterns
+    if rankings.unranked == "anywhere":
+        raise InputError(
+            'answers with unranked="anywhere" do not determine the blocks: complete rankings, or '
+            'unranked="below" with a last tier that holds all items not listed, do'
+        )
+    first = np.where(
+        patterns == NOT_LISTED, (patterns != NOT_LISTED).sum(axis=1)[:, None], patterns
+    )
+    occupied = np.zeros((len(patterns), n_items), dtype=np.int64)
+    np.add.at(occupied, (np.arange(len(patterns))[:, None], first), 1)
+    group_sizes = np.take_along_axis(occupied, first, axis=1)
+    block_of_place = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    blocks = block_of_place[first]
+    doubtful = blocks != block_of_place[first + group_sizes - 1]
+    if doubtful.any():
+        row = int(np.argmax(doubtful.any(axis=1)[rankings.pattern_of]))
+        raise InputError(
+            f"row {row + 1} does not say which items lie in which tier-sized block for sizes "
+            f"{sizes}: use complete answers, or a last tier large enough to hold all items that "
+            "any answer leaves out"
+        )
+    return np.ascontiguousarray(blocks), group_sizes
