@@ -1,0 +1,97 @@
+"""The problem that every consensus method solves, checked once and laid out for the kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tierwise._kernels.objective import total_cost
+from tierwise.errors import InputError
+from tierwise.sizes import Sizes, check_sizes
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tierwise.distances.base import Costs
+
+_LARGEST_EXACT_INTEGER = 2.0**53
+_RELATIVE_TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Find the labels with these tier sizes that make the total distance least.
+
+    Attributes
+    ----------
+    linear, pairs
+        As in ``Costs``, but for a diagonal of zeros in ``pairs``.
+    pairs_transposed
+        The transpose of ``pairs``, laid out row by row.
+    sizes
+        Number of items in each tier, best tier first.
+    magnitude
+        Sum of all costs, whatever their sign.
+    tolerance
+        Totals that differ by no more are the same: 0 where all sums are exact.
+    """
+
+    linear: npt.NDArray[np.float64]
+    pairs: npt.NDArray[np.float64]
+    pairs_transposed: npt.NDArray[np.float64]
+    sizes: Sizes
+    magnitude: float
+    tolerance: float
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return sum(self.sizes)
+
+    @property
+    def sizes_array(self) -> npt.NDArray[np.int64]:
+        """The sizes as the kernels take them."""
+        return np.array(self.sizes, dtype=np.int64)
+
+    @property
+    def sorted_labels(self) -> npt.NDArray[np.int64]:
+        """Labels 0, ..., 0, 1, ..., as often as the sizes say."""
+        return np.repeat(np.arange(len(self.sizes), dtype=np.int64), self.sizes_array)
+
+    def total(self, labels: npt.NDArray[np.int64]) -> float:
+        """Total distance of the data from tiers with these labels."""
+        return float(total_cost(labels, self.linear, self.pairs))
+
+
+def make_problem(costs: Costs, sizes: Sizes) -> Problem:
+    """Check costs and sizes against each other and lay them out for the kernels."""
+    checked = check_sizes(sizes, n_items=costs.n_items)
+    n_items, n_tiers = costs.n_items, len(checked)
+    linear = np.ascontiguousarray(costs.linear, dtype=np.float64)
+    pairs = np.array(costs.pairs, dtype=np.float64, order="C")
+    if linear.shape not in {(0, 0), (n_items, n_tiers)}:
+        raise InputError(
+            f"costs.linear has shape {linear.shape}, but {n_items} items and sizes {checked} need "
+            f"({n_items}, {n_tiers}): compute the costs for these sizes"
+        )
+    if pairs.shape not in {(0, 0), (n_items, n_items)}:
+        raise InputError(
+            f"costs.pairs has shape {pairs.shape}, but {n_items} items need ({n_items}, {n_items})"
+        )
+    np.fill_diagonal(pairs, 0.0)
+    magnitude = float(np.abs(linear).sum() + np.abs(pairs).sum())
+    if not np.isfinite(magnitude):
+        raise InputError("costs hold a value that is not a finite number: check the weights")
+    whole = magnitude < _LARGEST_EXACT_INTEGER and all(
+        bool((part == np.floor(part)).all()) for part in (linear, pairs)
+    )
+    return Problem(
+        linear=linear,
+        pairs=pairs,
+        pairs_transposed=np.ascontiguousarray(pairs.T),
+        sizes=checked,
+        magnitude=magnitude,
+        tolerance=0.0 if whole else _RELATIVE_TOLERANCE * magnitude,
+    )

@@ -1,0 +1,74 @@
+"""The total cost and its change under a swap, against the definition."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.reference_consensus import random_parts, total_of
+from tierwise._kernels.descent import descend
+from tierwise._kernels.objective import swap_change, total_cost
+
+sizes_strategy = st.lists(st.integers(1, 3), min_size=1, max_size=4).map(tuple)
+kinds = st.sampled_from(["pairs", "linear", "both"])
+
+
+def shuffled_labels(sizes, seed):
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    return np.random.default_rng(seed + 1).permutation(labels)
+
+
+@given(sizes_strategy, kinds, st.integers(0, 1000))
+def test_total_is_the_definition(sizes, kind, seed):
+    linear, pairs = random_parts(sizes, kind, 9, seed)
+    labels = shuffled_labels(sizes, seed)
+    assert total_cost(labels, linear, pairs) == total_of(linear, pairs, labels)
+
+
+@given(sizes_strategy, kinds, st.integers(0, 1000), st.data())
+def test_swap_change_is_the_difference_of_totals(sizes, kind, seed, data):
+    linear, pairs = random_parts(sizes, kind, 9, seed)
+    labels = shuffled_labels(sizes, seed)
+    items = st.integers(0, len(labels) - 1)
+    first, second = data.draw(items), data.draw(items)
+    swapped = labels.copy()
+    swapped[[first, second]] = swapped[[second, first]]
+    transposed = np.ascontiguousarray(pairs.T)
+    change = swap_change(labels, linear, pairs, transposed, first, second)
+    assert change == total_of(linear, pairs, swapped) - total_of(linear, pairs, labels)
+
+
+@given(sizes_strategy, kinds, st.integers(0, 1000))
+def test_descent_ends_where_no_swap_improves(sizes, kind, seed):
+    linear, pairs = random_parts(sizes, kind, 9, seed)
+    np.fill_diagonal(pairs, 0.0)
+    labels = shuffled_labels(sizes, seed)
+    before = total_of(linear, pairs, labels)
+    descend(labels, linear, pairs, np.ascontiguousarray(pairs.T), len(sizes), 0.0)
+    after = total_of(linear, pairs, labels)
+    assert after <= before
+    assert np.bincount(labels).tolist() == list(sizes)
+    for first in range(len(labels)):
+        for second in range(first):
+            swapped = labels.copy()
+            swapped[[first, second]] = swapped[[second, first]]
+            assert total_of(linear, pairs, swapped) >= after
+
+
+def test_descent_tolerance_keeps_small_improvements_out():
+    pairs = np.array([[0.0, 1.0], [0.0, 0.0]])
+    labels = np.array([1, 0])
+    empty = np.empty((0, 0))
+    descend(labels, empty, pairs, pairs.T.copy(), 2, 1.0)
+    assert labels.tolist() == [1, 0]
+    descend(labels, empty, pairs, pairs.T.copy(), 2, 0.5)
+    assert labels.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("kind", ["pairs", "both"])
+def test_the_diagonal_of_pairs_does_not_matter(kind):
+    linear, pairs = random_parts((1, 2, 1), kind, 9, 0)
+    labels = np.array([1, 0, 2, 1])
+    other = pairs.copy()
+    np.fill_diagonal(other, 100.0)
+    assert total_cost(labels, linear, pairs) == total_cost(labels, linear, other)
