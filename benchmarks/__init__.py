@@ -1,0 +1,1 @@
+"""How long things take: ``python -m benchmarks`` prints one table."""

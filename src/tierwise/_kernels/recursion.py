@@ -1,0 +1,256 @@
+"""The recursion over items left: what all orderings weigh together.
+
+Blocks are walked from best to worst, and within a block the labels in ascending order. Taking ``k``
+items of a label from ``c + k`` that are left can be done in ``C(c + k, k)`` ways, and costs ``k``
+times a rate that depends on the block, the label and the state reached only. So each step adds to
+the weight of a state the weights of the states from which it is reached; it runs in place, layers
+ascending. A state with more items of the labels done so far than may be left after the block leads
+nowhere and is passed over.
+
+Weights are numbers of ways times ``exp(-theta d)``. The tiers themselves weigh 1, so nothing that
+matters can vanish, and nothing overflows as long as the number of different tiers is a float.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from tierwise._kernels.compiling import compiled
+from tierwise._kernels.states import States
+
+
+@compiled
+def ways_by_distance(
+    states: States,
+    misplaced: int,
+    placing: npt.NDArray[np.int64],
+    binomials: npt.NDArray[np.float64] | npt.NDArray[np.int64],
+    ways: npt.NDArray[np.float64] | npt.NDArray[np.int64],
+) -> None:
+    """Fill ``ways[state, units]``, given as zeros: how many ways lead to a state at a distance.
+
+    ``binomials[n, k]`` are of the same kind as ``ways``: integers, or floats, which hold whole
+    numbers exactly below 2 ** 53.
+    """
+    sizes, strides, order, starts, left = states
+    n_tiers = sizes.shape[0]
+    n_states = ways.shape[0]
+    degrees = np.full(n_states, -1, dtype=np.int64)
+    ways[n_states - 1, 0] = 1
+    degrees[n_states - 1] = 0
+    top = sizes.sum()
+    for block in range(n_tiers):
+        bottom = top - sizes[block]
+        for label in range(n_tiers):
+            for position in range(starts[bottom], starts[top]):
+                state = order[position]
+                behind = left[state, label + 1]
+                if behind > bottom:
+                    continue
+                kept = behind - left[state, label]
+                rate = misplaced * behind + placing[block, label]
+                most = min(sizes[label] - kept, top - left[state, n_tiers])
+                for taken in range(1, most + 1):
+                    source = state + taken * strides[label]
+                    degree = degrees[source]
+                    if degree < 0:
+                        continue
+                    factor = binomials[kept + taken, taken]
+                    shift = taken * rate
+                    for units in range(degree + 1):
+                        ways[state, shift + units] += factor * ways[source, units]
+                    degrees[state] = max(degrees[state], degree + shift)
+        top = bottom
+
+
+@compiled
+def weight_and_moments(
+    states: States,
+    misplaced: int,
+    placing: npt.NDArray[np.int64],
+    decay: npt.NDArray[np.float64],
+) -> npt.NDArray[np.float64]:
+    """Weight of all ways together, and their sums of the distance and of its square, in units.
+
+    ``decay[units]`` is what a distance multiplies the weight with, here as below.
+    """
+    sizes, strides, order, starts, left = states
+    n_tiers = sizes.shape[0]
+    n_states = order.shape[0]
+    sums = np.zeros((n_states, 3))
+    sums[n_states - 1, 0] = 1.0
+    top = sizes.sum()
+    for block in range(n_tiers):
+        bottom = top - sizes[block]
+        for label in range(n_tiers):
+            for position in range(starts[bottom], starts[top]):
+                state = order[position]
+                behind = left[state, label + 1]
+                if behind > bottom:
+                    continue
+                kept = behind - left[state, label]
+                rate = misplaced * behind + placing[block, label]
+                most = min(sizes[label] - kept, top - left[state, n_tiers])
+                factor = 1.0
+                for taken in range(1, most + 1):
+                    factor *= decay[rate] * (kept + taken) / taken
+                    source = state + taken * strides[label]
+                    weight = sums[source, 0]
+                    if weight == 0.0:
+                        continue
+                    cost = float(taken * rate)
+                    first = sums[source, 1]
+                    sums[state, 0] += factor * weight
+                    sums[state, 1] += factor * (first + cost * weight)
+                    sums[state, 2] += factor * (
+                        sums[source, 2] + cost * (2.0 * first + cost * weight)
+                    )
+        top = bottom
+    everything: npt.NDArray[np.float64] = sums[0]
+    return everything
+
+
+@compiled
+def _weight_before(
+    weights: npt.NDArray[np.float64],
+    left: npt.NDArray[np.int16],
+    state: int,
+    label: int,
+    top: int,
+) -> float:
+    """Weight of a state before this label of the block was done."""
+    n_tiers = weights.shape[0]
+    if left[state, n_tiers] == top:
+        # Nothing of the block has been taken yet, whatever the label: it is a state between blocks.
+        return float(weights[n_tiers - 1, state])
+    return float(weights[label - 1, state]) if label > 0 else 0.0
+
+
+@compiled
+def filter_weights(
+    states: States,
+    misplaced: int,
+    placing: npt.NDArray[np.int64],
+    decay: npt.NDArray[np.float64],
+) -> npt.NDArray[np.float64]:
+    """``weights[label, state]``: weight of a state once this label of its block is done.
+
+    The last label's row holds the weights of the states between blocks.
+    """
+    sizes, strides, order, starts, left = states
+    n_tiers = sizes.shape[0]
+    n_states = order.shape[0]
+    weights = np.zeros((n_tiers, n_states))
+    weights[n_tiers - 1, n_states - 1] = 1.0
+    top = sizes.sum()
+    for block in range(n_tiers):
+        bottom = top - sizes[block]
+        for label in range(n_tiers):
+            for position in range(starts[bottom], starts[top]):
+                state = order[position]
+                behind = left[state, label + 1]
+                if behind > bottom:
+                    continue
+                kept = behind - left[state, label]
+                rate = misplaced * behind + placing[block, label]
+                most = min(sizes[label] - kept, top - left[state, n_tiers])
+                weight = _weight_before(weights, left, state, label, top)
+                factor = 1.0
+                for taken in range(1, most + 1):
+                    factor *= decay[rate] * (kept + taken) / taken
+                    source = state + taken * strides[label]
+                    before = _weight_before(weights, left, source, label, top)
+                    if before > 0.0:
+                        weight += factor * before
+                weights[label, state] = weight
+        top = bottom
+    return weights
+
+
+@compiled
+def draw_sequences(
+    states: States,
+    misplaced: int,
+    placing: npt.NDArray[np.int64],
+    decay: npt.NDArray[np.float64],
+    weights: npt.NDArray[np.float64],
+    n_rows: int,
+    rng: np.random.Generator,
+) -> npt.NDArray[np.int64]:
+    """Draw label sequences by walking the filtered weights back; labels ascend within a block."""
+    sizes, strides, left = states.sizes, states.strides, states.left
+    n_tiers = sizes.shape[0]
+    n_items = sizes.sum()
+    sequences = np.empty((n_rows, n_items), dtype=np.int64)
+    for row in range(n_rows):
+        state = 0
+        place = n_items
+        for block in range(n_tiers - 1, -1, -1):
+            top = left[state, n_tiers] + sizes[block]
+            for label in range(n_tiers - 1, -1, -1):
+                if left[state, n_tiers] == top:
+                    break
+                behind = left[state, label + 1]
+                kept = behind - left[state, label]
+                rate = misplaced * behind + placing[block, label]
+                most = min(sizes[label] - kept, top - left[state, n_tiers])
+                # Taking none is the first choice; where rounding leaves a remainder after the last
+                # choice, the last possible one stands.
+                none = _weight_before(weights, left, state, label, top)
+                remainder = rng.random() * weights[label, state] - none
+                chosen = 0
+                factor = 1.0
+                for taken in range(1, most + 1):
+                    if remainder < 0.0:
+                        break
+                    factor *= decay[rate] * (kept + taken) / taken
+                    source = state + taken * strides[label]
+                    before = _weight_before(weights, left, source, label, top)
+                    if before > 0.0 and factor > 0.0:
+                        chosen = taken
+                        remainder -= factor * before
+                for _ in range(chosen):
+                    place -= 1
+                    sequences[row, place] = label
+                state += chosen * strides[label]
+    return sequences
+
+
+@compiled
+def expected_table(
+    states: States,
+    misplaced: int,
+    placing: npt.NDArray[np.int64],
+    decay: npt.NDArray[np.float64],
+    weights: npt.NDArray[np.float64],
+) -> npt.NDArray[np.float64]:
+    """Return the expected contingency table, by one pass back over the filtered weights."""
+    sizes, strides, order, starts, left = states
+    n_tiers = sizes.shape[0]
+    table = np.zeros((n_tiers, n_tiers))
+    # Weight of all ways to go on from a state, as a share of the weight of everything.
+    onward = np.zeros(order.shape[0])
+    onward[0] = 1.0 / weights[n_tiers - 1, 0]
+    bottom = 0
+    for block in range(n_tiers - 1, -1, -1):
+        top = bottom + sizes[block]
+        for label in range(n_tiers - 1, -1, -1):
+            # Descending: a state passes its share on before this label adds to it.
+            for position in range(starts[top] - 1, starts[bottom] - 1, -1):
+                state = order[position]
+                behind = left[state, label + 1]
+                if behind > bottom or onward[state] == 0.0:
+                    continue
+                kept = behind - left[state, label]
+                rate = misplaced * behind + placing[block, label]
+                most = min(sizes[label] - kept, top - left[state, n_tiers])
+                factor = 1.0
+                for taken in range(1, most + 1):
+                    factor *= decay[rate] * (kept + taken) / taken
+                    source = state + taken * strides[label]
+                    before = _weight_before(weights, left, source, label, top)
+                    if before > 0.0:
+                        passed = onward[state] * factor
+                        onward[source] += passed
+                        table[block, label] += taken * passed * before
+        bottom = top
+    return table

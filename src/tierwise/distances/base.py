@@ -1,0 +1,223 @@
+"""What a distance between an ordering and tiers is, and what it needs from data."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from tierwise.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tierwise.counts import BlockCounts
+    from tierwise.sizes import Sizes
+
+
+@dataclass(frozen=True, eq=False)
+class Costs:
+    """What it costs, summed over all rankings, to give the items their tiers.
+
+    For labels ``z`` counted from 0 the total distance of the data from the tiers is
+    ``sum_i linear[i, z_i] + sum_{a != b} pairs[a, b] * [z_b <= z_a]``.
+
+    Attributes
+    ----------
+    linear
+        ``linear[item, tier]``, or shape (0, 0) when the distance has no such part (Kendall).
+    pairs
+        ``pairs[a, b]`` is paid when ``b`` is not in a worse tier than ``a``; its diagonal is not
+        used. Shape (0, 0) when the distance has no such part (additive distances).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Costs(linear=np.zeros((3, 2)), pairs=np.empty((0, 0))).n_items
+    3
+    """
+
+    linear: npt.NDArray[np.float64]
+    pairs: npt.NDArray[np.float64]
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return max(len(self.linear), len(self.pairs))
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A distance for given sizes, in whole units so that computations with it are exact.
+
+    An ordering meets the tiers through the contingency table ``N[block, label]``. Its distance is
+    ``unit * (misplaced * K + sum(N * placing))``, where ``K`` is the number of pairs of items that
+    lie in different blocks and are not in the order of their tiers.
+
+    Attributes
+    ----------
+    misplaced
+        What such a pair costs: 1 for Kendall, 0 for additive distances.
+    placing
+        ``placing[block, label]``, int64: what an item of a tier costs in a block.
+    unit
+        The distance that a unit is.
+    """
+
+    misplaced: int
+    placing: npt.NDArray[np.int64]
+    unit: float
+
+    @property
+    def additive(self) -> bool:
+        """Whether the distance is a sum over items."""
+        return self.misplaced == 0
+
+    def in_largest_units(self) -> Rule:
+        """Return the same distance in the largest units that keep its costs whole."""
+        common = max(int(np.gcd(np.gcd.reduce(self.placing, axis=None), self.misplaced)), 1)
+        return Rule(self.misplaced // common, self.placing // common, self.unit * common)
+
+    def largest(self, sizes: Sizes) -> int:
+        """Upper bound of the distance in units."""
+        weights = np.array(sizes, dtype=np.int64)
+        n_items = int(weights.sum())
+        pairs = (n_items * n_items - int(weights @ weights)) // 2
+        return self.misplaced * pairs + int(weights @ self.placing.max(axis=0))
+
+
+class Distance(ABC):
+    """A distance between the blocks of an ordering and tiers.
+
+    To add one, write a file in this package with a subclass that has a ``name``, a ``description``
+    and a ``rule``; it is found by itself and every method of the library then works with it.
+    """
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+
+    @abstractmethod
+    def rule(self, sizes: Sizes) -> Rule:
+        """Return the distance in whole units, for tiers of these sizes."""
+
+    def of_table(self, table: npt.ArrayLike) -> float:
+        """Distance of an ordering with this contingency table.
+
+        Parameters
+        ----------
+        table
+            ``table[i, j]`` is the number of items in block ``i`` whose tier is ``j``.
+
+        Examples
+        --------
+        >>> from tierwise.distances import get_distance
+        >>> get_distance("kendall").of_table([[1, 1], [1, 1]])
+        3.0
+        >>> get_distance("hamming").of_table([[1, 1], [1, 1]])
+        2.0
+        """
+        counts = _check_table(table)
+        rule = self.rule(tuple(counts.sum(axis=1).tolist()))
+        units = int((counts * rule.placing).sum())
+        if not rule.additive:
+            # Items of later blocks by label, then those among them with a label of at most j.
+            later = counts[::-1].cumsum(axis=0)[::-1] - counts
+            units += rule.misplaced * int((counts * later.cumsum(axis=1)).sum())
+        return units * rule.unit
+
+    def swap_change(
+        self, table: npt.ArrayLike, first: tuple[int, int], second: tuple[int, int]
+    ) -> float:
+        """Change of the distance when two items trade places.
+
+        Parameters
+        ----------
+        table
+            The contingency table before the swap.
+        first, second
+            Block and label, counted from 0, of each of the two items.
+
+        Examples
+        --------
+        >>> from tierwise.distances import get_distance
+        >>> get_distance("kendall").swap_change([[1, 1], [1, 1]], (0, 1), (1, 0))
+        -3.0
+        """
+        from tierwise._kernels.metropolis import smaller_labels, swap_units
+
+        counts = _check_table(table)
+        for block, label in (first, second):
+            if counts[block, label] == 0:
+                raise InputError(f"there is no item of label {label} in block {block} to swap")
+        rule = self.rule(tuple(counts.sum(axis=1).tolist()))
+        units = swap_units(smaller_labels(counts), *first, *second, rule.misplaced, rule.placing)
+        return units * rule.unit
+
+    def between(self, sequences: npt.NDArray[np.int64], sizes: Sizes) -> npt.NDArray[np.float64]:
+        """Distances of many orderings from tiers.
+
+        Parameters
+        ----------
+        sequences
+            ``sequences[row, place]`` is the tier, counted from 0, of the item in a place.
+        sizes
+            Sizes of the tiers.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from tierwise.distances import get_distance
+        >>> get_distance("kendall").between(np.array([[0, 1, 0, 1], [0, 0, 1, 1]]), (2, 2))
+        array([3., 0.])
+        """
+        from tierwise._kernels.sequences import sequence_units
+
+        rule = self.rule(sizes)
+        units = sequence_units(
+            np.ascontiguousarray(sequences, dtype=np.int64),
+            np.array(sizes, dtype=np.int64),
+            rule.misplaced,
+            rule.placing,
+        )
+        return units.astype(np.float64) * rule.unit
+
+    def costs(self, counts: BlockCounts) -> Costs:
+        """Total distance of data from any tiers, as costs of giving the items their tiers.
+
+        Parameters
+        ----------
+        counts
+            Counts of the data for blocks of the sizes of the tiers.
+        """
+        rule = self.rule(counts.sizes)
+        linear = pairs = np.empty((0, 0))
+        if rule.additive or rule.placing.any():
+            linear = counts.membership.astype(np.float64) @ (rule.placing * rule.unit)
+        if not rule.additive:
+            pairs = counts.precedence.astype(np.float64) * (rule.misplaced * rule.unit)
+        return Costs(linear=linear, pairs=pairs)
+
+    def __repr__(self) -> str:
+        return f"<distance {self.name}: {self.description}>"
+
+
+def mean_places(sizes: Sizes) -> npt.NDArray[np.int64]:
+    """Twice the mean place of each block, places counted from 0, which is a whole number."""
+    ends = np.cumsum(np.array(sizes, dtype=np.int64))
+    starts = ends - np.array(sizes, dtype=np.int64)
+    return starts + ends - 1
+
+
+def _check_table(table: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Return a contingency table as integers, or say what is wrong with it."""
+    counts = np.array(table)
+    if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or counts.dtype.kind not in "iu":
+        raise InputError("a contingency table is a square array of whole numbers")
+    if counts.size == 0 or (counts < 0).any() or (counts.sum(axis=0) != counts.sum(axis=1)).any():
+        raise InputError(
+            "row i and column i of a contingency table both sum to the size of tier i; got "
+            f"{counts.tolist()}"
+        )
+    return counts.astype(np.int64)
