@@ -159,9 +159,9 @@ class _Tally:
             )
         if chunk.weights.dtype != self.half.dtype:
             self.places, self.half = self.places.astype(float), self.half.astype(float)
-        weights = chunk.pattern_weights.astype(self.half.dtype)
-        counting.add_place_counts(chunk.patterns, weights, self.places)
-        counting.add_joint_counts(chunk.patterns, weights, self.half)
+        weights = chunk.weights.astype(self.half.dtype)
+        counting.add_place_counts(chunk.places, weights, self.places)
+        counting.add_joint_counts(chunk.places, weights, self.half)
         self.n_rankings += chunk.n_rankings
 
     def counts(self) -> Counts:
@@ -202,6 +202,33 @@ def block_counts(data: Rankings | Counts, sizes: Iterable[int]) -> BlockCounts:
     )
 
 
+def pair_counts(data: Rankings | Counts) -> Numbers:
+    """Count, for each two items, how often the first is ranked above the second.
+
+    Pairs that an answer ties or leaves open do not count.
+
+    Examples
+    --------
+    >>> from tierwise import Rankings
+    >>> pair_counts(Rankings.from_orderings([["a", "b", "c"], ["b", "a", "c"]])).tolist()
+    [[0, 1, 2], [1, 0, 2], [0, 0, 0]]
+    """
+    n_items = len(data.items)
+    if isinstance(data, Counts):
+        return data.blocks((1,) * n_items).precedence
+    weights = data.pattern_weights
+    counts: Numbers = np.zeros((n_items, n_items), dtype=weights.dtype)
+    places = data.patterns if data.unranked == "anywhere" else _first_places(data.patterns)
+    counting.add_block_pair_counts(places, weights, counts)
+    return counts
+
+
+def _first_places(patterns: Places) -> Places:
+    """Put items that are not listed behind all that are, as one tied group."""
+    n_listed = (patterns != NOT_LISTED).sum(axis=1, dtype=np.int32)[:, None]
+    return np.where(patterns == NOT_LISTED, n_listed, patterns)
+
+
 def _blocks_of_patterns(rankings: Rankings, sizes: Sizes) -> tuple[Places, NDArray[np.int64]]:
     """Return the block of each item in each pattern, and the size of the group it is tied in."""
     n_items = len(rankings.items)
@@ -211,9 +238,7 @@ def _blocks_of_patterns(rankings: Rankings, sizes: Sizes) -> tuple[Places, NDArr
             'answers with unranked="anywhere" do not determine the blocks: complete rankings, or '
             'unranked="below" with a last tier that holds all items not listed, do'
         )
-    first = np.where(
-        patterns == NOT_LISTED, (patterns != NOT_LISTED).sum(axis=1)[:, None], patterns
-    )
+    first = _first_places(patterns)
     occupied = np.zeros((len(patterns), n_items), dtype=np.int64)
     np.add.at(occupied, (np.arange(len(patterns))[:, None], first), 1)
     group_sizes = np.take_along_axis(occupied, first, axis=1)

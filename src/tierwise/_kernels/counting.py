@@ -24,21 +24,29 @@ def add_joint_counts(places: NDArray[np.int32], weights: Numbers, counts: Number
     """Add to ``counts[a, r, b, s]``, a < b, the weight of answers with a in place r and b in s."""
     n_items = places.shape[1]
     flat = counts.reshape(-1)
+    # Unsigned, because an index that may be negative is checked at every step.
+    n_cells = np.uint64(n_items * n_items)
+    cells = np.empty(n_items, dtype=np.uint64)
     for row in range(places.shape[0]):
         weight = weights[row]
+        for item in range(n_items):
+            cells[item] = item * n_items + places[row, item]
         for first in range(n_items):
-            start = (first * n_items + places[row, first]) * n_items
+            start = cells[first] * n_cells
             for second in range(first + 1, n_items):
-                flat[(start + second) * n_items + places[row, second]] += weight
+                flat[start + cells[second]] += weight
 
 
 @compiled
 def add_block_pair_counts(blocks: NDArray[np.int32], weights: Numbers, counts: Numbers) -> None:
-    """Add to ``counts[a, b]`` the weight of answers in which a lies in an earlier block than b."""
+    """Add to ``counts[a, b]`` the weight of answers in which a lies in an earlier block than b.
+
+    A negative block is one that is not known.
+    """
     n_items = blocks.shape[1]
     for row in range(blocks.shape[0]):
         weight = weights[row]
         for first in range(n_items):
             for second in range(n_items):
-                if blocks[row, first] < blocks[row, second]:
+                if 0 <= blocks[row, first] < blocks[row, second]:
                     counts[first, second] += weight

@@ -1,0 +1,278 @@
+"""fit: the best tiers and theta for given sizes, with a proof where possible."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import isinf, lgamma
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._random import RandomSource, as_generator
+from tierwise.agreeing import agreement_of_counts
+from tierwise.consensus import Consensus, find_consensus, subset_work
+from tierwise.counts import BlockCounts, Counts, block_counts, pair_counts
+from tierwise.distances import Distance, get_distance
+from tierwise.errors import InputError
+from tierwise.fit_result import Fit, Reference
+from tierwise.partition import Method as PartitionMethod
+from tierwise.partition import PartitionFunction, partition_function
+from tierwise.provenance import Stopwatch
+from tierwise.rankings import Rankings
+from tierwise.sizes import Sizes, check_sizes, log_number_of_tiers
+from tierwise.theta import (
+    ThetaEstimate,
+    ThetaMethod,
+    check_confidence,
+    check_theta_method,
+    estimate_theta,
+    iterate_theta,
+)
+from tierwise.tiers import Item, Tiers
+
+Likelihood: TypeAlias = Literal["exact", "pseudo"]
+
+# The strict consensus is there for comparison: it must not take much longer than the fit itself.
+MOST_WORK_FOR_COMPARISON = 50_000_000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to fit: everything that `fit` takes besides data, sizes and distance."""
+
+    method: str = "auto"
+    theta_method: ThetaMethod = "exact"
+    partition_method: PartitionMethod = "auto"
+    likelihood: Likelihood = "exact"
+    time_limit: float = 60.0
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        check_theta_method(self.theta_method)
+        check_confidence(self.confidence)
+        if self.likelihood not in ("exact", "pseudo"):
+            raise InputError(f'likelihood must be "exact" or "pseudo"; got {self.likelihood!r}')
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The best tiers and theta for given sizes, before they get their names back."""
+
+    consensus: Consensus
+    theta: ThetaEstimate
+    log_likelihood: float
+    log_likelihood_error: float
+    partition_method: str
+
+
+def fit(
+    data: Rankings | Counts,
+    sizes: Iterable[int],
+    distance: str | Distance = "kendall",
+    *,
+    method: str = "auto",
+    theta_method: ThetaMethod = "exact",
+    partition_method: PartitionMethod = "auto",
+    likelihood: Likelihood = "exact",
+    time_limit: float = 60.0,
+    confidence: float = 0.95,
+    rng: RandomSource = None,
+) -> Fit:
+    """Find the tiers of given sizes, and theta, that make the rankings most probable.
+
+    Parameters
+    ----------
+    data
+        The rankings, or counts of them. Incomplete answers will do if they leave no doubt about
+        which items lie in which tier-sized block of places.
+    sizes
+        How many items each tier holds, best tier first.
+    distance
+        "kendall", "hamming", "footrule" or "spearman".
+    method
+        How to find the tiers: "assignment" (additive distances), "subsets", "milp", "annealing",
+        or "auto", which takes one that proves its answer where that is affordable.
+    theta_method
+        "exact" solves the likelihood equation; "monte-carlo" is the paper's iteration.
+    partition_method
+        How to find the partition function; see `log_partition`. "importance" is the paper's.
+    likelihood
+        "pseudo" maximises the paper's pseudo-likelihood, a cheap approximation, instead.
+    time_limit
+        Seconds that the integer program may take.
+    confidence
+        Level of the confidence interval of theta.
+    rng
+        Seed or generator, for the methods that draw.
+
+    Returns
+    -------
+    Fit
+        Tiers, theta, how good they are, whether that is proved, and the strict consensus and no
+        tiers at all for comparison.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> found = tw.fit(tw.load_political_goals(), sizes=(2, 2))
+    >>> found
+    Fit('order ~ prices > say ~ speech', theta=0.5345, distance='kendall', criterion=-6430.90)
+    >>> found.optimal
+    True
+    """
+    watch = Stopwatch()
+    checked = check_sizes(sizes, len(data.items))
+    measure = get_distance(distance)
+    settings = Settings(method, theta_method, partition_method, likelihood, time_limit, confidence)
+    generator = as_generator(rng)
+    blocks = block_counts(data, checked)
+    solution = solve(data, blocks, measure, settings, generator)
+    consensus = solution.consensus
+    shares = agreement_of_counts(pair_counts(data), consensus.labels)
+    return Fit(
+        tiers=named_tiers(consensus.labels, data.items),
+        sizes=checked,
+        theta=solution.theta.value,
+        theta_estimate=solution.theta,
+        distance=measure.name,
+        likelihood=likelihood,
+        total_distance=consensus.total,
+        log_likelihood=solution.log_likelihood,
+        log_likelihood_error=solution.log_likelihood_error,
+        criterion=solution.log_likelihood - log_number_of_tiers(checked),
+        agreement=shares.overall,
+        agreement_by_tier=shares,
+        n_rankings=data.n_rankings,
+        log_completions=blocks.log_completions,
+        method=consensus.method,
+        partition_method=solution.partition_method,
+        optimal=consensus.optimal,
+        gap=consensus.gap,
+        alternatives=tuple(named_tiers(labels, data.items) for labels in consensus.alternatives),
+        n_optima=consensus.n_optima,
+        references=_references(data, blocks, measure, settings, generator),
+        provenance=watch.provenance(rng),
+    )
+
+
+def solve(
+    data: Rankings | Counts,
+    blocks: BlockCounts,
+    distance: Distance,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> Solution:
+    """Find the best tiers and theta for the sizes that the blocks have."""
+    consensus = find_consensus(
+        distance.costs(blocks),
+        blocks.sizes,
+        method=settings.method,
+        rng=rng,
+        time_limit=settings.time_limit,
+    )
+    if settings.likelihood == "pseudo":
+        from tierwise.pseudo_fitting import solve_pseudo
+
+        return solve_pseudo(data, blocks, distance, consensus, settings.confidence)
+    partition = partition_function(
+        blocks.sizes, distance, method=settings.partition_method, rng=rng
+    )
+    return solve_theta(blocks, consensus, partition, settings, rng)
+
+
+def solve_theta(
+    blocks: BlockCounts,
+    consensus: Consensus,
+    partition: PartitionFunction,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> Solution:
+    """Find theta for the tiers of a consensus, and the log-likelihood of both."""
+    mean_distance = consensus.total / blocks.n_rankings
+    if settings.theta_method == "exact":
+        theta = estimate_theta(
+            partition, mean_distance, blocks.n_rankings, confidence=settings.confidence
+        )
+    else:
+        theta = iterate_theta(
+            partition, mean_distance, blocks.n_rankings, confidence=settings.confidence, rng=rng
+        )
+    if isinf(theta.value):
+        # All orderings that agree with the tiers are equally probable, all others impossible.
+        log_partition, error = sum(lgamma(size + 1) for size in blocks.sizes), 0.0
+        weighted_distance = 0.0
+    else:
+        estimate = partition.log_value(theta.value)
+        log_partition, error = float(estimate), estimate.standard_error
+        weighted_distance = theta.value * consensus.total
+    return Solution(
+        consensus=consensus,
+        theta=theta,
+        log_likelihood=(
+            blocks.log_completions - weighted_distance - blocks.n_rankings * log_partition
+        ),
+        log_likelihood_error=blocks.n_rankings * error,
+        partition_method=partition.method,
+    )
+
+
+def named_tiers(labels: NDArray[np.int64], items: tuple[Item, ...]) -> Tiers:
+    """Give tiers counted from 0 the names of their items."""
+    return Tiers.from_labels((labels + 1).tolist(), items)
+
+
+def _references(
+    data: Rankings | Counts,
+    blocks: BlockCounts,
+    distance: Distance,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> tuple[Reference, ...]:
+    """Fit what tiers must be compared to: the strict consensus, and no tiers at all."""
+    n_items = len(data.items)
+    uniform = blocks.log_completions - blocks.n_rankings * lgamma(n_items + 1)
+    no_tiers = Reference(
+        name="no tiers",
+        tiers=Tiers([data.items]),
+        theta=0.0,
+        log_likelihood=uniform,
+        log_likelihood_error=0.0,
+        criterion=uniform,
+        optimal=True,
+    )
+    strict = _strict_consensus(data, blocks.sizes, distance, settings, rng)
+    return (no_tiers,) if strict is None else (strict, no_tiers)
+
+
+def _strict_consensus(
+    data: Rankings | Counts,
+    sizes: Sizes,
+    distance: Distance,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> Reference | None:
+    strict_sizes = (1,) * len(data.items)
+    if sizes == strict_sizes:
+        return None
+    try:
+        blocks = block_counts(data, strict_sizes)
+    except InputError:  # the answers are incomplete and leave the strict order open
+        return None
+    costly = subset_work(strict_sizes).transitions > MOST_WORK_FOR_COMPARISON
+    method = "annealing" if costly and distance.costs(blocks).pairs.size else "auto"
+    solution = solve(data, blocks, distance, _with_method(settings, method), rng)
+    return Reference(
+        name="strict consensus",
+        tiers=named_tiers(solution.consensus.labels, data.items),
+        theta=solution.theta.value,
+        log_likelihood=solution.log_likelihood,
+        log_likelihood_error=solution.log_likelihood_error,
+        criterion=solution.log_likelihood - log_number_of_tiers(strict_sizes),
+        optimal=solution.consensus.optimal,
+    )
+
+
+def _with_method(settings: Settings, method: str) -> Settings:
+    from dataclasses import replace
+
+    return replace(settings, method=method, partition_method="auto", theta_method="exact")
