@@ -75,6 +75,9 @@ def test_estimated_rank_tier_probabilities(name):
     assert (estimated.standard_errors > 0).all()
     off = np.abs(estimated.probabilities - exact.probabilities)
     assert (off < 6 * estimated.standard_errors).all()
+    # The block of one place: its errors are those of a coin.
+    coin = np.sqrt(exact.probabilities[2] * (1 - exact.probabilities[2]) / 5000)
+    np.testing.assert_allclose(estimated.standard_errors[2], coin, rtol=0.2)
     np.testing.assert_allclose(estimated.probabilities.sum(axis=1), 1, rtol=1e-12)
 
 
@@ -185,3 +188,10 @@ def test_beyond_the_budget():
 def test_bad_options(ask, options, message):
     with pytest.raises(InputError, match=message):
         getattr(make((1, 2), 0.5), ask)(**options)
+
+
+def test_rank_tier_probabilities_pass_for_an_array():
+    model = ClusteredMallows(Tiers([["a"], ["b", "c"]]), 1.0)
+    found = model.rank_tier_probabilities()
+    assert found[0, 0] == found.probabilities[0, 0]
+    np.testing.assert_array_equal(np.asarray(found), found.probabilities)

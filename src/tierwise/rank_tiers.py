@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, eq=False)
 class RankTierProbabilities:
     """How likely each place is to hold an item of each tier.
+
+    It can be used as the array of its probabilities: ``found[place, tier]``, ``np.asarray(found)``.
 
     Attributes
     ----------
@@ -30,6 +32,18 @@ class RankTierProbabilities:
     probabilities: npt.NDArray[np.float64]
     standard_errors: npt.NDArray[np.float64]
     method: str
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return probabilities by place and tier, counted from 0."""
+        return self.probabilities[index]
+
+    def __array__(
+        self,
+        dtype: npt.DTypeLike | None = None,
+        copy: bool | None = None,  # noqa: FBT001 - numpy calls it so
+    ) -> npt.NDArray[Any]:
+        """Return the probabilities, for numpy."""
+        return np.array(self.probabilities, dtype=dtype, copy=copy)
 
     @property
     def exact(self) -> bool:

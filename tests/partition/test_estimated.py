@@ -100,3 +100,11 @@ def test_twenty_tiers_of_five_fall_to_path_sampling():
     other = partition_function((5,) * 20, rng=2).log_value(0.25)
     together = np.hypot(estimate.standard_error, other.standard_error)
     assert abs(estimate - other) < FAR * together
+
+
+def test_the_exact_value_is_right_where_the_papers_estimate_has_an_error():
+    sizes, truth = (1, 1, 1, 2, 3, 2), 10.445639342627
+    estimate = log_partition(sizes, 0.25, method="importance", draws=100_000, rng=1)
+    assert abs(log_partition(sizes, 0.25) - truth) < 1e-10
+    assert 1e-3 < estimate.standard_error < 3e-2
+    assert abs(estimate - truth) < 6 * estimate.standard_error
