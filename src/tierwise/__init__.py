@@ -3,36 +3,87 @@
 Examples
 --------
 >>> import tierwise as tw
->>> rankings = tw.Rankings.from_orderings([["a", "b", "c"], ["b", "a", "c"]])
->>> rankings
-Rankings(2 rankings of 3 items, complete, 2 distinct)
+>>> tw.fit(tw.load_political_goals(), sizes=(2, 2)).tiers
+Tiers('order ~ prices > say ~ speech')
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tierwise._version import __version__
+from tierwise._version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from tierwise.agreeing import Agreement as Agreement
+    from tierwise.agreeing import agreement as agreement
+    from tierwise.bootstrapping import Bootstrap as Bootstrap
+    from tierwise.bootstrapping import bootstrap as bootstrap
     from tierwise.counts import Counts as Counts
+    from tierwise.datasets import load_apa1980 as load_apa1980
+    from tierwise.datasets import load_f1 as load_f1
+    from tierwise.datasets import load_political_goals as load_political_goals
+    from tierwise.datasets import load_sushi as load_sushi
+    from tierwise.datasets import load_word_association as load_word_association
+    from tierwise.describing import Description as Description
+    from tierwise.describing import describe as describe
+    from tierwise.distances import Distance as Distance
+    from tierwise.distances import get_distance as get_distance
     from tierwise.errors import InputError as InputError
     from tierwise.errors import TierwiseError as TierwiseError
     from tierwise.errors import TierwiseWarning as TierwiseWarning
     from tierwise.errors import TooLargeError as TooLargeError
+    from tierwise.estimate import Estimate as Estimate
+    from tierwise.fit_result import Fit as Fit
+    from tierwise.fitting import fit as fit
+    from tierwise.model import ClusteredMallows as ClusteredMallows
+    from tierwise.partition import log_partition as log_partition
+    from tierwise.partition import partition_function as partition_function
     from tierwise.preferences import Preferences as Preferences
     from tierwise.rankings import Rankings as Rankings
+    from tierwise.readers import read_rankings as read_rankings
+    from tierwise.readers import scan_rankings as scan_rankings
+    from tierwise.sizes import compositions as compositions
+    from tierwise.structure import Search as Search
+    from tierwise.structure import merge_even_pairs as merge_even_pairs
+    from tierwise.structure import search as search
     from tierwise.tiers import Tiers as Tiers
+    from tierwise.writers import write_rankings as write_rankings
 
 # Names are looked up on first use: `import tierwise` does not wait for compilers and readers.
 _HOME_OF = {
+    "Agreement": "agreeing",
+    "Bootstrap": "bootstrapping",
+    "ClusteredMallows": "model",
     "Counts": "counts",
+    "Description": "describing",
+    "Distance": "distances",
+    "Estimate": "estimate",
+    "Fit": "fit_result",
     "InputError": "errors",
     "Preferences": "preferences",
     "Rankings": "rankings",
+    "Search": "structure",
+    "Tiers": "tiers",
     "TierwiseError": "errors",
     "TierwiseWarning": "errors",
-    "Tiers": "tiers",
     "TooLargeError": "errors",
+    "agreement": "agreeing",
+    "bootstrap": "bootstrapping",
+    "compositions": "sizes",
+    "describe": "describing",
+    "fit": "fitting",
+    "get_distance": "distances",
+    "load_apa1980": "datasets",
+    "load_f1": "datasets",
+    "load_political_goals": "datasets",
+    "load_sushi": "datasets",
+    "load_word_association": "datasets",
+    "log_partition": "partition",
+    "merge_even_pairs": "structure",
+    "partition_function": "partition",
+    "read_rankings": "readers",
+    "scan_rankings": "readers",
+    "search": "structure",
+    "write_rankings": "writers",
 }
 
 __all__ = ["__version__"]
@@ -43,6 +94,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
         raise AttributeError(f"module 'tierwise' has no attribute {name!r}")
     value = getattr(import_module(f"tierwise.{_HOME_OF[name]}"), name)
+    # A function may have the name of its module; the function is what users want.
     globals()[name] = value
     return value
 

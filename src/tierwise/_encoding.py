@@ -122,13 +122,10 @@ def encode_ranks(
     """
     if ties not in ("error", "allow"):
         raise InputError(f'ties must be "error" or "allow"; got {ties!r}')
-    bad = ~np.isnan(ranks) & ~((ranks >= 1) & (ranks == np.floor(ranks)) & np.isfinite(ranks))
-    if bad.any():
-        row, item = (int(position) for position in np.argwhere(bad)[0])
-        raise InputError(
-            f"{name_row(row)}: the rank of item {items[item]!r} is {ranks[row, item]:g}: "
-            "ranks are whole numbers from 1 (best); leave it empty (NaN) if the item was not ranked"
-        )
+    valid = are_ranks(ranks)
+    if not valid.all():
+        row, item = (int(position) for position in np.argwhere(~valid)[0])
+        raise bad_rank(float(ranks[row, item]), items[item], name_row(row))
     order = np.argsort(ranks, axis=1, kind="stable")
     ascending = np.take_along_axis(ranks, order, axis=1)
     starts = np.ones(ranks.shape, dtype=bool)
@@ -149,6 +146,21 @@ def encode_ranks(
     if empty.any():
         raise InputError(f"{name_row(int(np.argmax(empty)))} ranks no item: leave the row out")
     return places
+
+
+def are_ranks(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which numbers are ranks: whole numbers from 1, or NaN for "not ranked"."""
+    whole = (values >= 1) & (values == np.floor(values)) & np.isfinite(values)
+    valid: NDArray[np.bool_] = whole | np.isnan(values)
+    return valid
+
+
+def bad_rank(rank: float, item: Item, where: str) -> InputError:
+    """Make the error for a number that is not a rank."""
+    return InputError(
+        f"{where}: the rank of item {item!r} is {rank:g}: "
+        "ranks are whole numbers from 1 (best); leave it empty (NaN) if the item was not ranked"
+    )
 
 
 def encode_weights(

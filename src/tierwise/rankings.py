@@ -33,9 +33,11 @@ class Rankings:
         finishers of a race), or of unknown rank (not shown). None where every answer is complete.
     weights : numpy.ndarray
         The weight of each answer, in the order given; whole numbers are kept as integers.
+    places : numpy.ndarray
+        ``places[row, item]`` is the place of the item in the answer, counted from 0; tied items
+        share the first place they take up; -1 is not listed.
     patterns, pattern_weights, pattern_of : numpy.ndarray
-        The distinct answers (place of each item counted from 0, tied items share the first place
-        they take up, -1 is not listed), their total weights, and the pattern of each answer.
+        The distinct rows of ``places``, their total weights, and the pattern of each answer.
 
     Examples
     --------
@@ -49,9 +51,7 @@ class Rankings:
     items: tuple[Item, ...]
     unranked: Unranked | None
     weights: Weights
-    patterns: Places
-    pattern_weights: Weights
-    pattern_of: NDArray[np.int64]
+    places: Places
 
     def __init__(
         self,
@@ -68,20 +68,41 @@ class Rankings:
             raise InputError("there are no rankings: give at least one row")
         if unranked not in (None, "below", "anywhere"):
             raise InputError(f'unranked must be "below" or "anywhere"; got {unranked!r}')
-        places = _complete_the_last(places) if unranked == "below" else places
-        self.patterns, self.pattern_of = encoding.collapse(places)
-        incomplete = (self.patterns == NOT_LISTED).any(axis=1)
-        if incomplete.any() and unranked is None:
-            raise self._unranked_missing(incomplete, name_row)
-        self.unranked = unranked if incomplete.any() else None
-        self.pattern_weights = np.zeros(len(self.patterns), dtype=self.weights.dtype)
-        np.add.at(self.pattern_weights, self.pattern_of, self.weights)
-        for array in (self.weights, self.patterns, self.pattern_weights, self.pattern_of):
-            array.flags.writeable = False
+        completed = _complete_the_last(places) if unranked == "below" else places
+        self.places = np.ascontiguousarray(completed, dtype=np.int32).view()
+        incomplete = self.places.min() == NOT_LISTED
+        if incomplete and unranked is None:
+            raise self._unranked_missing(name_row)
+        self.unranked = unranked if incomplete else None
+        _freeze(self.weights, self.places)
 
-    def _unranked_missing(self, incomplete: NDArray[np.bool_], name_row: RowNamer) -> InputError:
-        row = int(np.argmax(incomplete[self.pattern_of]))
-        absent = np.flatnonzero(self.patterns[self.pattern_of[row]] == NOT_LISTED)
+    # Found on first use: counting a chunk needs no distinct answers, and is faster without them.
+    @cached_property
+    def _collapsed(self) -> tuple[Places, NDArray[np.int64], Weights]:
+        patterns, pattern_of = encoding.collapse(self.places)
+        weights = np.zeros(len(patterns), dtype=self.weights.dtype)
+        np.add.at(weights, pattern_of, self.weights)
+        _freeze(patterns, pattern_of, weights)
+        return patterns, pattern_of, weights
+
+    @property
+    def patterns(self) -> Places:
+        """The distinct answers, in order of first appearance."""
+        return self._collapsed[0]
+
+    @property
+    def pattern_of(self) -> NDArray[np.int64]:
+        """The number of the pattern of each answer."""
+        return self._collapsed[1]
+
+    @property
+    def pattern_weights(self) -> Weights:
+        """The total weight of the answers that have each pattern."""
+        return self._collapsed[2]
+
+    def _unranked_missing(self, name_row: RowNamer) -> InputError:
+        row = int(np.argmax((self.places == NOT_LISTED).any(axis=1)))
+        absent = np.flatnonzero(self.places[row] == NOT_LISTED)
         listed = len(self.items) - len(absent)
         return InputError(
             f"{name_row(row)} lists {listed} of {len(self.items)} items "
@@ -280,7 +301,7 @@ class Rankings:
             raise InputError("no answer is left: choose at least one row")
         return Rankings(
             self.items,
-            self.patterns[self.pattern_of[chosen]],
+            self.places[chosen],
             self.weights[chosen],
             unranked=self.unranked,
         )
@@ -336,10 +357,7 @@ class Rankings:
         return cls(
             items,
             np.concatenate(
-                [
-                    part.patterns[part.pattern_of][:, order]
-                    for part, order in zip(given, orders, strict=True)
-                ]
+                [part.places[:, order] for part, order in zip(given, orders, strict=True)]
             ),
             np.concatenate([part.weights for part in given]),
             unranked=meanings.pop() if meanings else None,
@@ -347,7 +365,7 @@ class Rankings:
 
     def __len__(self) -> int:
         """Return the number of answers; one that has weight 7 counts once here."""
-        return len(self.pattern_of)
+        return len(self.places)
 
     @cached_property
     def n_rankings(self) -> int | float:
@@ -358,7 +376,7 @@ class Rankings:
     @cached_property
     def has_ties(self) -> bool:
         """Whether any answer holds ties."""
-        return bool(_with_ties(self.patterns).any())
+        return bool(_with_ties(self.places).any())
 
     @property
     def is_complete(self) -> bool:
@@ -373,8 +391,7 @@ class Rankings:
             self.items == other.items
             and self.unranked == other.unranked
             and np.array_equal(self.weights, other.weights)
-            and np.array_equal(self.pattern_of, other.pattern_of)
-            and np.array_equal(self.patterns, other.patterns)
+            and np.array_equal(self.places, other.places)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -385,9 +402,9 @@ class Rankings:
         remarks = []
         if incomplete.any():
             number = self.pattern_weights[incomplete].sum().item()
-            remarks.append(f"{number:,g} incomplete: not listed = {self.unranked}")
+            remarks.append(f"{number:,} incomplete: not listed = {self.unranked}")
         if tied.any():
-            remarks.append(f"{self.pattern_weights[tied].sum().item():,g} with ties")
+            remarks.append(f"{self.pattern_weights[tied].sum().item():,} with ties")
         if not remarks:
             remarks.append(f"complete, {len(self.patterns):,} distinct")
         noun = "ranking" if self.n_rankings == 1 else "rankings"
@@ -430,11 +447,17 @@ def _as_weights(weights: Iterable[float] | None) -> Weights | None:
         raise InputError("weights must be numbers, one a row") from None
 
 
-def _with_ties(patterns: Places) -> NDArray[np.bool_]:
-    """Tell which patterns have two items in one place."""
-    ascending = np.sort(patterns, axis=1)
-    same = (ascending[:, 1:] == ascending[:, :-1]) & (ascending[:, 1:] != NOT_LISTED)
-    tied: NDArray[np.bool_] = same.any(axis=1)
+def _freeze(*arrays: NDArray[Any]) -> None:
+    for array in arrays:
+        array.flags.writeable = False
+
+
+def _with_ties(places: Places) -> NDArray[np.bool_]:
+    """Tell which rows have two items in one place."""
+    n_listed = np.count_nonzero(places != NOT_LISTED, axis=1)
+    # Without ties the places are 0, 1, ...; sharing the first of several lowers their sum.
+    total = places.sum(axis=1) - NOT_LISTED * (places.shape[1] - n_listed)
+    tied: NDArray[np.bool_] = total != n_listed * (n_listed - 1) // 2
     return tied
 
 

@@ -1,0 +1,146 @@
+"""``tierwise describe``: what the rankings look like before any model."""
+
+from math import isnan
+from typing import TYPE_CHECKING
+
+from tierwise.cli import options, printing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from tierwise.describing import Description
+    from tierwise.tiers import Item
+
+_LONGEST_NAME = 24
+_GAP = 2  # columns between two cells of a table
+
+
+def describe(
+    file: options.File,
+    format: options.Format = "auto",  # noqa: A002 - becomes the option --format
+    layout: options.Layout = "auto",
+    unranked: options.Unranked = None,
+    ties: options.Ties = "error",
+    weights: options.Weights = None,
+    *,
+    json: options.Json = False,
+    out: options.Out = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Describe rankings: how complete they are, mean ranks, who is ranked above whom."""
+    from tierwise.describing import describe as summarise
+
+    rankings = options.read_file(file, format, layout, unranked, ties, weights)
+    description = summarise(rankings)
+    if json:
+        printing.print_json(description.to_dict(), out)
+    else:
+        print_description(description, out=out, quiet=quiet)
+
+
+def print_description(description: "Description", *, out: "Path | None", quiet: bool) -> None:
+    """Print a description as tables that fit the terminal."""
+    n_shown = items_that_fit(description, printing.width_of_output(out))
+    parts: list[RenderableType] = [
+        *_overview(description),
+        printing.heading("Mean ranks (1 is best)"),
+        _mean_ranks(description),
+        printing.heading("How often the row is ranked above the column, in percent"),
+        _pairwise(description, n_shown),
+        printing.heading("Closest to even"),
+        _closest_pairs(description),
+    ]
+    printing.print_result(parts, out)
+    n_items = len(description.items)
+    if n_shown < n_items and not quiet:
+        printing.note(
+            f"The matrix shows the {n_shown} of {n_items} items with the best mean ranks, which is "
+            "what fits; a wider terminal or --json shows all."
+        )
+
+
+def _overview(description: "Description") -> "list[RenderableType]":
+    """Say in a few lines what the data are."""
+    total = description.n_rankings
+    lines: list[RenderableType] = [
+        printing.heading(f"{total:,} rankings of {len(description.items)} items"),
+        f"{description.n_distinct:,} of them are distinct.",
+    ]
+    if description.unranked is None:
+        lines.append("Every ranking lists every item.")
+    else:
+        meaning = {"below": "below all that are listed", "anywhere": "of unknown rank"}
+        lines.append(
+            f"{description.n_complete:,} ({description.n_complete / total:.0%}) are complete; "
+            f"on average a ranking lists {description.mean_listed:.1f} items. "
+            f"Items not listed are {meaning[description.unranked]}."
+        )
+    if description.n_with_ties:
+        share = description.n_with_ties / total
+        lines.append(f"{description.n_with_ties:,} ({share:.0%}) hold ties.")
+    return lines
+
+
+def _mean_ranks(description: "Description") -> "Table":
+    table = printing.new_table()
+    table.add_column("item")
+    table.add_column("mean rank", justify="right")
+    if description.unranked is not None:
+        table.add_column("listed by", justify="right")
+    for item in description.by_mean_rank():
+        rank, listing = description.mean_ranks[item], description.n_listing[item]
+        row = [_short(description.items[item]), f"{rank:.2f}" if listing else "-"]
+        if description.unranked is not None:
+            row.append(f"{listing:,}")
+        table.add_row(*row)
+    return table
+
+
+def items_that_fit(description: "Description", width: int) -> int:
+    """Return how many items the pairwise matrix can show in a number of columns."""
+    n_items = len(description.items)
+    from rich.cells import cell_len
+
+    name = max(cell_len(_short(item)) for item in description.items)
+    number = len(str(n_items))
+    left_for_cells = width - (number + _GAP) - (name + _GAP)
+    return max(2, min(n_items, left_for_cells // (len("100") + _GAP)))
+
+
+def _pairwise(description: "Description", n_shown: int) -> "Table":
+    """Show the share of rankings that put the row's item above the column's."""
+    shown = description.by_mean_rank()[:n_shown]
+    table = printing.new_table()
+    table.add_column("", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for number in range(1, len(shown) + 1):
+        table.add_column(str(number), justify="right", min_width=3, no_wrap=True)
+    for number, item in enumerate(shown, start=1):
+        shares = [
+            "·" if item == other else _percent(float(description.pairwise[item, other]))
+            for other in shown
+        ]
+        table.add_row(str(number), _short(description.items[item]), *shares)
+    return table
+
+
+def _closest_pairs(description: "Description") -> "Table":
+    table = printing.new_table()
+    table.add_column("ranked above")
+    table.add_column("ranked below")
+    table.add_column("share", justify="right")
+    for pair in description.closest_pairs():
+        table.add_row(_short(pair.above), _short(pair.below), f"{pair.share:.3f}")
+    return table
+
+
+def _percent(share: float) -> str:
+    return "-" if isnan(share) else f"{100 * share:.0f}"
+
+
+def _short(item: "Item") -> str:
+    name = str(item)
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"

@@ -1,0 +1,98 @@
+"""``tierwise fit``: the best tiers and theta, for given sizes or the best ones."""
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from tierwise.cli import options, printing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tierwise.bootstrapping import Bootstrap
+    from tierwise.fit_result import Fit
+
+_FIT = "How to fit"
+
+EXAMPLES = """
+Examples:
+
+tierwise fit ballots.csv --sizes 1,2,3 --unranked below
+
+tierwise fit survey.parquet --sizes 2,2 --bootstrap 500 --seed 1
+"""
+
+
+def fit_command(
+    file: options.File,
+    sizes: options.Sizes,
+    distance: options.Distance = "kendall",
+    method: Annotated[
+        Literal["auto", "assignment", "subsets", "milp", "annealing"],
+        typer.Option(help="How to find the tiers.", rich_help_panel=_FIT),
+    ] = "auto",
+    likelihood: Annotated[
+        Literal["exact", "pseudo"],
+        typer.Option(help="The likelihood, or its cheap approximation.", rich_help_panel=_FIT),
+    ] = "exact",
+    time_limit: Annotated[
+        float,
+        typer.Option(help="Seconds that the integer program may take.", rich_help_panel=_FIT),
+    ] = 60.0,
+    bootstrap: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=0, help="Resample the rankings N times.", rich_help_panel=_FIT
+        ),
+    ] = 0,
+    workers: options.Workers = None,
+    seed: options.Seed = None,
+    format: options.Format = "auto",  # noqa: A002 - becomes the option --format
+    layout: options.Layout = "auto",
+    unranked: options.Unranked = None,
+    ties: options.Ties = "error",
+    weights: options.Weights = None,
+    *,
+    json: options.Json = False,
+    out: options.Out = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find the best tiers, how concentrated opinion is around them, and how sure that is."""
+    from tierwise.bootstrapping import bootstrap as resample
+    from tierwise.fitting import fit
+
+    rankings = options.read_file(file, format, layout, unranked, ties, weights)
+    fitted = fit(
+        rankings,
+        options.parse_sizes(sizes),
+        distance,
+        method=method,
+        likelihood=likelihood,
+        time_limit=time_limit,
+        rng=seed,
+    )
+    resampled = None
+    if bootstrap:
+        resampled = resample(
+            rankings,
+            fitted,
+            replicates=bootstrap,
+            workers=workers,
+            progress=printing.progress(quiet=quiet),
+            rng=seed,
+        )
+    if json:
+        result = fitted.to_dict()
+        if resampled is not None:
+            result["bootstrap"] = resampled.to_dict()
+        printing.print_json(result, out)
+    else:
+        print_fit(fitted, resampled, out)
+
+
+def print_fit(fitted: "Fit", resampled: "Bootstrap | None", out: "Path | None") -> None:
+    """Print a fit, and how it varies, for people."""
+    parts = [fitted.summary(printing.width_of_output(out))]
+    if resampled is not None:
+        parts += ["", resampled.summary()]
+    printing.print_result(list(parts), out)

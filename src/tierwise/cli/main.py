@@ -1,0 +1,58 @@
+"""The program ``tierwise`` and its commands."""
+
+import re
+import sys
+from typing import Annotated
+
+import typer
+
+from tierwise._version import __version__
+from tierwise.cli import fit_command, search_command
+from tierwise.cli.demo import demo
+from tierwise.cli.describe import describe
+from tierwise.errors import TierwiseError
+
+app = typer.Typer(
+    name="tierwise",
+    help="Learn tiers from rankings: which items belong together, and how sure that is.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(describe)
+app.command("fit", epilog=fit_command.EXAMPLES)(fit_command.fit_command)
+app.command("search", epilog=search_command.EXAMPLES)(search_command.search_command)
+app.command()(demo)
+
+
+def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
+    if wanted:
+        typer.echo(f"tierwise {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+def in_words_of_the_shell(message: str) -> str:
+    """Put a message on one line, with arguments such as ties="allow" as options, --ties allow."""
+    one_line = " ".join(message.split())
+    valued = re.sub(r'\b(unranked|ties|layout|format)="(\w+)"', r"--\1 \2", one_line)
+    return re.sub(r"\b(unranked|ties|layout|format|weights)=", r"--\1", valued)
+
+
+def main() -> None:
+    """Run the program; wrong input ends it with one line on stderr and exit code 2."""
+    try:
+        app()
+    except TierwiseError as error:
+        typer.echo("tierwise: " + in_words_of_the_shell(str(error)), err=True)
+        sys.exit(2)

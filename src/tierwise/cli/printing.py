@@ -1,0 +1,86 @@
+"""Printing that several commands share: tables for people, JSON for programs."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+    from tierwise.progress import Progress
+
+# Wide enough for tables and narrow enough for a page, where there is no terminal to ask.
+_WIDTH_OF_FILES = 100
+
+
+def width_of_output(out: Path | None) -> int:
+    """Return how many columns there are to print in."""
+    if out is not None:
+        return _WIDTH_OF_FILES
+    return shutil.get_terminal_size((_WIDTH_OF_FILES, 24)).columns
+
+
+def heading(text: str) -> "Text":
+    """Make a line that stands out, with a blank one before it."""
+    from rich.text import Text
+
+    return Text(text, style="bold")
+
+
+def new_table() -> "Table":
+    """Start a table in the style of all tables."""
+    from rich import box
+    from rich.table import Table
+
+    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+
+
+def print_result(parts: "list[RenderableType]", out: Path | None) -> None:
+    """Print text and tables, to the terminal or to a file."""
+    if out is None:
+        _print(parts, sys.stdout, width_of_output(out))
+        return
+    from tierwise._atomic import whole_file
+
+    with whole_file(out) as partial, partial.open("w", encoding="utf-8") as file:
+        _print(parts, file, width_of_output(out))
+
+
+def _print(parts: "list[RenderableType]", file: IO[str], width: int) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    # Without markup, for an item may be called [b].
+    console = Console(file=file, width=width, highlight=False, markup=False, emoji=False)
+    for number, part in enumerate(parts):
+        if number > 0 and isinstance(part, Text):
+            console.print()
+        console.print(part)
+
+
+def print_json(result: dict[str, Any], out: Path | None) -> None:
+    """Print a result as JSON, to standard output or to a file."""
+    text = json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False, default=str) + "\n"
+    if out is None:
+        sys.stdout.write(text)
+        return
+    from tierwise._atomic import whole_file
+
+    with whole_file(out) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
+def progress(*, quiet: bool) -> "Progress":
+    """Say how long work shows how far it is: a bar on a terminal, unless that is not wanted."""
+    return "off" if quiet else "auto"
+
+
+def note(text: str) -> None:
+    """Tell people something on stderr."""
+    import typer
+
+    typer.echo(text, err=True)

@@ -1,0 +1,110 @@
+"""Where a file's bytes come from: a path, an open file, standard input."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import IO, Any, TypeAlias
+
+import pyarrow as pa
+
+from tierwise.errors import InputError
+
+Readable: TypeAlias = "str | PathLike[str] | IO[bytes] | IO[str]"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Something to read, with the name by which messages call it.
+
+    Attributes
+    ----------
+    name
+        The file's name, for messages.
+    path
+        Where it lies; None if it was an open file.
+    content
+        The bytes of an open file; None if there is a path.
+    """
+
+    name: str
+    path: Path | None
+    content: bytes | None = None
+
+    def open(self) -> Any:
+        """Open for arrow, from the start."""
+        if self.path is None:
+            return pa.BufferReader(self.content)
+        return pa.OSFile(str(self.path))
+
+    def head(self, n_bytes: int = 65536) -> bytes:
+        """Return the first bytes."""
+        with self.open() as stream:
+            first: bytes = stream.read(n_bytes)
+        return first
+
+    def lines(self) -> list[bytes]:
+        """Return the lines, without their ends and without a byte-order mark."""
+        with self.open() as stream:
+            content: bytes = stream.read()
+        return content.removeprefix(b"\xef\xbb\xbf").splitlines()
+
+    def text_lines(self) -> list[str]:
+        """Return the lines as text, or say which is not UTF-8."""
+        return [self.decode(line, number) for number, line in enumerate(self.lines(), start=1)]
+
+    def decode(self, line: bytes, number: int) -> str:
+        """Turn the bytes of a line into text."""
+        try:
+            return line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"{self.line(number)} is not UTF-8 text (byte {line[error.start]:#04x} at column "
+                f"{error.start + 1}): save the file as UTF-8"
+            ) from None
+
+    def line(self, number: int) -> str:
+        """Name a line, counted from 1."""
+        return f"{self.name}, line {number}"
+
+
+def find_source(readable: Readable) -> Source:
+    """Find what to read, or say why it cannot be read."""
+    if not isinstance(readable, str | PathLike):
+        content = readable.read()
+        source = Source(
+            name=str(getattr(readable, "name", "the file given")).replace(
+                "<stdin>", "standard input"
+            ),
+            path=None,
+            content=content.encode("utf-8") if isinstance(content, str) else content,
+        )
+    else:
+        path = Path(readable)
+        source = Source(name=path.name, path=path)
+        if path.is_dir():
+            raise InputError(f"{path} is a folder: name a file in it")
+        if not path.exists():
+            raise InputError(f"there is no file {path}: check the name and the folder")
+    try:
+        start = source.head()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(
+            f"{source.path} cannot be read ({reason}): check its permissions"
+        ) from None
+    if not start.strip():
+        raise InputError(f"{source.name} is empty: it must hold at least one ranking")
+    return source
+
+
+@contextmanager
+def errors_name(source: Source) -> Iterator[None]:
+    """Make every message about the input name the file it is in."""
+    try:
+        yield
+    except InputError as error:
+        if source.name in str(error):
+            raise
+        raise InputError(f"{source.name}: {error}") from None

@@ -1,0 +1,89 @@
+"""A file that holds a table: read whole, or batch by batch."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from tierwise._columns import encode, numbers
+from tierwise._encoding import RowNamer
+from tierwise._layouts import SAMPLE_ROWS, Roles, TableOptions, assign_roles
+from tierwise._tables import in_order_of_appearance, new_items, rankings_from_table
+from tierwise.errors import InputError
+from tierwise.rankings import Rankings
+from tierwise.tiers import Item
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A table in a file.
+
+    Attributes
+    ----------
+    columns
+        The names of its columns.
+    read
+        Returns all of it as an arrow table.
+    batches
+        Yields it as arrow tables of at most so many rows, one in memory at a time.
+    name_row
+        Names a row for messages, by its number from 0.
+    """
+
+    columns: tuple[str, ...]
+    read: Callable[[], Any]
+    batches: Callable[[int], Iterator[Any]]
+    name_row: RowNamer
+
+    def rankings(self, options: TableOptions) -> Rankings:
+        """Read all rankings."""
+        table = self.read()
+        roles = assign_roles(self.columns, table, options)
+        return rankings_from_table(table, self.columns, roles, options, self.name_row)
+
+    def scan(self, options: TableOptions, chunk_rows: int) -> Iterator[Rankings]:
+        """Read rankings in chunks that all have the same items in the same order."""
+        first = next(self.batches(SAMPLE_ROWS), None)
+        if first is None:
+            raise InputError("there are no rankings below the header: add at least one row")
+        roles = assign_roles(self.columns, first, options)
+        if roles.layout == "long":
+            raise InputError(
+                "the long layout spreads an answer over many rows, so it cannot be read in chunks: "
+                "use read_rankings, or write a row an answer"
+            )
+        if roles.layout == "orderings" and options.items is None:
+            options = replace(options, items=self._find_items(roles, chunk_rows))
+        return self._scan(options, roles, chunk_rows)
+
+    def _scan(self, options: TableOptions, roles: Roles, chunk_rows: int) -> Iterator[Rankings]:
+        start, n_chunks = 0, 0
+        for batch in self.batches(chunk_rows):
+            name_row = partial(self._name_row_of_batch, start)
+            start += batch.num_rows
+            if not _without_weight(batch, roles, name_row):
+                n_chunks += 1
+                yield rankings_from_table(batch, self.columns, roles, options, name_row)
+        if n_chunks == 0:
+            raise InputError("all weights are 0: at least one ranking must count")
+
+    def _name_row_of_batch(self, start: int, row: int) -> str:
+        return self.name_row(start + row)
+
+    def _find_items(self, roles: Roles, chunk_rows: int) -> tuple[Item, ...]:
+        """Find all items in a first pass, in order of appearance."""
+        first_cell: dict[Item, int] = {}
+        start = 0
+        for batch in self.batches(chunk_rows):
+            encoded = [encode(batch.column(cell)) for cell in roles.cells]
+            for item, cell in new_items(encoded, first_cell.keys()).items():
+                first_cell[item] = start * len(roles.cells) + cell
+            start += batch.num_rows
+        return in_order_of_appearance(first_cell)
+
+
+def _without_weight(batch: Any, roles: Roles, name_row: RowNamer) -> bool:
+    """Tell whether nothing in a batch counts."""
+    if roles.weights is None:
+        return False
+    return not numbers(batch.column(roles.weights), "the weight", name_row).any()

@@ -1,0 +1,155 @@
+"""The installed program, as people and programs run it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+
+import pytest
+from rich.cells import cell_len
+
+from tests.data_paths import shared_data
+from tierwise import Rankings, __version__, describe, write_rankings
+from tierwise.cli import main
+
+ANSWERS = Rankings.from_orderings(
+    [["a", "b", "c"], ["b", "a", "c"], ["a", "c", "b"]], weights=[5, 3, 1]
+)
+
+
+def tierwise(*arguments, stdin=b"", columns=80):
+    program = Path(sys.executable).with_name("tierwise")
+    environment = os.environ | {"COLUMNS": str(columns), "PYTHONIOENCODING": "utf-8"}
+    return subprocess.run(
+        [program, *(str(argument) for argument in arguments)],
+        input=stdin,
+        capture_output=True,
+        env=environment,
+        check=False,
+        timeout=120,
+    )
+
+
+@pytest.fixture
+def answers_file(tmp_path):
+    write_rankings(ANSWERS, tmp_path / "answers.csv")
+    return tmp_path / "answers.csv"
+
+
+def test_version_is_quick():
+    tierwise("--version")
+    times = []
+    for _ in range(5):
+        start = perf_counter()
+        result = tierwise("--version")
+        times.append(perf_counter() - start)
+    assert result.stdout.decode() == f"tierwise {__version__}\n"
+    assert min(times) < 0.3
+
+
+def test_tables_for_people(answers_file):
+    result = tierwise("describe", answers_file)
+    assert result.returncode == 0
+    assert result.stderr == b""
+    text = result.stdout.decode()
+    for words in (
+        "9 rankings of 3 items",
+        "3 of them are distinct",
+        "mean rank",
+        "Closest to even",
+    ):
+        assert words in text
+    assert "1.33" in text
+    assert "0.667" in text
+
+
+def test_json_for_programs(answers_file):
+    result = tierwise("describe", answers_file, "--json")
+    assert result.stderr == b""
+    assert json.loads(result.stdout) == describe(ANSWERS).to_dict()
+
+
+def test_standard_input(answers_file):
+    piped = tierwise("describe", "-", "--json", stdin=answers_file.read_bytes())
+    assert piped.stdout == tierwise("describe", answers_file, "--json").stdout
+    broken = tierwise("describe", "-", stdin=b"a,b\n1,x\n")
+    assert broken.returncode == 2
+    assert broken.stderr.decode().startswith(
+        "tierwise: standard input, line 2: the rank of item 'b'"
+    )
+    nothing = tierwise("describe", "-")
+    assert (nothing.returncode, nothing.stderr.count(b"\n")) == (2, 1)
+
+
+@pytest.mark.parametrize("choice", [(), ("--json",)])
+def test_output_to_a_file(answers_file, tmp_path, choice):
+    out = tmp_path / "described"
+    result = tierwise("describe", answers_file, "-o", out, *choice)
+    assert (result.returncode, result.stdout, result.stderr) == (0, b"", b"")
+    assert "a" in out.read_text(encoding="utf-8")
+    nowhere = tierwise("describe", answers_file, "-o", tmp_path / "nowhere" / "described", *choice)
+    assert (nowhere.returncode, nowhere.stderr.count(b"\n")) == (2, 1)
+
+
+def test_options_reach_the_reader(tmp_path):
+    path = tmp_path / "table.txt"
+    path.write_text("1;2;3;votes\n2;3;;4\n2;2;1;1\n")
+    result = tierwise(
+        *("describe", path, "--format", "csv", "--layout", "ranks", "--unranked", "below"),
+        *("--ties", "allow", "--weights", "votes", "--json"),
+    )
+    found = json.loads(result.stdout)
+    assert found["items"] == ["1", "2", "3"]
+    assert (found["n_rankings"], found["n_with_ties"], found["unranked"]) == (5, 1, None)
+
+
+@pytest.mark.parametrize("n_items", [2, 9, 10, 25, 120])
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_tables_fit_the_terminal(tmp_path, monkeypatch, capsys, n_items, columns):
+    items = [f"Candidate number {item:03} [b]寿" for item in range(n_items)]
+    write_rankings(Rankings.from_orderings([items, items[::-1], items]), tmp_path / "x.csv")
+    monkeypatch.setenv("COLUMNS", str(columns))
+
+    def described(*choices):
+        monkeypatch.setattr(
+            sys, "argv", ["tierwise", "describe", str(tmp_path / "x.csv"), *choices]
+        )
+        with pytest.raises(SystemExit, match="0"):
+            main()
+        return capsys.readouterr()
+
+    printed = described()
+    lines = printed.out.splitlines()
+    assert max(cell_len(line) for line in lines) <= columns
+    matrix = [line for line in lines if "·" in line]
+    assert all(items[int(line.split()[3])][:18] in line for line in matrix)
+    assert (len(matrix) < n_items) == ("--json shows all" in printed.err)
+    assert len(matrix) == n_items or n_items > 5
+    assert described("--quiet").err == ""
+
+
+def test_names_are_printed_as_they_are(tmp_path):
+    names = ["[bold]x[/bold]", ":sushi:", "100%"]
+    write_rankings(Rankings.from_orderings([names]), tmp_path / "x.csv")
+    text = tierwise("describe", tmp_path / "x.csv").stdout.decode()
+    assert all(name in text for name in names)
+
+
+def test_help_and_completion():
+    assert b"describe" in tierwise("--help").stdout
+    assert b"--unranked" in tierwise("describe", "--help", columns=100).stdout
+    assert b"--show-completion" in tierwise("--help").stdout
+    assert tierwise("describe", "x.csv", "--unranked", "sideways").returncode == 2
+
+
+def test_tohoku(tmp_path):
+    from tierwise import load_sushi
+
+    write_rankings(load_sushi(shared_data("sushi"), region="Tohoku"), tmp_path / "tohoku.parquet")
+    found = json.loads(tierwise("describe", tmp_path / "tohoku.parquet", "--json").stdout)
+    assert found["n_rankings"] == 280
+    closest = found["closest_pairs"][0]
+    assert {closest["above"], closest["below"]} == {"tuna roll", "squid"}
+    assert closest["share"] == pytest.approx(0.51, abs=0.005)

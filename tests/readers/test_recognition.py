@@ -1,0 +1,86 @@
+"""Formats are recognised by name or content, Parquet and the sushi format are read."""
+
+import shutil
+from io import BytesIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tierwise import InputError, Rankings, read_rankings, write_rankings
+
+ANSWERS = Rankings.from_orderings([["a", "b", "c"], ["c", "b", "a"]])
+SUSHI = b"3 1\n0 3 2 0 1\n0 3 1 0 2\n"
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "soc"])
+def test_a_file_without_a_telling_name_is_recognised(tmp_path, suffix):
+    write_rankings(ANSWERS, tmp_path / f"answers.{suffix}")
+    shutil.move(tmp_path / f"answers.{suffix}", tmp_path / "answers")
+    assert read_rankings(tmp_path / "answers") == ANSWERS
+
+
+def test_sushi_is_recognised():
+    assert read_rankings(BytesIO(SUSHI)).to_orderings() == [[2, 0, 1], [1, 0, 2]]
+
+
+def test_the_format_can_be_named(tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_bytes(SUSHI)
+    assert len(read_rankings(path, format="sushi")) == 2
+    with pytest.raises(InputError, match=r"answers\.csv cannot be read as Parquet"):
+        read_rankings(path, format="parquet")
+    with pytest.raises(InputError, match=r"answers\.csv, line 1: .* is not a number of voters"):
+        read_rankings(path, format="preflib")
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("0 3 2 0 x", "line 2 holds something that is not a whole number"),
+        ("0 2 2 0 1", "line 2 must be 0, the number of items listed"),
+        ("0 3 2 0 3", "line 2: item 3 is not among the 3 items"),
+        ("0 3 2 0 2", "line 2: item 2 is listed twice"),
+        ("0 2 2 0", "line 2 lists 2 of 3 items"),
+        ("", "no rankings"),
+    ],
+)
+def test_sushi_files_with_mistakes(body, message):
+    with pytest.raises(InputError, match=message):
+        read_rankings(BytesIO(f"3 1\n{body}\n".encode()), format="sushi")
+    with pytest.raises(InputError, match="line 1: a file in the sushi format begins with"):
+        read_rankings(BytesIO(b"3 2\n0 3 0 1 2\n"), format="sushi")
+
+
+def parquet(columns):
+    buffer = BytesIO()
+    pq.write_table(pa.table(columns), buffer)
+    return BytesIO(buffer.getvalue())
+
+
+def test_parquet_of_every_layout():
+    places = parquet({"place 1": ["a", "b"], "place 2": ["b", None], "count": [2, 1]})
+    assert read_rankings(places, unranked="below").weights.tolist() == [2, 1]
+    ranks = parquet({"a": [1, 2], "b": [2.0, None]})
+    assert read_rankings(ranks, unranked="below").to_orderings() == [["a", "b"], ["a", "b"]]
+    long = parquet({"voter": [1, 1, 2, 2], "item": list("abba"), "rank": [1, 2, 1, 2]})
+    assert read_rankings(long).to_orderings() == [["a", "b"], ["b", "a"]]
+
+
+def test_parquet_dictionaries_and_numbers():
+    column = pa.array(["a", "b"]).dictionary_encode()
+    assert read_rankings(parquet({"x": column, "y": ["b", "a"]})).items == ("a", "b")
+    assert read_rankings(parquet({"place 1": [7, 8], "place 2": [8, 7]})).items == (7, 8)
+
+
+def test_parquet_names_rows():
+    with pytest.raises(InputError, match="row 2: item 'a' is listed twice"):
+        read_rankings(parquet({"x": ["a", "a"], "y": ["b", "a"]}))
+
+
+def test_a_parquet_file_that_is_cut_short(tmp_path):
+    path = tmp_path / "answers.parquet"
+    write_rankings(ANSWERS, path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match=r"answers\.parquet cannot be read as Parquet"):
+        read_rankings(path)

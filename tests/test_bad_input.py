@@ -1,0 +1,197 @@
+"""Bad input: the message names file, line, item and remedy, in Python and on the command line."""
+
+import sys
+
+import pytest
+
+from tierwise import InputError, Rankings, read_rankings
+from tierwise.cli import main
+
+PREFLIB = """# DATA TYPE: soc
+# NUMBER ALTERNATIVES: 2
+# NUMBER VOTERS: 7
+# NUMBER UNIQUE ORDERS: 1
+# ALTERNATIVE NAME 1: a
+# ALTERNATIVE NAME 2: b
+5: 1,2
+"""
+
+# What is wrong: the file's name and bytes, options, and what the message must say.
+BAD_FILES = {
+    "duplicate item in a row": (
+        "x.csv",
+        b"place 1,place 2,place 3\na,b,c\n\nb,a,b\n",
+        {},
+        ["x.csv, line 4", "'b'", "listed twice", "once"],
+    ),
+    "duplicate item of an assessor": (
+        "x.csv",
+        b"assessor,item,rank\nAnn,a,1\nAnn,b,2\nAnn,a,3\n",
+        {},
+        ["x.csv, line 4", "'a'", "'Ann'", "listed twice", "once"],
+    ),
+    "unknown item": (
+        "x.soc",
+        PREFLIB.replace("5: 1,2", "7: 1,3").encode(),
+        {},
+        ["x.soc, line 7", "item 3", "not among the 2 items", "correct the row"],
+    ),
+    "empty file": ("x.csv", b"", {}, ["x.csv is empty", "at least one ranking"]),
+    "nothing but blank lines": ("x.soc", b"\n \n", {}, ["x.soc is empty"]),
+    "too few cells": (
+        "x.csv",
+        b"a,b,c\n1,2,3\n1,2\n",
+        {},
+        ["x.csv, line 3 has 2 cells", "3 columns", "give every line as many"],
+    ),
+    "too many cells": ("x.csv", b"a,b\n1,2\n\n2,1,3\n", {}, ["x.csv, line 4 has 3 cells"]),
+    "rank 0": (
+        "x.csv",
+        b"a,b\n1,2\n0,1\n",
+        {},
+        ["x.csv, line 3", "'a'", "is 0", "whole numbers from 1"],
+    ),
+    "negative rank": ("x.csv", b"a,b\n1,-2\n", {}, ["x.csv, line 2", "'b'", "is -2", "from 1"]),
+    "fractional rank": ("x.csv", b"a,b\n1,1.5\n", {}, ["x.csv, line 2", "'b'", "is 1.5"]),
+    "rank that is not a number": (
+        "x.csv",
+        b"a,b,c\n1,2,3\n1,two,3\n",
+        {},
+        ["x.csv, line 3", "'b'", "'two'", "not a number", "correct the cell"],
+    ),
+    "rank 0 in the long layout": (
+        "x.csv",
+        b"assessor,item,rank\nAnn,a,1\nAnn,b,0\n",
+        {},
+        ["x.csv, line 3", "'b'", "is 0", "whole numbers from 1"],
+    ),
+    "infinite rank": ("x.csv", b"a,b\n1,inf\n", {}, ["x.csv, line 2", "'b'", "is inf"]),
+    "equal ranks": (
+        "x.csv",
+        b"a,b,c\n1,2,3\n2,1,2\n",
+        {},
+        ["x.csv, line 3", "'a' and 'c' both have rank 2", "allow"],
+    ),
+    "one item only": ("x.csv", b"place 1,place 2\na,\na,\n", {}, ["x.csv", "'a'", "at least two"]),
+    "zero rankings": ("x.csv", b"a,b\n", {}, ["x.csv", "no rankings", "add at least one row"]),
+    "zero rankings in PrefLib": (
+        "x.soc",
+        PREFLIB.replace("5: 1,2\n", "").encode(),
+        {},
+        ["x.soc", "no rankings"],
+    ),
+    "negative weights": (
+        "x.csv",
+        b"a,b,weight\n1,2,3\n2,1,-1\n",
+        {},
+        ["x.csv, line 3", "weight -1", "from 0 upwards"],
+    ),
+    "a weight that is not a number": (
+        "x.csv",
+        b"a,b,weight\n1,2,3\n2,1,x\n",
+        {},
+        ["x.csv, line 3", "the weight is 'x'", "correct the cell"],
+    ),
+    "a weight that is missing": (
+        "x.csv",
+        b"a,b,weight\n1,2,\n",
+        {},
+        ["x.csv, line 2 has no weight", "fill the cell"],
+    ),
+    "no weight at all": ("x.csv", b"a,b,weight\n1,2,0\n", {}, ["x.csv", "all weights are 0"]),
+    "bytes that are not UTF-8": (
+        "x.csv",
+        b"place 1,place 2\na,b\ncaf\xe9,a\n",
+        {},
+        ["x.csv, line 3", "0xe9", "save the file as UTF-8"],
+    ),
+    "bytes that are not UTF-8 in a header": (
+        "x.csv",
+        b"caf\xe9,b\n1,2\n",
+        {},
+        ["x.csv, line 1", "0xe9", "UTF-8"],
+    ),
+    "bytes that are not UTF-8 in PrefLib": (
+        "x.soc",
+        PREFLIB.encode().replace(b"1: a", b"1: \xe9"),
+        {},
+        ["x.soc, line 5", "0xe9", "UTF-8"],
+    ),
+    "a PrefLib header that contradicts its body": (
+        "x.soc",
+        PREFLIB.encode(),
+        {},
+        ["x.soc, line 3", "announces NUMBER VOTERS 7", "body holds 5", "correct the header"],
+    ),
+    "incomplete answers without unranked": (
+        "x.csv",
+        b"place 1,place 2,place 3\na,b,c\na,,\n",
+        {},
+        ["x.csv, line 3 lists 1 of 3 items", "'b'", "unranked", "below", "anywhere"],
+    ),
+    "a format that it is not": (
+        "x.csv",
+        b"a,b\n1,2\n",
+        {"format": "parquet"},
+        ["x.csv cannot be read as Parquet", "format"],
+    ),
+}
+
+
+@pytest.fixture(params=BAD_FILES)
+def bad_file(request, tmp_path):
+    name, content, options, said = BAD_FILES[request.param]
+    (tmp_path / name).write_bytes(content)
+    return tmp_path / name, options, said
+
+
+def run(arguments, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["tierwise", *(str(argument) for argument in arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    return ended.value.code, printed.err
+
+
+def test_from_python(bad_file):
+    path, options, said = bad_file
+    with pytest.raises(InputError) as refused:
+        read_rankings(path, **options)
+    message = str(refused.value)
+    assert [part for part in said if part not in message] == [], message
+
+
+def test_from_the_command_line(bad_file, monkeypatch, capsys):
+    path, options, said = bad_file
+    choices = [word for name, value in options.items() for word in (f"--{name}", value)]
+    code, message = run(["describe", path, *choices], monkeypatch, capsys)
+    assert code == 2
+    assert message.startswith("tierwise: ")
+    assert message.count("\n") == 1
+    assert [part for part in said if part not in message] == [], message
+
+
+def test_a_folder_and_a_file_that_is_not_there(tmp_path, monkeypatch, capsys):
+    for path, said in [(tmp_path, "is a folder: name a file in it"), (tmp_path / "x", "no file")]:
+        with pytest.raises(InputError, match=said):
+            read_rankings(path)
+        code, message = run(["describe", path], monkeypatch, capsys)
+        assert (code, message.count("\n")) == (2, 1)
+        assert said in message
+        assert str(path) in message
+
+
+def test_remedies_speak_the_language_of_the_shell(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "x.csv"
+    path.write_text("place 1,place 2,place 3\na,,\na,b,c\n")
+    _, message = run(["describe", path], monkeypatch, capsys)
+    assert "--unranked below" in message
+    path.write_text("a,b\n1,1\n")
+    _, message = run(["describe", path], monkeypatch, capsys)
+    assert "--ties allow" in message
+
+
+def test_orderings_from_python_without_unranked():
+    with pytest.raises(InputError, match="unranked"):
+        Rankings.from_orderings([["a", "b"], ["b", "a", "c"]])
