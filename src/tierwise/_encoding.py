@@ -203,3 +203,12 @@ def collapse(places: Places) -> tuple[Places, NDArray[np.int64]]:
     first = np.full(len(encoded.dictionary), len(which), dtype=np.int64)
     np.minimum.at(first, which, np.arange(len(which)))
     return contiguous[first], which
+
+
+def with_ties(places: Places) -> NDArray[np.bool_]:
+    """Tell which rows have two items in one place."""
+    n_listed = np.count_nonzero(places != NOT_LISTED, axis=1)
+    # Without ties the places are 0, 1, ...; sharing the first of several lowers their sum.
+    total = places.sum(axis=1) - NOT_LISTED * (places.shape[1] - n_listed)
+    tied: NDArray[np.bool_] = total != n_listed * (n_listed - 1) // 2
+    return tied

@@ -8,7 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tierwise import _encoding as encoding
-from tierwise._encoding import NOT_LISTED, Places, RowNamer, Ties, Weights, numbered_row
+from tierwise._encoding import (
+    NOT_LISTED,
+    Places,
+    RowNamer,
+    Ties,
+    Weights,
+    numbered_row,
+    with_ties,
+)
+from tierwise._showing import in_html, in_words
 from tierwise.errors import InputError
 from tierwise.tiers import Item
 
@@ -376,7 +385,7 @@ class Rankings:
     @cached_property
     def has_ties(self) -> bool:
         """Whether any answer holds ties."""
-        return bool(_with_ties(self.places).any())
+        return bool(with_ties(self.places).any())
 
     @property
     def is_complete(self) -> bool:
@@ -396,46 +405,12 @@ class Rankings:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _describe(self) -> str:
-        incomplete = (self.patterns == NOT_LISTED).any(axis=1)
-        tied = _with_ties(self.patterns)
-        remarks = []
-        if incomplete.any():
-            number = self.pattern_weights[incomplete].sum().item()
-            remarks.append(f"{number:,} incomplete: not listed = {self.unranked}")
-        if tied.any():
-            remarks.append(f"{self.pattern_weights[tied].sum().item():,} with ties")
-        if not remarks:
-            remarks.append(f"complete, {len(self.patterns):,} distinct")
-        noun = "ranking" if self.n_rankings == 1 else "rankings"
-        return f"{self.n_rankings:,} {noun} of {len(self.items)} items, " + ", ".join(remarks)
-
     def __repr__(self) -> str:
-        return f"Rankings({self._describe()})"
+        return f"Rankings({in_words(self)})"
 
     def _repr_html_(self) -> str:
         """Show the first answers as a table, in a notebook."""
-        from html import escape
-
-        shown = 5
-        orderings = self.subset(slice(0, shown)).to_orderings()
-        rows = "".join(
-            f"<tr><td>{weight:g}</td><td>{escape(_show_ordering(row))}</td></tr>"
-            for weight, row in zip(self.weights[:shown].tolist(), orderings, strict=True)
-        )
-        more = "<tr><td></td><td>&hellip;</td></tr>" if len(self) > shown else ""
-        return (
-            f"<table><caption>{escape(self._describe())}</caption>"
-            f"<thead><tr><th>weight</th><th>best first</th></tr></thead>"
-            f"<tbody>{rows}{more}</tbody></table>"
-        )
-
-
-def _show_ordering(row: list[Any]) -> str:
-    return " > ".join(
-        " ~ ".join(str(item) for item in entry) if isinstance(entry, list) else str(entry)
-        for entry in row
-    )
+        return in_html(self)
 
 
 def _as_weights(weights: Iterable[float] | None) -> Weights | None:
@@ -450,15 +425,6 @@ def _as_weights(weights: Iterable[float] | None) -> Weights | None:
 def _freeze(*arrays: NDArray[Any]) -> None:
     for array in arrays:
         array.flags.writeable = False
-
-
-def _with_ties(places: Places) -> NDArray[np.bool_]:
-    """Tell which rows have two items in one place."""
-    n_listed = np.count_nonzero(places != NOT_LISTED, axis=1)
-    # Without ties the places are 0, 1, ...; sharing the first of several lowers their sum.
-    total = places.sum(axis=1) - NOT_LISTED * (places.shape[1] - n_listed)
-    tied: NDArray[np.bool_] = total != n_listed * (n_listed - 1) // 2
-    return tied
 
 
 def _complete_the_last(places: Places) -> Places:
