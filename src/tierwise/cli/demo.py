@@ -1,6 +1,9 @@
 """``tierwise demo``: the main job on a data set that comes with the package."""
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from tierwise.cli import options, printing
 
@@ -18,24 +21,43 @@ _QUESTION = (
 )
 
 
-def demo(*, quiet: options.Quiet = False) -> None:
+def demo(
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write a report page.", show_default=False),
+    ] = None,
+    *,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
     """Find the tiers of real data: 2262 rankings of four political goals (Croon, 1989)."""
     from tierwise.bootstrapping import bootstrap
     from tierwise.datasets import load_political_goals
-    from tierwise.fitting import fit
+    from tierwise.structure import search
 
     goals = load_political_goals()
-    fitted = fit(goals, sizes=(2, 2))
-    resampled = bootstrap(
-        goals, fitted, replicates=500, progress=printing.progress(quiet=quiet), rng=1
-    )
-    width = printing.width_of_output(None)
+    progress = printing.progress(quiet=quiet)
+    found = search(goals, progress=progress, rng=1)
+    resampled = bootstrap(goals, found.best, replicates=500, progress=progress, rng=1)
+    if report is not None:
+        from tierwise.reporting import report as write_report
+
+        write_report(
+            goals, report, title="Four political goals", replicates=500, progress=progress, rng=1
+        )
+    if json:
+        printing.print_json({"search": found.to_dict(), "bootstrap": resampled.to_dict()}, None)
+        return
     parts: list[RenderableType] = []
     if not quiet:
         parts += [_QUESTION, ""]
-    parts += [_tier_picture(fitted, resampled), "", fitted.summary(width)]
+    parts += [
+        _tier_picture(found.best, resampled),
+        "",
+        found.best.summary(printing.width_of_output(None)),
+    ]
     if not quiet:
-        parts += ["", _next_steps()]
+        parts += ["", _next_steps(report)]
     printing.print_result(parts, None)
 
 
@@ -55,11 +77,15 @@ def _tier_picture(fitted: "Fit", resampled: "Bootstrap") -> "RenderableType":
     return table
 
 
-def _next_steps() -> str:
+def _next_steps(report: Path | None) -> str:
+    written = "tierwise demo --report goals.html" if report is None else f"open {report}"
     return "\n".join(
         [
-            "Next, with a file of your own (a row an answer, best first):",
+            "Next, the same as a page with figures:",
+            f"  {written}",
+            "With a file of your own (a row an answer, best first):",
             "  tierwise describe answers.csv",
-            "  tierwise fit answers.csv --sizes 1,2,3",
+            "  tierwise fit answers.csv",
+            "  tierwise report answers.csv -o report.html",
         ]
     )

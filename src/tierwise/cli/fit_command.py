@@ -17,6 +17,8 @@ _FIT = "How to fit"
 EXAMPLES = """
 Examples:
 
+tierwise fit survey.csv
+
 tierwise fit ballots.csv --sizes 1,2,3 --unranked below
 
 tierwise fit survey.parquet --sizes 2,2 --bootstrap 500 --seed 1
@@ -25,7 +27,7 @@ tierwise fit survey.parquet --sizes 2,2 --bootstrap 500 --seed 1
 
 def fit_command(
     file: options.File,
-    sizes: options.Sizes,
+    sizes: options.Sizes = None,
     distance: options.Distance = "kendall",
     method: Annotated[
         Literal["auto", "assignment", "subsets", "milp", "annealing"],
@@ -57,14 +59,24 @@ def fit_command(
     out: options.Out = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Find the best tiers, how concentrated opinion is around them, and how sure that is."""
+    """Find the best tiers, how concentrated opinion is around them, and how sure that is.
+
+    Without --sizes the best ones are searched for first; tierwise search shows the others.
+    """
     from tierwise.bootstrapping import bootstrap as resample
     from tierwise.fitting import fit
 
     rankings = options.read_file(file, format, layout, unranked, ties, weights)
+    progress = printing.progress(quiet=quiet)
+    if sizes is None:
+        from tierwise.structure import search
+
+        chosen = search(rankings, distance, workers=workers, progress=progress, rng=seed).best.sizes
+    else:
+        chosen = options.parse_sizes(sizes)
     fitted = fit(
         rankings,
-        options.parse_sizes(sizes),
+        chosen,
         distance,
         method=method,
         likelihood=likelihood,
@@ -78,7 +90,7 @@ def fit_command(
             fitted,
             replicates=bootstrap,
             workers=workers,
-            progress=printing.progress(quiet=quiet),
+            progress=progress,
             rng=seed,
         )
     if json:

@@ -2,12 +2,13 @@
 
 import re
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, Any
 
 import typer
 
 from tierwise._version import __version__
-from tierwise.cli import fit_command, search_command
+from tierwise.cli import fit_command, mixture_command, report_command, search_command
 from tierwise.cli.demo import demo
 from tierwise.cli.describe import describe
 from tierwise.errors import TierwiseError
@@ -22,6 +23,8 @@ app = typer.Typer(
 app.command()(describe)
 app.command("fit", epilog=fit_command.EXAMPLES)(fit_command.fit_command)
 app.command("search", epilog=search_command.EXAMPLES)(search_command.search_command)
+app.command("report", epilog=report_command.EXAMPLES)(report_command.report_command)
+app.command("mixture", epilog=mixture_command.EXAMPLES)(mixture_command.mixture_command)
 app.command()(demo)
 
 
@@ -49,10 +52,23 @@ def in_words_of_the_shell(message: str) -> str:
     return re.sub(r"\b(unranked|ties|layout|format|weights)=", r"--\1", valued)
 
 
+def _show_warning(message: Warning | str, *_where: Any, **_options: Any) -> None:
+    """Tell people what to read with care, without the line of code that noticed it."""
+    typer.echo("tierwise: warning: " + in_words_of_the_shell(str(message)), err=True)
+
+
 def main() -> None:
-    """Run the program; wrong input ends it with one line on stderr and exit code 2."""
+    """Run the program; wrong input ends it with one line on stderr and exit code 2.
+
+    Too little memory does so too, with exit code 1.
+    """
+    warnings.showwarning = _show_warning
     try:
         app()
     except TierwiseError as error:
         typer.echo("tierwise: " + in_words_of_the_shell(str(error)), err=True)
         sys.exit(2)
+    except MemoryError as error:
+        reason = f" ({in_words_of_the_shell(str(error))})" if str(error) else ""
+        typer.echo(f"tierwise: there is not enough memory for this{reason}", err=True)
+        sys.exit(1)

@@ -57,7 +57,7 @@ Sizes: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="1,2,2",
-        help="How many items each tier holds, best tier first.",
+        help="How many items each tier holds, best tier first; searched for if not given.",
         show_default=False,
         rich_help_panel=_MODEL,
     ),

@@ -1,0 +1,136 @@
+"""``tierwise mixture``: groups of people, each with its own tiers."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from tierwise.cli import options, printing
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from tierwise.mixture import Mixture
+
+_GROUPS = "The groups"
+
+EXAMPLES = """
+Examples:
+
+tierwise mixture survey.csv --seed 1
+
+tierwise mixture survey.csv --groups 2-4 --sizes 1,2,3 --noise uniform
+
+tierwise mixture survey.csv --groups 3 --covariate regions.txt
+"""
+
+
+def mixture_command(
+    file: options.File,
+    groups: Annotated[
+        str,
+        typer.Option(
+            metavar="3|1-6|2,4",
+            help="How many groups; several numbers are compared.",
+            rich_help_panel=_GROUPS,
+        ),
+    ] = "1-6",
+    sizes: options.Sizes = None,
+    distance: options.Distance = "kendall",
+    noise: Annotated[
+        Literal["none", "uniform"],
+        typer.Option(
+            help="Whether there is a group of those who follow no tiers.", rich_help_panel=_GROUPS
+        ),
+    ] = "none",
+    criterion: Annotated[
+        Literal["bic", "icl", "held-out"],
+        typer.Option(help="What chooses the number of groups.", rich_help_panel=_GROUPS),
+    ] = "bic",
+    starts: Annotated[
+        int,
+        typer.Option(min=1, help="How often to begin anew.", rich_help_panel=_GROUPS),
+    ] = 20,
+    covariate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A value for each answer, one a line, to relate the groups to.",
+            show_default=False,
+            rich_help_panel=_GROUPS,
+        ),
+    ] = None,
+    workers: options.Workers = None,
+    seed: options.Seed = None,
+    format: options.Format = "auto",  # noqa: A002 - becomes the option --format
+    layout: options.Layout = "auto",
+    unranked: options.Unranked = None,
+    ties: options.Ties = "error",
+    weights: options.Weights = None,
+    *,
+    json: options.Json = False,
+    out: options.Out = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Divide people into groups, each with its own tiers; say how many groups there are."""
+    from tierwise.mixture import fit_mixture
+
+    rankings = options.read_file(file, format, layout, unranked, ties, weights)
+    found = fit_mixture(
+        rankings,
+        _parse_groups(groups),
+        "search" if sizes is None else options.parse_sizes(sizes),
+        distance,
+        noise=noise,
+        criterion=criterion,
+        starts=starts,
+        workers=workers,
+        progress=printing.progress(quiet=quiet),
+        rng=seed,
+    )
+    columns = None if covariate is None else _relate(found, covariate)
+    if json:
+        result = found.to_dict()
+        if columns is not None:
+            result["covariate"] = columns
+        printing.print_json(result, out)
+        return
+    parts: list[RenderableType] = [found.summary(printing.width_of_output(out))]
+    if columns is not None:
+        parts += [printing.heading("Share of each group, by value"), _table(columns)]
+    printing.print_result(parts, out)
+
+
+def _parse_groups(text: str) -> list[int]:
+    """Read numbers of groups as people type them: 3, or 1-6, or 2,4."""
+    from tierwise.errors import InputError
+
+    try:
+        numbers: list[int] = []
+        for part in text.split(","):
+            first, _, last = part.partition("-")
+            numbers += range(int(first), int(last or first) + 1)
+    except ValueError:
+        raise InputError(f"groups {text!r} are not numbers such as 3, 1-6 or 2,4") from None
+    return numbers
+
+
+def _relate(found: "Mixture", covariate: Path) -> dict[str, list[Any]]:
+    from tierwise.errors import InputError
+
+    try:
+        values = covariate.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise InputError(f"cannot read {covariate}: {error.strerror}") from None
+    table: dict[str, list[Any]] = found.table(values, backend="pyarrow").to_pydict()
+    return table
+
+
+def _table(columns: dict[str, list[Any]]) -> "Table":
+    table = printing.new_table()
+    for name in columns:
+        table.add_column(name, justify="left" if name == "value" else "right")
+    for value, number, *shares in zip(*columns.values(), strict=True):
+        table.add_row(str(value), f"{number:,}", *(f"{share:.1%}" for share in shares))
+    return table

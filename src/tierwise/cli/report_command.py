@@ -1,0 +1,97 @@
+"""``tierwise report``: tiers, how sure they are, and whether the model fits, on one page."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from tierwise.cli import options, printing
+
+if TYPE_CHECKING:
+    from tierwise.reporting import Analysis
+
+_REPORT = "What the report shows"
+
+EXAMPLES = """
+Examples:
+
+tierwise report survey.csv -o report.html
+
+tierwise report ballots.csv --unranked below --sizes 1,2,3 --title "Spring election"
+
+tierwise report survey.parquet --uncertainty posterior --seed 1
+"""
+
+
+def report_command(
+    file: options.File,
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="FILE", help="The page to write."),
+    ] = Path("report.html"),
+    sizes: options.Sizes = None,
+    distance: options.Distance = "kendall",
+    title: Annotated[
+        str | None,
+        typer.Option(help="The title of the page.", show_default=False, rich_help_panel=_REPORT),
+    ] = None,
+    uncertainty: Annotated[
+        Literal["bootstrap", "posterior"],
+        typer.Option(
+            help="How sure the tiers are: from resampled rankings, or draws from the posterior.",
+            rich_help_panel=_REPORT,
+        ),
+    ] = "bootstrap",
+    replicates: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=2,
+            help="How many resampled data sets, or draws a chain.",
+            show_default=False,
+            rich_help_panel=_REPORT,
+        ),
+    ] = None,
+    workers: options.Workers = None,
+    seed: options.Seed = None,
+    format: options.Format = "auto",  # noqa: A002 - becomes the option --format
+    layout: options.Layout = "auto",
+    unranked: options.Unranked = None,
+    ties: options.Ties = "error",
+    weights: options.Weights = None,
+    *,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write a page with tiers, how sure they are, and whether the model fits: one HTML file."""
+    from tierwise.reporting import report
+
+    rankings = options.read_file(file, format, layout, unranked, ties, weights)
+    analysis = report(
+        rankings,
+        out,
+        sizes=options.parse_sizes(sizes) if sizes else None,
+        distance=distance,
+        uncertainty=uncertainty,
+        replicates=replicates,
+        title=title,
+        workers=workers,
+        progress=printing.progress(quiet=quiet),
+        rng=seed,
+    )
+    if json:
+        printing.print_json({"report": str(out), **analysis.to_dict()}, None)
+    else:
+        print_analysis(analysis, out)
+
+
+def print_analysis(analysis: "Analysis", out: Path) -> None:
+    """Print the gist of a report, and where it is."""
+    parts: list[Any] = [
+        str(analysis.fit.tiers),
+        "",
+        analysis.check.verdict_in_words(),
+        "",
+        f"The report is in {out}",
+    ]
+    printing.print_result(parts, None)

@@ -1,0 +1,133 @@
+"""What is believed about theta and about sizes before any ranking is seen."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf, lgamma, log
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise.errors import InputError
+from tierwise.sizes import Sizes
+
+_Floats = NDArray[np.float64]
+
+SizesPrior: TypeAlias = Literal["uniform", "penalised"] | Callable[[Sizes], float]
+"""Log prior probability of sizes, up to a constant, or the name of one."""
+
+
+class ThetaPrior(Protocol):
+    """Anything with a log density, up to a constant, at each of many thetas."""
+
+    def log_density(self, theta: _Floats) -> _Floats:
+        """Log of the density; ``-inf`` where it is zero."""
+
+
+@dataclass(frozen=True)
+class Gamma:
+    """Gamma distribution of theta.
+
+    Parameters
+    ----------
+    shape, rate
+        The density is proportional to ``theta ** (shape - 1) * exp(-rate * theta)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Gamma(2, 2).log_density(np.array([1.0]))
+    array([-0.61370564])
+    """
+
+    shape: float = 2.0
+    rate: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not (0 < self.shape < inf and 0 < self.rate < inf):
+            raise InputError(
+                "a Gamma prior of theta has a positive shape and a positive rate, such as (2, 2); "
+                f"got ({self.shape!r}, {self.rate!r})"
+            )
+
+    def log_density(self, theta: _Floats) -> _Floats:
+        """Log of the density at each theta."""
+        constant = self.shape * log(self.rate) - lgamma(self.shape)
+        return constant + (self.shape - 1) * np.log(theta) - self.rate * theta
+
+
+@dataclass(frozen=True)
+class _FunctionPrior:
+    """A prior that the user gave as a function of theta."""
+
+    function: Callable[[Any], Any]
+
+    def log_density(self, theta: _Floats) -> _Floats:
+        try:
+            values = np.asarray(self.function(theta), dtype=np.float64)
+        except (TypeError, ValueError):  # it takes one number at a time, as those of math do
+            values = np.empty(0)
+        if values.shape != theta.shape:
+            values = np.array([float(self.function(one)) for one in theta.tolist()])
+        return values
+
+
+def as_theta_prior(prior: ThetaPrior | Callable[[Any], Any]) -> ThetaPrior:
+    """Return a prior whose log density takes an array, or say why this is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_theta_prior(lambda theta: -3 * theta).log_density(np.array([1.0, 2.0]))
+    array([-3., -6.])
+    """
+    if hasattr(prior, "log_density"):
+        made: ThetaPrior = prior
+    elif callable(prior):
+        made = _FunctionPrior(prior)
+    else:
+        raise InputError(
+            "prior_theta must be a prior such as Gamma(2, 2), or a function that gives the log "
+            f"density at theta; got {prior!r}"
+        )
+    values = made.log_density(np.geomspace(1e-9, 1e3, 400))
+    if np.isnan(values).any() or (values == inf).any():
+        raise InputError(
+            "prior_theta is not a density: its logarithm is NaN or infinite at some theta between "
+            "0 and 1000; use -inf only where theta is impossible"
+        )
+    if (values == -inf).all():
+        raise InputError(
+            "prior_theta is not a density: its logarithm is -inf everywhere, so that no theta is "
+            "possible"
+        )
+    return made
+
+
+def log_prior_of_sizes(prior: SizesPrior, sizes: Sizes) -> float:
+    """Log prior probability of sizes, up to a constant.
+
+    "uniform" gives all sizes the same; "penalised" makes sizes ``e`` times less probable with every
+    further tier.
+
+    Examples
+    --------
+    >>> log_prior_of_sizes("penalised", (2, 1, 1))
+    -3.0
+    """
+    if prior == "uniform":
+        return 0.0
+    if prior == "penalised":
+        return -float(len(sizes))
+    if not callable(prior):
+        raise InputError(
+            'prior_sizes must be "uniform", "penalised" or a function that gives the log prior '
+            f"probability of sizes such as (1, 2, 2); got {prior!r}"
+        )
+    value = float(prior(sizes))
+    if np.isnan(value) or value == inf:
+        raise InputError(
+            f"prior_sizes gives {value} for sizes {sizes}: it must be a log probability, -inf "
+            "where the sizes are impossible"
+        )
+    return value

@@ -1,0 +1,177 @@
+"""Evaluate size vectors: each once, the costly ones side by side."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise.agreeing import agreement_of_counts
+from tierwise.consensus import find_consensus
+from tierwise.counts import BlockCounts, Counts, Numbers, block_counts, count_open_answers
+from tierwise.distances import Distance
+from tierwise.errors import InputError
+from tierwise.fitting import Settings, solve_sizes
+from tierwise.partition import partition_function
+from tierwise.preferences import Preferences
+from tierwise.priors import Gamma
+from tierwise.progress import Progress, track
+from tierwise.rankings import Rankings
+from tierwise.sizes import Sizes, log_number_of_tiers
+from tierwise.structure.evidence import log_evidence
+from tierwise.structure.work import DEPTHS, Depth, consensus_method, seconds_of
+from tierwise.tasks import stream_tasks
+
+# Work of a batch: long enough to outweigh handing it over, short enough to show progress.
+_SECONDS_OF_A_BATCH = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """All that the value of a size vector depends on besides the sizes.
+
+    Attributes
+    ----------
+    data
+        Counts where there can be some, else the rankings or preferences.
+    pairs
+        How often each item is above each other.
+    distance
+        The distance.
+    prior_theta
+        The prior of theta, for the evidence.
+    entropy
+        What the seeds of all size vectors are made of.
+    """
+
+    data: Rankings | Counts | Preferences
+    pairs: Numbers
+    distance: Distance
+    prior_theta: Gamma
+    entropy: int
+
+    @property
+    def open_answers(self) -> int:
+        """Number of distinct answers that agree with several complete orderings."""
+        return count_open_answers(self.data)
+
+    def blocks(self, sizes: Sizes) -> BlockCounts:
+        """Return the counts of answers that leave no doubt about blocks of these sizes."""
+        if isinstance(self.data, Preferences):
+            raise InputError("the evidence of sizes needs rankings, not preferences")
+        return block_counts(self.data, sizes)
+
+    def seed(self, sizes: Sizes) -> np.random.SeedSequence:
+        """Return the seed of a size vector: the same whenever and wherever it is evaluated."""
+        return np.random.SeedSequence(self.entropy, spawn_key=sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What is known about a size vector; NaN stands for what was not computed."""
+
+    sizes: Sizes
+    depth: Depth
+    labels: NDArray[np.int64]
+    optimal: bool
+    agreement: float
+    theta: float = nan
+    log_likelihood: float = nan
+    log_likelihood_error: float = 0.0
+    log_evidence: float = nan
+
+    @property
+    def criterion(self) -> float:
+        """The paper's I."""
+        return self.log_likelihood - log_number_of_tiers(self.sizes)
+
+
+def evaluate_sizes(setting: Setting, sizes: Sizes, depth: Depth) -> Evaluation:
+    """Find the best tiers of given sizes and say how good they are."""
+    rng = np.random.default_rng(setting.seed(sizes))
+    method = consensus_method(sizes, setting.distance)
+    if depth == "agreement" and setting.open_answers == 0:
+        costs = setting.distance.costs(setting.blocks(sizes))
+        consensus = find_consensus(costs, sizes, method=method, rng=rng)
+        agreement = agreement_of_counts(setting.pairs, consensus.labels).overall
+        return Evaluation(sizes, depth, consensus.labels, consensus.optimal, agreement)
+    solution = solve_sizes(setting.data, sizes, setting.distance, Settings(method=method), rng)
+    labels = solution.consensus.labels
+    evidence = nan
+    if depth == "evidence":
+        blocks = setting.blocks(sizes)
+        partition = partition_function(sizes, setting.distance, rng=rng)
+        evidence = log_evidence(blocks, setting.distance, partition, setting.prior_theta)
+    return Evaluation(
+        sizes=sizes,
+        depth=depth,
+        labels=labels,
+        optimal=solution.consensus.optimal,
+        agreement=agreement_of_counts(setting.pairs, labels).overall,
+        theta=solution.theta.value,
+        log_likelihood=solution.log_likelihood,
+        log_likelihood_error=solution.log_likelihood_error,
+        log_evidence=evidence,
+    )
+
+
+def evaluate_batch(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> list[Evaluation]:
+    """Evaluate several size vectors, as one task."""
+    return [evaluate_sizes(setting, sizes, depth) for sizes in batch]
+
+
+class Evaluator:
+    """Remembers the value of every size vector, and computes what it does not know.
+
+    Parameters
+    ----------
+    setting
+        What is evaluated.
+    workers, progress
+        As for `tierwise.tasks.stream_tasks` and `tierwise.progress.track`.
+    """
+
+    def __init__(self, setting: Setting, workers: int | None, progress: Progress) -> None:
+        self.setting = setting
+        self.known: dict[Sizes, Evaluation] = {}
+        self._workers = workers
+        self._progress = progress
+
+    def evaluate(self, candidates: Iterable[Sizes], depth: Depth, description: str) -> None:
+        """See to it that these size vectors are known in this depth.
+
+        Results are kept as they come, so that an interruption loses only what is under way.
+        """
+        missing = [sizes for sizes in dict.fromkeys(candidates) if not self.is_known(sizes, depth)]
+        if not missing:
+            return
+        setting = self.setting
+        batches = deal(missing, setting.distance, depth, setting.open_answers)
+        results = stream_tasks(
+            evaluate_batch,
+            [(self.setting, batch, depth) for batch in batches],
+            workers=self._workers,
+        )
+        evaluations = (evaluation for batch in results for evaluation in batch)
+        for evaluation in track(evaluations, description, len(missing), self._progress):
+            self.known[evaluation.sizes] = evaluation
+
+    def is_known(self, sizes: Sizes, depth: Depth) -> bool:
+        """Whether a size vector was evaluated at least so far."""
+        known = self.known.get(sizes)
+        return known is not None and DEPTHS.index(known.depth) >= DEPTHS.index(depth)
+
+
+def deal(
+    candidates: list[Sizes], distance: Distance, depth: Depth, open_answers: int = 0
+) -> list[list[Sizes]]:
+    """Deal size vectors into batches that take about the same time.
+
+    Every batch is then a fair sample of what is still to come, so that the time left can be told
+    from the time taken.
+    """
+    seconds = {sizes: seconds_of(sizes, distance, depth, open_answers) for sizes in candidates}
+    n_batches = min(len(candidates), int(sum(seconds.values()) / _SECONDS_OF_A_BATCH) + 1)
+    by_work = sorted(candidates, key=seconds.__getitem__, reverse=True)
+    return [by_work[first::n_batches] for first in range(n_batches)]
