@@ -1,5 +1,6 @@
 """The partition function: exact against importance sampling, and growth with the sizes."""
 
+from benchmarks.floors import seconds_to_read
 from benchmarks.rows import Row, best_time, show_sizes
 from tierwise.partition import log_partition, partition_function
 from tierwise.partition.recursion import n_states
@@ -45,9 +46,15 @@ def growth_with_states() -> list[Row]:
     rows = []
     for sizes in ((3,) * 5, (2,) * 10, (4,) * 8, (1,) * 13 + (2,), (2,) * 13):
         seconds, value = _time(sizes, "kendall", repeats=2)
-        remark = f"{value.method}, {n_states(sizes):,} states"
+        states = n_states(sizes)
         rows.append(
-            Row("log partition, mean, variance", f"kendall {show_sizes(sizes)}", seconds, remark)
+            Row(
+                "log partition, mean, variance",
+                f"kendall {show_sizes(sizes)}",
+                seconds,
+                f"{value.method}, {states:,} states",
+                floor_seconds=seconds_to_read(8 * states),
+            )
         )
     return rows
 

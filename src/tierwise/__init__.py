@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tierwise.agreeing import agreement as agreement
     from tierwise.bootstrapping import Bootstrap as Bootstrap
     from tierwise.bootstrapping import bootstrap as bootstrap
+    from tierwise.checking import FitCheck as FitCheck
+    from tierwise.checking import check_fit as check_fit
     from tierwise.counts import Counts as Counts
     from tierwise.datasets import load_apa1980 as load_apa1980
     from tierwise.datasets import load_f1 as load_f1
@@ -34,6 +36,10 @@ if TYPE_CHECKING:
     from tierwise.estimate import Estimate as Estimate
     from tierwise.fit_result import Fit as Fit
     from tierwise.fitting import fit as fit
+    from tierwise.mixture import Mixture as Mixture
+    from tierwise.mixture import MixtureDraws as MixtureDraws
+    from tierwise.mixture import fit_mixture as fit_mixture
+    from tierwise.mixture import sample_mixture as sample_mixture
     from tierwise.model import ClusteredMallows as ClusteredMallows
     from tierwise.partition import log_partition as log_partition
     from tierwise.partition import partition_function as partition_function
@@ -41,6 +47,7 @@ if TYPE_CHECKING:
     from tierwise.rankings import Rankings as Rankings
     from tierwise.readers import read_rankings as read_rankings
     from tierwise.readers import scan_rankings as scan_rankings
+    from tierwise.reporting import report as report
     from tierwise.sizes import compositions as compositions
     from tierwise.structure import Search as Search
     from tierwise.structure import merge_even_pairs as merge_even_pairs
@@ -58,7 +65,10 @@ _HOME_OF = {
     "Distance": "distances",
     "Estimate": "estimate",
     "Fit": "fit_result",
+    "FitCheck": "checking",
     "InputError": "errors",
+    "Mixture": "mixture",
+    "MixtureDraws": "mixture",
     "Preferences": "preferences",
     "Rankings": "rankings",
     "Search": "structure",
@@ -68,9 +78,11 @@ _HOME_OF = {
     "TooLargeError": "errors",
     "agreement": "agreeing",
     "bootstrap": "bootstrapping",
+    "check_fit": "checking",
     "compositions": "sizes",
     "describe": "describing",
     "fit": "fitting",
+    "fit_mixture": "mixture",
     "get_distance": "distances",
     "load_apa1980": "datasets",
     "load_f1": "datasets",
@@ -81,7 +93,9 @@ _HOME_OF = {
     "merge_even_pairs": "structure",
     "partition_function": "partition",
     "read_rankings": "readers",
+    "report": "reporting",
     "scan_rankings": "readers",
+    "sample_mixture": "mixture",
     "search": "structure",
     "write_rankings": "writers",
 }

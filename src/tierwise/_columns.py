@@ -11,7 +11,7 @@ from tierwise.errors import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Codes: TypeAlias = NDArray[np.int64]
+Codes: TypeAlias = NDArray[np.int32]
 
 ABSENT = -1
 _NOT_RANKED = ("", "na", "nan")
@@ -26,12 +26,13 @@ def encode(column: "pa.ChunkedArray") -> tuple[Codes, list[Any]]:
     else:
         array = column.dictionary_encode().combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # what arrow makes of a column without chunks
-        return np.empty(0, dtype=np.int64), []
-    codes: Codes = array.indices.fill_null(ABSENT).to_numpy(zero_copy_only=False).astype(np.int64)
+        return np.empty(0, dtype=np.int32), []
+    indices = array.indices.fill_null(ABSENT).to_numpy(zero_copy_only=False)
+    codes: Codes = indices.astype(np.int32, copy=False)
     labels = [_plain(label) for label in array.dictionary.to_pylist()]
     empty = [code for code, label in enumerate(labels) if label is None or label == ""]
     if empty:
-        codes[np.isin(codes, empty)] = ABSENT
+        codes = np.where(np.isin(codes, empty), np.int32(ABSENT), codes)
     return codes, labels
 
 
@@ -44,7 +45,7 @@ def _plain(label: Any) -> Any:
     return label
 
 
-def first_rows(codes: Codes, n_labels: int) -> Codes:
+def first_rows(codes: Codes, n_labels: int) -> NDArray[np.int64]:
     """Return the first row of each code; the number of rows for a code that does not occur."""
     first = np.full(n_labels + 1, len(codes), dtype=np.int64)
     # Of several values for one code the last written stays, and rows are written last to first.

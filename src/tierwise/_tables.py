@@ -105,8 +105,8 @@ def _read_orderings(
     if np.count_nonzero(places != NOT_LISTED) != n_listed.sum():
         item_at = np.stack(items_by_place, axis=1)
         row_of, place_of = np.nonzero(item_at != ABSENT)
-        item_of = item_at[row_of, place_of]
-        scatter(row_of, item_of, place_of.astype(np.int32), table.num_rows, items, name_row)
+        listed_items = item_at[row_of, place_of].astype(np.int64)
+        scatter(row_of, listed_items, place_of.astype(np.int32), table.num_rows, items, name_row)
     return items, places
 
 
@@ -125,8 +125,11 @@ def _number_items(
 ) -> Codes:
     """Replace the codes of a column by the numbers of the items."""
     number_of = _item_numbers(items)
-    number_of_code = np.array([number_of.get(label, ABSENT) for label in [*labels, None]])
-    item_of: Codes = number_of_code[codes]
+    number_of_code = np.array(
+        [number_of.get(label, ABSENT) for label in [*labels, None]], dtype=np.int32
+    )
+    # An empty cell has the code -1, which wraps around to the last entry.
+    item_of: Codes = np.take(number_of_code, codes, mode="wrap")
     if (number_of_code[:-1] == ABSENT).any():
         unknown = (item_of == ABSENT) & (codes != ABSENT)
         if unknown.any():
@@ -162,7 +165,7 @@ def _read_ranks(
 
 def _read_long(
     table: "pa.Table", roles: Roles, options: TableOptions, name_row: RowNamer
-) -> tuple[tuple[Item, ...], Places, Codes, RowNamer]:
+) -> tuple[tuple[Item, ...], Places, NDArray[np.int64], RowNamer]:
     """Read a table with a row for each item of each answer; also return the answer of each row."""
     assessors, assessor_names = _encode_without_gaps(table, roles.assessor, "assessor", name_row)
     codes, labels = _encode_without_gaps(table, roles.item, "item", name_row)
@@ -213,7 +216,7 @@ def _weights(column: "pa.ChunkedArray", name_row: RowNamer) -> NDArray[np.float6
 
 
 def _one_weight_each(
-    weights: NDArray[np.float64], answer_of: Codes, name_row: RowNamer
+    weights: NDArray[np.float64], answer_of: NDArray[np.int64], name_row: RowNamer
 ) -> NDArray[np.float64]:
     """Take the weight of each answer from its rows, which must agree."""
     _, first = np.unique(answer_of, return_index=True)

@@ -19,6 +19,7 @@ from tierwise.progress import Progress
 from tierwise.provenance import Provenance, Stopwatch
 from tierwise.rankings import Rankings
 from tierwise.theta import check_confidence
+from tierwise.tiers import Item
 
 BootstrapKind: TypeAlias = Literal["nonparametric", "parametric"]
 
@@ -57,6 +58,11 @@ class Bootstrap:
     def __repr__(self) -> str:
         low, high = self.theta_interval()
         return f"Bootstrap({len(self)} {self.kind} replicates, theta {low:.4g} to {high:.4g})"
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The items that the columns of ``labels`` stand for."""
+        return self.fit.tiers.items
 
     def theta_interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Return the interval that holds theta in a share of the replicates."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import lgamma
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tierwise._encoding import NOT_LISTED, Places, Weights
 from tierwise._kernels import counting
 from tierwise.errors import InputError, TooLargeError
+from tierwise.preferences import Preferences
 from tierwise.rankings import Rankings
 from tierwise.sizes import Sizes, check_sizes
 from tierwise.tiers import Item
@@ -146,7 +147,6 @@ class _Tally:
             )
         self.items = items
         self.n_rankings: int | float = 0
-        self.places: Numbers = np.zeros((n_items, n_items), dtype=np.int64)
         self.half: Numbers = np.zeros((n_items,) * 4, dtype=np.int64)
 
     def add(self, chunk: Rankings) -> None:
@@ -158,17 +158,19 @@ class _Tally:
                 "block_counts(rankings, sizes) or leave the incomplete answers out"
             )
         if chunk.weights.dtype != self.half.dtype:
-            self.places, self.half = self.places.astype(float), self.half.astype(float)
-        weights = chunk.weights.astype(self.half.dtype)
-        counting.add_place_counts(chunk.places, weights, self.places)
+            self.half = self.half.astype(float)
+        weights = chunk.weights.astype(self.half.dtype, copy=False)
         counting.add_joint_counts(chunk.places, weights, self.half)
         self.n_rankings += chunk.n_rankings
 
     def counts(self) -> Counts:
         joint = self.half + self.half.transpose(2, 3, 0, 1)
-        item, place = np.indices(self.places.shape)
-        joint[item, place, item, place] = self.places
-        return Counts(self.items, self.places, joint, self.n_rankings)
+        n_items = len(self.items)
+        item, place = np.indices((n_items, n_items))
+        # Wherever an item is, every other item is somewhere.
+        places = joint[item, place, (item + 1) % n_items].sum(axis=-1)
+        joint[item, place, item, place] = places
+        return Counts(self.items, places, joint, self.n_rankings)
 
 
 def block_counts(data: Rankings | Counts, sizes: Iterable[int]) -> BlockCounts:
@@ -202,7 +204,47 @@ def block_counts(data: Rankings | Counts, sizes: Iterable[int]) -> BlockCounts:
     )
 
 
-def pair_counts(data: Rankings | Counts) -> Numbers:
+def blocks_are_known(data: Rankings | Preferences, sizes: Sizes) -> TypeGuard[Rankings]:
+    """Tell whether all answers say which items lie in which of the blocks of given sizes.
+
+    Examples
+    --------
+    >>> from tierwise import Rankings
+    >>> top = Rankings.from_orderings([["a"], ["b"]], items="abc", unranked="below")
+    >>> blocks_are_known(top, (1, 2)), blocks_are_known(top, (2, 1))
+    (True, False)
+    """
+    if isinstance(data, Preferences) or data.unranked == "anywhere":
+        return False
+    if data.is_complete:
+        return True
+    first = first_places(data.patterns)
+    block_of_place = np.repeat(np.arange(len(sizes)), sizes)
+    last = first + sizes_of_groups(first) - 1
+    return bool((block_of_place[first] == block_of_place[last]).all())
+
+
+def count_open_answers(data: Rankings | Counts | Preferences) -> int:
+    """Count the distinct answers that agree with several complete orderings.
+
+    Examples
+    --------
+    >>> from tierwise import Rankings
+    >>> count_open_answers(Rankings.from_orderings([["a"], ["c", "b", "a"]], unranked="below"))
+    1
+    """
+    if isinstance(data, Counts):
+        return 0
+    if isinstance(data, Preferences):
+        return len(data)
+    if data.is_complete:
+        return 0
+    ascending = np.sort(data.patterns, axis=1)
+    tied = (ascending[:, 1:] == ascending[:, :-1]).any(axis=1)
+    return int((tied | (ascending[:, 0] == NOT_LISTED)).sum())
+
+
+def pair_counts(data: Rankings | Counts | Preferences) -> Numbers:
     """Count, for each two items, how often the first is ranked above the second.
 
     Pairs that an answer ties or leaves open do not count.
@@ -216,32 +258,41 @@ def pair_counts(data: Rankings | Counts) -> Numbers:
     n_items = len(data.items)
     if isinstance(data, Counts):
         return data.blocks((1,) * n_items).precedence
+    if isinstance(data, Preferences):
+        counted: Numbers = data.closure.sum(axis=0)
+        return counted
     weights = data.pattern_weights
     counts: Numbers = np.zeros((n_items, n_items), dtype=weights.dtype)
-    places = data.patterns if data.unranked == "anywhere" else _first_places(data.patterns)
+    places = data.patterns if data.unranked == "anywhere" else first_places(data.patterns)
     counting.add_block_pair_counts(places, weights, counts)
     return counts
 
 
-def _first_places(patterns: Places) -> Places:
+def first_places(patterns: Places) -> Places:
     """Put items that are not listed behind all that are, as one tied group."""
     n_listed = (patterns != NOT_LISTED).sum(axis=1, dtype=np.int32)[:, None]
     return np.where(patterns == NOT_LISTED, n_listed, patterns)
 
 
+def sizes_of_groups(first: Places) -> NDArray[np.int64]:
+    """Return the size of the tied group of each item, given the first place of the group."""
+    n_rows, n_items = first.shape
+    cells = first + np.arange(n_rows)[:, None] * n_items
+    occupied = np.bincount(cells.ravel(), minlength=n_rows * n_items)
+    group_sizes: NDArray[np.int64] = occupied[cells]
+    return group_sizes
+
+
 def _blocks_of_patterns(rankings: Rankings, sizes: Sizes) -> tuple[Places, NDArray[np.int64]]:
     """Return the block of each item in each pattern, and the size of the group it is tied in."""
-    n_items = len(rankings.items)
     patterns = rankings.patterns
     if rankings.unranked == "anywhere":
         raise InputError(
             'answers with unranked="anywhere" do not determine the blocks: complete rankings, or '
             'unranked="below" with a last tier that holds all items not listed, do'
         )
-    first = _first_places(patterns)
-    occupied = np.zeros((len(patterns), n_items), dtype=np.int64)
-    np.add.at(occupied, (np.arange(len(patterns))[:, None], first), 1)
-    group_sizes = np.take_along_axis(occupied, first, axis=1)
+    first = first_places(patterns)
+    group_sizes = sizes_of_groups(first)
     block_of_place = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     blocks = block_of_place[first]
     doubtful = blocks != block_of_place[first + group_sizes - 1]

@@ -49,7 +49,11 @@ def _tier_lines(fit: "Fit", width: int) -> list[str]:
 
 def _wrapped(name: str, text: str, width: int) -> list[str]:
     return textwrap.wrap(
-        text, width, initial_indent=f"{name:<11}", subsequent_indent=" " * 11, break_on_hyphens=False
+        text,
+        width,
+        initial_indent=f"{name:<11}",
+        subsequent_indent=" " * 11,
+        break_on_hyphens=False,
     )
 
 

@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 from tierwise._random import RandomSource, as_generator
 from tierwise.agreeing import agreement_of_counts
 from tierwise.consensus import Consensus, find_consensus, subset_work
-from tierwise.counts import BlockCounts, Counts, block_counts, pair_counts
+from tierwise.counts import BlockCounts, Counts, block_counts, blocks_are_known, pair_counts
 from tierwise.distances import Distance, get_distance
 from tierwise.errors import InputError
 from tierwise.fit_result import Fit, Reference
 from tierwise.partition import Method as PartitionMethod
 from tierwise.partition import PartitionFunction, partition_function
+from tierwise.preferences import Preferences
 from tierwise.provenance import Stopwatch
 from tierwise.rankings import Rankings
 from tierwise.sizes import Sizes, check_sizes, log_number_of_tiers
+from tierwise.streaming import RankingScan
 from tierwise.theta import (
     ThetaEstimate,
     ThetaMethod,
@@ -63,10 +65,11 @@ class Solution:
     log_likelihood: float
     log_likelihood_error: float
     partition_method: str
+    log_completions: float = 0.0
 
 
 def fit(
-    data: Rankings | Counts,
+    data: Rankings | RankingScan | Counts | Preferences,
     sizes: Iterable[int],
     distance: str | Distance = "kendall",
     *,
@@ -83,8 +86,10 @@ def fit(
     Parameters
     ----------
     data
-        The rankings, or counts of them. Incomplete answers will do if they leave no doubt about
-        which items lie in which tier-sized block of places.
+        The rankings, in memory or in files (`Rankings.scan`), or counts of them, or pairwise
+        preferences. Where answers leave open which items lie in which tier-sized block of places,
+        the likelihood is that of all complete orderings that agree with them: summed over exactly
+        where that is affordable, as for lists of the best items, and drawn at random elsewhere.
     sizes
         How many items each tier holds, best tier first.
     distance
@@ -123,10 +128,11 @@ def fit(
     watch = Stopwatch()
     checked = check_sizes(sizes, len(data.items))
     measure = get_distance(distance)
+    if isinstance(data, RankingScan):
+        data = data.condensed()
     settings = Settings(method, theta_method, partition_method, likelihood, time_limit, confidence)
     generator = as_generator(rng)
-    blocks = block_counts(data, checked)
-    solution = solve(data, blocks, measure, settings, generator)
+    solution = solve_sizes(data, checked, measure, settings, generator)
     consensus = solution.consensus
     shares = agreement_of_counts(pair_counts(data), consensus.labels)
     return Fit(
@@ -143,16 +149,31 @@ def fit(
         agreement=shares.overall,
         agreement_by_tier=shares,
         n_rankings=data.n_rankings,
-        log_completions=blocks.log_completions,
+        log_completions=solution.log_completions,
         method=consensus.method,
         partition_method=solution.partition_method,
         optimal=consensus.optimal,
         gap=consensus.gap,
         alternatives=tuple(named_tiers(labels, data.items) for labels in consensus.alternatives),
         n_optima=consensus.n_optima,
-        references=_references(data, blocks, measure, settings, generator),
+        references=_references(data, checked, solution, measure, settings, generator),
         provenance=watch.provenance(rng),
     )
+
+
+def solve_sizes(
+    data: Rankings | Counts | Preferences,
+    sizes: Sizes,
+    distance: Distance,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> Solution:
+    """Find the best tiers and theta for given sizes, whatever the answers leave open."""
+    if isinstance(data, Counts) or blocks_are_known(data, sizes):
+        return solve(data, block_counts(data, sizes), distance, settings, rng)
+    from tierwise.incomplete.solving import solve_incomplete
+
+    return solve_incomplete(data, sizes, distance, settings, rng)
 
 
 def solve(
@@ -213,6 +234,7 @@ def solve_theta(
         ),
         log_likelihood_error=blocks.n_rankings * error,
         partition_method=partition.method,
+        log_completions=blocks.log_completions,
     )
 
 
@@ -222,15 +244,16 @@ def named_tiers(labels: NDArray[np.int64], items: tuple[Item, ...]) -> Tiers:
 
 
 def _references(
-    data: Rankings | Counts,
-    blocks: BlockCounts,
+    data: Rankings | Counts | Preferences,
+    sizes: Sizes,
+    solution: Solution,
     distance: Distance,
     settings: Settings,
     rng: np.random.Generator,
 ) -> tuple[Reference, ...]:
     """Fit what tiers must be compared to: the strict consensus, and no tiers at all."""
     n_items = len(data.items)
-    uniform = blocks.log_completions - blocks.n_rankings * lgamma(n_items + 1)
+    uniform = solution.log_completions - data.n_rankings * lgamma(n_items + 1)
     no_tiers = Reference(
         name="no tiers",
         tiers=Tiers([data.items]),
@@ -240,34 +263,28 @@ def _references(
         criterion=uniform,
         optimal=True,
     )
-    strict = _strict_consensus(data, blocks.sizes, distance, settings, rng)
-    return (no_tiers,) if strict is None else (strict, no_tiers)
+    if sizes == (1,) * n_items:
+        return (no_tiers,)
+    return (_strict_consensus(data, distance, settings, rng), no_tiers)
 
 
 def _strict_consensus(
-    data: Rankings | Counts,
-    sizes: Sizes,
+    data: Rankings | Counts | Preferences,
     distance: Distance,
     settings: Settings,
     rng: np.random.Generator,
-) -> Reference | None:
-    strict_sizes = (1,) * len(data.items)
-    if sizes == strict_sizes:
-        return None
-    try:
-        blocks = block_counts(data, strict_sizes)
-    except InputError:  # the answers are incomplete and leave the strict order open
-        return None
-    costly = subset_work(strict_sizes).transitions > MOST_WORK_FOR_COMPARISON
-    method = "annealing" if costly and distance.costs(blocks).pairs.size else "auto"
-    solution = solve(data, blocks, distance, _with_method(settings, method), rng)
+) -> Reference:
+    sizes = (1,) * len(data.items)
+    costly = subset_work(sizes).transitions > MOST_WORK_FOR_COMPARISON
+    method = "annealing" if costly and not distance.rule(sizes).additive else "auto"
+    solution = solve_sizes(data, sizes, distance, _with_method(settings, method), rng)
     return Reference(
         name="strict consensus",
         tiers=named_tiers(solution.consensus.labels, data.items),
         theta=solution.theta.value,
         log_likelihood=solution.log_likelihood,
         log_likelihood_error=solution.log_likelihood_error,
-        criterion=solution.log_likelihood - log_number_of_tiers(strict_sizes),
+        criterion=solution.log_likelihood - log_number_of_tiers(sizes),
         optimal=solution.consensus.optimal,
     )
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tierwise.distances import Distance
     from tierwise.estimate import Estimate
     from tierwise.partition import DistanceDistribution, PartitionFunction
+    from tierwise.preferences import Preferences
 
 # Where Monte Carlo has to stand in, the same model gives the same answer every time.
 _SEED = 0
@@ -149,18 +150,40 @@ class ClusteredMallows:
         sequences = self._sequences(rankings)
         return get_distance(self.distance).between(sequences, self.tiers.sizes)[rankings.pattern_of]
 
-    def log_prob(self, rankings: Rankings) -> npt.NDArray[np.float64]:
+    def log_prob(self, rankings: Rankings | Preferences) -> npt.NDArray[np.float64]:
         """Log probability of each answer, in the order given.
 
-        Its error is that of `log_partition`, the same for every answer.
+        That of an incomplete answer, or of pairwise preferences, is summed over all complete
+        orderings that agree with it. The error is that of `log_partition`, the same for every
+        answer.
 
         Parameters
         ----------
         rankings
-            Complete rankings of the items of the tiers.
+            Rankings of the items of the tiers, or preferences among them.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> model = tw.ClusteredMallows(tw.Tiers([["a"], ["b", "c"]]), theta=1.0)
+        >>> best = tw.Rankings.from_orderings([["a"], ["b"]], items="abc", unranked="below")
+        >>> np.exp(model.log_prob(best)).round(3)
+        array([0.787, 0.107])
         """
-        distances = self.distances(rankings)
-        return -self.theta * distances - float(self.log_partition())
+        log_partition = float(self.log_partition())
+        if isinstance(rankings, Rankings) and rankings.is_complete:
+            return -self.theta * self.distances(rankings) - log_partition
+        from tierwise.incomplete.answers import answers_of
+
+        answers = answers_of(
+            rankings,
+            self.tiers.sizes,
+            get_distance(self.distance),
+            as_generator(_SEED),
+            most_work=self.budget,
+        )
+        labels = self.tiers.label_array(rankings.items)
+        return answers.log_weights(labels, self.theta) - log_partition
 
     def log_pseudo_likelihood(self, rankings: Rankings) -> npt.NDArray[np.float64]:
         """Log pseudo-likelihood of each answer, in the order given.
@@ -311,8 +334,8 @@ class ClusteredMallows:
         labels = self.tiers.label_array(rankings.items)
         if not rankings.is_complete:
             raise InputError(
-                "the model's probabilities need complete rankings without ties: "
-                f"got {rankings!r}. Fit or sample the posterior from incomplete ones instead"
+                "distances and pseudo-likelihoods need complete rankings without ties: "
+                f"got {rankings!r}. Incomplete ones have a probability: use log_prob"
             )
         return labels[np.argsort(rankings.patterns, axis=1)]
 

@@ -122,6 +122,11 @@ class Preferences:
         """Return the number of assessors."""
         return len(self.assessors)
 
+    @property
+    def n_rankings(self) -> int:
+        """The number of assessors: each has one ranking, of which pairs are known."""
+        return len(self)
+
     def __eq__(self, other: object) -> bool:
         """Compare items, assessors and what they prefer, in order."""
         if not isinstance(other, Preferences):

@@ -22,7 +22,10 @@ from tierwise.errors import InputError
 from tierwise.tiers import Item
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from tierwise.frames import Backend
+    from tierwise.streaming import RankingScan
 
 Unranked: TypeAlias = Literal["below", "anywhere"]
 
@@ -253,6 +256,28 @@ class Rankings:
 
         return rankings_from_frame(frame, **options)
 
+    @classmethod
+    def scan(cls, path: "str | PathLike[str]", **options: Any) -> "RankingScan":
+        """Leave rankings in files, which may be larger than memory, and count them there.
+
+        Parameters
+        ----------
+        path
+            A CSV or Parquet file with a row an answer; a folder of such files; or a pattern for
+            their names, as in ``votes/2024-*.parquet``.
+        **options
+            As for `tierwise.streaming.scan_files`: ``format``, ``layout``, ``unranked``, ``ties``,
+            ``items``, ``weights`` and ``assessor``, which mean the same as for `read_rankings`.
+
+        Returns
+        -------
+        RankingScan
+            What `fit`, `search` and `sample_posterior` take in the place of rankings.
+        """
+        from tierwise.streaming import scan_files
+
+        return scan_files(path, **options)
+
     def to_dataframe(self, backend: "Backend" = "pandas") -> Any:
         """Return a data frame of ranks: a row an answer, a column an item, and ``weight`` last.
 
@@ -385,6 +410,11 @@ class Rankings:
     @cached_property
     def has_ties(self) -> bool:
         """Whether any answer holds ties."""
+        if self.unranked is None:
+            # Sharing the first of several places lowers the sum, and nothing raises it.
+            n_items = len(self.items)
+            total = self.places.sum(dtype=np.int64)
+            return bool(total != len(self) * n_items * (n_items - 1) // 2)
         return bool(with_ties(self.places).any())
 
     @property

@@ -26,8 +26,15 @@ def _opened(source: Source) -> Iterator[Any]:
         ) from None
 
 
-def open_parquet(source: Source) -> TableFile:
-    """Open a Parquet file, of which only the schema is read."""
+def rows_of_groups(source: Source) -> list[int]:
+    """Return how many rows each row group of a Parquet file has."""
+    with _opened(source) as stream:
+        metadata = pq.read_metadata(stream)
+    return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+
+
+def open_parquet(source: Source, groups: range | None = None) -> TableFile:
+    """Open a Parquet file, or some of its row groups, of which only the schema is read."""
     with _opened(source) as stream:
         schema = pq.read_schema(stream)
     # Text that stays dictionary-encoded makes no Python object per cell.
@@ -41,11 +48,12 @@ def open_parquet(source: Source) -> TableFile:
         with _opened(source) as stream:
             file = pq.ParquetFile(stream, read_dictionary=text)
             # Group by group, because arrow reads ahead if it is asked for all of them.
-            for group in range(file.num_row_groups):
+            for group in range(file.num_row_groups) if groups is None else groups:
                 for batch in file.iter_batches(batch_size=most_rows, row_groups=[group]):
                     yield pa.Table.from_batches([batch])
 
     def name_row(row: int) -> str:
-        return f"{source.name}, row {row + 1}"
+        before = sum(rows_of_groups(source)[: groups.start]) if groups else 0
+        return f"{source.name}, row {before + row + 1}"
 
     return TableFile(tuple(schema.names), read, batches, name_row)

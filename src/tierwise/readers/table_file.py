@@ -43,6 +43,22 @@ class TableFile:
 
     def scan(self, options: TableOptions, chunk_rows: int) -> Iterator[Rankings]:
         """Read rankings in chunks that all have the same items in the same order."""
+        roles = self.roles(options)
+        if roles.layout == "orderings" and options.items is None:
+            items = in_order_of_appearance(self.first_cells(roles, chunk_rows))
+            options = replace(options, items=items)
+        return self._scan(options, roles, chunk_rows)
+
+    def _scan(self, options: TableOptions, roles: Roles, chunk_rows: int) -> Iterator[Rankings]:
+        n_chunks = 0
+        for chunk in self.chunks(options, roles, chunk_rows):
+            n_chunks += 1
+            yield chunk
+        if n_chunks == 0:
+            raise InputError("all weights are 0: at least one ranking must count")
+
+    def roles(self, options: TableOptions) -> Roles:
+        """Tell what the columns are for, in a table that has a row an answer."""
         first = next(self.batches(SAMPLE_ROWS), None)
         if first is None:
             raise InputError("there are no rankings below the header: add at least one row")
@@ -52,26 +68,22 @@ class TableFile:
                 "the long layout spreads an answer over many rows, so it cannot be read in chunks: "
                 "use read_rankings, or write a row an answer"
             )
-        if roles.layout == "orderings" and options.items is None:
-            options = replace(options, items=self._find_items(roles, chunk_rows))
-        return self._scan(options, roles, chunk_rows)
+        return roles
 
-    def _scan(self, options: TableOptions, roles: Roles, chunk_rows: int) -> Iterator[Rankings]:
-        start, n_chunks = 0, 0
+    def chunks(self, options: TableOptions, roles: Roles, chunk_rows: int) -> Iterator[Rankings]:
+        """Read rankings in chunks; those in which nothing counts are passed over."""
+        start = 0
         for batch in self.batches(chunk_rows):
             name_row = partial(self._name_row_of_batch, start)
             start += batch.num_rows
             if not _without_weight(batch, roles, name_row):
-                n_chunks += 1
                 yield rankings_from_table(batch, self.columns, roles, options, name_row)
-        if n_chunks == 0:
-            raise InputError("all weights are 0: at least one ranking must count")
 
     def _name_row_of_batch(self, start: int, row: int) -> str:
         return self.name_row(start + row)
 
-    def _find_items(self, roles: Roles, chunk_rows: int) -> tuple[Item, ...]:
-        """Find all items in a first pass, in order of appearance."""
+    def first_cells(self, roles: Roles, chunk_rows: int) -> dict[Item, int]:
+        """Find all items of orderings, each with the number of the cell it is first seen in."""
         first_cell: dict[Item, int] = {}
         start = 0
         for batch in self.batches(chunk_rows):
@@ -79,7 +91,7 @@ class TableFile:
             for item, cell in new_items(encoded, first_cell.keys()).items():
                 first_cell[item] = start * len(roles.cells) + cell
             start += batch.num_rows
-        return in_order_of_appearance(first_cell)
+        return first_cell
 
 
 def _without_weight(batch: Any, roles: Roles, name_row: RowNamer) -> bool:

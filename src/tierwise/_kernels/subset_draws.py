@@ -1,0 +1,100 @@
+"""Independent draws of tiers, each at a theta of its own, by the recursion over sets of items.
+
+Forwards, the weights of all sets are summed as in ``weigh_tiers``; backwards, from the set of all
+items, a last tier is drawn and taken away until nothing remains.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from tierwise._kernels.compiling import compiled
+from tierwise._kernels.layers import (
+    binomial_table,
+    copy_with_last_tier,
+    enter_set,
+    go_to_set,
+    layer_starts,
+    next_choice,
+    next_set,
+    start_layer,
+)
+
+_Floats = npt.NDArray[np.float64]
+_Integers = npt.NDArray[np.int64]
+
+
+@compiled
+def _weigh_sets(
+    linear: _Floats,
+    pairs_transposed: _Floats,
+    sizes: _Integers,
+    least: _Floats,
+    theta: float,
+) -> _Floats:
+    """Weights of all sets, all layers laid end to end, relative to their least costs."""
+    binomials = binomial_table(sizes)
+    starts = layer_starts(sizes, binomials)
+    weights = np.zeros(starts[-1])
+    weights[0] = 1.0
+    for tier in range(sizes.shape[0]):
+        layer = start_layer(tier, linear, pairs_transposed, sizes, binomials)
+        go_to_set(layer, 0)
+        for place in range(starts[tier + 1], starts[tier + 2]):
+            if place > starts[tier + 1]:
+                enter_set(layer, next_set(layer.members))
+            weight = 0.0
+            while True:
+                for position in range(layer.chosen[1]):
+                    before = starts[tier] + layer.ranks[1] + layer.keys[0, position]
+                    cost = layer.costs[1] + layer.weights[position]
+                    weight += weights[before] * np.exp(
+                        -theta * (least[before] + cost - least[place])
+                    )
+                if not next_choice(layer):
+                    break
+            weights[place] = weight
+    return weights
+
+
+@compiled
+def draw_tiers(
+    linear: _Floats,
+    pairs_transposed: _Floats,
+    sizes: _Integers,
+    least: _Floats,
+    thetas: _Floats,
+    rng: np.random.Generator,
+) -> _Integers:
+    """Draw labels, a row a theta, with probabilities that fall by ``exp(-theta)`` with distance.
+
+    ``least`` is what ``least_costs`` gave for the same costs and sizes.
+    """
+    binomials = binomial_table(sizes)
+    starts = layer_starts(sizes, binomials)
+    labels = np.zeros((thetas.shape[0], binomials.shape[0] - 1), np.int64)
+    for row in range(thetas.shape[0]):
+        theta = thetas[row]
+        weights = _weigh_sets(linear, pairs_transposed, sizes, least, theta)
+        rank = 0
+        for tier in range(sizes.shape[0] - 1, -1, -1):
+            layer = start_layer(tier, linear, pairs_transposed, sizes, binomials)
+            go_to_set(layer, rank)
+            here = starts[tier + 1] + rank
+            threshold = rng.random() * weights[here]
+            reached = 0.0
+            searching = True
+            while searching:
+                for position in range(layer.chosen[1]):
+                    before = layer.ranks[1] + layer.keys[0, position]
+                    cost = layer.costs[1] + layer.weights[position]
+                    excess = least[starts[tier] + before] + cost - least[here]
+                    reached += weights[starts[tier] + before] * np.exp(-theta * excess)
+                    # Should rounding keep the sum below the threshold, the last choice stands.
+                    layer.chosen[0] = position
+                    rank = before
+                    if reached >= threshold:
+                        searching = False
+                        break
+                searching = searching and next_choice(layer)
+            copy_with_last_tier(layer, labels, row, labels, row)
+    return labels

@@ -1,0 +1,129 @@
+"""What the model expects: all orderings with their probabilities, or a sample of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import permutations
+from math import ceil, factorial, inf
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tierwise._encoding import NOT_LISTED
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tierwise.model import ClusteredMallows
+    from tierwise.posterior import Posterior
+    from tierwise.rankings import Rankings
+    from tierwise.tiers import Item
+
+# Up to eight items all orderings are looked at, and nothing is left to chance.
+MOST_ORDERINGS = factorial(8)
+# Draws from a posterior that orderings are drawn for: each needs a partition function of its own.
+MOST_MODELS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Orderings:
+    """Orderings with weights that sum to 1; expectations are weighted means over them.
+
+    Attributes
+    ----------
+    places
+        ``places[row, item]``, counted from 0.
+    weights
+        Probabilities; all the same in a sample.
+    n_draws
+        Size of the sample; infinite where all orderings are there.
+    """
+
+    places: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    n_draws: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether expectations over them have no Monte Carlo error."""
+        return self.n_draws == inf
+
+
+def orderings_of(
+    model: ClusteredMallows, items: tuple[Item, ...], draws: int, rng: np.random.Generator
+) -> Orderings:
+    """Return all orderings of the items with their probabilities, or draw some where they are many.
+
+    Parameters
+    ----------
+    model
+        The model.
+    items
+        Its items, in the order of the columns wanted.
+    draws
+        How many to draw where they are many.
+    rng
+        Where randomness comes from.
+    """
+    from tierwise.rankings import Rankings
+
+    if factorial(len(items)) > MOST_ORDERINGS:
+        drawn = model.sample(draws, rng).restrict(items)
+        return Orderings(drawn.places.astype(np.int64), np.full(draws, 1.0 / draws), float(draws))
+    every = np.array(list(permutations(range(len(items)))), dtype=np.int64)
+    rankings = Rankings.from_order_array(items, every)
+    weights = np.exp(model.log_prob(rankings))
+    return Orderings(rankings.places.astype(np.int64), weights / weights.sum(), inf)
+
+
+def orderings_of_posterior(
+    posterior: Posterior, items: tuple[Item, ...], draws: int, rng: np.random.Generator
+) -> Orderings:
+    """Draw orderings from models that are themselves drawn from a posterior.
+
+    Parameters
+    ----------
+    posterior
+        The posterior.
+    items
+        Its items, in the order of the columns wanted.
+    draws
+        How many orderings to draw, at least.
+    rng
+        Where randomness comes from.
+    """
+    from tierwise.model import ClusteredMallows
+    from tierwise.rankings import Rankings
+    from tierwise.tiers import Tiers
+
+    n_models = min(len(posterior), MOST_MODELS)
+    chosen = rng.choice(len(posterior), size=n_models, replace=False)
+    each = ceil(draws / n_models)
+    drawn = Rankings.concat(
+        ClusteredMallows(
+            Tiers.from_labels(posterior.labels[draw].tolist(), posterior.items),
+            float(posterior.thetas[draw]),
+            posterior.distance,
+        )
+        .sample(each, rng)
+        .restrict(items)
+        for draw in chosen.tolist()
+    )
+    return Orderings(
+        drawn.places.astype(np.int64), np.full(len(drawn), 1.0 / len(drawn)), float(len(drawn))
+    )
+
+
+def share_listing(rankings: Rankings) -> NDArray[np.float64]:
+    """Return the share of answers that fill each place; all of them where none is cut short.
+
+    Where items not listed come below, an answer of k items is the head of an ordering. How long the
+    answers are is taken from the data, and taken to be independent of what they say.
+    """
+    n_items = len(rankings.items)
+    if rankings.unranked != "below":
+        return np.ones(n_items)
+    lengths = (rankings.patterns != NOT_LISTED).sum(axis=1)
+    at_length = np.bincount(lengths, weights=rankings.pattern_weights, minlength=n_items + 1)
+    shares: NDArray[np.float64] = 1 - np.cumsum(at_length)[:n_items] / rankings.n_rankings
+    return shares

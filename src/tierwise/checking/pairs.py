@@ -1,0 +1,119 @@
+"""Pairwise proportions: how often one item is above another, and how often it should be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tierwise.checking.expected import share_listing
+from tierwise.counts import pair_counts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tierwise.checking.expected import Orderings
+    from tierwise.rankings import Rankings
+
+
+@dataclass(frozen=True, eq=False)
+class PairShares:
+    """Pairwise proportions, those expected, and their differences in standard errors."""
+
+    observed: NDArray[np.float64]
+    expected: NDArray[np.float64]
+    scores: NDArray[np.float64]
+    monte_carlo_error: float
+
+
+def compare_pairs(
+    rankings: Rankings,
+    orderings: Orderings,
+    distances: NDArray[np.float64],
+    labels: NDArray[np.int64] | None,
+    n_effective: float,
+) -> PairShares:
+    """Compare pairwise proportions with those of orderings from the model.
+
+    Parameters
+    ----------
+    rankings
+        The data.
+    orderings
+        Orderings from the model.
+    distances
+        Their distances from the tiers.
+    labels
+        The tier of each item, counted from 0; None where the orderings come from several tiers.
+    n_effective
+        The number of rankings.
+    """
+    won = pair_counts(rankings).astype(np.float64)
+    observed, told = _shares(won)
+    wins = _expected_wins(orderings, share_listing(rankings))
+    if labels is not None:
+        wins = _averaged_over_tiers(wins, labels)
+    expected, told_expected = _shares(wins)
+    binomial = expected * (1 - expected)
+    variances = binomial
+    if rankings.is_complete:
+        variances = binomial - _explained_by_distance(orderings, distances)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        monte_carlo = binomial / (told_expected * orderings.n_draws)
+        sampling = np.maximum(variances, 0.0) * rankings.n_rankings / (told * n_effective)
+        errors = np.sqrt(sampling + monte_carlo)
+        # Where chance is all but excluded, a score in standard errors has no meaning.
+        scores = np.where(errors > 1e-9, (observed - expected) / errors, np.nan)
+    error = 0.0 if orderings.exact else float(np.sqrt(np.nanmax(monte_carlo)))
+    return PairShares(observed, expected, scores, error)
+
+
+def _shares(won: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the share that the row wins, and the weight of the rankings that tell."""
+    told = won + won.T
+    return np.divide(won, told, out=np.full_like(won, np.nan), where=told > 0), told
+
+
+def _expected_wins(orderings: Orderings, listing: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how often the row's item is listed above the column's."""
+    places, weights = orderings.places, orderings.weights
+    return np.array(
+        [
+            (weights * listing[places[:, item]]) @ (places[:, [item]] < places)
+            for item in range(places.shape[1])
+        ]
+    )
+
+
+def _averaged_over_tiers(
+    wins: NDArray[np.float64], labels: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Give pairs of items from the same two tiers, which are alike, their common mean."""
+    member = np.eye(int(labels.max()) + 1)[labels]
+    sizes = member.sum(axis=0)
+    n_pairs = np.outer(sizes, sizes) - np.diag(sizes)
+    means = np.divide(
+        member.T @ wins @ member, n_pairs, out=np.zeros_like(n_pairs), where=n_pairs > 0
+    )
+    averaged: NDArray[np.float64] = means[np.ix_(labels, labels)]
+    np.fill_diagonal(averaged, 0.0)
+    return averaged
+
+
+def _explained_by_distance(
+    orderings: Orderings, distances: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the variance of "row above column" that goes with the distance.
+
+    Theta was fitted to the mean distance, so this part of the variance cannot show up.
+    """
+    places, weights = orderings.places, orderings.weights
+    deviations = distances - weights @ distances
+    variance = float(weights @ deviations**2)
+    if variance == 0:
+        return np.zeros((places.shape[1],) * 2)
+    covariances = np.array(
+        [(weights * deviations) @ (places[:, [item]] < places) for item in range(places.shape[1])]
+    )
+    return covariances**2 / variance

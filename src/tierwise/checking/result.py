@@ -1,0 +1,242 @@
+"""FitCheck: what the rankings are, what the model expects them to be, and what that means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from tierwise.fit_result import plain_item, plain_number
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tierwise.fit_result import Fit
+    from tierwise.provenance import Provenance
+    from tierwise.tiers import Item
+
+Verdict: TypeAlias = Literal["fits", "theta varies", "mixture suspected", "differs"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One way in which rankings may differ from what a model expects.
+
+    Attributes
+    ----------
+    name
+        "pairs": proportions of pairs. "ranks": how often an item has a rank. "lines": how often
+        the lines between tiers are crossed. "spread": how far answers are from the tiers, more
+        various than expected. "direction": answers vary along one direction more than expected.
+    p_value
+        How probable so large a difference would be if the model were true.
+    score
+        The same as a standard normal score; larger is more surprising.
+    statement
+        What was found, in words.
+    """
+
+    name: str
+    p_value: float
+    score: float
+    statement: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values, as in JSON."""
+        return {"name": self.name, "p_value": self.p_value, "statement": self.statement}
+
+
+@dataclass(frozen=True)
+class Line:
+    """The line between two neighbouring tiers, and how many items cross it.
+
+    Attributes
+    ----------
+    above, below
+        The numbers of the two tiers.
+    observed, expected
+        Mean number of items that belong above it and are ranked below, a ranking.
+    score
+        The difference in standard errors.
+    theta
+        The theta that would make observed and expected the same; NaN where it is too costly.
+    """
+
+    above: int
+    below: int
+    observed: float
+    expected: float
+    score: float
+    theta: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values, as in JSON."""
+        return {
+            name: plain_number(value) if isinstance(value, float) else value
+            for name, value in vars(self).items()
+        }
+
+
+@dataclass(frozen=True)
+class PairDifference:
+    """Two items, how often the first is above the second, and how often it should be."""
+
+    above: Item
+    below: Item
+    observed: float
+    expected: float
+    score: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values, as in JSON."""
+        return {
+            "above": plain_item(self.above),
+            "below": plain_item(self.below),
+            "observed": self.observed,
+            "expected": self.expected,
+            "score": plain_number(self.score),
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FitCheck:
+    """Rankings beside what a fitted model expects; `check_fit` makes it.
+
+    Attributes
+    ----------
+    fit : Fit
+        The fit that was checked.
+    items : tuple
+        The items that rows and columns stand for.
+    verdict : str
+        "fits"; "theta varies" (along the ranking); "mixture suspected"; or "differs" (otherwise).
+    pairs_observed, pairs_expected : numpy.ndarray
+        ``[a, b]``: share of rankings with item a above item b, among those that tell; NaN where
+        none does.
+    pair_scores : numpy.ndarray
+        Their differences in standard errors.
+    ranks_observed, ranks_expected : numpy.ndarray
+        ``[a, r]``: share of rankings with item a in place r, counted from 0; NaN in places that not
+        every answer fills.
+    lines : tuple of Line
+        The lines between tiers; empty where the answers do not tell which items cross them.
+    distance_spread : float
+        Variance of the distances from the tiers, observed over expected; NaN where unknown.
+    direction : numpy.ndarray
+        For each item, its share in the direction in which answers vary more than expected.
+    findings : tuple of Finding
+        What was tested, and what was found.
+    exact : bool
+        Whether the expected pairwise proportions are exact; otherwise they have an error of at
+        most ``monte_carlo_error``.
+    monte_carlo_error : float
+        Largest standard error of an expected proportion.
+    provenance : Provenance
+        Version, seed and time.
+    """
+
+    fit: Fit
+    items: tuple[Item, ...]
+    verdict: Verdict
+    pairs_observed: NDArray[np.float64]
+    pairs_expected: NDArray[np.float64]
+    pair_scores: NDArray[np.float64]
+    ranks_observed: NDArray[np.float64]
+    ranks_expected: NDArray[np.float64]
+    lines: tuple[Line, ...]
+    distance_spread: float
+    direction: NDArray[np.float64]
+    findings: tuple[Finding, ...]
+    exact: bool
+    monte_carlo_error: float
+    provenance: Provenance
+
+    def __repr__(self) -> str:
+        return f"FitCheck({self.verdict!r}, pairs off by {self.pairs_off_by:.3f})"
+
+    @property
+    def pairs_off_by(self) -> float:
+        """Root mean square of observed minus expected pairwise proportions."""
+        upper = np.triu_indices(len(self.items), k=1)
+        differences = (self.pairs_observed - self.pairs_expected)[upper]
+        known = differences[~np.isnan(differences)]
+        return float(np.sqrt(np.mean(known**2))) if len(known) else float("nan")
+
+    def differing_pairs(self, count: int = 10) -> list[PairDifference]:
+        """Return the pairs that differ most, in standard errors, the first above the second.
+
+        Parameters
+        ----------
+        count
+            The most pairs to return.
+        """
+        first, second = np.triu_indices(len(self.items), k=1)
+        scores = np.nan_to_num(np.abs(self.pair_scores[first, second]), nan=-1.0)
+        found = []
+        for pair in np.argsort(-scores, kind="stable")[:count].tolist():
+            if scores[pair] < 0:
+                break
+            above, below = int(first[pair]), int(second[pair])
+            if self.pairs_observed[above, below] < 0.5:
+                above, below = below, above
+            found.append(
+                PairDifference(
+                    self.items[above],
+                    self.items[below],
+                    float(self.pairs_observed[above, below]),
+                    float(self.pairs_expected[above, below]),
+                    float(self.pair_scores[above, below]),
+                )
+            )
+        return found
+
+    def summary(self) -> str:
+        """Return the verdict and what it rests on, for people."""
+        lines = [self.verdict_in_words(), ""]
+        lines += [
+            f"{one.name:<10} p {_p_value(one.p_value):<9} {one.statement}" for one in self.findings
+        ]
+        if self.lines:
+            lines += ["", f"{'line between tiers':<20}{'crossing':>9}{'expected':>10}{'theta':>8}"]
+            lines += [
+                f"{f'{line.above} and {line.below}':<20}{line.observed:>9.3f}"
+                f"{line.expected:>10.3f}{line.theta:>8.3f}"
+                for line in self.lines
+            ]
+        return "\n".join(lines)
+
+    def verdict_in_words(self) -> str:
+        """Say in a few sentences whether the model fits, and if not, in what."""
+        from tierwise.checking.wording import verdict_in_words
+
+        return verdict_in_words(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as in JSON; None stands for NaN and infinity."""
+        return {
+            "verdict": self.verdict,
+            "verdict_in_words": self.verdict_in_words(),
+            "items": [plain_item(item) for item in self.items],
+            "pairs_observed": _plain_table(self.pairs_observed),
+            "pairs_expected": _plain_table(self.pairs_expected),
+            "pairs_off_by": plain_number(self.pairs_off_by),
+            "ranks_observed": _plain_table(self.ranks_observed),
+            "ranks_expected": _plain_table(self.ranks_expected),
+            "differing_pairs": [pair.to_dict() for pair in self.differing_pairs()],
+            "lines": [line.to_dict() for line in self.lines],
+            "distance_spread": plain_number(self.distance_spread),
+            "direction": self.direction.tolist(),
+            "findings": [finding.to_dict() for finding in self.findings],
+            "exact": self.exact,
+            "monte_carlo_error": self.monte_carlo_error,
+            "provenance": self.provenance.to_dict(),
+        }
+
+
+def _plain_table(table: NDArray[np.float64]) -> list[list[float | None]]:
+    return [[plain_number(number) for number in row] for row in table.tolist()]
+
+
+def _p_value(p_value: float) -> str:
+    return "< 0.0001" if p_value < 0.0001 else f"{p_value:.4f}"

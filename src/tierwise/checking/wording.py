@@ -1,0 +1,101 @@
+"""The words for what a check finds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tierwise.checking.result import FitCheck, Line
+    from tierwise.tiers import Item
+
+
+def verdict_in_words(check: FitCheck) -> str:
+    """Say in a few sentences whether the model fits, and if not, in what."""
+    if check.verdict == "fits":
+        opening = (
+            "The model fits: nothing that was looked at differs from what it expects by more than "
+            "chance allows."
+        )
+    else:
+        explain = {
+            "theta varies": _about_lines,
+            "mixture suspected": _about_groups,
+            "differs": _about_pairs,
+        }
+        opening = explain[check.verdict](check)
+    return f"{opening} {_about_size(check)}".strip()
+
+
+def _about_lines(check: FitCheck) -> str:
+    low = min(check.lines, key=lambda line: line.score)
+    high = max(check.lines, key=lambda line: line.score)
+    return (
+        "Agreement differs along the ranking: items cross the line between tiers "
+        f"{low.above} and {low.below} less often than expected{_theta(low)}, that between "
+        f"{high.above} and {high.below} more often{_theta(high)}. One theta for the whole ranking "
+        "is an average."
+    )
+
+
+def _theta(line: Line) -> str:
+    return "" if np.isnan(line.theta) else f" (theta {line.theta:.2f} there)"
+
+
+def _about_groups(check: FitCheck) -> str:
+    telling = [finding for finding in check.findings if finding.name in ("spread", "direction")]
+    worst = max(telling, key=lambda finding: finding.score)
+    return (
+        f"A mixture of groups is suspected: {worst.statement} Tiers for several groups may "
+        "describe the rankings better than tiers for all."
+    )
+
+
+def _about_pairs(check: FitCheck) -> str:
+    opening = (
+        "The model does not fit everywhere: some proportions differ from what it expects by more "
+        "than chance allows."
+    )
+    worst = check.differing_pairs(1)
+    if worst and check.fit.tiers.tied(worst[0].above, worst[0].below):
+        return f"{opening} Opinion within a tier is not even: finer tiers may fit better."
+    return f"{opening} Other sizes may fit better."
+
+
+def spread_statement(ratio: float, *, surprising: bool) -> str:
+    """Say how various the distances of answers from the tiers are."""
+    meaning = ": some people keep to the tiers more than others." if surprising else "."
+    return (
+        "how far answers are from the tiers varies (in variance) "
+        f"{ratio:.2f} times as much as expected{meaning}"
+    )
+
+
+def direction_statement(items: tuple[Item, ...], direction: NDArray[np.float64]) -> str:
+    """Say which items answers set against each other."""
+    order = np.argsort(direction, kind="stable")
+    high, low = items[int(order[0])], items[int(order[-1])]
+    return (
+        f"people who rank {high} high tend to rank {low} low and the other way round, more than "
+        "in one group."
+    )
+
+
+def _about_size(check: FitCheck) -> str:
+    pairs = check.differing_pairs(1)
+    if not pairs:
+        return ""
+    upper = np.triu(np.abs(check.pairs_observed - check.pairs_expected), k=1)
+    first, second = np.unravel_index(int(np.nanargmax(upper)), upper.shape)
+    if check.pairs_observed[first, second] < 0.5:
+        first, second = second, first
+    observed = check.pairs_observed[first, second]
+    expected = check.pairs_expected[first, second]
+    return (
+        f"Pairwise proportions are off by {100 * check.pairs_off_by:.1f} percentage points on "
+        f"average; most for {check.items[first]} above {check.items[second]}: "
+        f"{observed:.0%} of rankings, {expected:.0%} expected."
+    )

@@ -1,0 +1,215 @@
+"""Answers with too many completions to sum over: completions are drawn instead.
+
+Each answer is completed at random, as probable as the model makes each completion; every sweep goes
+through all answers and changes their completions. What is expected is averaged over sweeps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from tierwise._kernels.augmentation import refill_places, reinsert_items
+from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
+from tierwise._kernels.extensions import block_units
+from tierwise.errors import InputError
+from tierwise.estimate import Estimate
+from tierwise.incomplete.base import Completions, Floats, Labels
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tierwise._encoding import Places
+    from tierwise.distances import Costs, Distance
+    from tierwise.incomplete.partial import PartialOrders
+    from tierwise.sizes import Sizes
+
+Proposal: TypeAlias = Literal["reinsert", "refill"]
+
+# Completions that an average is taken over, of all answers together; each answer gets so many.
+DRAWS = 4000
+FEWEST_SWEEPS, MOST_SWEEPS = 4, 50
+# An estimate of what other tiers gain needs more draws.
+GAIN_STRETCHES = 4
+
+
+@dataclass(frozen=True)
+class DrawnMoments:
+    """Sums over answers, times their weights, of moments of the distance of drawn completions.
+
+    Attributes
+    ----------
+    mean, error
+        Of the mean, and its standard error.
+    variance
+        Of the variance.
+    """
+
+    mean: float
+    error: float
+    variance: float
+
+
+class DrawnCompletions(Completions):
+    """Answers completed at random.
+
+    Parameters
+    ----------
+    orders
+        The answers.
+    sizes, distance
+        Of the model.
+    rng
+        Generator of all draws.
+    proposal
+        "reinsert" puts each item back where it may be, as probable as the model makes it.
+        "refill" is the paper's: it proposes any completion, and suits answers that leave little
+        open.
+    each
+        "answer" completes each distinct answer once; "assessor" each as often as its weight, a
+        whole number, says.
+    """
+
+    def __init__(
+        self,
+        orders: PartialOrders,
+        sizes: Sizes,
+        distance: Distance,
+        rng: np.random.Generator,
+        *,
+        proposal: Proposal = "reinsert",
+        each: Literal["answer", "assessor"] = "answer",
+    ) -> None:
+        super().__init__(sizes, distance, orders.weights, orders.log_numbers)
+        if proposal == "refill" and orders.first is None:
+            raise InputError(
+                'proposal="refill" needs rankings: preferences pair by pair have no places to '
+                'refill; use proposal="reinsert"'
+            )
+        self._orders = orders
+        self._rng = rng
+        self._proposal = proposal
+        rows = np.arange(len(orders.weights))
+        self._which = rows if each == "answer" else np.repeat(rows, orders.weights.astype(np.int64))
+        self._row_weights = (
+            orders.weights if each == "answer" else np.ones(len(self._which), dtype=np.float64)
+        )
+        self._block_of_place = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+        self.places: Places = orders.some_completions()[self._which]
+        self._sweeps = int(np.clip(DRAWS // len(self._which), FEWEST_SWEEPS, MOST_SWEEPS))
+
+    @property
+    def blocks(self) -> npt.NDArray[np.int32]:
+        """Block of each item in each completed answer."""
+        blocks: npt.NDArray[np.int32] = self._block_of_place[self.places]
+        return blocks
+
+    def sweep(self, labels: Labels, theta: float) -> None:
+        """Go once through all answers and change their completions."""
+        common = (
+            self._which,
+            labels,
+            np.array(self.sizes, dtype=np.int64),
+            theta * self.rule.unit,
+            self.rule.misplaced,
+            self.rule.placing,
+            self._rng,
+        )
+        if self._proposal == "refill" and self._orders.first is not None:
+            refill_places(self.places, self._orders.first, *common)
+        else:
+            reinsert_items(self.places, self._orders.relations, *common)
+
+    def distances(self, labels: Labels) -> Floats:
+        """Distance of each completed answer from tiers."""
+        units = block_units(self.blocks, labels, self.rule.misplaced, self.rule.placing)
+        return units.astype(np.float64) * self.rule.unit
+
+    def costs(self) -> Costs:
+        """Costs of all tiers for the answers as they are completed now."""
+        membership, precedence = self._no_counts()
+        add_place_counts(self.blocks, self._row_weights, membership)
+        add_block_pair_counts(self.blocks, self._row_weights, precedence)
+        return self._costs(membership, precedence)
+
+    def expected_costs(self, labels: Labels, theta: float) -> Costs:
+        """Costs of all tiers, averaged over a number of sweeps."""
+        membership, precedence = self._no_counts()
+        for _ in range(max(self._sweeps // 4, 1)):
+            self.sweep(labels, theta)
+        shares = self._row_weights / self._sweeps
+        for _ in range(self._sweeps):
+            self.sweep(labels, theta)
+            add_place_counts(self.blocks, shares, membership)
+            add_block_pair_counts(self.blocks, shares, precedence)
+        return self._costs(membership, precedence)
+
+    def gains(self, labels: Labels, theta: float, others: list[Labels]) -> list[Estimate]:
+        """Estimate how much more probable the answers are under other tiers.
+
+        Completions are drawn under the tiers at hand; the average ratio of their weights is the
+        ratio of the probabilities of an answer.
+
+        Parameters
+        ----------
+        labels, theta
+            Tiers at hand and theta.
+        others
+            Other tiers, close to them.
+        """
+        drawn = []
+        for _ in range(GAIN_STRETCHES * self._sweeps):
+            self.sweep(labels, theta)
+            drawn.append(self.blocks)
+        blocks = np.concatenate(drawn)
+        rule = self.rule
+        units = block_units(blocks, labels, rule.misplaced, rule.placing)
+        return [
+            self._gain(
+                (block_units(blocks, other, rule.misplaced, rule.placing) - units)
+                .reshape(len(drawn), -1)
+                .astype(np.float64)
+                * (-theta * rule.unit)
+            )
+            for other in others
+        ]
+
+    def _gain(self, log_ratios: Floats) -> Estimate:
+        """Sum over answers of the log of the mean ratio, with its error."""
+        peaks = log_ratios.max(axis=0)
+        ratios = np.exp(log_ratios - peaks)
+        means = ratios.mean(axis=0)
+        relative = ratios.var(axis=0) / means**2 / len(ratios)
+        gain = float((self._row_weights * (peaks + np.log(means))).sum())
+        error = float(np.sqrt((self._row_weights**2 * relative).sum()))
+        return Estimate(gain, standard_error=error, method="importance")
+
+    def moments(self, labels: Labels, theta: float, stretches: int) -> DrawnMoments:
+        """Estimate moments of the distance from stretches of sweeps.
+
+        Parameters
+        ----------
+        labels, theta
+            Tiers and theta.
+        stretches
+            Number of stretches: the longer they are all together, the better the estimate.
+        """
+        for _ in range(self._sweeps):
+            self.sweep(labels, theta)
+        means = np.zeros((stretches, len(self.places)))
+        squares = np.zeros(len(self.places))
+        for stretch in range(stretches):
+            for _ in range(self._sweeps):
+                self.sweep(labels, theta)
+                distances = self.distances(labels)
+                means[stretch] += distances / self._sweeps
+                squares += distances**2 / (self._sweeps * stretches)
+        totals = (self._row_weights * means).sum(axis=1)
+        variances = squares - means.mean(axis=0) ** 2
+        return DrawnMoments(
+            mean=float(totals.mean()),
+            error=float(totals.std(ddof=1) / np.sqrt(stretches)),
+            variance=float((self._row_weights * variances).sum()),
+        )

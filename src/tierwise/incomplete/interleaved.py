@@ -1,0 +1,115 @@
+"""Answers that list some items in order, all others being anywhere: summed over exactly.
+
+The work for an answer grows with the ways to split its free items by tiers, and not with the
+number of its completions.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tierwise._encoding import NOT_LISTED
+from tierwise._kernels.interleaving import Setting, add_expected_counts, value_answers
+from tierwise.incomplete.base import ExactCompletions, Floats, Labels, Sums, log_factorials
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tierwise._encoding import Places
+    from tierwise.distances import Costs, Distance
+    from tierwise.sizes import Sizes
+
+
+def most_splits(sizes: Sizes, n_free: int) -> int:
+    """Count in how many ways free items can be split by tiers, for tiers that make them most.
+
+    Examples
+    --------
+    >>> most_splits((1, 2), 2)
+    4
+    """
+    counts = [0] * len(sizes)
+    for _ in range(n_free):
+        # One more of a label that has few multiplies the number most.
+        able = [label for label, size in enumerate(sizes) if counts[label] < size]
+        counts[min(able, key=counts.__getitem__)] += 1
+    return int(np.prod(np.array(counts, dtype=np.float64) + 1))
+
+
+def work_of(first: Places, sizes: Sizes) -> Floats:
+    """Return how many numbers an evaluation of each answer goes through, at most."""
+    n_free = (first == NOT_LISTED).sum(axis=1)
+    splits = np.array([most_splits(sizes, number) for number in range(first.shape[1] + 1)])
+    work: Floats = splits[n_free].astype(np.float64) * len(sizes) ** 2
+    return work
+
+
+class InterleavedAnswers(ExactCompletions):
+    """Answers whose listed items have no ties, and whose other items may be anywhere.
+
+    Parameters
+    ----------
+    first
+        Place of each listed item among the listed; -1 for the others.
+    weights
+        Weight of each answer.
+    sizes, distance
+        Of the model.
+    """
+
+    def __init__(self, first: Places, weights: Floats, sizes: Sizes, distance: Distance) -> None:
+        n_items = first.shape[1]
+        logs = log_factorials(n_items)
+        n_listed = (first != NOT_LISTED).sum(axis=1)
+        super().__init__(sizes, distance, weights, log_numbers=logs[-1] - logs[n_listed])
+        self._n_listed = n_listed.astype(np.int64)
+        in_order = np.where(first == NOT_LISTED, n_items, first)
+        self._sequences = np.argsort(in_order, axis=1, kind="stable").astype(np.int64)
+        self._work = float(work_of(first, sizes).sum())
+
+    @property
+    def work(self) -> float:
+        """How many numbers an evaluation goes through."""
+        return self._work
+
+    def _setting(self, labels: Labels, theta: float) -> Setting:
+        sizes = np.array(self.sizes, dtype=np.int64)
+        rule = self.rule
+        logs = log_factorials(len(labels))
+        return Setting(labels, sizes, rule.misplaced, rule.placing, theta * rule.unit, logs)
+
+    def _values(self, labels: Labels, theta: float) -> Floats:
+        values = value_answers(self._setting(labels, theta), self._sequences, self._n_listed)
+        scaled: Floats = values * [1.0, self.rule.unit, self.rule.unit**2]
+        return scaled
+
+    def log_weights(self, labels: Labels, theta: float) -> Floats:
+        """Log of the sum of ``exp(-theta d)`` over the completions of each answer."""
+        return self._values(labels, theta)[:, 0]
+
+    def sums(self, labels: Labels, theta: float) -> Sums:
+        """Log weights, and moments of the distance, over all answers."""
+        values = self._values(labels, theta)
+        values[:, 2] = np.maximum(values[:, 2] - values[:, 1] ** 2, 0.0)
+        return Sums(*(self.weights[:, None] * values).sum(axis=0).tolist())
+
+    def expected_costs(self, labels: Labels, theta: float) -> Costs:
+        """Costs of all tiers, on the average over completions drawn from the model."""
+        membership, precedence = self._no_counts()
+        setting = self._setting(labels, theta)
+        add_expected_counts(
+            setting, self._sequences, self._n_listed, self.weights, membership, precedence
+        )
+        return self._costs(membership, precedence)
+
+
+def can_be_interleaved(first: Places, sizes: Sizes, most_work: float) -> npt.NDArray[np.bool_]:
+    """Tell which answers have no ties among the listed items; none if all are too much work."""
+    ascending = np.sort(first, axis=1)
+    tied = (ascending[:, 1:] == ascending[:, :-1]) & (ascending[:, 1:] != NOT_LISTED)
+    able: npt.NDArray[np.bool_] = ~tied.any(axis=1)
+    if work_of(first[able], sizes).sum() > most_work:
+        able[:] = False
+    return able

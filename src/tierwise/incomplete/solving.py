@@ -1,0 +1,163 @@
+"""The best tiers and theta for answers that leave open which items lie in which block."""
+
+from __future__ import annotations
+
+from math import hypot, inf, isinf, nan, sqrt
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tierwise._kernels.objective import total_cost
+from tierwise.consensus import Consensus
+from tierwise.errors import InputError
+from tierwise.fitting import Settings, Solution
+from tierwise.incomplete.answers import Answers, answered_places, answers_of
+from tierwise.incomplete.expectation import Maximum, maximise, starting_labels
+from tierwise.incomplete.likelihood import Likelihood
+from tierwise.incomplete.partial import orders_of_places, orders_of_preferences
+from tierwise.incomplete.stochastic import STRETCHES, log_weight_of_all, settle
+from tierwise.partition import partition_function
+from tierwise.preferences import Preferences
+from tierwise.theta import ThetaEstimate
+
+if TYPE_CHECKING:
+    from tierwise.distances import Distance
+    from tierwise.incomplete.base import Labels
+    from tierwise.partition import PartitionFunction
+    from tierwise.rankings import Rankings
+    from tierwise.sizes import Sizes
+
+# Besides the tiers closest to the answers, climbs start from random ones: as many as are cheap.
+WORK_OF_RANDOM_STARTS = 200_000
+MOST_RANDOM_STARTS = 5
+
+
+def solve_incomplete(
+    data: Rankings | Preferences,
+    sizes: Sizes,
+    distance: Distance,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> Solution:
+    """Find the best tiers and theta for given sizes, averaging over all completions.
+
+    Parameters
+    ----------
+    data
+        Rankings or preferences that leave their blocks open.
+    sizes, distance, settings, rng
+        As for `tierwise.fitting.solve_sizes`.
+    """
+    if settings.likelihood == "pseudo":
+        raise InputError('likelihood="pseudo" needs complete rankings without ties')
+    if settings.theta_method != "exact":
+        raise InputError(
+            'theta_method="monte-carlo" needs answers that leave no doubt about their blocks: '
+            'use theta_method="exact"'
+        )
+    partition = partition_function(sizes, distance, method=settings.partition_method, rng=rng)
+    if len(sizes) == 1:
+        return _no_tiers(data, partition)
+    answers = answers_of(data, sizes, distance, rng)
+    solve = _solve_exactly if answers.drawn is None else _solve_by_drawing
+    return solve(answers, partition, settings, rng)
+
+
+def _no_tiers(data: Rankings | Preferences, partition: PartitionFunction) -> Solution:
+    """With one tier all orderings are equally probable: answers are by how many agree with them."""
+    if isinstance(data, Preferences):
+        orders, _ = orders_of_preferences(data)
+    else:
+        orders = orders_of_places(answered_places(data), data.pattern_weights.astype(np.float64))
+    log_completions = float((orders.weights * orders.log_numbers).sum())
+    log_partition = float(partition.log_value(0.0))
+    labels = np.zeros(partition.n_items, dtype=np.int64)
+    return Solution(
+        consensus=Consensus(labels, 0.0, "one tier", optimal=True, bound=0.0, n_optima=1),
+        theta=ThetaEstimate(0.0, inf, (0.0, inf), "exact"),
+        log_likelihood=log_completions - data.n_rankings * log_partition,
+        log_likelihood_error=0.0,
+        partition_method=partition.method,
+        log_completions=log_completions,
+    )
+
+
+def _solve_exactly(
+    answers: Answers, partition: PartitionFunction, settings: Settings, rng: np.random.Generator
+) -> Solution:
+    likelihood = Likelihood(answers.exact, partition)
+    top = maximise(likelihood, _starts(likelihood, settings.method, rng))
+    costs = likelihood.expected_costs(top.labels, top.theta)
+    total = float(total_cost(top.labels, costs.linear, costs.pairs))
+    finite = min(top.theta, likelihood.largest_theta)
+    error = partition.log_value(finite).standard_error
+    return Solution(
+        consensus=_unproved(top.labels, total, "expectation-maximisation"),
+        theta=_theta_estimate(likelihood, top, settings.confidence),
+        log_likelihood=top.value,
+        log_likelihood_error=likelihood.n_rankings * error,
+        partition_method=partition.method,
+        log_completions=likelihood.log_completions,
+    )
+
+
+def _starts(likelihood: Likelihood, method: str, rng: np.random.Generator) -> list[Labels]:
+    """Tiers to climb from: those closest to the answers, and some at random."""
+    start = starting_labels(likelihood, method, rng)
+    work = sum(part.work for part in likelihood.parts)
+    n_random = int(min(WORK_OF_RANDOM_STARTS // max(work, 1.0), MOST_RANDOM_STARTS))
+    return [start, *(rng.permutation(start) for _ in range(n_random))]
+
+
+def _theta_estimate(likelihood: Likelihood, top: Maximum, confidence: float) -> ThetaEstimate:
+    """Add the standard error, from the information that the observed answers hold."""
+    if isinf(top.theta):
+        return ThetaEstimate(inf, nan, (0.0, inf), "exact")
+    information = likelihood.information(top.labels, top.theta)
+    return _with_information(top.theta, information, confidence)
+
+
+def _with_information(
+    theta: float, information: float, confidence: float, *, converged: bool = True
+) -> ThetaEstimate:
+    error = 1 / sqrt(information) if information > 0 else inf
+    reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
+    return ThetaEstimate(
+        theta, error, (max(0.0, theta - reach), theta + reach), "exact", converged=converged
+    )
+
+
+def _solve_by_drawing(
+    answers: Answers, partition: PartitionFunction, settings: Settings, rng: np.random.Generator
+) -> Solution:
+    drawn = answers.drawn
+    if drawn is None:
+        raise AssertionError("all answers can be summed over")
+    exact = answers.exact
+    settled = settle(exact, drawn, partition, settings.method, rng)
+    theta = min(settled.theta, Likelihood((), partition).largest_theta)
+    log_weight = log_weight_of_all(exact, drawn, settled.labels, theta)
+    n_rankings = sum(float(part.weights.sum()) for part in (*exact, drawn))
+    log_partition = partition.log_value(theta)
+    information = n_rankings * float(partition.variance(theta))
+    information -= sum(part.sums(settled.labels, theta).variance for part in exact)
+    information -= drawn.moments(settled.labels, theta, STRETCHES).variance
+    return Solution(
+        consensus=_unproved(settled.labels, settled.total, "stochastic expectation-maximisation"),
+        theta=_with_information(
+            settled.theta, information, settings.confidence, converged=settled.converged
+        ),
+        log_likelihood=float(log_weight) - n_rankings * float(log_partition),
+        log_likelihood_error=hypot(
+            log_weight.standard_error, n_rankings * log_partition.standard_error
+        ),
+        partition_method=partition.method,
+        log_completions=sum(
+            float((part.weights * part.log_numbers).sum()) for part in (*exact, drawn)
+        ),
+    )
+
+
+def _unproved(labels: Labels, total: float, method: str) -> Consensus:
+    return Consensus(labels=labels, total=total, method=method, optimal=False, bound=total)

@@ -1,0 +1,193 @@
+"""Maximum likelihood where completions are drawn: stochastic approximation of the expectations.
+
+Each round draws some completions under the tiers and theta at hand, blends what they cost into the
+average of earlier rounds, and takes the closest tiers and the best theta for that. In the first
+rounds nothing is kept of earlier ones, so that tiers and theta can find their region; then the
+average settles. The number of rounds is limited.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+from math import inf
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tierwise._kernels.objective import total_cost
+from tierwise.consensus import find_consensus
+from tierwise.distances import Costs
+from tierwise.estimate import Estimate
+from tierwise.incomplete.base import add_costs
+from tierwise.incomplete.expectation import closer_labels, neighbouring_swaps
+from tierwise.incomplete.likelihood import LARGEST_THETA_OF_UNIT
+from tierwise.theta import estimate_theta
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tierwise.incomplete.augmentation import DrawnCompletions
+    from tierwise.incomplete.base import Completions, ExactCompletions, Labels
+    from tierwise.partition import PartitionFunction
+
+WANDERING_ROUNDS = 10
+MOST_ROUNDS = 200
+# Settled: the same tiers, and theta moving by less than this share, so many rounds in a row.
+STILL_ROUNDS = 10
+STILL_SHARE = 0.002
+# A swap is made if its gain is above zero by so many standard errors.
+SURE_ERRORS = 3.0
+# Thetas at which the mean distance is estimated, and stretches of sweeps at each.
+PATH_NODES = 10
+STRETCHES = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """Tiers and theta that the rounds settled on.
+
+    Attributes
+    ----------
+    labels, theta
+        The tiers, counted from 0, and theta.
+    total
+        The expected total distance.
+    rounds
+        Number of rounds made.
+    converged
+        Whether they settled before the rounds were used up.
+    """
+
+    labels: Labels
+    theta: float
+    total: float
+    rounds: int
+    converged: bool
+
+
+def settle(
+    exact: Sequence[ExactCompletions],
+    drawn: DrawnCompletions,
+    partition: PartitionFunction,
+    method: str,
+    rng: np.random.Generator,
+) -> Settled:
+    """Find tiers and theta that the answers, completed at random, settle on.
+
+    Where they have settled, swaps of two items of neighbouring tiers are tried on an estimate of
+    the likelihood itself, and the rounds go on from a better one.
+
+    Parameters
+    ----------
+    exact, drawn
+        The answers.
+    partition
+        The partition function of the model.
+    method
+        How to find the tiers to start from, as for `find_consensus`.
+    rng
+        Generator, for that.
+    """
+    rounds = _Rounds((*exact, drawn), partition)
+    labels = np.repeat(np.arange(len(partition.sizes), dtype=np.int64), partition.sizes)
+    # At a theta of 0 all completions are equally likely, whatever the tiers.
+    costs = rounds.draw(labels, 0.0)
+    labels = find_consensus(costs, partition.sizes, method=method, rng=rng).labels
+    settled = rounds.settle_from(labels, rounds.best_theta(labels, costs))
+    for _ in range(len(labels)):
+        better = _better_swap(exact, drawn, settled)
+        if better is None:
+            break
+        settled = rounds.settle_from(better, settled.theta)
+    theta = inf if settled.theta == rounds.largest_theta else settled.theta
+    return replace(settled, theta=theta)
+
+
+class _Rounds:
+    """Rounds of drawing and moving, for all answers together."""
+
+    def __init__(self, parts: Sequence[Completions], partition: PartitionFunction) -> None:
+        self._parts = parts
+        self._partition = partition
+        self._n_rankings = sum(float(part.weights.sum()) for part in parts)
+        self.largest_theta = LARGEST_THETA_OF_UNIT / partition.rule.unit
+
+    def draw(self, labels: Labels, theta: float) -> Costs:
+        """Costs of all tiers, as drawn completions have them."""
+        return reduce(add_costs, (part.expected_costs(labels, theta) for part in self._parts))
+
+    def best_theta(self, labels: Labels, costs: Costs) -> float:
+        """Theta at which the mean distance is that of the costs."""
+        mean = float(total_cost(labels, costs.linear, costs.pairs)) / self._n_rankings
+        estimate = estimate_theta(self._partition, mean, self._n_rankings)
+        return min(estimate.value, self.largest_theta)
+
+    def settle_from(self, labels: Labels, theta: float) -> Settled:
+        """Draw and move until tiers and theta stand still, or the rounds are used up."""
+        costs = self.draw(labels, theta)
+        still = 0
+        for number in range(1, MOST_ROUNDS + 1):
+            share = 1.0 / max(number - WANDERING_ROUNDS, 1)
+            costs = _blend(costs, self.draw(labels, theta), share)
+            closer = closer_labels(costs, self._partition.sizes, labels)
+            labels = labels if closer is None else closer
+            before, theta = theta, self.best_theta(labels, costs)
+            moved = closer is not None or abs(theta - before) > STILL_SHARE * before
+            still = 0 if moved or number <= WANDERING_ROUNDS else still + 1
+            if still == STILL_ROUNDS:
+                break
+        total = float(total_cost(labels, costs.linear, costs.pairs))
+        return Settled(labels, theta, total, number, converged=still == STILL_ROUNDS)
+
+
+def _better_swap(
+    exact: Sequence[ExactCompletions], drawn: DrawnCompletions, settled: Settled
+) -> Labels | None:
+    """Return the tiers after the swap that gains most, if that is beyond doubt."""
+    labels, theta = settled.labels, settled.theta
+    swaps = list(neighbouring_swaps(labels))
+    known = sum(part.sums(labels, theta).log_weight for part in exact)
+    best, most = None, 0.0
+    for swapped, gain in zip(swaps, drawn.gains(labels, theta, swaps), strict=True):
+        sure = float(gain) - SURE_ERRORS * gain.standard_error
+        if exact:
+            sure += sum(part.sums(swapped, theta).log_weight for part in exact) - known
+        if sure > most:
+            best, most = swapped, sure
+    return best
+
+
+def _blend(old: Costs, new: Costs, share: float) -> Costs:
+    """Average costs, the new ones having the given share."""
+    return Costs(
+        linear=old.linear + share * (new.linear - old.linear),
+        pairs=old.pairs + share * (new.pairs - old.pairs),
+    )
+
+
+def estimate_log_weight(drawn: DrawnCompletions, labels: Labels, theta: float) -> Estimate:
+    """Estimate the sum over answers of the log of the summed ``exp(-theta d)`` of completions.
+
+    Its derivative in theta is minus the expected distance, which is estimated along a path from 0,
+    where all that counts is the number of completions.
+    """
+    nodes, shares = np.polynomial.legendre.leggauss(PATH_NODES)
+    value = float((drawn.weights * drawn.log_numbers).sum())
+    variance = 0.0
+    for node, share in zip((nodes + 1) / 2, shares / 2, strict=True):
+        moments = drawn.moments(labels, theta * float(node), STRETCHES)
+        value -= theta * share * moments.mean
+        variance += (theta * share * moments.error) ** 2
+    return Estimate(value, standard_error=variance**0.5, method="path")
+
+
+def log_weight_of_all(
+    exact: Sequence[ExactCompletions], drawn: DrawnCompletions, labels: Labels, theta: float
+) -> Estimate:
+    """Sum the log weights of answers that are summed over and of answers that are drawn."""
+    estimated = estimate_log_weight(drawn, labels, theta)
+    known = sum(part.sums(labels, theta).log_weight for part in exact)
+    return Estimate(
+        known + estimated, standard_error=estimated.standard_error, method=estimated.method
+    )

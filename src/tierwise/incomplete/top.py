@@ -1,0 +1,273 @@
+"""Answers that list the best items, all others being below: summed over exactly, by a recursion.
+
+The blocks of the listed items are known. What is not known depends on the tiers only through an
+opening: how many items of each tier are left, how many are listed in the block where the list ends,
+and how many places that block has free. Answers with the same opening share one sum.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tierwise._encoding import collapse
+from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
+from tierwise._kernels.objective import total_cost
+from tierwise._kernels.roles import (
+    EARLIER,
+    LEFT,
+    LISTED,
+    add_expected_pairs,
+    add_expected_places,
+    known_units,
+    states_of_roles,
+)
+from tierwise._kernels.states import lay_out_states
+from tierwise._kernels.top import (
+    OF_PAIRS,
+    OF_PLACES,
+    Weighing,
+    expect_openings,
+    expect_states,
+    value_openings,
+    value_states,
+)
+from tierwise.counts import sizes_of_groups
+from tierwise.incomplete.base import (
+    ExactCompletions,
+    Floats,
+    Labels,
+    Sums,
+    add_costs,
+    log_factorials,
+)
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tierwise._encoding import Places
+    from tierwise._kernels.states import States
+    from tierwise.distances import Costs, Distance
+    from tierwise.sizes import Sizes
+
+# Most numbers that the expectations of all states may take: 160 MB.
+MOST_EXPECTATIONS = 20_000_000
+# Most additions that the expectations may take: about a second.
+MOST_STEPS = 300_000_000
+
+
+class Groups(NamedTuple):
+    """Answers as groups of items in unknown order, for blocks of given sizes.
+
+    Attributes
+    ----------
+    blocks
+        Block of the first place of each item's group.
+    sizes
+        Size of each item's group.
+    doubtful
+        Whether the places of the group reach into more than one block.
+    last
+        Whether the group takes up the last places.
+    """
+
+    blocks: npt.NDArray[np.int32]
+    sizes: npt.NDArray[np.int64]
+    doubtful: npt.NDArray[np.bool_]
+    last: npt.NDArray[np.bool_]
+
+
+def groups_of(first: Places, sizes: Sizes) -> Groups:
+    """Find the groups of answers, given the first place of each item's group."""
+    n_items = first.shape[1]
+    group_sizes = sizes_of_groups(first)
+    block_of_place = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    end = first + group_sizes
+    blocks = block_of_place[first]
+    return Groups(
+        blocks=np.ascontiguousarray(blocks),
+        sizes=group_sizes,
+        doubtful=blocks != block_of_place[end - 1],
+        last=end == n_items,
+    )
+
+
+def is_affordable(sizes: Sizes) -> bool:
+    """Whether the recursion from all states stays within time and memory."""
+    n_states, n_tiers = prod(size + 1 for size in sizes), len(sizes)
+    if n_states * n_tiers**2 > MOST_EXPECTATIONS:
+        return False
+    return count_steps(sizes) * n_tiers**2 <= MOST_STEPS
+
+
+def count_steps(sizes: Sizes) -> int:
+    """Count the ways to fill one block from one state, over all blocks and states.
+
+    Examples
+    --------
+    >>> count_steps((1, 1))
+    3
+    """
+    total, before = 0, sum(sizes)
+    for taken in sizes:
+        # Polynomials in two variables: items of the labels so far that are taken, and left after.
+        ways = np.zeros((taken + 1, before - taken + 1))
+        ways[0, 0] = 1.0
+        for size in sizes:
+            longer = np.zeros_like(ways)
+            for now in range(min(size, taken) + 1):
+                for later in range(min(size - now, before - taken) + 1):
+                    longer[now:, later:] += ways[: taken + 1 - now, : before - taken + 1 - later]
+            ways = longer
+        total += int(ways[-1, -1])
+        before -= taken
+    return total
+
+
+class TopAnswers(ExactCompletions):
+    """Answers of which only the last group, below all others, leaves its blocks open."""
+
+    def __init__(self, first: Places, weights: Floats, sizes: Sizes, distance: Distance) -> None:
+        groups = groups_of(first, sizes)
+        n_items = first.shape[1]
+        logs = log_factorials(n_items)
+        n_left = groups.doubtful.sum(axis=1)
+        ends = np.cumsum(sizes)
+        block = np.repeat(np.arange(len(sizes)), sizes)[np.minimum(n_items - n_left, n_items - 1)]
+        free = ends[block] - (n_items - n_left)
+        # Each member of a group carries its share of the log number of orders of the group.
+        within = np.where(groups.doubtful, 0.0, logs[groups.sizes] / groups.sizes).sum(axis=1)
+        later = np.append(np.cumsum(logs[list(sizes)][::-1])[::-1], 0.0)[block + 1]
+        super().__init__(sizes, distance, weights, log_numbers=within + logs[n_left])
+        self._log_orders = within + np.where(n_left > 0, logs[free] + later, 0.0)
+        self._latest: tuple[Weighing, Floats] | None = None
+        self._blocks = groups.blocks
+        self._left = groups.doubtful
+        is_open = n_left > 0
+        roles = np.where(
+            groups.doubtful, LEFT, np.where(groups.blocks == block[:, None], LISTED, EARLIER)
+        )[is_open].astype(np.int32)
+        self._roles, role_of = collapse(roles)
+        self._role_of = np.full(len(first), -1)
+        self._role_of[is_open] = role_of
+        self._weigh()
+        first_of_role = np.flatnonzero(is_open)[np.unique(role_of, return_index=True)[1]]
+        self._block_and_free = np.column_stack([block, free])[first_of_role].astype(np.int64)
+
+    def _weigh(self) -> None:
+        is_open = self._role_of >= 0
+        self._role_weights = np.bincount(
+            self._role_of[is_open], weights=self.weights[is_open], minlength=len(self._roles)
+        ).astype(np.float64)
+        self._log_orders_in_all = float((self.weights * self._log_orders).sum())
+        self.__dict__.pop("_known_costs", None)
+
+    @property
+    def work(self) -> float:
+        """How many numbers an evaluation goes through."""
+        return float(self._roles.size * len(self.sizes))
+
+    @cached_property
+    def _known_costs(self) -> Costs:
+        """Costs of all that the answers say about blocks."""
+        membership, precedence = self._no_counts()
+        add_place_counts(self._blocks, self.weights, membership)
+        add_block_pair_counts(self._blocks, self.weights, precedence)
+        row, item = np.nonzero(self._left)
+        cells = item * len(self.sizes) + self._blocks[row, item]
+        open_cells = np.bincount(cells, weights=self.weights[row], minlength=membership.size)
+        membership -= open_cells.reshape(membership.shape)
+        return self._costs(membership, precedence)
+
+    def log_weights(self, labels: Labels, theta: float) -> Floats:
+        """Log of the sum of ``exp(-theta d)`` over the completions of each answer."""
+        logs = self._log_orders - theta * self._known_distances(labels)
+        is_open = self._role_of >= 0
+        logs[is_open] += self._open_values(labels, theta)[self._role_of[is_open], 0]
+        return np.asarray(logs, dtype=np.float64)
+
+    def _known_distances(self, labels: Labels) -> Floats:
+        """Part of each answer's distance that all its completions share."""
+        rule = self.rule
+        units = known_units(self._blocks, self._left, labels, rule.misplaced, rule.placing)
+        return units.astype(np.float64) * rule.unit
+
+    def sums(self, labels: Labels, theta: float) -> Sums:
+        """Log weights, and moments of the distance, over all answers."""
+        known = self._known_costs
+        distance = float(total_cost(labels, known.linear, known.pairs))
+        values = self._open_values(labels, theta)
+        values[:, 2] = np.maximum(values[:, 2] - values[:, 1] ** 2, 0.0)
+        log_weight, mean, variance = (self._role_weights[:, None] * values).sum(axis=0).tolist()
+        return Sums(
+            self._log_orders_in_all - theta * distance + log_weight, distance + mean, variance
+        )
+
+    def expected_costs(self, labels: Labels, theta: float) -> Costs:
+        """Costs of all tiers, on the average over completions drawn from the model."""
+        membership, precedence = self._no_counts()
+        if len(self._roles):
+            self._add_open(labels, theta, membership, precedence)
+        return add_costs(self._known_costs, self._costs(membership, precedence))
+
+    # How the open part is summed over: by the recursion here, in closed form in a subclass.
+
+    @cached_property
+    def _states(self) -> States:
+        n_states = prod(size + 1 for size in self.sizes)
+        return lay_out_states(np.array(self.sizes, dtype=np.int64), n_states)
+
+    def _values(self, theta: float) -> tuple[Weighing, Floats]:
+        """Return what the recursion needs, and the values of its states; the latest are kept."""
+        if self._latest is None or self._latest[0].theta != theta * self.rule.unit:
+            weighing = self._weighing(theta)
+            self._latest = (weighing, value_states(weighing))
+        return self._latest
+
+    def _weighing(self, theta: float) -> Weighing:
+        logs = log_factorials(max(self.sizes))
+        numbers = np.arange(len(logs))
+        log_binomials = logs[:, None] - logs[None, :] - logs[np.abs(numbers[:, None] - numbers)]
+        rule = self.rule
+        return Weighing(
+            self._states, rule.misplaced, rule.placing, log_binomials, theta * rule.unit
+        )
+
+    def _openings(self, labels: Labels) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the distinct openings for given tiers, and the one of each row of roles."""
+        left, listed = states_of_roles(self._roles, labels, self._states.strides)
+        keys = left * len(self._states.order) + listed
+        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        openings = np.column_stack([left, listed, self._block_and_free])[first]
+        return np.ascontiguousarray(openings), which
+
+    def _open_values(self, labels: Labels, theta: float) -> Floats:
+        """Log weight, mean and mean square of the distance, of what each row of roles leaves."""
+        if not len(self._roles):
+            return np.zeros((0, 3))
+        openings, which = self._openings(labels)
+        values = value_openings(*self._values(theta), openings)
+        return (values * [1.0, self.rule.unit, self.rule.unit**2])[which]
+
+    def _add_open(
+        self, labels: Labels, theta: float, membership: Floats, precedence: Floats
+    ) -> None:
+        """Add the expected counts of what the answers leave open."""
+        openings, which = self._openings(labels)
+        weighing, values = self._values(theta)
+        totals = value_openings(weighing, values, openings)[:, 0].copy()
+        rows = (self._roles, self._role_weights, labels, which)
+
+        def expectations(of: int) -> tuple[Floats, Floats]:
+            tables = expect_states(weighing, values, of)
+            return expect_openings(weighing, values, tables, openings, totals, of)
+
+        if not self.rule.additive:
+            pairs, taken = expectations(OF_PAIRS)
+            add_expected_pairs(*rows, pairs, taken, precedence)
+        if self.rule.additive or self.rule.placing.any():
+            places, _ = expectations(OF_PLACES)
+            add_expected_places(*rows, places, membership)

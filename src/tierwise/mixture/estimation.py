@@ -1,0 +1,269 @@
+"""fit_mixture: how many groups there are, and the tiers of each."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._random import RandomSource, spawn_seeds
+from tierwise.agreeing import agreement_of_counts
+from tierwise.distances import Distance, get_distance
+from tierwise.errors import InputError
+from tierwise.fitting import named_tiers
+from tierwise.mixture.answers import Answers, answers_of
+from tierwise.mixture.components import workshop_for
+from tierwise.mixture.em import Climb, memberships_of
+from tierwise.mixture.heats import STARTS_PER_HEAT, Task, run_heat
+from tierwise.mixture.plans import Noise, Plan, SizesOfGroups, plans_of
+from tierwise.mixture.precision import standard_errors
+from tierwise.mixture.result import Group, Mixture
+from tierwise.mixture.selection import Scores, fold_weights, held_out_score, score
+from tierwise.mixture.workshop import Workshop
+from tierwise.parallel import run_tasks
+from tierwise.progress import Progress
+from tierwise.provenance import Stopwatch
+from tierwise.rankings import Rankings
+
+Criterion: TypeAlias = Literal["bic", "icl", "held-out"]
+
+# Ends that differ by less are the same end.
+_SAME_END = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class _Ended:
+    """The best end of EM for a number of groups, and how many others it has."""
+
+    run: Climb
+    n_climbs: int
+    n_agreeing: int
+
+
+def fit_mixture(
+    rankings: Rankings,
+    n_groups: int | Iterable[int] | None = None,
+    sizes: SizesOfGroups = "search",
+    distance: str | Distance = "kendall",
+    *,
+    noise: Noise = "none",
+    criterion: Criterion = "bic",
+    starts: int = 20,
+    folds: int | None = 5,
+    tolerance: float = 1e-4,
+    most_steps: int = 1000,
+    workers: int | None = None,
+    progress: Progress = "auto",
+    rng: RandomSource = None,
+) -> Mixture:
+    """Divide people into groups, and find the share, the tiers and theta of each group.
+
+    Every group has a clustered Mallows model of its own. The groups that make the rankings most
+    probable are found by EM: exact memberships given the groups, then the best tiers, theta and
+    share of each group given the memberships, and so on, from many starts.
+
+    Parameters
+    ----------
+    rankings
+        The rankings. What an incomplete answer leaves open is summed over, which takes longer, and
+        must not be too much.
+    n_groups
+        The number of groups. Several numbers, or None for 1 to 6, are compared.
+    sizes
+        "search", or how many items each tier holds: the same for all groups, or a list with an
+        entry a group.
+    distance
+        "kendall", "hamming", "footrule" or "spearman".
+    noise
+        "uniform" adds a group of those who follow no tiers.
+    criterion
+        What chooses the number of groups: "bic", "icl" or "held-out".
+    starts
+        How often to begin anew; the best of every five is followed to the end.
+    folds
+        Number of parts, each held out in turn, when numbers of groups are compared; None computes
+        no held-out score.
+    tolerance
+        EM stops when a step raises the log-likelihood by less.
+    most_steps
+        EM stops after this many steps.
+    workers
+        Number of processes; -1 is one a core.
+    progress
+        "auto", "off" or a function, as everywhere.
+    rng
+        Seed or generator. The same seed gives the same groups, whatever the number of workers and
+        whatever other numbers of groups are tried.
+
+    Returns
+    -------
+    Mixture
+        The groups, the probability of each group for each answer, and the criteria.
+
+    Notes
+    -----
+    The maximum is over the log-likelihood less the log number of tiers of every group's sizes,
+    which is the paper's criterion I when there is one group. With given sizes this is maximum
+    likelihood. EM finds maxima near its starts: more starts may find a better one.
+
+    A group that no answer supports keeps a share of 0.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> found = fit_mixture(tw.load_political_goals(), n_groups=2, sizes=(2, 2), rng=1)
+    >>> found.shares.round(2)
+    array([0.58, 0.42])
+    >>> found.groups[0].tiers
+    Tiers('order ~ prices > say ~ speech')
+    """
+    watch = Stopwatch()
+    measure = get_distance(distance)
+    _check_choices(noise, criterion, starts, folds, tolerance, most_steps)
+    plans = plans_of(len(rankings.items), n_groups, sizes, noise)
+    answers = answers_of(rankings, {plan for groups in plans.values() for plan in groups})
+    if criterion == "held-out" and folds is None:
+        raise InputError('criterion="held-out" needs folds, such as folds=5')
+    compared = len(plans) > 1 or criterion == "held-out"
+    root = spawn_seeds(rng, 1)[0]
+    held_out = np.empty((0, len(answers.weights)))
+    if compared and folds is not None:
+        if folds > rankings.n_rankings:
+            raise InputError(f"there are fewer rankings than folds: make folds less than {folds}")
+        held_out = fold_weights(rankings, folds, np.random.default_rng(_descendant(root, 0)))
+    template = Task(answers, (), noise == "uniform", measure, starts, tolerance, most_steps)
+    ended = _run_all(template, plans, held_out, root, workers, progress)
+
+    workshop = workshop_for(answers, measure)
+    comparison = []
+    for number in plans:
+        scores = score(workshop, ended[number, 0].run, number)
+        if len(held_out):
+            without = [ended[number, fold].run for fold in range(1, len(held_out) + 1)]
+            mean, error = held_out_score(answers, measure, held_out, without)
+            scores = replace(scores, held_out=mean, held_out_error=error)
+        comparison.append(scores)
+    chosen = _choose(comparison, criterion)
+    best = ended[chosen.n_groups, 0]
+    groups, memberships = _groups(workshop, best.run, noise)
+    return Mixture(
+        groups=groups,
+        scores=chosen,
+        comparison=tuple(comparison),
+        selected_by=criterion if len(plans) > 1 else None,
+        pattern_memberships=memberships,
+        pattern_of=rankings.pattern_of,
+        weights=rankings.weights,
+        history=best.run.history,
+        converged=best.run.converged,
+        n_climbs=best.n_climbs,
+        n_agreeing=best.n_agreeing,
+        distance=measure.name,
+        provenance=watch.provenance(rng),
+    )
+
+
+def _check_choices(
+    noise: str,
+    criterion: str,
+    starts: int,
+    folds: int | None,
+    tolerance: float,
+    most_steps: int,
+) -> None:
+    for name, value, kind in (("noise", noise, Noise), ("criterion", criterion, Criterion)):
+        if value not in get_args(kind):
+            known = ", ".join(repr(choice) for choice in get_args(kind))
+            raise InputError(f"there is no {name} {value!r}: choose one of {known}")
+    if starts < 1:
+        raise InputError(f"starts must be at least 1; got {starts}")
+    if folds is not None and folds < 2:
+        raise InputError(f"folds must be at least 2, or None for no held-out score; got {folds}")
+    if not tolerance > 0:
+        raise InputError(f"tolerance must be a positive number; got {tolerance}")
+    if most_steps < 1:
+        raise InputError(f"most_steps must be at least 1; got {most_steps}")
+
+
+def _descendant(root: np.random.SeedSequence, *path: int) -> np.random.SeedSequence:
+    """Return the seed at a place in the tree of seeds."""
+    return np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, *path))
+
+
+def _run_all(
+    template: Task,
+    plans: dict[int, tuple[Plan, ...]],
+    held_out: NDArray[np.float64],
+    root: np.random.SeedSequence,
+    workers: int | None,
+    progress: Progress,
+) -> dict[tuple[int, int], _Ended]:
+    """Run EM for each number of groups, on all answers (part 0) and without each fold."""
+    everything = template.answers
+    weights = [everything.weights, *(everything.weights - held_out)]
+    parts = [everything.reweighted(left) for left in weights]
+    tasks, keys = [], []
+    # The most groups first: the longest tasks are not left for the end.
+    for number in sorted(plans, reverse=True):
+        alone = len(plans[number]) == 1
+        for part, answers in enumerate(parts):
+            # One group has one best fit; what is held out gets a quarter of the starts.
+            starts = -(-template.n_starts // (4 if part else 1))
+            starts = 1 if alone else starts
+            for heat, begun in enumerate(range(0, starts, STARTS_PER_HEAT)):
+                n_starts = min(STARTS_PER_HEAT, starts - begun)
+                task = replace(template, answers=answers, plans=plans[number], n_starts=n_starts)
+                tasks.append((task, _descendant(root, number, part, heat)))
+                keys.append((number, part))
+    runs = run_tasks(
+        run_heat, tasks, description="Fitting groups", workers=workers, progress=progress
+    )
+    return {
+        key: _best([run for run, other in zip(runs, keys, strict=True) if other == key])
+        for key in dict.fromkeys(keys)
+    }
+
+
+def _best(runs: list[Climb]) -> _Ended:
+    best = max(runs, key=lambda run: run.criterion)
+    agreeing = [run for run in runs if run.criterion > best.criterion - _SAME_END]
+    return _Ended(best, len(runs), len(agreeing))
+
+
+def _choose(comparison: list[Scores], criterion: Criterion) -> Scores:
+    """Return the scores of the best number of groups; the smaller of equals."""
+    if criterion == "held-out":
+        return max(comparison, key=lambda scores: scores.held_out or -np.inf)
+    return min(comparison, key=lambda scores: scores.bic if criterion == "bic" else scores.icl)
+
+
+def _groups(
+    workshop: Workshop, run: Climb, noise: Noise
+) -> tuple[tuple[Group, ...], NDArray[np.float64]]:
+    """Give the groups their names back, the largest first, and return all memberships likewise."""
+    answers: Answers = workshop.answers
+    memberships, _ = memberships_of(workshop, run.components, run.shares)
+    share_errors, theta_errors = standard_errors(workshop, run, memberships)
+    n_with_tiers = len(run.shares) - (noise == "uniform")
+    order = np.argsort(-run.shares[:n_with_tiers], kind="stable").tolist()
+    order += range(n_with_tiers, len(run.shares))
+    groups = []
+    for number in order:
+        component = run.components[number]
+        own = np.ascontiguousarray(answers.weights * memberships[:, number])
+        groups.append(
+            Group(
+                kind="tiers" if number < n_with_tiers else "uniform",
+                share=float(run.shares[number]),
+                share_error=float(share_errors[number]),
+                tiers=named_tiers(component.labels, answers.items),
+                sizes=component.sizes,
+                theta=component.theta,
+                theta_error=float(theta_errors[number]),
+                distance=workshop.distance.name,
+                n_rankings=float(own.sum()),
+                agreement=agreement_of_counts(answers.pair_counts(own), component.labels).overall,
+            )
+        )
+    return tuple(groups), memberships[:, order]

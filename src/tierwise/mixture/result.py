@@ -1,0 +1,264 @@
+"""Mixture: several groups of people, each with its own tiers."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise.errors import InputError
+from tierwise.fit_result import plain_number, plain_tiers
+from tierwise.mixture.selection import Scores
+from tierwise.provenance import Provenance
+from tierwise.sizes import Sizes
+from tierwise.tiers import Tiers
+
+if TYPE_CHECKING:
+    from tierwise.frames import Backend
+    from tierwise.model import ClusteredMallows
+
+
+@dataclass(frozen=True, repr=False)
+class Group:
+    """A group of people with tiers of its own.
+
+    Attributes
+    ----------
+    kind : {"tiers", "uniform"}
+        "uniform" is the group of those who follow no tiers at all.
+    share : float
+        Share of the rankings that belong to it.
+    share_error : float
+        Its standard error, given the tiers; NaN where there is none.
+    tiers : Tiers
+        Its tiers.
+    sizes : tuple of int
+        Their sizes.
+    theta : float
+        How closely the group keeps to its tiers.
+    theta_error : float
+        Its standard error, given the tiers; NaN where there is none.
+    distance : str
+        Name of the distance.
+    n_rankings : float
+        Expected number of rankings that belong to it.
+    agreement : float
+        Share of pairs of items of different tiers that the group's rankings order likewise.
+    """
+
+    kind: Literal["tiers", "uniform"]
+    share: float
+    share_error: float
+    tiers: Tiers
+    sizes: Sizes
+    theta: float
+    theta_error: float
+    distance: str
+    n_rankings: float
+    agreement: float
+
+    @property
+    def model(self) -> "ClusteredMallows":
+        """The model of the group's rankings."""
+        from tierwise.model import ClusteredMallows
+
+        return ClusteredMallows(self.tiers, self.theta, self.distance)
+
+    def __repr__(self) -> str:
+        tiers = "uniform" if self.kind == "uniform" else str(self.tiers)
+        return f"Group({self.share:.1%}: {tiers}, theta={self.theta:.4g})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values, as in JSON; None stands for NaN and infinity."""
+        return {
+            "kind": self.kind,
+            "share": self.share,
+            "share_error": plain_number(self.share_error),
+            "tiers": plain_tiers(self.tiers),
+            "sizes": list(self.sizes),
+            "theta": plain_number(self.theta),
+            "theta_error": plain_number(self.theta_error),
+            "distance": self.distance,
+            "n_rankings": self.n_rankings,
+            "agreement": plain_number(self.agreement),
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Mixture:
+    """Groups of people, each with tiers and theta of its own, that describe rankings best.
+
+    Attributes
+    ----------
+    groups : tuple of Group
+        The groups, the largest first; a uniform one comes last.
+    scores : Scores
+        Log-likelihood and the criteria by which numbers of groups are compared.
+    comparison : tuple of Scores
+        The same for every number of groups that was tried.
+    selected_by : str or None
+        The criterion that chose the number of groups; None where it was given.
+    pattern_memberships, pattern_of : numpy.ndarray
+        Probability of each group for each distinct answer, and which of these each answer is.
+    weights : numpy.ndarray
+        The weight of each answer.
+    history : tuple of float
+        The criterion after each step of EM on the way to the result: it never falls.
+    converged : bool
+        Whether EM stopped because a step gained next to nothing.
+    n_climbs, n_agreeing : int
+        How often EM was followed to the end, and how often it ended as high as the best. Where only
+        one of many did, a better result may exist: allow more starts.
+    distance : str
+        Name of the distance.
+    provenance : Provenance
+        Version, seed and time.
+    """
+
+    groups: tuple[Group, ...]
+    scores: Scores
+    comparison: tuple[Scores, ...]
+    selected_by: str | None
+    pattern_memberships: NDArray[np.float64]
+    pattern_of: NDArray[np.int64]
+    weights: NDArray[Any]
+    history: tuple[float, ...]
+    converged: bool
+    n_climbs: int
+    n_agreeing: int
+    distance: str
+    provenance: Provenance
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups, without a uniform one."""
+        return self.scores.n_groups
+
+    @property
+    def n_rankings(self) -> int | float:
+        """Number of rankings, the sum of the weights."""
+        total: int | float = self.weights.sum().item()
+        return total
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Share of each group."""
+        return np.array([group.share for group in self.groups])
+
+    @cached_property
+    def memberships(self) -> NDArray[np.float64]:
+        """Probability that each answer (row) belongs to each group (column)."""
+        return self.pattern_memberships[self.pattern_of]
+
+    @property
+    def log_likelihood(self) -> float:
+        """Log probability of the rankings."""
+        return self.scores.log_likelihood
+
+    @property
+    def criterion(self) -> float:
+        """Log-likelihood less the log number of tiers of each group's sizes."""
+        return self.scores.criterion
+
+    @property
+    def bic(self) -> float:
+        """Bayesian information criterion; lower is better. See `Scores`."""
+        return self.scores.bic
+
+    @property
+    def icl(self) -> float:
+        """Integrated completed likelihood criterion; lower is better. See `Scores`."""
+        return self.scores.icl
+
+    @property
+    def entropy(self) -> float:
+        """Doubt about who belongs where, summed over rankings."""
+        return self.scores.entropy
+
+    @property
+    def separation(self) -> float:
+        """Tell how well the groups are told apart: 1 is without doubt, 0 not at all."""
+        if len(self.groups) == 1:
+            return 1.0
+        return 1 - self.entropy / (self.n_rankings * log(len(self.groups)))
+
+    def names(self) -> list[str]:
+        """Return names for the groups: group 1, group 2, ..., and uniform."""
+        return [
+            "uniform" if group.kind == "uniform" else f"group {number}"
+            for number, group in enumerate(self.groups, start=1)
+        ]
+
+    def table(self, covariate: Iterable[Any], backend: "Backend" = "pandas") -> Any:
+        """Show how the groups relate to something else that is known about the people.
+
+        Parameters
+        ----------
+        covariate
+            A value for each answer, such as a region or an age group; a column of a data frame.
+        backend
+            The library whose data frame is wanted: "pandas", "polars" or "pyarrow".
+
+        Returns
+        -------
+        data frame
+            A row a value: the number of rankings, and the expected share of each group in them.
+        """
+        from tierwise.frames import make_frame
+
+        values = list(covariate)
+        if len(values) != len(self.pattern_of):
+            raise InputError(
+                f"the covariate has {len(values)} values for {len(self.pattern_of)} answers: give "
+                "one value for each answer, in the same order"
+            )
+        distinct = sorted(set(values), key=lambda value: (str(type(value)), value))
+        numbers = {value: number for number, value in enumerate(distinct)}
+        rows = np.array([numbers[value] for value in values])
+        n_rankings = np.zeros(len(distinct), dtype=self.weights.dtype)
+        np.add.at(n_rankings, rows, self.weights)
+        totals = np.zeros((len(distinct), len(self.groups)))
+        np.add.at(totals, rows, self.weights[:, None] * self.memberships)
+        columns: dict[str, Any] = {"value": distinct, "rankings": n_rankings}
+        shares = totals / np.maximum(n_rankings, np.finfo(float).tiny)[:, None]
+        return make_frame(columns | dict(zip(self.names(), shares.T, strict=True)), backend)
+
+    def summary(self, width: int = 88) -> str:
+        """Return the groups, and the numbers of groups that were tried, as text for people.
+
+        Parameters
+        ----------
+        width
+            How many columns there are to write in.
+        """
+        from tierwise.mixture.summary import summarise
+
+        return summarise(self, width)
+
+    def __repr__(self) -> str:
+        shares = ", ".join(f"{share:.3f}" for share in self.shares)
+        noun = "group" if self.n_groups == 1 else "groups"
+        return f"Mixture({self.n_groups} {noun}, shares {shares}, bic={self.bic:.2f})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as in JSON; None stands for NaN and infinity."""
+        return {
+            "n_groups": self.n_groups,
+            "groups": [group.to_dict() for group in self.groups],
+            "shares": self.shares.tolist(),
+            **{key: value for key, value in self.scores.to_dict().items() if key != "n_groups"},
+            "separation": self.separation,
+            "comparison": [scores.to_dict() for scores in self.comparison],
+            "selected_by": self.selected_by,
+            "memberships": self.memberships.tolist(),
+            "history": list(self.history),
+            "converged": self.converged,
+            "n_climbs": self.n_climbs,
+            "n_agreeing": self.n_agreeing,
+            "distance": self.distance,
+            "n_rankings": self.n_rankings,
+            "provenance": self.provenance.to_dict(),
+        }

@@ -1,0 +1,83 @@
+"""The text that a mixture prints."""
+
+import textwrap
+from math import isinf, isnan
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tierwise.mixture.result import Group, Mixture
+
+
+def summarise(mixture: "Mixture", width: int) -> str:
+    """Write a mixture as lines for people."""
+    n_items = len(mixture.groups[0].tiers.items)
+    noun = "group" if mixture.n_groups == 1 else "groups"
+    lines = [
+        f"{mixture.n_rankings:,} rankings of {n_items} items in {mixture.n_groups} {noun}, "
+        f"{mixture.distance} distance",
+        "",
+    ]
+    for name, group in zip(mixture.names(), mixture.groups, strict=True):
+        lines += [*_group_lines(name, group, width), ""]
+    lines += textwrap.wrap(_how_sure(mixture), width)
+    if len(mixture.comparison) > 1:
+        lines += ["", *_comparison_lines(mixture)]
+    return "\n".join(lines)
+
+
+def _group_lines(name: str, group: "Group", width: int) -> list[str]:
+    head = f"{name}: {group.share:.1%}{_plus_minus(100 * group.share_error, 1)}"
+    if group.kind == "uniform":
+        return [f"{head}, all orderings equally probable"]
+    theta = "infinite" if isinf(group.theta) else f"{group.theta:.4f}"
+    head += f", theta {theta}{_plus_minus(group.theta_error, 4)}"
+    return [
+        head,
+        *textwrap.wrap(
+            str(group.tiers),
+            width,
+            initial_indent="  ",
+            subsequent_indent="  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        ),
+    ]
+
+
+def _plus_minus(error: float, digits: int) -> str:
+    return "" if isnan(error) or error == 0 else f" ± {error:.{digits}f}"
+
+
+def _how_sure(mixture: "Mixture") -> str:
+    text = (
+        f"Log-likelihood {mixture.log_likelihood:.2f}, criterion {mixture.criterion:.2f}, "
+        f"BIC {mixture.bic:.2f}, ICL {mixture.icl:.2f}. "
+    )
+    if mixture.scores.log_likelihood_error > 0:
+        text += f"They are estimates, standard error {mixture.scores.log_likelihood_error:.2g}. "
+    if len(mixture.groups) > 1:
+        times = "once" if mixture.n_climbs == 1 else f"{mixture.n_climbs} times"
+        text += (
+            f"The groups are told apart to {mixture.separation:.0%}. EM was followed to the end "
+            f"{times}, and ended here {mixture.n_agreeing} of {mixture.n_climbs}."
+        )
+    if not mixture.converged:
+        text += " It had NOT CONVERGED: allow more steps."
+    return text
+
+
+def _comparison_lines(mixture: "Mixture") -> list[str]:
+    lines = [
+        f"{'groups':>6}{'log-likelihood':>17}{'BIC':>13}{'ICL':>13}{'held-out, a ranking':>24}"
+    ]
+    for scores in mixture.comparison:
+        held_out = "-"
+        if scores.held_out is not None and scores.held_out_error is not None:
+            held_out = f"{scores.held_out:.4f}{_plus_minus(scores.held_out_error, 4)}"
+        chosen = "  chosen" if scores.n_groups == mixture.n_groups else ""
+        lines.append(
+            f"{scores.n_groups:>6}{scores.log_likelihood:>17.2f}{scores.bic:>13.2f}"
+            f"{scores.icl:>13.2f}{held_out:>24}{chosen}"
+        )
+    lines.append("BIC and ICL: lower is better; held-out log probability: higher is better.")
+    return lines

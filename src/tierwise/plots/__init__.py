@@ -1,0 +1,39 @@
+"""Figures: one function each, drawn with matplotlib on axes that you may give.
+
+Every function takes an optional ``ax``, draws on it or on a new figure, and returns it.
+Colours can be told apart by colour-blind readers, and labels fit with 25 items.
+"""
+
+from tierwise.plots.check import expected_pairs, expected_ranks, theta_along_ranking
+from tierwise.plots.data import pairwise_matrix, rank_boxes, tier_rank_boxes
+from tierwise.plots.model import distance_distributions, rank_tier_bars
+from tierwise.plots.posterior import chain_ranks, trace
+from tierwise.plots.search import (
+    criterion_histogram,
+    criterion_replicates,
+    leaderboard,
+    merging_steps,
+    theta_histogram,
+)
+from tierwise.plots.tiers import co_tier_matrix, tier_list, tier_probabilities
+
+__all__ = [
+    "chain_ranks",
+    "co_tier_matrix",
+    "criterion_histogram",
+    "criterion_replicates",
+    "distance_distributions",
+    "expected_pairs",
+    "expected_ranks",
+    "leaderboard",
+    "merging_steps",
+    "pairwise_matrix",
+    "rank_boxes",
+    "rank_tier_bars",
+    "theta_along_ranking",
+    "theta_histogram",
+    "tier_list",
+    "tier_probabilities",
+    "tier_rank_boxes",
+    "trace",
+]

@@ -1,0 +1,124 @@
+"""Figures of chains: whether they have mixed, so that their draws may be trusted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from tierwise.errors import InputError
+from tierwise.plots import style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from tierwise.posterior.result import Posterior
+
+Quantity: TypeAlias = Literal["theta", "total_distance", "n_tiers"]
+
+_BINS = 20
+_WORDS = {"theta": "theta", "total_distance": "total distance", "n_tiers": "number of tiers"}
+
+
+def trace(posterior: Posterior, quantity: Quantity = "theta", *, ax: Axes | None = None) -> Axes:
+    """Draw a quantity along each chain: chains that have mixed lie on top of each other.
+
+    Parameters
+    ----------
+    posterior
+        A posterior.
+    quantity
+        "theta", "total_distance" or "n_tiers".
+    ax
+        Where to draw; a new figure where none is given.
+
+    See Also
+    --------
+    chain_ranks : shows the same more sharply.
+
+    Notes
+    -----
+    ``posterior.data`` is in the format of ArviZ, for its own plots and statistics.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> from tierwise import plots
+    >>> from tierwise.posterior import sample_posterior
+    >>> posterior = sample_posterior(tw.load_political_goals(), (2, 2), draws=50, rng=1)
+    >>> len(plots.trace(posterior).lines)  # one a chain
+    4
+    """
+    values = _draws_of(posterior, quantity)
+    ax = style.new_axes(ax, 6.4, 3.0)
+    for chain, draws in enumerate(values):
+        ax.plot(
+            np.arange(1, len(draws) + 1),
+            draws,
+            linewidth=0.7,
+            alpha=0.8,
+            color=style.CATEGORIES[chain % len(style.CATEGORIES)],
+            label=f"chain {chain + 1}",
+        )
+    ax.set_xlabel("draw")
+    ax.set_ylabel(_WORDS[quantity])
+    style.without_frame(ax, "bottom", "left")
+    return ax
+
+
+def chain_ranks(
+    posterior: Posterior, quantity: Quantity = "theta", *, ax: Axes | None = None
+) -> Axes:
+    """Draw how each chain's draws rank among all draws: evenly, if the chains have mixed.
+
+    Parameters
+    ----------
+    posterior
+        A posterior.
+    quantity
+        "theta", "total_distance" or "n_tiers".
+    ax
+        Where to draw; a new figure where none is given.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> from tierwise import plots
+    >>> from tierwise.posterior import sample_posterior
+    >>> posterior = sample_posterior(tw.load_political_goals(), (2, 2), draws=50, rng=1)
+    >>> [patch.get_label() for patch in plots.chain_ranks(posterior).patches]
+    ['chain 1', 'chain 2', 'chain 3', 'chain 4']
+    """
+    from scipy.stats import rankdata
+
+    values = _draws_of(posterior, quantity)
+    n_chains, n_draws = values.shape
+    ranks = rankdata(values).reshape(values.shape)
+    edges = np.linspace(0.5, values.size + 0.5, min(_BINS, n_draws) + 1)
+    ax = style.new_axes(ax, 6.4, 3.0)
+    for chain in range(n_chains):
+        counts, _ = np.histogram(ranks[chain], bins=edges)
+        ax.stairs(
+            counts,
+            edges,
+            linewidth=1.4,
+            color=style.CATEGORIES[chain % len(style.CATEGORIES)],
+            label=f"chain {chain + 1}",
+        )
+    ax.axhline(n_draws / (len(edges) - 1), color=style.MUTED, linestyle="--", linewidth=1.0)
+    ax.set_ylim(bottom=0.0)
+    ax.set_xlabel(f"rank of {_WORDS[quantity]} among all draws")
+    ax.set_ylabel("draws of the chain")
+    ax.legend(frameon=False, ncols=2, fontsize="small")
+    style.without_frame(ax, "bottom", "left")
+    return ax
+
+
+def _draws_of(posterior: Posterior, quantity: Quantity) -> NDArray[np.float64]:
+    """Return the draws of a quantity, chain by chain."""
+    if quantity not in get_args(Quantity):
+        known = ", ".join(repr(name) for name in get_args(Quantity))
+        raise InputError(f"there is no quantity {quantity!r}: choose one of {known}")
+    draws: NDArray[np.float64] = posterior.data["posterior"][quantity].to_numpy()
+    return draws.astype(np.float64)

@@ -1,0 +1,164 @@
+"""What all figures share: colours that colour-blind readers can tell apart, and labels that fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+    from matplotlib.typing import ColorType
+    from numpy.typing import NDArray
+
+    from tierwise.tiers import Item
+
+# From the palette of Okabe and Ito; all three can be told apart on white and on black.
+BLUE = "#0072b2"
+ORANGE = "#d55e00"
+GREEN = "#009e73"
+CATEGORIES = (BLUE, ORANGE, GREEN, "#cc79a7", "#e69f00", "#56b4e9")
+MUTED = "#8a8a8a"
+DARK = "#333333"
+
+LONGEST_NAME = 22
+# More cells than this in a row leave no room for numbers.
+MOST_NUMBERED_CELLS = 14
+# More cells than this make a vector drawing too large for a page: they become a picture.
+MOST_DRAWN_CELLS = 1600
+
+
+def new_axes(ax: Axes | None, width: float, height: float) -> Axes:
+    """Return the axes that were given, or those of a new figure of so many inches."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot as plt
+
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def height_for(n_rows: int) -> float:
+    """Return the inches that rows with a label each need."""
+    return 1.2 + 0.27 * n_rows
+
+
+def short_names(items: Iterable[Item]) -> list[str]:
+    """Return the names of items, shortened so that they fit beside a figure."""
+    return [short_name(item) for item in items]
+
+
+def short_name(item: Item, longest: int = LONGEST_NAME) -> str:
+    """Return the name of an item with at most so many characters."""
+    text = " ".join(str(item).split())
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def name_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Write names beside rows 0, 1, ..., the first on top."""
+    ax.set_yticks(range(len(names)), names, parse_math=False)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+
+
+def name_columns(ax: Axes, names: Sequence[str]) -> None:
+    """Write names under columns 0, 1, ..., upright so that any number of them fits."""
+    ax.set_xticks(range(len(names)), names, rotation=90, parse_math=False)
+    ax.set_xlim(-0.5, len(names) - 0.5)
+    ax.tick_params(axis="x", length=0)
+
+
+def without_frame(ax: Axes, *kept: str) -> None:
+    """Leave out the lines around a figure but those named."""
+    for side, line in ax.spines.items():
+        line.set_visible(side in kept)
+
+
+def tier_colours(n_tiers: int) -> list[str]:
+    """Return a colour a tier, from dark (best) to light, neither end lost on white or black."""
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    shades = np.linspace(0.25, 0.85, n_tiers) if n_tiers > 1 else np.array([0.4])
+    return [to_hex(colormaps["viridis"](float(shade))) for shade in shades]
+
+
+def readable_on(colour: ColorType) -> str:
+    """Return black or white, whichever reads better on a colour."""
+    from matplotlib.colors import to_rgb
+
+    # The contrast rule of the Web Content Accessibility Guidelines.
+    channels = np.array(to_rgb(colour), dtype=np.float64)
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    luminance = float(linear @ (0.2126, 0.7152, 0.0722))
+    return "black" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "white"
+
+
+def draw_cells(
+    ax: Axes,
+    shares: NDArray[np.float64],
+    colours: Colormap,
+    *,
+    label: str,
+    rows: Sequence[str],
+) -> None:
+    """Draw shares between 0 and 1 as coloured cells, with percentages where there is room."""
+    n_rows, n_columns = shares.shape
+    masked = np.ma.masked_invalid(shares)
+    mesh = ax.pcolormesh(
+        np.arange(n_columns + 1) - 0.5,
+        np.arange(n_rows + 1) - 0.5,
+        masked,
+        cmap=colours,
+        vmin=0.0,
+        vmax=1.0,
+        edgecolors="none",
+        rasterized=shares.size > MOST_DRAWN_CELLS,
+    )
+    name_rows(ax, rows)
+    ax.set_xlim(-0.5, n_columns - 0.5)
+    if n_columns <= MOST_NUMBERED_CELLS:
+        for row, column in zip(*np.nonzero(~np.ma.getmaskarray(masked)), strict=True):
+            share = float(shares[row, column])
+            ax.text(
+                column,
+                row,
+                f"{100 * share:.0f}",
+                ha="center",
+                va="center",
+                fontsize=8,
+                color=readable_on(colours(share)),
+            )
+    bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.8, pad=0.02)
+    bar.outline.set_visible(False)
+    bar.set_ticks([0.0, 0.5, 1.0], labels=["0%", "50%", "100%"])
+    bar.set_label(label)
+    without_frame(ax)
+
+
+def draw_square(
+    ax: Axes,
+    shares: NDArray[np.float64],
+    colours: Colormap,
+    *,
+    label: str,
+    names: Sequence[str],
+    sizes: Sequence[int],
+) -> None:
+    """Draw a matrix of items by items, with lines between tiers."""
+    draw_cells(ax, shares, colours, label=label, rows=names)
+    name_columns(ax, names)
+    separate_tiers(ax, sizes, columns=True)
+    ax.set_aspect("equal")
+    if len(names) > MOST_NUMBERED_CELLS:
+        ax.tick_params(labelsize="small")
+
+
+def separate_tiers(ax: Axes, sizes: Sequence[int], *, columns: bool) -> None:
+    """Draw lines between tiers whose items stand in rows, and perhaps in columns, in tier order."""
+    for end in np.cumsum(sizes)[:-1]:
+        ax.axhline(end - 0.5, color=DARK, linewidth=1.0)
+        if columns:
+            ax.axvline(end - 0.5, color=DARK, linewidth=1.0)

@@ -1,0 +1,85 @@
+"""Putting the draws of all chains together."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tierwise.fit_result import plain_item
+from tierwise.posterior.result import Posterior
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from tierwise.posterior.chain import Trace
+    from tierwise.posterior.settings import Settings
+    from tierwise.provenance import Provenance
+    from tierwise.tiers import Item
+
+_NAMES = {"theta": "theta", "total": "total_distance", "log_posterior": "log_posterior"}
+_STATISTICS = ("accepted_tiers", "accepted_theta", "accepted_sizes")
+
+
+def assemble(
+    traces: Sequence[Trace],
+    items: tuple[Item, ...],
+    settings: Settings,
+    known: dict[str, Any],
+    n_rankings: float,
+    provenance: Provenance,
+) -> Posterior:
+    """Make a posterior of the draws of chains, and of what is known besides."""
+    from xarray import Dataset, DataTree
+
+    names = [plain_item(item) for item in items]
+    labels = np.stack([trace.labels for trace in traces])
+    numbers = {
+        name: np.stack([trace.numbers[name] for trace in traces]) for name in traces[0].numbers
+    }
+    coordinates = {"chain": np.arange(len(traces)), "draw": np.arange(labels.shape[1])}
+    draws = {shown: numbers[name] for name, shown in _NAMES.items()} | {
+        "n_tiers": labels.max(axis=2) + 1
+    }
+    posterior = Dataset(
+        {
+            **_per_draw(draws),
+            "tier": (("chain", "draw", "item"), (labels + 1).astype(np.int32)),
+        },
+        coords={**coordinates, "item": _coordinate(names)},
+    )
+    statistics = Dataset(
+        _per_draw({name: numbers[name] for name in _STATISTICS}), coords=coordinates
+    )
+    facts = {
+        "items": names,
+        "sizes": settings.sizes,
+        "method": settings.method,
+        "n_rankings": n_rankings,
+        **settings.plain(),
+        **known,
+        "provenance": provenance.to_dict(),
+    }
+    groups = {"posterior": posterior, "sample_stats": statistics}
+    tree = DataTree.from_dict(groups)
+    tree.attrs["tierwise"] = json.dumps(facts, default=float)
+    return Posterior(tree)
+
+
+def _per_draw(values: dict[str, NDArray[Any]]) -> dict[str, tuple[tuple[str, str], NDArray[Any]]]:
+    """Name the dimensions of numbers; what no move wrote down is left out."""
+    return {
+        name: (("chain", "draw"), numbers)
+        for name, numbers in values.items()
+        if not np.isnan(numbers).all()
+    }
+
+
+def _coordinate(names: list[str | int]) -> NDArray[Any]:
+    """Return names as one kind of value, which a file can hold."""
+    if all(isinstance(name, int) for name in names):
+        return np.array(names, dtype=np.int64)
+    return np.array([str(name) for name in names], dtype=object)

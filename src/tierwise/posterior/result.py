@@ -1,0 +1,282 @@
+"""Posterior: draws of tiers and theta, and what they say."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from tierwise.errors import InputError
+from tierwise.fit_result import plain_tiers
+from tierwise.posterior.diagnostics import Diagnostics, diagnose
+from tierwise.posterior.point import least_disagreement, share_above
+from tierwise.provenance import Provenance
+from tierwise.tiers import Item, Tiers
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from numpy.typing import NDArray
+    from xarray import DataArray, DataTree
+
+    from tierwise.posterior.bands import RankTierBands
+    from tierwise.sizes import Sizes
+
+PointEstimate: TypeAlias = Literal["map", "consensus"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Posterior:
+    """Draws from the posterior of tiers, sizes and theta.
+
+    Attributes
+    ----------
+    data : xarray.DataTree
+        The draws, as ArviZ takes them, with dimensions ``chain``, ``draw`` and ``item``. Group
+        ``posterior``: ``theta``, ``tier`` (of each item, 1 being the best), ``n_tiers``,
+        ``total_distance`` and ``log_posterior`` (of the tiers, up to a constant). Group
+        ``sample_stats``: shares of moves that were accepted.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> from tierwise.posterior import sample_posterior
+    >>> posterior = sample_posterior(tw.load_political_goals(), rng=1)
+    >>> posterior.tiers()
+    Tiers('order ~ prices > say ~ speech')
+    >>> {sizes: round(share, 3) for sizes, share in posterior.sizes_probabilities().items()}
+    {(2, 2): 1.0}
+    >>> float(posterior.tier_probabilities().sel(item="order", tier=1))
+    1.0
+    """
+
+    data: DataTree
+
+    @property
+    def _facts(self) -> dict[str, Any]:
+        facts: dict[str, Any] = json.loads(self.data.attrs["tierwise"])
+        return facts
+
+    @cached_property
+    def items(self) -> tuple[Item, ...]:
+        """The items."""
+        return tuple(self._facts["items"])
+
+    @property
+    def sizes(self) -> Sizes | None:
+        """The sizes that were given; None where they were left open."""
+        sizes = self._facts["sizes"]
+        return None if sizes is None else tuple(sizes)
+
+    @property
+    def distance(self) -> str:
+        """Name of the distance."""
+        return str(self._facts["distance"])
+
+    @property
+    def method(self) -> str:
+        """How the draws were made: "exact" (independently) or "mcmc"."""
+        return str(self._facts["method"])
+
+    @property
+    def n_rankings(self) -> float:
+        """Number of rankings."""
+        return float(self._facts["n_rankings"])
+
+    @property
+    def log_evidence(self) -> float | None:
+        """Log probability of the rankings given the sizes, where the draws are exact."""
+        return self._facts.get("log_evidence")
+
+    @property
+    def provenance(self) -> Provenance:
+        """Version, seed and time."""
+        return Provenance(**self._facts["provenance"])
+
+    @cached_property
+    def labels(self) -> NDArray[np.int64]:
+        """``labels[draw, item]`` of all chains one after the other, 1 being the best tier."""
+        tiers = self.data["posterior"]["tier"].to_numpy()
+        return tiers.reshape(-1, tiers.shape[2]).astype(np.int64)
+
+    @cached_property
+    def thetas(self) -> NDArray[np.float64]:
+        """Theta of each draw, of all chains one after the other."""
+        thetas: NDArray[np.float64] = self.data["posterior"]["theta"].to_numpy().ravel()
+        return thetas
+
+    def __len__(self) -> int:
+        """Return the number of draws."""
+        return len(self.thetas)
+
+    def theta_interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the interval between the quantiles that leave out as much on both sides."""
+        if not 0 < level < 1:
+            raise InputError(f"level must lie between 0 and 1, such as 0.95; got {level!r}")
+        tail = (1 - level) / 2
+        low, high = np.quantile(self.thetas, [tail, 1 - tail])
+        return float(low), float(high)
+
+    def tiers(self, kind: PointEstimate = "map") -> Tiers:
+        """Return a point estimate of the tiers.
+
+        Parameters
+        ----------
+        kind
+            "map": the most probable tiers among those drawn. "consensus": the tiers whose expected
+            disagreement with the posterior is least, a pair of items counting 1 where it is
+            ordered in opposite ways and a half where it is tied in only one of the two.
+        """
+        if kind == "map":
+            return self._named(self.labels[self._most_probable()])
+        if kind == "consensus":
+            labels, _ = least_disagreement(self.labels - 1, self.sizes)
+            return self._named(labels + 1)
+        raise InputError(f'kind must be "map" or "consensus"; got {kind!r}')
+
+    def _most_probable(self) -> int:
+        """Return the draw with the most probable tiers."""
+        draws = self.data["posterior"]
+        if "log_posterior" in draws:
+            return int(draws["log_posterior"].to_numpy().argmax())
+        # Of tiers of the same sizes, the closest to the rankings are the most probable.
+        return int(draws["total_distance"].to_numpy().argmin())
+
+    def _named(self, labels: NDArray[np.int64]) -> Tiers:
+        return Tiers.from_labels(labels.tolist(), self.items)
+
+    def tier_probabilities(self) -> DataArray:
+        """Return the probability of each item (row) to be of each tier (column)."""
+        numbers = np.arange(1, int(self.labels.max()) + 1)
+        shares = (self.labels[:, :, None] == numbers).mean(axis=0)
+        return self._table(shares, "tier", numbers)
+
+    def co_tier_probabilities(self) -> DataArray:
+        """Return the probability of each two items to be tied."""
+        above = share_above(self.labels)
+        return self._table(1.0 - above - above.T, "other", self._item_names)
+
+    def above_probabilities(self) -> DataArray:
+        """Return the probability of each item (row) to be in a better tier than each other."""
+        return self._table(share_above(self.labels), "other", self._item_names)
+
+    @property
+    def _item_names(self) -> list[Any]:
+        return list(self.data["posterior"]["item"].to_numpy())
+
+    def _table(self, shares: NDArray[np.float64], column: str, values: Any) -> DataArray:
+        from xarray import DataArray
+
+        return DataArray(
+            shares, dims=("item", column), coords={"item": self._item_names, column: values}
+        )
+
+    def sizes_probabilities(self) -> dict[Sizes, float]:
+        """Return the probability of each size vector, the most probable first.
+
+        Exact where the draws are; else the share of the draws.
+        """
+        exact = self._facts.get("sizes_probabilities")
+        if exact is not None:
+            return {tuple(sizes): share for sizes, share in exact}
+        n_tiers = int(self.labels.max())
+        counted = (self.labels[:, :, None] == np.arange(1, n_tiers + 1)).sum(axis=1)
+        vectors, counts = np.unique(counted, axis=0, return_counts=True)
+        order = np.argsort(-counts, kind="stable")
+        return {
+            tuple(size for size in vectors[row].tolist() if size): counts[row] / len(self)
+            for row in order.tolist()
+        }
+
+    def rank_tier_bands(self, level: float = 0.95) -> RankTierBands:
+        """Return credible bands of the probability that a place holds an item of a tier.
+
+        Where sizes were left open, those of the most probable tiers are taken.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> from tierwise.posterior import sample_posterior
+        >>> posterior = sample_posterior(tw.load_political_goals(), sizes=(2, 2), rng=1)
+        >>> bands = posterior.rank_tier_bands()
+        >>> bands.low[0, 0].round(3), bands.high[0, 0].round(3)
+        (np.float64(0.745), np.float64(0.762))
+        """
+        from tierwise.posterior.bands import bands_of
+
+        sizes = self.tiers().sizes
+        of_these = self._has_sizes(sizes)
+        return bands_of(sizes, self.distance, self.thetas[of_these], level)
+
+    def _has_sizes(self, sizes: Sizes) -> NDArray[np.bool_]:
+        """Tell of each draw whether its tiers have these sizes."""
+        wanted = np.repeat(np.arange(1, len(sizes) + 1), sizes)
+        matches: NDArray[np.bool_] = (np.sort(self.labels, axis=1) == wanted).all(axis=1)
+        return matches
+
+    def diagnostics(self) -> Diagnostics:
+        """Return R-hat and effective sample sizes of all that does not depend on tier numbers.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> from tierwise.posterior import sample_posterior
+        >>> posterior = sample_posterior(tw.load_political_goals(), method="mcmc", rng=1)
+        >>> posterior.diagnostics().worst_r_hat.r_hat < 1.01
+        True
+        """
+        draws = self.data["posterior"]
+        names = ("theta", "total_distance", "n_tiers")
+        numbers = {name: draws[name].to_numpy().astype(np.float64) for name in names}
+        names_of_items = [str(item) for item in self.items]
+        return diagnose(numbers, draws["tier"].to_numpy(), names_of_items)
+
+    def summary(self) -> str:
+        """Return a table for people: tiers, theta, sizes, and how sure they are."""
+        from tierwise.posterior.summary import summarise
+
+        return summarise(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the draws as plain values, as in JSON."""
+        consensus = self.tiers("consensus")
+        return {
+            **self._facts,
+            "tiers": plain_tiers(self.tiers()),
+            "consensus_tiers": plain_tiers(consensus),
+            "theta": float(self.thetas.mean()),
+            "theta_sd": float(self.thetas.std()),
+            "theta_interval": list(self.theta_interval()),
+            "tier_probabilities": self.tier_probabilities().to_numpy().tolist(),
+            "co_tier_probabilities": self.co_tier_probabilities().to_numpy().tolist(),
+            "above_probabilities": self.above_probabilities().to_numpy().tolist(),
+            "sizes_probabilities": [
+                [list(sizes), share] for sizes, share in self.sizes_probabilities().items()
+            ],
+            "diagnostics": self.diagnostics().to_dict(),
+        }
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the draws to a netCDF file, which is there whole or not at all."""
+        from tierwise.posterior.storage import save
+
+        save(self.data, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Posterior:
+        """Read what `save` wrote."""
+        from tierwise.posterior.storage import load
+
+        return cls(load(path))
+
+    def __repr__(self) -> str:
+        chains, draws = self.data["posterior"]["theta"].shape
+        what = f"sizes {self.sizes}" if self.sizes else f"{len(self.items)} items, sizes open"
+        low, high = self.theta_interval()
+        return (
+            f"Posterior({chains} x {draws} draws by {self.method}, {what}, "
+            f"{self.distance} distance, theta {low:.3g} to {high:.3g})"
+        )

@@ -1,0 +1,295 @@
+"""sample_posterior: tiers, sizes and theta with their uncertainty."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tierwise._random import RandomSource, spawn_seeds
+from tierwise.counts import BlockCounts, Counts, block_counts
+from tierwise.distances import Distance, get_distance
+from tierwise.errors import TierwiseWarning
+from tierwise.parallel import run_tasks
+from tierwise.posterior import exact
+from tierwise.posterior.assembly import assemble
+from tierwise.posterior.chain import Moves, Sampler, Schedule, run_chain
+from tierwise.posterior.checkpoint import Checkpoint, identity_of
+from tierwise.posterior.exchange import Auxiliary, ExchangeTheta
+from tierwise.posterior.integrated import IntegratedWalk
+from tierwise.posterior.moves import DrawTheta, SwitchTiers
+from tierwise.posterior.pseudo import PseudoLikelihood, PseudoSwitchTiers, PseudoTheta
+from tierwise.posterior.settings import (
+    PosteriorLikelihood,
+    PosteriorMethod,
+    Settings,
+    ThetaUpdate,
+)
+from tierwise.posterior.sizes_moves import ChangeSizes
+from tierwise.posterior.target import Target, count_once
+from tierwise.posterior.weights import tabulate_weights
+from tierwise.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
+from tierwise.provenance import Stopwatch
+from tierwise.sizes import check_sizes
+from tierwise.streaming import RankingScan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from os import PathLike
+
+    from tierwise.posterior.result import Posterior
+    from tierwise.progress import Progress
+    from tierwise.rankings import Rankings
+
+# The paper's prior of theta.
+DEFAULT_PRIOR = Gamma(2.0, 2.0)
+# Labels an iteration tries to switch, for each item: cheap beside the rest of an iteration.
+_SWITCHES_PER_ITEM = 5
+_SPLITS_AND_MERGES = 4
+# An error of the log-likelihood that is felt in the posterior.
+_MOST_ERROR = 0.1
+
+
+def sample_posterior(
+    data: Rankings | RankingScan | Counts,
+    sizes: Iterable[int] | None = None,
+    distance: str | Distance = "kendall",
+    *,
+    chains: int = 4,
+    draws: int = 1000,
+    warmup: int | None = None,
+    thin: int = 1,
+    method: PosteriorMethod = "auto",
+    theta_update: ThetaUpdate = "exact",
+    auxiliary: Auxiliary = "exact",
+    auxiliary_steps: int = 200,
+    likelihood: PosteriorLikelihood = "exact",
+    prior_theta: ThetaPrior | Callable[[Any], Any] = DEFAULT_PRIOR,
+    prior_sizes: SizesPrior = "uniform",
+    workers: int | None = None,
+    progress: Progress = "auto",
+    rng: RandomSource = None,
+    checkpoint: str | PathLike[str] | None = None,
+) -> Posterior:
+    """Draw tiers and theta, and sizes where they are not given, from their posterior.
+
+    Parameters
+    ----------
+    data
+        The rankings, in memory or in files (`Rankings.scan`), or counts of them.
+    sizes
+        How many items each tier holds, best tier first. None leaves the sizes open.
+    distance
+        "kendall", "hamming", "footrule" or "spearman".
+    chains, draws
+        Number of chains, and of draws kept from each.
+    warmup
+        Iterations of each chain before its first draw; half the draws, and at least 500, if None.
+    thin
+        Iterations from one draw to the next.
+    method
+        "exact" draws independently, by summing over all tiers; "mcmc" runs Metropolis chains;
+        "auto" is exact where affordable.
+    theta_update
+        How chains update theta: "exact" draws it from its conditional distribution, "integrated"
+        moves tiers with theta integrated out, "exchange" is the paper's exchange algorithm.
+    auxiliary, auxiliary_steps
+        Where the exchange algorithm takes auxiliary rankings from: "exact" draws, or as in the
+        paper the ends of Metropolis chains ("mcmc") of so many steps, which is approximate.
+    likelihood
+        "pseudo" puts the paper's pseudo-likelihood in the place of the likelihood.
+    prior_theta
+        Prior of theta: a distribution such as ``Gamma(2, 2)``, the default, or a function that
+        gives the log density at theta, up to a constant.
+    prior_sizes
+        Prior of the sizes: "uniform"; "penalised", which makes sizes ``e`` times less probable with
+        every further tier; or a function that gives the log prior probability of sizes. Tiers of
+        the same sizes are equally probable.
+    workers
+        Number of processes; see `tierwise.parallel.run_tasks`. The answer does not depend on it.
+    progress
+        "auto", "off" or a function; see `tierwise.progress.track`.
+    rng
+        Seed or generator.
+    checkpoint
+        A folder in which the chains are kept while they run. The same call with the same folder
+        resumes a run that was stopped, and gives the draws that it would have given.
+
+    Returns
+    -------
+    Posterior
+        The draws, and what they say about tiers, sizes and theta.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> posterior = sample_posterior(tw.load_political_goals(), sizes=(2, 2), rng=1)
+    >>> posterior.tiers()
+    Tiers('order ~ prices > say ~ speech')
+    >>> posterior.method
+    'exact'
+    >>> [round(bound, 2) for bound in posterior.theta_interval()]
+    [0.51, 0.56]
+    """
+    watch = Stopwatch()
+    measure = get_distance(distance)
+    settings = Settings(
+        sizes=None if sizes is None else check_sizes(sizes, len(data.items)),
+        distance=measure.name,
+        chains=chains,
+        draws=draws,
+        warmup=warmup,
+        thin=thin,
+        method=method,
+        theta_update=theta_update,
+        auxiliary=auxiliary,
+        auxiliary_steps=auxiliary_steps,
+        likelihood=likelihood,
+        prior_theta=prior_theta,
+        prior_sizes=prior_sizes,
+    )
+    settings = _settled(settings, len(data.items))
+    if isinstance(data, RankingScan):
+        data = data.condensed()
+    counts = count_once(data) if settings.sizes is None else block_counts(data, settings.sizes)
+    target = Target(counts, measure, as_theta_prior(prior_theta), prior_sizes)
+    log_prior_of_sizes(prior_sizes, settings.sizes or (1,) * len(data.items))
+    place = None if checkpoint is None else Checkpoint(Path(checkpoint))
+    if place is None:
+        seeds = spawn_seeds(rng, chains)
+    else:
+        seeds = place.seeds(_identity(settings, target), rng, chains)
+    sampler = _sampler(settings, target, data)
+    schedule = Schedule(draws, settings.default_warmup, thin)
+    # Chains that run one after the other tell how far they are; others only when they are done.
+    one_by_one = workers in (None, 1)
+    traces = run_tasks(
+        run_chain,
+        [
+            (
+                number,
+                target,
+                settings.sizes,
+                sampler,
+                schedule,
+                seed,
+                place,
+                progress if one_by_one else "off",
+            )
+            for number, seed in enumerate(seeds, start=1)
+        ],
+        description="chains",
+        workers=workers,
+        progress="off" if one_by_one else progress,
+    )
+    posterior = assemble(
+        traces,
+        data.items,
+        settings,
+        _known(sampler),
+        data.n_rankings,
+        watch.provenance(rng),
+    )
+    _warn(posterior, target, settings)
+    return posterior
+
+
+def _settled(settings: Settings, n_items: int) -> Settings:
+    """Settle what was left to "auto"."""
+    n_draws = settings.chains * settings.draws
+    method = settings.method
+    if method == "exact":
+        exact.refuse_too_many_steps(settings.sizes, n_items, n_draws)
+    if method == "auto":
+        affordable = exact.is_affordable(settings.sizes, n_items, n_draws, exact.AFFORDABLE_STEPS)
+        method = "exact" if affordable and not settings.needs_chain else "mcmc"
+    if method == "exact":
+        # Independent draws need neither warm-up nor thinning.
+        return replace(settings, method="exact", warmup=0, thin=1)
+    return replace(settings, method="mcmc", warmup=settings.default_warmup)
+
+
+def _sampler(settings: Settings, target: Target, data: Rankings | Counts) -> Sampler:
+    """Say what one iteration does."""
+    sizes, warmup = settings.sizes, settings.default_warmup
+    n_switches = _SWITCHES_PER_ITEM * target.n_items
+    if settings.method == "exact":
+        return Moves((exact.ExactPosterior.of(target, sizes),))
+    if settings.likelihood == "pseudo":
+        pseudo = PseudoLikelihood.of(data)
+        return Moves(
+            (
+                PseudoSwitchTiers(target, pseudo, target.n_items),
+                PseudoTheta(target, pseudo, warmup),
+            )
+        )
+    if sizes is None:
+        return Moves(
+            (
+                SwitchTiers(target, n_switches),
+                ChangeSizes(target, target.n_items, _SPLITS_AND_MERGES),
+                DrawTheta(target),
+            )
+        )
+    if settings.theta_update == "integrated":
+        sized = target.at(sizes)
+        return IntegratedWalk(sized, tabulate_weights(sized), n_switches)
+    if settings.theta_update == "exchange":
+        exchange = ExchangeTheta(target, settings.auxiliary, settings.auxiliary_steps, warmup)
+        return Moves((SwitchTiers(target, n_switches), exchange))
+    return Moves((SwitchTiers(target, n_switches), DrawTheta(target)))
+
+
+def _known(sampler: Sampler) -> dict[str, Any]:
+    """Return what is known without looking at draws."""
+    if isinstance(sampler, Moves) and isinstance(sampler.moves[0], exact.ExactPosterior):
+        return sampler.moves[0].facts()
+    return {}
+
+
+def _identity(settings: Settings, target: Target) -> str:
+    """Return what tells one run from another, priors included."""
+    thetas = np.geomspace(1e-6, 1e3, 50)
+    n_items = target.n_items
+    some_sizes = [(n_items,), (1,) * n_items, (1, n_items - 1), (n_items - 1, 1)]
+    plain = replace(settings, prior_theta=Gamma(), prior_sizes="uniform")
+    return identity_of(
+        target.data.items,
+        *_arrays(target.data),
+        plain,
+        target.prior_theta.log_density(thetas),
+        [log_prior_of_sizes(target.prior_sizes, sizes) for sizes in some_sizes if min(sizes) > 0],
+    )
+
+
+def _arrays(data: Rankings | Counts | BlockCounts) -> list[np.ndarray[Any, Any]]:
+    """Return what there is to know about the rankings."""
+    if isinstance(data, BlockCounts):
+        return [data.membership, data.precedence]
+    if isinstance(data, Counts):
+        return [data.joint]
+    return [data.patterns, data.pattern_weights]
+
+
+def _warn(posterior: Posterior, target: Target, settings: Settings) -> None:
+    """Tell the user what to be careful with."""
+    if settings.method == "mcmc":
+        for problem in posterior.diagnostics().problems:
+            warnings.warn(problem, TierwiseWarning, stacklevel=3)
+    if settings.sizes is None or settings.theta_update == "exchange":
+        return
+    if settings.likelihood == "pseudo":
+        return
+    sized = target.at(settings.sizes)
+    error = sized.n_rankings * sized.log_partition.standard_error
+    if error > _MOST_ERROR:
+        warnings.warn(
+            f"the partition function of sizes {settings.sizes} is estimated, which gives the "
+            f"log-likelihood a standard error of up to {error:.2g}: theta is shifted by it, the "
+            "tiers are not; tiers with fewer items each are exact",
+            TierwiseWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,119 @@
+"""Moves between tiers of different sizes, theta integrated out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log, log1p
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tierwise.posterior.state import State
+    from tierwise.posterior.target import Target
+    from tierwise.sizes import Sizes
+
+
+@dataclass(frozen=True)
+class ChangeSizes:
+    """Move items to other tiers, new ones included, and split and merge tiers."""
+
+    target: Target
+    n_relocations: int
+    n_splits_and_merges: int
+
+    def __call__(self, state: State, rng: np.random.Generator) -> State:
+        """Try a number of relocations, splits and merges."""
+        n_accepted = 0
+        state = state._replace(log_posterior=self._log_posterior(state))
+        for _ in range(self.n_relocations):
+            state, accepted = self._decide(
+                state, relocate(state.labels, state.sizes, rng), 0.0, rng
+            )
+            n_accepted += accepted
+        for _ in range(self.n_splits_and_merges):
+            proposed, log_correction = split_or_merge(state.labels, state.sizes, rng)
+            state, accepted = self._decide(state, proposed, log_correction, rng)
+            n_accepted += accepted
+        n_steps = self.n_relocations + self.n_splits_and_merges
+        return state._replace(accepted_sizes=n_accepted / n_steps)
+
+    def _log_posterior(self, state: State) -> float:
+        return self.target.at(state.sizes).log_posterior(state.total)
+
+    def _decide(
+        self,
+        state: State,
+        labels: NDArray[np.int64],
+        log_correction: float,
+        rng: np.random.Generator,
+    ) -> tuple[State, bool]:
+        """Accept proposed tiers, or keep those there are."""
+        if labels is state.labels:
+            return state, False
+        sizes = tuple(np.bincount(labels).tolist())
+        sized = self.target.at(sizes)
+        total = sized.problem.total(labels)
+        log_posterior = sized.log_posterior(total)
+        log_ratio = log_posterior - state.log_posterior + log_correction
+        if log_ratio < 0.0 and rng.random() >= exp(log_ratio):
+            return state, False
+        proposed = state._replace(
+            labels=labels, sizes=sizes, total=total, log_posterior=log_posterior
+        )
+        return proposed, True
+
+
+def relocate(
+    labels: NDArray[np.int64], sizes: Sizes, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Take one item out and put it into any tier, or into a new one anywhere between them.
+
+    All places for the item are equally probable, whichever it came from: the move is symmetric.
+    """
+    item = int(rng.random() * len(labels))
+    tier = int(labels[item])
+    alone = sizes[tier] == 1
+    n_others = len(sizes) - alone
+    # Places 0, 2, 4, ... are gaps between the tiers of the others, places 1, 3, 5, ... those tiers.
+    place = int(rng.random() * (2 * n_others + 1))
+    wanted, new = place // 2, place % 2 == 0
+    if wanted == tier and new == alone:
+        return labels
+    moved = labels - (labels > tier) if alone else labels.copy()
+    if new:
+        moved += moved >= wanted
+    moved[item] = wanted
+    return moved
+
+
+def split_or_merge(
+    labels: NDArray[np.int64], sizes: Sizes, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], float]:
+    """Cut a tier in two at random or join two neighbours, and correct for the number of ways."""
+    if rng.random() < 0.5:
+        divisible = [tier for tier, size in enumerate(sizes) if size > 1]
+        if not divisible:
+            return labels, 0.0
+        tier = divisible[int(rng.random() * len(divisible))]
+        members = np.flatnonzero(labels == tier)
+        lower = np.zeros(len(members), dtype=bool)
+        while lower.all() or not lower.any():
+            lower = rng.random(len(members)) < 0.5
+        split = labels + (labels > tier)
+        split[members[lower]] += 1
+        return split, _log_ways_to_split(len(divisible), len(members)) - log(len(sizes))
+    if len(sizes) == 1:
+        return labels, 0.0
+    upper = int(rng.random() * (len(sizes) - 1))
+    merged = labels - (labels > upper)
+    joined = (sizes[upper], sizes[upper + 1])
+    n_divisible = sum(size > 1 for size in sizes) - sum(size > 1 for size in joined) + 1
+    return merged, log(len(sizes) - 1) - _log_ways_to_split(n_divisible, sum(joined))
+
+
+def _log_ways_to_split(n_divisible: int, size: int) -> float:
+    """Log of the number of outcomes a split can have, when a tier of this size is chosen."""
+    return log(n_divisible) + size * log(2.0) + log1p(-(2.0 ** (1 - size)))

@@ -1,0 +1,130 @@
+"""What a chain draws from: everything that depends on data and priors, by sizes."""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise.consensus import Problem, make_problem
+from tierwise.counts import MOST_ITEMS_FOR_JOINT_COUNTS, BlockCounts, Counts, block_counts
+from tierwise.distances import Distance
+from tierwise.partition import PartitionFunction, partition_function
+from tierwise.posterior.log_partition import LogPartition
+from tierwise.posterior.theta_density import ThetaGivenDistance
+from tierwise.priors import SizesPrior, ThetaPrior, log_prior_of_sizes
+from tierwise.rankings import Rankings
+from tierwise.sizes import Sizes, log_number_of_tiers
+
+_KEPT_SIZES = 2000
+# Where Monte Carlo has to stand in, the same sizes have the same partition function in every chain.
+_SEED = 0
+
+
+@dataclass(frozen=True, eq=False)
+class SizedTarget:
+    """The posterior for tiers of given sizes.
+
+    Attributes
+    ----------
+    problem
+        Costs of the tiers, laid out for kernels.
+    distance
+        The distance.
+    n_rankings
+        Number of rankings.
+    prior_theta
+        Prior of theta.
+    log_prior
+        Log prior probability of each tiers of these sizes, up to a constant.
+    """
+
+    problem: Problem
+    distance: Distance
+    n_rankings: float
+    prior_theta: ThetaPrior
+    log_prior: float
+
+    @property
+    def sizes(self) -> Sizes:
+        """The sizes."""
+        return self.problem.sizes
+
+    @cached_property
+    def sizes_array(self) -> NDArray[np.int64]:
+        """The sizes as the kernels take them."""
+        return self.problem.sizes_array
+
+    @cached_property
+    def partition(self) -> PartitionFunction:
+        """The partition function."""
+        return partition_function(self.sizes, self.distance, rng=_SEED)
+
+    @cached_property
+    def log_partition(self) -> LogPartition:
+        """Its logarithm at many thetas at once."""
+        return LogPartition(self.partition)
+
+    @cached_property
+    def theta(self) -> ThetaGivenDistance:
+        """Theta given the total distance."""
+        return ThetaGivenDistance(self.log_partition, self.n_rankings, self.prior_theta)
+
+    def log_posterior(self, total: float) -> float:
+        """Log posterior probability, up to a constant, of tiers at a total distance."""
+        return self.theta.log_integral(total) + self.log_prior
+
+
+class Target:
+    """The posterior for tiers of any sizes; what belongs to sizes is made when first asked for.
+
+    Parameters
+    ----------
+    data
+        The rankings, or counts of them; block counts where only their sizes are asked for.
+    distance
+        The distance.
+    prior_theta, prior_sizes
+        The priors.
+    """
+
+    def __init__(
+        self,
+        data: Rankings | Counts | BlockCounts,
+        distance: Distance,
+        prior_theta: ThetaPrior,
+        prior_sizes: SizesPrior,
+    ) -> None:
+        self.data = data
+        self.distance = distance
+        self.prior_theta = prior_theta
+        self.prior_sizes = prior_sizes
+        self.at = lru_cache(_KEPT_SIZES)(self._at)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.data.items)
+
+    def _at(self, sizes: Sizes) -> SizedTarget:
+        data = self.data
+        blocks = data if isinstance(data, BlockCounts) else block_counts(data, sizes)
+        log_prior = log_prior_of_sizes(self.prior_sizes, sizes) - log_number_of_tiers(sizes)
+        return SizedTarget(
+            problem=make_problem(self.distance.costs(blocks), sizes),
+            distance=self.distance,
+            n_rankings=float(data.n_rankings),
+            prior_theta=self.prior_theta,
+            log_prior=log_prior,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.data, self.distance, self.prior_theta, self.prior_sizes)
+
+
+def count_once(data: Rankings | Counts) -> Rankings | Counts:
+    """Return joint counts, from which the block counts of any sizes come fast, where they fit."""
+    if isinstance(data, Counts) or len(data.items) > MOST_ITEMS_FOR_JOINT_COUNTS:
+        return data
+    return Counts.of(data)

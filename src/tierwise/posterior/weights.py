@@ -1,0 +1,81 @@
+"""The posterior of tiers of given sizes, theta integrated out, as a function of total distance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tierwise._kernels.chains import log_weight
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tierwise.consensus import Problem
+    from tierwise.posterior.target import SizedTarget
+    from tierwise.posterior.theta_density import ThetaGivenDistance
+
+# Largest error of the logarithm half way between two knots, as found; a quarter of it elsewhere.
+TOLERANCE = 1e-9
+_FIRST_KNOTS = 9
+
+
+@dataclass(frozen=True, eq=False)
+class WeightTable:
+    """Log weight of a total distance: a cubic between knots, a straight line beyond them."""
+
+    knots: NDArray[np.float64]
+    values: NDArray[np.float64]
+    slopes: NDArray[np.float64]
+
+    def __call__(self, total: float) -> float:
+        """Log weight of one total distance."""
+        return log_weight(total, self.knots, self.values, self.slopes)
+
+
+def tabulate_weights(sized: SizedTarget) -> WeightTable:
+    """Tabulate the log weight of every total distance that tiers of these sizes can have.
+
+    Intervals are halved until a cubic hits the exact value in their middle.
+    """
+    low, high = possible_totals(sized.problem)
+    knots = np.linspace(low, max(high, low + 1.0), _FIRST_KNOTS)
+    exact = {total: _evaluate(sized.theta, total) for total in knots.tolist()}
+    unsure = list(zip(knots[:-1].tolist(), knots[1:].tolist(), strict=True))
+    while unsure:
+        halves = []
+        for left, right in unsure:
+            middle = (left + right) / 2
+            exact[middle] = _evaluate(sized.theta, middle)
+            cubic = _table({left: exact[left], right: exact[right]})
+            rounding = 4e-16 * abs(exact[middle][0])
+            if abs(cubic(middle) - exact[middle][0]) > TOLERANCE + rounding:
+                halves += [(left, middle), (middle, right)]
+        unsure = halves
+    return _table(exact)
+
+
+def possible_totals(problem: Problem) -> tuple[float, float]:
+    """Bounds of the total distance that hold for all tiers."""
+    low = high = 0.0
+    if problem.linear.size:
+        low += float(problem.linear.min(axis=1).sum())
+        high += float(problem.linear.max(axis=1).sum())
+    if problem.pairs.size:
+        # Of two items one pays for being below the other, or both pay for being tied.
+        low += float(np.minimum(problem.pairs, problem.pairs_transposed).sum()) / 2
+        high += float(problem.pairs.sum())
+    return low, high
+
+
+def _evaluate(theta: ThetaGivenDistance, total: float) -> tuple[float, float]:
+    """Log weight and its slope, which is minus the mean of theta."""
+    density = theta.density(total)
+    return density.log_integral, -density.mean
+
+
+def _table(exact: dict[float, tuple[float, float]]) -> WeightTable:
+    knots = sorted(exact)
+    values, slopes = zip(*(exact[total] for total in knots), strict=True)
+    return WeightTable(np.array(knots), np.array(values), np.array(slopes))

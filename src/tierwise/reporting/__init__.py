@@ -1,0 +1,91 @@
+"""report: everything about rankings on one page, to send to a colleague."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tierwise._atomic import whole_file
+from tierwise.reporting.analysis import Analysis, Uncertainty, analyse
+from tierwise.reporting.page import render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from os import PathLike
+
+    from tierwise._random import RandomSource
+    from tierwise.progress import Progress
+    from tierwise.rankings import Rankings
+
+__all__ = ["Analysis", "report"]
+
+
+def report(
+    rankings: Rankings,
+    path: str | PathLike[str],
+    *,
+    sizes: Iterable[int] | None = None,
+    distance: str = "kendall",
+    uncertainty: Uncertainty = "bootstrap",
+    replicates: int | None = None,
+    title: str | None = None,
+    workers: int | None = None,
+    progress: Progress = "auto",
+    rng: RandomSource = None,
+) -> Analysis:
+    """Find the tiers of rankings and write a page about them.
+
+    The page is one HTML file without any links to the outside. From top to bottom: the tiers and
+    how sure they are, the data, the evidence for the sizes, items and pairs, whether the model
+    fits, diagnostics, and how it was computed.
+
+    Parameters
+    ----------
+    rankings
+        The rankings.
+    path
+        The file to write; it is there whole or not at all.
+    sizes
+        How many items each tier holds, best tier first; searched for where none are given.
+    distance
+        "kendall", "hamming", "footrule" or "spearman".
+    uncertainty
+        How sure the tiers are is found from resampled rankings, "bootstrap", or from draws from
+        the "posterior".
+    replicates
+        How many resampled data sets, or draws from each of four chains; where None, 1000 draws, or
+        as many data sets, between 40 and 200, as take some seconds.
+    title
+        The title of the page.
+    workers
+        Number of processes; see `tierwise.parallel.run_tasks`. The page does not depend on it.
+    progress
+        "auto", "off" or a function; see `tierwise.progress.track`.
+    rng
+        Seed or generator.
+
+    Returns
+    -------
+    Analysis
+        What the page shows: ``found`` (the search), ``fit``, ``sampled`` and ``check``.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> shown = tw.report(tw.load_political_goals(), "goals.html", rng=1)  # doctest: +SKIP
+    >>> shown.fit.tiers  # doctest: +SKIP
+    Tiers('order ~ prices > say ~ speech')
+    """
+    with whole_file(Path(path)) as partial:
+        analysis = analyse(
+            rankings,
+            sizes,
+            distance,
+            uncertainty,
+            replicates,
+            workers,
+            progress,
+            rng,
+        )
+        partial.write_text(render(analysis, title), encoding="utf-8")
+    return analysis

@@ -1,0 +1,156 @@
+"""Everything that a report shows, computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from tierwise._random import RandomSource, spawn_seeds
+from tierwise.bootstrapping import Bootstrap, bootstrap
+from tierwise.checking import FitCheck, check_fit
+from tierwise.consensus import subset_work
+from tierwise.describing import Description, describe
+from tierwise.errors import InputError
+from tierwise.fitting import fit
+from tierwise.model import ClusteredMallows
+from tierwise.provenance import Provenance, Stopwatch
+from tierwise.structure import Search, search
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tierwise.fit_result import Fit
+    from tierwise.posterior import Posterior
+    from tierwise.progress import Progress
+    from tierwise.rankings import Rankings
+
+# Replicates where none are asked for: many if a fit is cheap, fewer if it takes a second.
+_MOST_REPLICATES = 200
+_LEAST_REPLICATES = 40
+_STEPS_OF_ALL_REPLICATES = 5e9
+_DRAWS = 1000
+
+Uncertainty: TypeAlias = Literal["bootstrap", "posterior"]
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """What is known about rankings: tiers, how sure they are, and whether the model fits.
+
+    Attributes
+    ----------
+    rankings, description
+        The data.
+    found
+        The search for the sizes; None where they were given.
+    fit
+        The best tiers.
+    sampled
+        Tiers many times over, from resampled rankings or from the posterior; None where the answers
+        are too incomplete for that.
+    check
+        What the model expects beside what the rankings are.
+    provenance
+        Version, seed and time of all of it.
+    """
+
+    rankings: Rankings
+    description: Description
+    found: Search | None
+    fit: Fit
+    sampled: Bootstrap | Posterior | None
+    check: FitCheck
+    provenance: Provenance
+
+    @property
+    def model(self) -> ClusteredMallows | None:
+        """The fitted model; None where theta is infinite."""
+        if not isfinite(self.fit.theta):
+            return None
+        return ClusteredMallows(self.fit.tiers, self.fit.theta, self.fit.distance)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as in JSON; None stands for NaN and infinity."""
+        return {
+            "description": self.description.to_dict(),
+            "search": None if self.found is None else self.found.to_dict(),
+            "fit": self.fit.to_dict(),
+            "sampled": None if self.sampled is None else self.sampled.to_dict(),
+            "check": self.check.to_dict(),
+            "provenance": self.provenance.to_dict(),
+        }
+
+
+def analyse(
+    rankings: Rankings,
+    sizes: Iterable[int] | None,
+    distance: str,
+    uncertainty: Uncertainty,
+    replicates: int | None,
+    workers: int | None,
+    progress: Progress,
+    rng: RandomSource,
+) -> Analysis:
+    """Compute everything that a report shows."""
+    watch = Stopwatch()
+    if uncertainty not in ("bootstrap", "posterior"):
+        raise InputError(f'uncertainty must be "bootstrap" or "posterior"; got {uncertainty!r}')
+    if replicates is not None and replicates < 2:
+        raise InputError(f"replicates must be at least 2; got {replicates}")
+    seeds = spawn_seeds(rng, 4)
+    found = None
+    if sizes is None:
+        found = search(rankings, distance, workers=workers, progress=progress, rng=seeds[0])
+        best = found.best
+    else:
+        best = fit(rankings, sizes, distance, rng=seeds[1])
+    return Analysis(
+        rankings=rankings,
+        description=describe(rankings),
+        found=found,
+        fit=best,
+        sampled=_sample(rankings, best, uncertainty, replicates, workers, progress, seeds[2]),
+        check=check_fit(rankings, best, rng=seeds[3]),
+        provenance=watch.provenance(rng),
+    )
+
+
+def _sample(
+    rankings: Rankings,
+    best: Fit,
+    uncertainty: Uncertainty,
+    replicates: int | None,
+    workers: int | None,
+    progress: Progress,
+    seed: RandomSource,
+) -> Bootstrap | Posterior | None:
+    """Resample the rankings, or draw from the posterior."""
+    if replicates is None:
+        replicates = _affordable_replicates(best) if uncertainty == "bootstrap" else _DRAWS
+    if uncertainty == "posterior":
+        from tierwise.posterior import sample_posterior
+
+        return sample_posterior(
+            rankings,
+            best.sizes,
+            best.distance,
+            draws=replicates,
+            workers=workers,
+            progress=progress,
+            rng=seed,
+        )
+    try:
+        return bootstrap(
+            rankings, best, replicates=replicates, workers=workers, progress=progress, rng=seed
+        )
+    except InputError:  # the answers leave open which items lie in which block
+        return None
+
+
+def _affordable_replicates(best: Fit) -> int:
+    """Return how many times the fit can be repeated in some seconds, judged by its work."""
+    if best.method != "subsets":
+        return _MOST_REPLICATES if best.method == "assignment" else _LEAST_REPLICATES
+    affordable = int(_STEPS_OF_ALL_REPLICATES / subset_work(best.sizes).transitions)
+    return min(_MOST_REPLICATES, max(_LEAST_REPLICATES, affordable))

@@ -1,0 +1,168 @@
+"""The figures of a report, with what they show in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tierwise import plots
+from tierwise.plots.style import MOST_NUMBERED_CELLS, height_for, short_name
+from tierwise.reporting.svg import figure_as_svg
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from markupsafe import Markup
+    from matplotlib.axes import Axes
+
+    from tierwise.reporting.analysis import Analysis
+    from tierwise.tiers import Item
+
+# Narrow enough for a phone to show them without making the text too small.
+_WIDTH = 4.6
+# Cells of a matrix with room for a number, and with room for a name beside them only.
+_WIDE_CELL, _NARROW_CELL = 0.26, 0.14
+_LETTER = 0.07
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure as SVG, and what is written below it."""
+
+    svg: Markup
+    caption: str
+
+
+def matrix_size(items: Sequence[Item]) -> tuple[float, float]:
+    """Return the inches that a matrix of items by items needs for its names not to overlap."""
+    n_items = len(items)
+    cell = _WIDE_CELL if n_items <= MOST_NUMBERED_CELLS else _NARROW_CELL
+    names = _LETTER * max(len(short_name(item)) for item in items)
+    side = max(1.6, cell * n_items) + names + 0.2
+    return side + 0.7, side
+
+
+def draw_figures(analysis: Analysis) -> dict[str, Picture]:
+    """Draw all figures for which there are data, by name."""
+    fit, rankings, check = analysis.fit, analysis.rankings, analysis.check
+    tiers = fit.tiers
+    n_items, n_tiers = len(tiers.items), len(tiers)
+    by_item = height_for(n_items)
+    drawn: dict[str, Picture] = {}
+
+    def draw(
+        name: str,
+        function: Callable[[Axes], object],
+        caption: str,
+        *,
+        size: tuple[float, float],
+        description: str,
+    ) -> None:
+        svg = figure_as_svg(
+            function, name=name, width=size[0], height=size[1], description=description
+        )
+        drawn[name] = Picture(svg, caption)
+
+    draw(
+        "ranks",
+        lambda ax: plots.rank_boxes(rankings, tiers, ax=ax),
+        "The ranks of each item. A box holds the middle half and is cut at the median, its "
+        "whiskers hold 90%, the dot is the mean; colours are the tiers.",
+        size=(_WIDTH, by_item),
+        description=f"Box plots of ranks by item, tier by tier: {tiers}.",
+    )
+    draw(
+        "tier-ranks",
+        lambda ax: plots.tier_rank_boxes(rankings, tiers, ax=ax),
+        "The same, all items of a tier together.",
+        size=(_WIDTH, height_for(n_tiers)),
+        description=f"Box plots of ranks for {n_tiers} tiers; ranks rise from tier to tier.",
+    )
+    draw(
+        "pairs",
+        lambda ax: plots.pairwise_matrix(rankings, tiers, ax=ax),
+        "How often the item of the row is ranked above that of the column, in percent. Lines "
+        "separate the tiers.",
+        size=matrix_size(tiers.items),
+        description="Matrix of pairwise shares; the table of pairs below has the same numbers.",
+    )
+    if analysis.found is not None:
+        found = analysis.found
+        draw(
+            "leaderboard",
+            lambda ax: plots.leaderboard(found, ax=ax),
+            "How far other sizes are behind the best. Orange: strict consensus and no tiers.",
+            size=(_WIDTH, height_for(12)),
+            description=f"Bars of the criterion behind that of the best sizes, {fit.sizes}; "
+            "the table has the same numbers.",
+        )
+        draw(
+            "merging",
+            lambda ax: plots.merging_steps(found, ax=ax),
+            "Where the search starts: items are merged as long as opinion between them is near "
+            f"even (within {found.start.tolerance:.1%} of a half). Percentages are majorities.",
+            size=(_WIDTH, by_item),
+            description=f"Tree of {len(found.start.steps)} merges; it ends with groups of sizes "
+            f"{found.start.sizes}.",
+        )
+    sampled = analysis.sampled
+    if sampled is not None:
+        draw(
+            "tier-probabilities",
+            lambda ax: plots.tier_probabilities(fit, sampled, ax=ax),
+            "How probable each tier is for each item, in percent.",
+            size=(min(5.2, 2.8 + 0.3 * n_tiers), by_item),
+            description="Heat map of tier probabilities; the table of items has the same numbers.",
+        )
+        draw(
+            "co-tiers",
+            lambda ax: plots.co_tier_matrix(fit, sampled, ax=ax),
+            "How probable it is that two items are of one tier, in percent.",
+            size=matrix_size(tiers.items),
+            description="Matrix of the probability that two items share a tier; "
+            "the table of pairs has the same numbers.",
+        )
+        draw(
+            "theta",
+            lambda ax: plots.theta_histogram(sampled.thetas, truth=fit.theta, ax=ax),
+            "Theta over resampled rankings or draws; the dashed line is the estimate.",
+            size=(_WIDTH, 2.6),
+            description=f"Histogram of theta around {fit.theta:.3g}.",
+        )
+    model = analysis.model
+    if model is not None:
+        draw(
+            "places",
+            lambda ax: plots.rank_tier_bars(model, ax=ax),
+            "What the model expects: how probable an item of each tier is in each place.",
+            size=(_WIDTH, 2.8),
+            description="Stacked bars of the probability of each tier in each place.",
+        )
+    draw(
+        "expected-pairs",
+        lambda ax: plots.expected_pairs(check, ax=ax),
+        "Each dot is a pair of items. On the diagonal, the model predicts how often the first is "
+        "ranked above the second.",
+        size=(4.0, 3.8),
+        description="Scatter of observed against expected pairwise shares, which differ by "
+        f"{100 * check.pairs_off_by:.1f} percentage points on average.",
+    )
+    if (check.ranks_observed >= 0).any():
+        draw(
+            "expected-ranks",
+            lambda ax: plots.expected_ranks(check, ax=ax),
+            "Purple: the item has this rank more often than the model expects; orange: less often.",
+            size=(_WIDTH, by_item),
+            description="Heat map of observed minus expected shares of items in ranks.",
+        )
+    if len(check.lines) > 1 and any(line.theta > 0 for line in check.lines):
+        draw(
+            "theta-along",
+            lambda ax: plots.theta_along_ranking(check, ax=ax),
+            "Where along the ranking people agree: theta as each line between tiers suggests it. "
+            "If the model holds, all are alike.",
+            size=(_WIDTH, 2.6),
+            description="Theta by line between tiers: "
+            + "; ".join(f"{line.above}|{line.below} {line.theta:.2f}" for line in check.lines),
+        )
+    return drawn

@@ -1,0 +1,205 @@
+"""The tables of a report: what the reader may sort and look up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tierwise.plots.model import name_of_sizes
+from tierwise.plots.search import candidates_to_show
+
+if TYPE_CHECKING:
+    from tierwise.reporting.analysis import Analysis
+
+_MOST_PAIRS = 500
+_LEADERBOARD_ROWS = 10
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a cell shows, and the number to sort it by, if it is one."""
+
+    text: str
+    value: float | None = None
+
+
+_UNKNOWN = Cell("-")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a caption; columns of numbers are set to the right."""
+
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def is_numeric(self, column: int) -> bool:
+        """Tell whether a column holds numbers."""
+        return any(row[column].value is not None for row in self.rows)
+
+
+def items_table(analysis: Analysis) -> Table:
+    """Return what is known of each item, best tier first."""
+    tiers, description = analysis.fit.tiers, analysis.description
+    shares = probabilities_by_item(analysis)
+    columns = ["item", "tier"]
+    if shares is not None:
+        columns += ["sure", "other tiers"]
+    columns.append("mean rank")
+    if description.unranked is not None:
+        columns.append("listed by")
+    rows = []
+    for item in (item for tier in tiers for item in tier):
+        number, position = tiers[item], description.items.index(item)
+        row = [Cell(str(item)), Cell(str(number), number)]
+        if shares is not None:
+            row += [_percent(shares[item][number - 1]), Cell(_other_tiers(shares[item], number))]
+        row.append(_decimal(description.mean_ranks[position]))
+        if description.unranked is not None:
+            listing = description.n_listing[position]
+            row.append(Cell(f"{listing:,}", float(listing)))
+        rows.append(tuple(row))
+    return Table("Items, best tier first", tuple(columns), tuple(rows))
+
+
+def pairs_table(analysis: Analysis) -> Table:
+    """Return the pairs of items, those first that differ most from what the model expects."""
+    check, sampled = analysis.check, analysis.sampled
+    tied = None
+    if sampled is not None:
+        order = [sampled.items.index(item) for item in check.items]
+        tied = np.asarray(sampled.co_tier_probabilities())[np.ix_(order, order)]
+    columns = ("item", "other item", "above", "expected", "difference", "standard errors")
+    rows = []
+    n_items = len(check.items)
+    position = {item: number for number, item in enumerate(check.items)}
+    for pair in check.differing_pairs(_MOST_PAIRS):
+        row = [
+            Cell(str(pair.above)),
+            Cell(str(pair.below)),
+            _percent(pair.observed),
+            _percent(pair.expected),
+            _points(pair.observed - pair.expected),
+            _decimal(pair.score, digits=1),
+        ]
+        if tied is not None:
+            row.append(_percent(tied[position[pair.above], position[pair.below]]))
+        rows.append(tuple(row))
+    n_pairs = n_items * (n_items - 1) // 2
+    which = "All pairs" if len(rows) == n_pairs else f"{len(rows)} of {n_pairs} pairs"
+    return Table(
+        f"{which}: how often the first is ranked above the second, and how often the model "
+        "expects it; the largest differences first",
+        columns if tied is None else (*columns, "in one tier"),
+        tuple(rows),
+    )
+
+
+def sizes_table(analysis: Analysis) -> Table:
+    """Return the sizes that were compared, or the tiers beside what they must be compared to."""
+    columns = ("sizes", "tiers", "criterion", "behind", "agreement", "theta")
+    if analysis.found is not None:
+        found = analysis.found
+        rows = [
+            (
+                Cell(one.name or name_of_sizes(one.sizes)),
+                Cell(str(len(one.sizes)), len(one.sizes)),
+                _decimal(one.criterion),
+                _decimal(found.behind(one)),
+                _percent(one.agreement),
+                _decimal(one.theta, digits=4),
+            )
+            for one in candidates_to_show(found, _LEADERBOARD_ROWS)
+        ]
+        caption = f"The best of {found.evaluated:,} size vectors that were compared"
+        return Table(caption, columns, tuple(rows))
+    fit = analysis.fit
+    best = max([fit.criterion, *(other.criterion for other in fit.references)])
+    rows = [
+        (
+            Cell(f"{name_of_sizes(fit.sizes)}, as given"),
+            Cell(str(len(fit.sizes)), len(fit.sizes)),
+            _decimal(fit.criterion),
+            _decimal(best - fit.criterion),
+            _percent(fit.agreement),
+            _decimal(fit.theta, digits=4),
+        )
+    ]
+    rows += [
+        (
+            Cell(other.name),
+            Cell(str(len(other.tiers)), len(other.tiers)),
+            _decimal(other.criterion),
+            _decimal(best - other.criterion),
+            _UNKNOWN,
+            _decimal(other.theta, digits=4),
+        )
+        for other in fit.references
+    ]
+    return Table("The given sizes beside a strict order and no tiers at all", columns, tuple(rows))
+
+
+def strict_table(analysis: Analysis) -> Table | None:
+    """Return the strict consensus beside the tiers; None where it is open or the same."""
+    strict = [one for one in analysis.fit.references if one.name == "strict consensus"]
+    if not strict:
+        return None
+    tiers = analysis.fit.tiers
+    rows = tuple(
+        (Cell(str(place), place), Cell(str(item)), Cell(str(tiers[item]), tiers[item]))
+        for place, (item,) in enumerate(strict[0].tiers, start=1)
+    )
+    return Table(
+        "The strict consensus, with the tier of each item", ("place", "item", "tier"), rows
+    )
+
+
+def findings_table(analysis: Analysis) -> Table:
+    """Return what the check of the fit looked at, and what it found."""
+    rows = tuple(
+        (
+            Cell(finding.name),
+            Cell(finding.statement[0].upper() + finding.statement[1:]),
+            Cell(_p_value(finding.p_value), finding.p_value),
+        )
+        for finding in analysis.check.findings
+    )
+    return Table("What was looked at", ("what", "finding", "p"), rows)
+
+
+def probabilities_by_item(analysis: Analysis) -> dict[object, list[float]] | None:
+    """Return how probable each tier is for each item; None where that is not known."""
+    sampled = analysis.sampled
+    if sampled is None:
+        return None
+    shares = np.asarray(sampled.tier_probabilities()).tolist()
+    return dict(zip(sampled.items, shares, strict=True))
+
+
+def _other_tiers(shares: list[float], number: int) -> str:
+    others = [
+        f"{tier} ({share:.0%})" if share >= 0.01 else f"{tier} (<1%)"
+        for tier, share in enumerate(shares, start=1)
+        if tier != number and share > 0
+    ]
+    return ", ".join(others)
+
+
+def _percent(share: float) -> Cell:
+    return _UNKNOWN if isnan(share) else Cell(f"{share:.0%}", round(share, 6))
+
+
+def _points(difference: float) -> Cell:
+    return Cell(f"{100 * difference:+.1f}", round(100 * difference, 4))
+
+
+def _decimal(number: float, digits: int = 2) -> Cell:
+    return _UNKNOWN if isnan(number) else Cell(f"{number:,.{digits}f}", round(number, 6))
+
+
+def _p_value(p_value: float) -> str:
+    return "< 0.0001" if p_value < 0.0001 else f"{p_value:.4f}"

@@ -1,0 +1,189 @@
+"""The sentences of a report."""
+
+from __future__ import annotations
+
+from math import isinf
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tierwise.bootstrapping import Bootstrap
+from tierwise.reporting.tables import probabilities_by_item
+
+if TYPE_CHECKING:
+    from tierwise.reporting.analysis import Analysis
+
+
+def opening(analysis: Analysis) -> list[str]:
+    """Say what the tiers mean and how sure they are."""
+    fit = analysis.fit
+    sentences = [fit.verdict()]
+    if len(fit.tiers) > 1:
+        sentences.append(
+            f"Of pairs of items from different tiers, {fit.agreement:.0%} are ranked in tier order."
+        )
+    sentences += [_theta(analysis), _how_sure(analysis)]
+    return [sentence for sentence in sentences if sentence]
+
+
+def about_data(analysis: Analysis) -> list[str]:
+    """Say what the rankings are."""
+    description = analysis.description
+    total = description.n_rankings
+    sentences = [
+        f"{total:,} rankings of {len(description.items)} items; {description.n_distinct:,} of them "
+        "are different."
+    ]
+    if description.unranked is None:
+        sentences.append("Every ranking lists every item.")
+    else:
+        meaning = {"below": "come below those that are", "anywhere": "may have any rank"}
+        sentences.append(
+            f"{description.n_complete / total:.0%} of them list every item, the average ranking "
+            f"{description.mean_listed:.1f}; items not listed {meaning[description.unranked]}."
+        )
+    if description.n_with_ties:
+        sentences.append(f"{description.n_with_ties / total:.0%} hold ties.")
+    pairs = description.closest_pairs(1)
+    if pairs:
+        (pair,) = pairs
+        sentences.append(
+            f"Opinion is most evenly split between {pair.above} and {pair.below}: "
+            f"{pair.share:.1%} rank {pair.above} above."
+        )
+    return sentences
+
+
+def about_sizes(analysis: Analysis) -> list[str]:
+    """Say how the sizes were found and how clear the choice is."""
+    found = analysis.found
+    explained = (
+        "The criterion is the log-likelihood, less the log of the number of tiers of the same "
+        "sizes: it asks whether finer tiers describe the rankings enough better to be worth it. "
+        "A difference of 3 is a factor of 20 in probability."
+    )
+    if found is None:
+        return ["The sizes were given, not searched for.", explained]
+    which = "All size vectors were compared" if found.exhaustive else "Not all size vectors were"
+    how = (
+        f"{which}: {found.evaluated:,}."
+        if found.exhaustive
+        else f"{which} compared: {found.evaluated:,}, by {found.method} search; a better one may "
+        "have been missed."
+    )
+    gap = found.runner_up_gap
+    sentences = [how, explained]
+    if not isinf(gap):
+        clear = "clearly ahead" if gap > 3 else "not far ahead: the second best is worth a look"
+        sentences.append(f"The best sizes are ahead by {gap:.2f}, {clear}.")
+    if found.doubtful:
+        sentences.append(
+            f"Monte Carlo error leaves open whether {len(found.doubtful)} other size vectors are "
+            "better."
+        )
+    return sentences
+
+
+def diagnostics(analysis: Analysis) -> list[tuple[str, str]]:
+    """Return what to know before trusting the numbers: a name and a statement each."""
+    fit, check, found = analysis.fit, analysis.check, analysis.found
+    rows = [("tiers", _optimality(analysis))]
+    error = fit.log_likelihood_error
+    likelihood = f"by {fit.partition_method}, " + (
+        f"estimated with a standard error of {error:.2g} in the log-likelihood"
+        if error
+        else "exact"
+    )
+    rows.append(("partition function", likelihood))
+    if not isinf(fit.theta):
+        low, high = fit.theta_estimate.interval
+        settled = "" if fit.theta_estimate.converged else "; NOT CONVERGED"
+        rows.append(
+            (
+                "theta",
+                f"{fit.theta:.4f}, standard error {fit.theta_estimate.standard_error:.4f}, 95% "
+                f"interval {low:.4f} to {high:.4f} ({fit.theta_estimate.method}{settled})",
+            )
+        )
+    if found is not None:
+        rows.append(("search", "every size vector" if found.exhaustive else f"{found.method}"))
+    rows.append(("how sure", _sampling(analysis)))
+    rows.append(
+        (
+            "expected proportions",
+            "exact, over all orderings"
+            if check.exact
+            else "estimated by draws from the model, standard error at most "
+            f"{100 * check.monte_carlo_error:.2f} percentage points",
+        )
+    )
+    return rows
+
+
+def _theta(analysis: Analysis) -> str:
+    fit = analysis.fit
+    if len(fit.tiers) == 1:
+        return ""
+    if isinf(fit.theta):
+        return "Theta is infinite: every ranking agrees with the tiers."
+    low, high = fit.theta_estimate.interval
+    return (
+        f"Opinion is concentrated around the tiers with theta {fit.theta:.3f} (95% interval "
+        f"{low:.3f} to {high:.3f}); 0 would be no agreement at all."
+    )
+
+
+def _how_sure(analysis: Analysis) -> str:
+    sampled, shares = analysis.sampled, probabilities_by_item(analysis)
+    if sampled is None or shares is None:
+        return (
+            "How sure the tiers are is not shown: the answers are too incomplete to be resampled."
+        )
+    tiers = analysis.fit.tiers
+    same = float(
+        (sampled.labels == np.array([tiers[item] for item in sampled.items])).all(1).mean()
+    )
+    least = min(tiers.items, key=lambda item: shares[item][tiers[item] - 1])
+    least_share = shares[least][tiers[least] - 1]
+    what = (
+        f"of {len(sampled)} resampled data sets"
+        if isinstance(sampled, Bootstrap)
+        else f"of {len(sampled)} draws from the posterior"
+    )
+    sentence = f"With these sizes, exactly these tiers come out in {same:.0%} {what}"
+    if same == 1.0:
+        return sentence + "."
+    return f"{sentence}; the least sure item is {least} ({least_share:.0%})."
+
+
+def _optimality(analysis: Analysis) -> str:
+    fit = analysis.fit
+    if not fit.optimal:
+        return f"found by {fit.method}, not proved to be the best of their sizes"
+    if fit.n_optima == 1:
+        return f"proved by {fit.method} to be the only best of their sizes"
+    if fit.alternatives:
+        return (
+            f"proved by {fit.method} to be best of their sizes; others are equally good, such as "
+            f"{fit.alternatives[0]}"
+        )
+    return f"proved by {fit.method} to be best of their sizes"
+
+
+def _sampling(analysis: Analysis) -> str:
+    sampled = analysis.sampled
+    if sampled is None:
+        return "not computed: the answers are too incomplete to be resampled"
+    if isinstance(sampled, Bootstrap):
+        return f"{len(sampled)} {sampled.kind} bootstrap replicates, sizes held fixed"
+    if sampled.method == "exact":
+        return f"{len(sampled)} independent draws from the posterior, sizes held fixed"
+    report = sampled.diagnostics()
+    worst, least = report.worst_r_hat, report.least_ess
+    problems = "; ".join(report.problems)
+    return (
+        f"{len(sampled)} draws of Metropolis chains from the posterior; worst R-hat "
+        f"{worst.r_hat:.3f} ({worst.name}), least effective sample size "
+        f"{min(least.ess_bulk, least.ess_tail):.0f} ({least.name})"
+        + (f". Caution: {problems}" if problems else "")
+    )

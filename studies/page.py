@@ -1,0 +1,137 @@
+"""The page: findings first, then a section a study."""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from studies.findings import findings
+from studies.harness import SOURCES, Outcome, Place, Study
+from studies.writing import duration, paragraphs, table
+from tierwise._atomic import whole_file
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+INTRODUCTION = """
+# The paper, reproduced
+
+This page runs the numbers of Piancastelli and Friel, *Clustered Mallows Model*, again: by the
+paper's own methods (annealing, theta by simulation, importance sampling, the exchange algorithm)
+and by exact ones. It is written by `python -m studies`, which also draws the figures; no number
+here is typed by hand. Values of the paper stand in the scripts, beside ours.
+
+The model is a fine idea, and most of the paper's numbers come out as printed. Where they do not,
+we say why as far as we can tell. The one general reason is that the paper takes the partition
+function to be intractable and estimates it, while it can be computed exactly (see the
+documentation of `tierwise.partition`).
+"""
+
+
+def write_page(
+    studies: Iterable[Study],
+    outcomes: Mapping[str, Outcome],
+    place: Place,
+    folder: Path,
+    *,
+    redraw: Iterable[str],
+) -> Path:
+    """Write ``reproduction.md`` and the figures of studies that were run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = set(redraw)
+    parts = [INTRODUCTION, _running(), "## Findings", findings(outcomes), _claims(outcomes)]
+    for study in studies:
+        outcome = outcomes.get(study.name)
+        if outcome is None:
+            parts.append(_missing(study))
+            continue
+        if study.name in wanted:
+            draw_figures(outcome, place, folder / "figures")
+        parts.append(section(outcome))
+    page = folder / "reproduction.md"
+    with whole_file(page) as partial:
+        partial.write_text(paragraphs(*parts) + "\n", encoding="utf-8")
+    return page
+
+
+def _running() -> str:
+    sources = "\n".join(f"- {name}: {source}." for name, source in SOURCES.items())
+    return paragraphs(
+        "`make studies` (or `python -m studies --data FOLDER`) runs everything; results are kept "
+        "in `studies/results` by seed, version and settings, and are not computed twice. "
+        "`python -m studies NAME` runs one study and prints its section; `--quick` runs small "
+        "variants of all. Two data sets are not part of the project. Put them into folders `sushi` "
+        "and `f1`, and name the folder that holds these by `--data` or the environment variable "
+        "`TIERWISE_DATA`:",
+        sources,
+        "Without them the page is built from the stored results.",
+    )
+
+
+def _claims(outcomes: Mapping[str, Outcome]) -> str:
+    """Every number of the paper that is checked, in one table."""
+    rows = []
+    verdicts: Tally[str] = Tally()
+    for outcome in outcomes.values():
+        for claim in outcome.study.claims(outcome.results):
+            verdicts[claim.verdict] += 1
+            rows.append(
+                [
+                    claim.what,
+                    claim.paper,
+                    claim.here,
+                    claim.verdict,
+                    f"`python -m studies {outcome.study.name}`",
+                ]
+            )
+    return paragraphs(
+        "## Number by number",
+        f"Of {sum(verdicts.values())} numbers and statements, {verdicts['same']} come out the same "
+        f"to the digit printed, {verdicts['close']} within the paper's own Monte Carlo error "
+        f"(close), and {verdicts['differs']} differ.",
+        table(["what", "paper", "here", "", "shown by"], rows),
+    )
+
+
+def _missing(study: Study) -> str:
+    return paragraphs(
+        f"## {study.title}",
+        f"Not run: it needs the {study.data} data."
+        if study.data
+        else f"Not run: `python -m studies {study.name}` does.",
+    )
+
+
+def section(outcome: Outcome) -> str:
+    """Return the section of a study."""
+    study = outcome.study
+    return paragraphs(
+        f"## {study.title}",
+        f"`python -m studies {study.name}` (tierwise {outcome.version}, seed "
+        f"{outcome.settings.seed}; took {duration(outcome.seconds)})",
+        study.tell(outcome.results, outcome.settings),
+    )
+
+
+def draw_figures(outcome: Outcome, place: Place, folder: Path) -> None:
+    """Draw the figures of a study; those that need data only if they are at hand."""
+    import matplotlib as mpl
+
+    study = outcome.study
+    at_hand = study.data is None or place.folder(study.data).is_dir()
+    # The same figure is the same file, whoever draws it and when.
+    with mpl.rc_context({"svg.hashsalt": "tierwise", "svg.fonttype": "none"}):
+        mpl.use("agg")
+        for name, figure in study.draw(outcome.results, place if at_hand else None).items():
+            _save(figure, folder / f"{name}.svg")
+
+
+def _save(figure: Figure, path: Path) -> None:
+    from matplotlib import pyplot
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as partial:
+        figure.savefig(partial, format="svg", metadata={"Date": None})
+    pyplot.close(figure)

@@ -1,0 +1,160 @@
+"""sample_mixture: draws from the exact posterior, groups kept apart."""
+
+import json
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+import tierwise as tw
+from tests import reference
+from tests.mixture.simulated import from_groups
+from tierwise.errors import InputError
+from tierwise.mixture.gibbs import matching_groups
+from tierwise.priors import Gamma
+
+ORDERINGS = [(0, 1, 2)] * 4 + [(0, 2, 1)] + [(2, 1, 0)] * 3
+
+
+def exact_posterior_means():
+    """Sums over all tiers of two strict groups, and fine grids of share and thetas."""
+    shares = (np.arange(30) + 0.5) / 30
+    thetas = (np.arange(80) + 0.5) / 10
+    prior = thetas * np.exp(-2 * thetas)
+    counts = reference.BruteForce((1, 1, 1), "kendall").counts()
+    partition = sum(number * np.exp(-thetas * distance) for distance, number in counts.items())
+    distinct = sorted(set(ORDERINGS))
+    repeats = [ORDERINGS.count(row) for row in distinct]
+    every = list(permutations(range(3)))
+    # probability[labels][theta, answer]
+    probability = [
+        np.exp(-thetas[:, None] * [reference.kendall(row, own, (1, 1, 1)) for row in distinct])
+        / partition[:, None]
+        for own in every
+    ]
+    total, sums = 0.0, np.zeros(4)
+    for one in probability:
+        for other in probability:
+            mixed = (
+                shares[:, None, None, None] * one[None, :, None]
+                + (1 - shares)[:, None, None, None] * other[None, None]
+            )
+            log_likelihood = np.log(mixed) @ repeats
+            weight = np.exp(log_likelihood) * prior[:, None] * prior
+            total += weight.sum()
+            square = (shares**2 + (1 - shares) ** 2)[:, None, None]
+            spread = np.abs(thetas[:, None] - thetas)[None]
+            for position, value in enumerate(
+                (log_likelihood, square, (thetas[:, None] + thetas)[None], spread)
+            ):
+                sums[position] += (weight * value).sum()
+    return sums / total
+
+
+def test_draws_are_from_the_exact_posterior():
+    from arviz_stats.base import array_stats
+
+    rankings = tw.Rankings.from_orderings(ORDERINGS)
+    drawn = tw.sample_mixture(
+        rankings, 2, (1, 1, 1), chains=2, draws=3000, warmup=200, starts=1, rng=3
+    )
+    values = (
+        drawn.log_likelihood,
+        (drawn.shares**2).sum(axis=2),
+        drawn.thetas.sum(axis=2),
+        np.abs(np.diff(drawn.thetas, axis=2))[:, :, 0],
+    )
+    for value, expected in zip(values, exact_posterior_means(), strict=True):
+        error = array_stats.mcse(value, chain_axis=0, draw_axis=1)
+        assert abs(value.mean() - expected) < 5 * error
+        assert error < 0.1
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    groups = [([[0], [1, 2], [3]], 1.5), ([[3], [2, 0], [1]], 1.5)]
+    rankings, belongs = from_groups(groups, (150, 50), seed=1)
+    return (
+        tw.sample_mixture(
+            rankings, 2, (1, 2, 1), noise="uniform", chains=2, draws=300, warmup=100, rng=1
+        ),
+        belongs,
+    )
+
+
+def test_groups_keep_their_meaning(drawn):
+    found, belongs = drawn
+    assert found.shares.shape == found.thetas.shape == (2, 300, 3)
+    assert found.labels.shape == (2, 300, 3, 4)
+    assert found.tiers(1)[0] == tw.Tiers([[0], [1, 2], [3]])
+    assert found.tiers(2)[0] == tw.Tiers([[3], [2, 0], [1]])
+    assert found.tier_probabilities(1).sum(axis=1) == pytest.approx(1.0)
+    assert found.tier_probabilities(3).shape == (4, 1)
+    assert found.memberships.sum(axis=1) == pytest.approx(1.0)
+    agree = found.memberships[:, :2].argmax(axis=1) == belongs
+    assert agree.mean() > 0.9
+    low, high = found.interval(found.shares)
+    assert (low < found.shares.mean(axis=(0, 1))).all()
+    assert (high > found.shares.mean(axis=(0, 1))).all()
+    assert np.ptp(found.interval(found.shares, 0.5), axis=0)[0] < high[0] - low[0]
+
+
+def test_results_print_and_pack(drawn):
+    found, _ = drawn
+    assert "300 draws from each of 2 chains" in found.summary()
+    assert "largest R-hat" in found.summary()
+    assert repr(found).startswith("MixtureDraws(2 groups, 2 chains of 300 draws")
+    plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert [group["kind"] for group in plain["groups"]] == ["tiers", "tiers", "uniform"]
+    with pytest.raises(InputError, match="there is no group 4"):
+        found.tiers(4)
+    with pytest.raises(InputError, match="between 0 and 1"):
+        found.interval(found.shares, 1.0)
+
+
+def test_the_same_seed_gives_the_same_draws_and_arguments_matter():
+    goals = tw.load_political_goals()
+    base = {"n_groups": 2, "sizes": (2, 2), "chains": 2, "draws": 20, "warmup": 5, "starts": 2}
+    plain = tw.sample_mixture(goals, **base, rng=1)
+    assert np.array_equal(plain.shares, tw.sample_mixture(goals, **base, rng=1).shares)
+    for change in (
+        {"prior_theta": Gamma(50, 10)},
+        {"concentration": 500.0},
+        {"warmup": 6},
+        {"distance": "hamming"},
+    ):
+        other = tw.sample_mixture(goals, **(base | change), rng=1)
+        assert not np.array_equal(plain.thetas, other.thetas)
+    one = tw.sample_mixture(goals, **(base | {"chains": 1}), rng=1)
+    assert "One chain" in one.summary()
+
+
+def test_groups_are_matched_by_their_members():
+    pivot = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    members = np.array([[0, 5, 0], [5, 0, 0], [0, 0, 5]])
+    alike = [(1, 1)] * 3
+    assert matching_groups(pivot, members, alike).tolist() == [1, 0, 2]
+    different = [(1, 1), (2,), (1, 1)]
+    assert matching_groups(pivot, members, different)[1] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"chains": 0}, "chains must be at least 1"),
+        ({"draws": 0}, "draws must be at least 1"),
+        ({"warmup": -1}, "warmup must be at least 0"),
+        ({"concentration": 0.0}, "concentration must be a positive"),
+        ({"n_groups": (1, 2)}, "n_groups must be one number"),
+        ({"prior_theta": "flat"}, "prior_theta"),
+    ],
+)
+def test_bad_input_is_named(arguments, message):
+    with pytest.raises(InputError, match=message):
+        tw.sample_mixture(tw.load_political_goals(), **({"n_groups": 2} | arguments))
+
+
+def test_broken_weights_are_refused():
+    rankings = tw.Rankings.from_orderings([["a", "b"]], weights=[0.5])
+    with pytest.raises(InputError, match="whole weights"):
+        tw.sample_mixture(rankings, 1)

@@ -1,0 +1,297 @@
+"""The parts of EM against brute force."""
+
+from itertools import product
+from math import lgamma
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tierwise as tw
+from tests import reference, reference_mixture
+from tests.mixture.simulated import from_groups, random_tiers
+from tierwise.counts import block_counts
+from tierwise.distances import get_distance
+from tierwise.mixture.answers import answers_of
+from tierwise.mixture.components import CountingWorkshop as Workshop
+from tierwise.mixture.em import begin, climb, divide, log_joint, look_around, memberships_of
+from tierwise.mixture.heats import Task, run_heat
+from tierwise.mixture.precision import standard_errors
+from tierwise.mixture.starts import first_memberships
+from tierwise.mixture.workshop import Component
+
+
+@st.composite
+def problems(draw):
+    """Some orderings with weights, and sizes."""
+    sizes = draw(
+        st.sampled_from([(1, 1, 1), (1, 2), (2, 2), (1, 2, 1), (3, 1), (2, 1, 2), (1,) * 5])
+    )
+    n_items = sum(sizes)
+    orderings = draw(st.lists(st.permutations(range(n_items)), min_size=1, max_size=8))
+    weights = draw(st.lists(st.integers(1, 5), min_size=len(orderings), max_size=len(orderings)))
+    return sizes, [tuple(row) for row in orderings], weights
+
+
+def answers_from(orderings, weights=None):
+    n_items = len(orderings[0])
+    rankings = tw.Rankings.from_orderings(orderings, items=range(n_items), weights=weights)
+    return answers_of(rankings, [])
+
+
+def random_labels(sizes, seed):
+    return np.random.default_rng(seed).permutation(np.array(reference.labels_of(sizes)))
+
+
+@given(problems(), st.sampled_from(sorted(reference.DISTANCES)), st.integers(0, 99))
+def test_distances_are_those_of_the_definition(problem, distance, seed):
+    sizes, orderings, _ = problem
+    labels = random_labels(sizes, seed)
+    distinct = list(dict.fromkeys(orderings))
+    found = answers_from(orderings).distances(labels, sizes, get_distance(distance))
+    expected = [reference.DISTANCES[distance](row, labels.tolist(), sizes) for row in distinct]
+    assert found.tolist() == pytest.approx(expected)
+
+
+@given(problems())
+def test_weighted_counts_are_those_of_repeated_rankings(problem):
+    sizes, orderings, weights = problem
+    answers = answers_from(orderings, weights)
+    repeated = [row for row, weight in zip(orderings, weights, strict=True) for _ in range(weight)]
+    rankings = tw.Rankings.from_orderings(repeated, items=range(sum(sizes)))
+    expected = block_counts(rankings, sizes)
+    for found in (
+        answers.block_counts(answers.weights, sizes),
+        answers.joint_counts(answers.weights).blocks(sizes),
+    ):
+        assert np.array_equal(found.membership, expected.membership)
+        assert np.array_equal(found.precedence, expected.precedence)
+        assert found.n_rankings == expected.n_rankings
+
+
+@given(problems(), st.sampled_from(sorted(reference.DISTANCES)), st.integers(0, 99))
+def test_memberships_and_likelihood_are_those_of_the_definition(problem, distance, seed):
+    sizes, orderings, _ = problem
+    rng = np.random.default_rng(seed)
+    shares, thetas = rng.dirichlet([1, 1, 1]), rng.gamma(2, 0.5, 3)
+    one_tier = (sum(sizes),)
+    groups = [
+        (random_labels(sizes, seed + 1).tolist(), sizes, thetas[0]),
+        (random_labels(sizes, seed + 2).tolist(), sizes, thetas[1]),
+        ([0] * sum(sizes), one_tier, 0.0),
+    ]
+    answers = answers_from(orderings)
+    workshop = Workshop(answers, get_distance(distance))
+    components = tuple(
+        Component(own, np.array(labels), theta, workshop.partition(own).log_value(theta))
+        for labels, own, theta in groups
+    )
+    found, log_totals = memberships_of(workshop, components, shares)
+    distinct = list(dict.fromkeys(orderings))
+    expected = reference_mixture.memberships(distinct, groups, shares, distance)
+    assert found == pytest.approx(np.array(expected), abs=1e-12)
+    assert log_totals.sum() == pytest.approx(
+        reference_mixture.log_likelihood(distinct, groups, shares, distance)
+    )
+
+
+@settings(max_examples=25)
+@given(problems(), st.sampled_from(sorted(reference.DISTANCES)), st.integers(0, 99))
+def test_the_best_swap_gains_what_it_says(problem, distance, seed):
+    sizes, orderings, weights = problem
+    share, theta = 0.3, 0.7
+    labels = random_labels(sizes, seed)
+    answers = answers_from(orderings, weights)
+    workshop = Workshop(answers, get_distance(distance))
+    component = Component(sizes, labels, theta, workshop.partition(sizes).log_value(theta))
+    repeated = [row for row, weight in zip(orderings, weights, strict=True) for _ in range(weight)]
+
+    def value(labels):
+        groups = [(labels, sizes, theta), ([0] * sum(sizes), (sum(sizes),), 0.0)]
+        return reference_mixture.log_likelihood(repeated, groups, (share, 1 - share), distance)
+
+    def swapped(first, second):
+        other = labels.tolist()
+        other[first], other[second] = other[second], other[first]
+        return other
+
+    pairs = product(range(len(labels)), repeat=2)
+    neighbours = [pair for pair in pairs if labels[pair[0]] + 1 == labels[pair[1]]]
+    highest = max(value(swapped(*pair)) for pair in neighbours)
+    uniform = Component((sum(sizes),), np.zeros_like(labels), 0.0, lgamma(sum(sizes) + 1))
+    joint = log_joint(workshop, (component, uniform), np.array([share, 1 - share]))
+    memberships = np.ascontiguousarray(divide(joint)[0][:, 0])
+    found, gain = workshop.best_swap(memberships, component)
+    assert value(found.labels.tolist()) == pytest.approx(highest)
+    assert gain == pytest.approx(highest - value(labels.tolist()), abs=1e-9)
+
+
+@given(problems(), st.sampled_from(sorted(reference.DISTANCES)), st.booleans())
+def test_no_step_lowers_the_criterion(problem, distance, searched):
+    sizes, orderings, weights = problem
+    answers = answers_from(orderings, weights)
+    plans = (("search",) if searched else (sizes,)) * 2 + ((sum(sizes),),)
+    task = Task(answers, plans, True, get_distance(distance), 2, 1e-9, 60)
+    run = run_heat(task, np.random.SeedSequence(1))
+    assert np.diff(run.history).min(initial=0.0) >= -1e-9 * abs(run.history[0])
+
+
+@pytest.mark.parametrize("plan", [(1,) * 7, (2, 3, 2), "search"])
+def test_long_climbs_never_fall(plan):
+    rng = np.random.default_rng(3)
+    orderings = [tuple(rng.permutation(7).tolist()) for _ in range(150)]
+    answers = answers_from(orderings)
+    workshop = Workshop(answers, get_distance("kendall"))
+    for seed in range(4):
+        memberships = first_memberships(
+            answers, 3, settled=seed % 2 == 0, rng=np.random.default_rng(seed)
+        )
+        components, shares = begin(workshop, (plan,) * 3, memberships)
+        run = climb(workshop, (plan,) * 3, components, shares, tolerance=1e-7, most_steps=400)
+        assert len(run.history) > 5
+        assert np.diff(run.history).min() >= -1e-8
+        assert run.shares.sum() == pytest.approx(1.0)
+
+
+def test_tiers_beyond_the_subset_recursion_still_climb():
+    rng = np.random.default_rng(1)
+    centres = [rng.permutation(30) for _ in range(2)]
+    orderings = []
+    for number in range(80):
+        noisy = np.argsort(np.argsort(centres[number % 2]) + rng.normal(0, 6, 30))
+        orderings.append(tuple(noisy.tolist()))
+    answers = answers_from(orderings)
+    task = Task(answers, ((1,) * 30,) * 2, False, get_distance("kendall"), 3, 1e-6, 100)
+    run = run_heat(task, np.random.SeedSequence(1))
+    assert np.diff(run.history).min() >= -1e-7
+    assert run.shares == pytest.approx([0.5, 0.5], abs=0.05)
+
+
+def test_a_look_around_leaves_where_em_stays():
+    """A large and a small strict group: EM alone ends with wrong tiers of the small one."""
+    groups = [(random_tiers((1,) * 10, 24 + number), 0.4) for number in range(2)]
+    rankings, _ = from_groups(groups, (1800, 200), seed=2)
+    answers = answers_of(rankings, [])
+    workshop = Workshop(answers, get_distance("kendall"))
+    plans = ((1,) * 10,) * 2
+    memberships = first_memberships(answers, 2, settled=True, rng=np.random.default_rng(1))
+    components, shares = begin(workshop, plans, memberships)
+    for _ in range(60):
+        memberships, _ = memberships_of(workshop, components, shares)
+        own = answers.weights[:, None] * memberships
+        components = tuple(
+            workshop.update(np.ascontiguousarray(own[:, group]), component)
+            for group, component in enumerate(components)
+        )
+        shares = own.sum(axis=0) / own.sum()
+    stuck = answers.weights @ memberships_of(workshop, components, shares)[1]
+    better = look_around(workshop, plans, components, shares)
+    assert better is not None
+    assert answers.weights @ memberships_of(workshop, better, shares)[1] > stuck
+    run = climb(workshop, plans, components, shares, tolerance=1e-4, most_steps=500)
+    assert run.log_likelihood > stuck + 20
+    assert run.shares.min() == pytest.approx(0.1, abs=0.03)
+
+
+def test_a_group_without_answers_keeps_its_tiers():
+    answers = answers_from([(0, 1, 2), (0, 2, 1)])
+    workshop = Workshop(answers, get_distance("kendall"))
+    plans = ((1, 1, 1),) * 2
+    memberships = np.array([[1.0, 0.0], [1.0, 0.0]])
+    components, shares = begin(workshop, plans, memberships)
+    run = climb(workshop, plans, components, shares, tolerance=1e-6, most_steps=50)
+    assert run.shares.tolist() == [1.0, 0.0]
+    assert run.components[1] is components[1]
+
+
+def test_starts_are_memberships_even_of_few_answers():
+    answers = answers_from([(0, 1, 2), (0, 2, 1)])
+    for settled in (True, False):
+        found = first_memberships(answers, 4, settled=settled, rng=np.random.default_rng(1))
+        assert found.shape == (2, 4)
+        assert found.sum(axis=1) == pytest.approx([1.0, 1.0])
+    raw = first_memberships(answers, 2, settled=False, rng=np.random.default_rng(1))
+    assert sorted(raw.argmax(axis=1).tolist()) == [0, 1]
+
+
+def test_standard_errors_are_those_of_the_curvature():
+    """On data that are as the model says, the scores vary as the log-likelihood bends."""
+    sizes, thetas, share = (1, 1, 1, 1), (0.9, 0.6), 0.6
+    labels = (np.array([0, 1, 2, 3]), np.array([3, 2, 0, 1]))
+    models = [reference.BruteForce(sizes, "kendall", tuple(own.tolist())) for own in labels]
+    orderings = models[0].orderings
+    distances = np.array([model.distances for model in models])
+
+    def log_probabilities(point):
+        share, *thetas = point
+        weights = np.exp(-np.array(thetas)[:, None] * distances)
+        weights /= weights.sum(axis=1, keepdims=True)
+        return np.log(share * weights[0] + (1 - share) * weights[1])
+
+    truth = np.array([share, *thetas])
+    expected_counts = 1000 * np.exp(log_probabilities(truth))
+
+    def value(point):
+        return expected_counts @ log_probabilities(point)
+
+    step = 1e-4 * np.eye(3)
+    curvature = np.array(
+        [
+            [
+                (
+                    value(truth + one + other)
+                    - value(truth + one - other)
+                    - value(truth - one + other)
+                    + value(truth - one - other)
+                )
+                / 4e-8
+                for other in step
+            ]
+            for one in step
+        ]
+    )
+    errors = np.sqrt(np.diag(np.linalg.inv(-curvature)))
+    answers = answers_from(orderings, expected_counts)
+    workshop = Workshop(answers, get_distance("kendall"))
+    components = tuple(
+        Component(sizes, own, theta, workshop.partition(sizes).log_value(theta))
+        for own, theta in zip(labels, thetas, strict=True)
+    )
+    shares = np.array([share, 1 - share])
+    run = climb(workshop, (sizes,) * 2, components, shares, tolerance=1e-9, most_steps=3)
+    assert run.shares == pytest.approx(shares, abs=1e-6)
+    memberships, _ = memberships_of(workshop, run.components, run.shares)
+    share_errors, theta_errors = standard_errors(workshop, run, memberships)
+    assert share_errors == pytest.approx([errors[0], errors[0]], rel=1e-3)
+    assert theta_errors == pytest.approx(errors[1:], rel=1e-3)
+
+
+def test_the_best_end_is_the_maximum_of_all():
+    """Two strict groups of three items: every pair of tiers, each with its best numbers."""
+    from scipy.optimize import minimize
+
+    rng = np.random.default_rng(5)
+    orderings = [tuple(rng.permutation(3).tolist()) for _ in range(6)] + [(0, 1, 2)] * 4
+    labels = list(product(reference.BruteForce((1, 1, 1), "kendall").orderings, repeat=2))
+
+    def best_of(pair):
+        distances = np.array(
+            [[reference.kendall(row, own, (1, 1, 1)) for row in orderings] for own in pair]
+        )
+        counts = reference.BruteForce((1, 1, 1), "kendall").counts()
+
+        def loss(point):
+            share, thetas = 1 / (1 + np.exp(-point[0])), np.exp(point[1:])
+            total = sum(n * np.exp(-thetas * d) for d, n in counts.items())
+            joint = np.exp(-thetas[:, None] * distances) / total[:, None]
+            return -np.log(share * joint[0] + (1 - share) * joint[1]).sum()
+
+        starts = ([1.0, -1.0, 1.0], [-1.0, 1.0, -1.0])
+        bounds = [(-30, 30), (-30, 3), (-30, 3)]
+        return max(-minimize(loss, start, bounds=bounds).fun for start in starts)
+
+    highest = max(best_of(pair) for pair in labels if pair[0] <= pair[1])
+    rankings = tw.Rankings.from_orderings(orderings)
+    found = tw.fit_mixture(rankings, 2, (1, 1, 1), starts=30, tolerance=1e-9, rng=1)
+    assert found.log_likelihood == pytest.approx(highest, abs=1e-3)

@@ -1,0 +1,64 @@
+"""With 25 items and long names, no two labels overlap, also at the sizes of the report."""
+
+import itertools
+
+import matplotlib as mpl
+import pytest
+from matplotlib.figure import Figure
+
+import tierwise as tw
+from tierwise import plots
+from tierwise.reporting.figures import matrix_size
+from tierwise.reporting.svg import FONT_SIZE
+
+
+def visible_boxes(axis):
+    low, high = sorted(axis.get_view_interval())
+    ticks = zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True)
+    return [label.get_window_extent() for place, label in ticks if low <= place <= high]
+
+
+def assert_labels_apart(ax):
+    ax.figure.draw_without_rendering()
+    for axis in (ax.xaxis, ax.yaxis):
+        for one, other in itertools.pairwise(visible_boxes(axis)):
+            # Text boxes hold empty space above and below the letters.
+            assert not one.shrunk(0.85, 0.85).overlaps(other.shrunk(0.85, 0.85))
+    figure = ax.figure.bbox
+    for box in visible_boxes(ax.xaxis) + visible_boxes(ax.yaxis):
+        assert figure.x0 - 1 <= box.x0
+        assert box.x1 <= figure.x1 + 1
+        assert figure.y0 - 1 <= box.y0
+
+
+def drawings(rankings, tiers, sampled):
+    return {
+        "rank_boxes": lambda ax=None: plots.rank_boxes(rankings, tiers, ax=ax),
+        "pairwise_matrix": lambda ax=None: plots.pairwise_matrix(rankings, tiers, ax=ax),
+        "tier_probabilities": lambda ax=None: plots.tier_probabilities(tiers, sampled, ax=ax),
+        "co_tier_matrix": lambda ax=None: plots.co_tier_matrix(tiers, sampled, ax=ax),
+    }
+
+
+@pytest.mark.parametrize(
+    "name", ["rank_boxes", "pairwise_matrix", "tier_probabilities", "co_tier_matrix"]
+)
+def test_labels_of_25_items_do_not_overlap(name, many_rankings, many_tiers, many_sampled):
+    assert_labels_apart(drawings(many_rankings, many_tiers, many_sampled)[name]())
+
+
+@pytest.mark.parametrize("name", ["pairwise_matrix", "co_tier_matrix"])
+def test_nor_do_they_at_the_size_of_the_report(name, many_rankings, many_tiers, many_sampled):
+    figure = Figure(figsize=matrix_size(many_tiers.items), layout="constrained")
+    with mpl.rc_context({"font.size": FONT_SIZE}):
+        ax = drawings(many_rankings, many_tiers, many_sampled)[name](figure.add_subplot())
+        assert_labels_apart(ax)
+
+
+def test_bars_of_many_tiers_have_a_legend_that_fits():
+    model = tw.ClusteredMallows(tw.Tiers.from_sizes((1,) * 25, range(25)), theta=0.3)
+    ax = plots.rank_tier_bars(model)
+    ax.figure.canvas.draw()
+    box = ax.get_legend().get_window_extent()
+    assert ax.figure.bbox.y0 - 1 <= box.y0
+    assert box.x1 <= ax.figure.bbox.x1 + 1

@@ -1,0 +1,138 @@
+"""A run that is killed goes on where it was, and gives the draws of one that was not."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tierwise as tw
+from tests.posterior.interrupted_run import CASES, run
+from tests.posterior.small import SIZES, small_rankings
+from tierwise import InputError
+from tierwise.posterior import sample_posterior
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")
+
+
+def draws_on_disk(folder, number):
+    path = folder / f"chain-{number}.npz"
+    if not path.exists():
+        return 0
+    with np.load(path) as saved:
+        return json.loads(str(saved["stand"]))["draws"]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_killed_run_resumes_with_the_same_draws(tmp_path, case):
+    folder = tmp_path / "run"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.posterior.interrupted_run", str(folder), case],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+    )
+    limit = time.monotonic() + 240
+    # The second chain has begun: the first is whole, and there is something to lose.
+    while draws_on_disk(folder, 2) < 100 and process.poll() is None:
+        assert time.monotonic() < limit
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    said, _ = process.communicate()
+    assert said == b"", "the run was over before it could be killed"
+    assert 100 <= draws_on_disk(folder, 2) < 2000
+    resumed, whole = run(case, folder), run(case)
+    assert resumed.data["posterior"].equals(whole.data["posterior"])
+    assert resumed.data["sample_stats"].equals(whole.data["sample_stats"])
+
+
+def test_user_can_interrupt_and_resume(tmp_path):
+    def interrupt(what, done, _total):
+        if what == "chain 2" and done == 40:
+            raise KeyboardInterrupt
+
+    options = {"method": "mcmc", "chains": 2, "draws": 300, "rng": 1}
+    with pytest.raises(KeyboardInterrupt):
+        sample_posterior(
+            small_rankings(), SIZES, checkpoint=tmp_path / "run", progress=interrupt, **options
+        )
+    assert 0 < draws_on_disk(tmp_path / "run", 2) < 300
+    resumed = sample_posterior(small_rankings(), SIZES, checkpoint=tmp_path / "run", **options)
+    whole = sample_posterior(small_rankings(), SIZES, **options)
+    assert resumed.data["posterior"].equals(whole.data["posterior"])
+
+
+def test_finished_run_is_read_and_not_run_again(tmp_path):
+    options = {"method": "mcmc", "chains": 2, "draws": 50, "checkpoint": tmp_path / "run"}
+    first = sample_posterior(small_rankings(), SIZES, **options)
+    told = []
+    again = sample_posterior(
+        small_rankings(), SIZES, progress=lambda *said: told.append(said), **options
+    )
+    assert not told
+    # Without a seed, the seed of the run there is counts.
+    assert first.data["posterior"].equals(again.data["posterior"])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rng": 2},
+        {"draws": 60},
+        {"thin": 2},
+        {"prior_theta": lambda theta: -theta},
+        {"sizes": (2, 2)},
+        {"distance": "hamming"},
+        {"theta_update": "integrated"},
+        {"data": small_rankings().subset(np.arange(7) < 6)},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_other_run_does_not_resume(tmp_path, change):
+    options = {
+        "data": small_rankings(),
+        "sizes": SIZES,
+        "method": "mcmc",
+        "chains": 1,
+        "draws": 50,
+        "rng": 1,
+        "checkpoint": tmp_path / "run",
+    }
+    sample_posterior(**options)
+    with pytest.raises(InputError, match="other rankings, settings or seed"):
+        sample_posterior(**options | change)
+
+
+def test_damaged_checkpoint_is_refused(tmp_path):
+    options = {"method": "mcmc", "chains": 1, "draws": 50, "checkpoint": tmp_path}
+    sample_posterior(small_rankings(), SIZES, rng=1, **options)
+    chain = tmp_path / "chain-1.npz"
+    chain.write_bytes(chain.read_bytes()[:200])
+    with pytest.raises(InputError, match=r"chain-1.npz is damaged"):
+        sample_posterior(small_rankings(), SIZES, rng=1, **options)
+    (tmp_path / "run.json").write_text("{")
+    with pytest.raises(InputError, match=r"run.json is damaged"):
+        sample_posterior(small_rankings(), SIZES, rng=1, **options)
+
+
+def test_checkpoint_of_a_newer_version_is_refused(tmp_path):
+    (tmp_path / "run.json").write_text(json.dumps({"format": 99, "identity": "", "seeds": []}))
+    with pytest.raises(InputError, match="newer version"):
+        sample_posterior(small_rankings(), SIZES, checkpoint=tmp_path, draws=5)
+
+
+def test_checkpoint_that_is_a_file_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="is a file"):
+        sample_posterior(small_rankings(), SIZES, checkpoint=tmp_path / "file", draws=5)
+
+
+def test_nothing_is_left_half_written(tmp_path):
+    sample_posterior(small_rankings(), SIZES, checkpoint=tmp_path / "run", draws=20, chains=2)
+    names = {path.name for path in (tmp_path / "run").iterdir()}
+    assert names == {"run.json", "chain-1.npz", "chain-2.npz"}
+    assert tw.InputError is InputError

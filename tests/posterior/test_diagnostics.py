@@ -1,0 +1,75 @@
+"""Diagnostics and the warnings that come from them."""
+
+import numpy as np
+import pytest
+
+import tierwise as tw
+from tests.posterior.small import SIZES, small_rankings
+from tierwise.posterior import sample_posterior
+from tierwise.posterior.diagnostics import diagnose
+
+
+def labels_of(n_chains, n_draws):
+    return np.tile(np.array([1, 1, 2]), (n_chains, n_draws, 1))
+
+
+def test_numbers_are_those_of_arviz():
+    from arviz_stats.base import array_stats
+
+    values = np.random.default_rng(1).normal(size=(4, 300)).cumsum(axis=1) * 0.1
+    row = diagnose({"x": values}, labels_of(4, 300), ["a", "b", "c"]).numbers[0]
+    axes = {"chain_axis": 0, "draw_axis": 1}
+    assert row.r_hat == array_stats.rhat(values, **axes)
+    assert row.ess_bulk == array_stats.ess(values, **axes)
+    assert row.standard_error == array_stats.mcse(values, **axes)
+    assert row.mean == values.mean()
+    assert row.sd == values.std()
+
+
+def test_chains_that_agree_have_no_problems():
+    values = np.random.default_rng(1).normal(size=(4, 500))
+    found = diagnose({"x": values}, labels_of(4, 500), ["a", "b", "c"])
+    assert found.problems == ()
+    assert [tie.name for tie in found.ties] == ["a ~ b", "a ~ c", "b ~ c"]
+    assert [tie.mean for tie in found.ties] == [1.0, 0.0, 0.0]
+    assert all(tie.r_hat == 1.0 for tie in found.ties)
+
+
+def test_chains_that_are_stuck_are_found_out():
+    stuck = np.repeat([[0.0], [0.0], [1.0], [1.0]], 500, axis=1)
+    found = diagnose({"x": stuck}, labels_of(4, 500), ["a", "b", "c"])
+    assert found.worst_r_hat.r_hat == np.inf
+    assert any("R-hat of x is inf" in problem for problem in found.problems)
+    assert any("worth only 0" in problem for problem in found.problems)
+    labels = labels_of(4, 500)
+    labels[2:, :, 1] = 2
+    found = diagnose({"x": np.random.default_rng(1).normal(size=(4, 500))}, labels, list("abc"))
+    assert found.worst_r_hat.name == "a ~ b"
+    assert len(found.problems) == 2
+
+
+def test_warning_says_what_to_do():
+    with pytest.warns(tw.TierwiseWarning, match="use more draws or chains, or a larger thin"):
+        sample_posterior(
+            small_rankings(), SIZES, method="mcmc", draws=50, chains=2, rng=1, progress="off"
+        )
+
+
+def test_exact_draws_need_no_warning():
+    sample_posterior(small_rankings(), SIZES, method="exact", draws=20, chains=1, rng=1)
+
+
+def test_one_chain_and_one_draw_are_enough_to_ask():
+    with pytest.warns(tw.TierwiseWarning):
+        posterior = sample_posterior(
+            small_rankings(), SIZES, method="mcmc", draws=1, chains=1, rng=1, progress="off"
+        )
+    assert len(posterior) == 1
+    assert "theta" in posterior.summary()
+
+
+def test_plain_values_hold_all_rows():
+    values = np.random.default_rng(1).normal(size=(2, 500))
+    plain = diagnose({"x": values}, labels_of(2, 500), ["a", "b", "c"]).to_dict()
+    assert set(plain) == {"x", "a ~ b", "a ~ c", "b ~ c"}
+    assert set(plain["x"]) == {"mean", "sd", "standard_error", "r_hat", "ess_bulk", "ess_tail"}

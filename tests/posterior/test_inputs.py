@@ -1,0 +1,85 @@
+"""Input that cannot be used is refused with a remedy."""
+
+import numpy as np
+import pytest
+
+import tierwise as tw
+from tests.posterior.small import SIZES, small_rankings
+from tierwise import InputError, TooLargeError
+from tierwise.posterior import sample_posterior
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sizes": (2, 3)}, "sum to 5"),
+        ({"sizes": (0, 4)}, "at least one item"),
+        ({"sizes": ()}, "empty"),
+        ({"sizes": "ab"}, "whole numbers"),
+        ({"chains": 0}, "chains"),
+        ({"chains": 1.5}, "chains"),
+        ({"draws": 0}, "draws"),
+        ({"draws": -3}, "draws"),
+        ({"thin": 0}, "thin"),
+        ({"warmup": -1}, "warmup"),
+        ({"method": "gibbs"}, "method"),
+        ({"theta_update": "slice"}, "theta_update"),
+        ({"auxiliary": "none"}, "auxiliary"),
+        ({"auxiliary_steps": 0}, "auxiliary_steps"),
+        ({"likelihood": "none"}, "likelihood"),
+        ({"distance": "cayley"}, "distance"),
+        ({"prior_theta": lambda theta: np.nan * theta}, "prior_theta is not a density"),
+        ({"prior_theta": lambda theta: np.full_like(theta, -np.inf)}, "-inf everywhere"),
+        ({"prior_theta": 3}, "prior_theta"),
+        ({"prior_sizes": "flat"}, "prior_sizes"),
+        ({"sizes": None, "prior_sizes": lambda sizes: np.nan}, "prior_sizes"),
+        ({"sizes": None, "prior_sizes": lambda sizes: -np.inf}, "prior_sizes"),
+        ({"sizes": None, "prior_sizes": lambda sizes: -np.inf, "method": "mcmc"}, "prior_sizes"),
+        ({"method": "exact", "theta_update": "exchange"}, "exact"),
+        ({"method": "exact", "likelihood": "pseudo"}, "exact"),
+        ({"sizes": None, "theta_update": "exchange"}, "give sizes"),
+        ({"sizes": None, "likelihood": "pseudo"}, "give sizes"),
+        ({"workers": 0}, "workers"),
+    ],
+)
+def test_wrong_arguments_are_named(options, message):
+    with pytest.raises(InputError, match=message):
+        sample_posterior(small_rankings(), **{"sizes": SIZES, "draws": 5} | options)
+
+
+def test_exchange_needs_whole_rankings():
+    rankings = tw.Rankings.from_orderings([["a", "b"], ["b", "a"]], weights=[1.5, 2])
+    with pytest.raises(InputError, match="whole number"):
+        sample_posterior(rankings, (1, 1), theta_update="exchange")
+
+
+def test_pseudo_needs_rankings_not_counts():
+    counts = tw.Counts.of(small_rankings())
+    with pytest.raises(InputError, match="pseudo"):
+        sample_posterior(counts, SIZES, likelihood="pseudo")
+
+
+def test_too_many_tiers_for_exact_draws():
+    rng = np.random.default_rng(1)
+    rankings = tw.Rankings.from_order_array(
+        range(20), rng.permuted(np.tile(np.arange(20), (5, 1)), axis=1)
+    )
+    with pytest.raises(TooLargeError, match="mcmc"):
+        sample_posterior(rankings, method="exact")
+    with pytest.raises(TooLargeError, match="mcmc"):
+        sample_posterior(rankings, (1,) * 20, method="exact", draws=100_000)
+
+
+def test_fractional_weights_are_fine_without_auxiliary_rankings():
+    rankings = tw.Rankings.from_orderings([["a", "b"], ["b", "a"]], weights=[1.5, 2])
+    for options in ({"method": "exact"}, {"method": "mcmc"}, {"theta_update": "integrated"}):
+        posterior = sample_posterior(rankings, (1, 1), rng=1, progress="off", **options)
+        assert posterior.n_rankings == 3.5
+
+
+def test_one_item_is_a_posterior_too():
+    rankings = tw.Rankings.from_orderings([["a"]])
+    posterior = sample_posterior(rankings, draws=200, rng=1)
+    assert str(posterior.tiers()) == "a"
+    # The rankings say nothing about theta: it keeps its prior.
+    assert posterior.thetas.mean() == pytest.approx(1.0, abs=0.15)

@@ -1,0 +1,99 @@
+"""Posteriors as files."""
+
+import numpy as np
+import pytest
+
+from tests.posterior.small import SIZES, small_rankings
+from tierwise import InputError, Rankings
+from tierwise.posterior import Posterior, sample_posterior
+
+
+@pytest.fixture(scope="module")
+def posterior():
+    return sample_posterior(small_rankings(), SIZES, draws=50, rng=1)
+
+
+def test_what_is_saved_is_loaded(posterior, tmp_path):
+    path = tmp_path / "posterior.nc"
+    posterior.save(path)
+    again = Posterior.load(path)
+    assert again.data["posterior"].equals(posterior.data["posterior"])
+    assert again.to_dict() == posterior.to_dict()
+    assert repr(again) == repr(posterior)
+    assert again.items == (0, 1, 2, 3)
+    assert [path.name for path in tmp_path.iterdir()] == ["posterior.nc"]
+
+
+def test_names_of_items_survive(tmp_path):
+    rankings = Rankings.from_orderings([["tuna", "寿司", "x y"], ["寿司", "tuna", "x y"]])
+    posterior = sample_posterior(rankings, draws=20, rng=1)
+    posterior.save(tmp_path / "posterior.nc")
+    again = Posterior.load(tmp_path / "posterior.nc")
+    assert again.items == ("tuna", "寿司", "x y")
+    assert again.data["posterior"]["item"].to_numpy().tolist() == ["tuna", "寿司", "x y"]
+    assert again.sizes_probabilities() == posterior.sizes_probabilities()
+
+
+def test_saving_replaces_what_was_there(posterior, tmp_path):
+    path = tmp_path / "posterior.nc"
+    path.write_text("old")
+    posterior.save(path)
+    posterior.save(path)
+    assert len(Posterior.load(path)) == 200
+
+
+def test_arviz_reads_the_data(posterior):
+    import arviz_stats
+
+    summary = arviz_stats.summary(posterior.data, var_names=["theta"], round_to="none")
+    assert float(summary.loc["theta", "mean"]) == pytest.approx(posterior.thetas.mean())
+    assert set(posterior.data["posterior"]["tier"].dims) == {"chain", "draw", "item"}
+
+
+@pytest.mark.parametrize("length", [0, 100, 3000])
+def test_damaged_file_is_refused(posterior, tmp_path, length):
+    path = tmp_path / "posterior.nc"
+    posterior.save(path)
+    path.write_bytes(path.read_bytes()[:length])
+    with pytest.raises(InputError, match=r"posterior.nc is damaged"):
+        Posterior.load(path)
+
+
+def test_file_with_parts_missing_is_refused(posterior, tmp_path):
+    from tierwise.posterior.storage import save
+
+    path = tmp_path / "posterior.nc"
+    data = posterior.data.copy()
+    del data["posterior"]["theta"]
+    save(data, path)
+    with pytest.raises(InputError, match="parts of the posterior are missing"):
+        Posterior.load(path)
+
+
+def test_other_netcdf_file_is_refused(tmp_path):
+    from xarray import Dataset, DataTree
+
+    path = tmp_path / "other.nc"
+    DataTree(Dataset({"x": ("y", np.arange(3))})).to_netcdf(path, engine="h5netcdf")
+    with pytest.raises(InputError, match="holds no posterior"):
+        Posterior.load(path)
+
+
+def test_newer_format_is_refused(posterior, tmp_path, monkeypatch):
+    from tierwise.posterior import storage
+
+    path = tmp_path / "posterior.nc"
+    monkeypatch.setattr(storage, "FORMAT", 7)
+    posterior.save(path)
+    monkeypatch.undo()
+    with pytest.raises(InputError, match=r"newer version of tierwise \(format 7"):
+        Posterior.load(path)
+
+
+def test_missing_file_and_folder_are_named(posterior, tmp_path):
+    with pytest.raises(InputError, match="there is no file"):
+        Posterior.load(tmp_path / "nothing.nc")
+    with pytest.raises(InputError, match="there is no folder"):
+        posterior.save(tmp_path / "nowhere" / "posterior.nc")
+    with pytest.raises(InputError, match="is a folder"):
+        posterior.save(tmp_path)

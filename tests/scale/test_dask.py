@@ -1,0 +1,106 @@
+"""A Dask cluster of several processes, some of which die while they work."""
+
+import os
+import signal
+
+import pytest
+
+import tierwise as tw
+from tests.scale.files import random_rankings, write_parts
+from tierwise import InputError, Rankings
+from tierwise.posterior.run import sample_posterior
+from tierwise.tasks import parallel
+
+distributed = pytest.importorskip("dask.distributed", reason="needs tierwise[dask]")
+
+# What Dask says about itself and its dead workers is not what is tested here.
+pytestmark = pytest.mark.filterwarnings("default:::distributed", "default:::tornado")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(
+        n_workers=3, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as running:
+        yield running
+
+
+class Killer:
+    """Kills a worker as soon as so many steps are done; a progress hook."""
+
+    def __init__(self, cluster, after=2):
+        self.cluster = cluster
+        self.after = after
+        self.killed = None
+
+    def __call__(self, _description, done, total):
+        if done >= self.after and self.killed is None:
+            assert done < total, "nothing is left to be done: the death would prove nothing"
+            self.killed = next(iter(self.cluster.workers.values())).pid
+            os.kill(self.killed, signal.SIGKILL)
+
+
+@pytest.fixture
+def killer(cluster):
+    return Killer(cluster)
+
+
+def test_counting_survives_the_death_of_a_worker(cluster, killer, tmp_path):
+    write_parts(tmp_path, random_rankings(60_000, 8, seed=1), 24)
+    scan = Rankings.scan(tmp_path)
+    expected = scan.counts()
+    with parallel("dask", address=cluster.scheduler_address):
+        counts = scan.counts(progress=killer)
+    assert killer.killed
+    assert counts == expected
+
+
+@pytest.mark.slow
+def test_bootstrap_survives_the_death_of_a_worker(cluster, killer):
+    rankings = random_rankings(200, 6, seed=2)
+    options = {"replicates": 300, "rng": 1}
+    fitted = tw.fit(rankings, (2, 2, 2), rng=1)
+    expected = tw.bootstrap(rankings, fitted, **options)
+    with parallel("dask", address=cluster.scheduler_address):
+        found = tw.bootstrap(rankings, fitted, progress=killer, **options)
+    assert killer.killed
+    assert found.thetas.tolist() == expected.thetas.tolist()
+
+
+@pytest.mark.slow
+def test_search_survives_the_death_of_a_worker(cluster, killer):
+    rankings = random_rankings(100, 10, seed=3)
+    expected = tw.search(rankings, rng=1)
+    with parallel("dask", address=cluster.scheduler_address):
+        found = tw.search(rankings, rng=1, progress=killer)
+    assert killer.killed
+    assert found.table.equals(expected.table)
+
+
+@pytest.mark.slow
+def test_chains_on_a_cluster(cluster):
+    rankings = random_rankings(100, 6, seed=4)
+    options = {"sizes": (2, 2, 2), "method": "mcmc", "draws": 1000, "rng": 1}
+    with parallel("dask", address=cluster.scheduler_address):
+        found = sample_posterior(rankings, **options)
+    expected = sample_posterior(rankings, **options)
+    assert found.theta_interval() == expected.theta_interval()
+
+
+def test_the_connection_that_is_there_is_used(cluster, tmp_path):
+    write_parts(tmp_path, random_rankings(100, 4, seed=5), 2)
+    scan = Rankings.scan(tmp_path)
+    with distributed.Client(cluster), parallel("dask"):
+        counts = scan.counts()
+    assert counts == scan.counts()
+
+
+@pytest.mark.slow
+def test_clusters_that_are_not_there():
+    with pytest.raises(InputError, match="no Dask cluster to use"), parallel("dask"):
+        pass
+    with (
+        pytest.raises(InputError, match="no Dask cluster answers at nowhere"),
+        parallel("dask", address="nowhere:1"),
+    ):
+        pass

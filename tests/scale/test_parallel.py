@@ -1,0 +1,65 @@
+"""Blocks in which work runs side by side."""
+
+import os
+import sys
+import threading
+
+import pytest
+
+import tierwise as tw
+from tests.scale.files import random_rankings
+from tierwise import InputError
+from tierwise.tasks import parallel, run_tasks, stream_tasks
+
+
+def who(_task):
+    return os.getpid(), threading.get_ident()
+
+
+def ask(**options):
+    return set(run_tasks(who, [(task,) for task in range(8)], description="asking", **options))
+
+
+def test_without_a_block_one_process_does_it():
+    assert ask() == {(os.getpid(), threading.get_ident())}
+
+
+def test_threads_and_processes():
+    with parallel("threads", workers=2):
+        assert {process for process, _ in ask()} == {os.getpid()}
+    with parallel("processes", workers=2):
+        assert os.getpid() not in {process for process, _ in ask()}
+        # A call that says how many workers it wants is not overruled.
+        assert ask(workers=1) == {(os.getpid(), threading.get_ident())}
+    assert ask() == {(os.getpid(), threading.get_ident())}
+
+
+def test_threads_are_preferred_where_asked():
+    tasks = [(task,) for task in range(8)]
+    answers = set(stream_tasks(who, tasks, workers=2, prefer="threads"))
+    assert {process for process, _ in answers} == {os.getpid()}
+    assert threading.get_ident() not in {thread for _, thread in answers}
+
+
+def test_answers_do_not_depend_on_the_engine():
+    rankings = random_rankings(60, 5, seed=1)
+    expected = tw.search(rankings, rng=1)
+    with parallel("threads", workers=2):
+        assert tw.search(rankings, rng=1).table.equals(expected.table)
+
+
+def test_bad_arguments():
+    with pytest.raises(InputError, match="engine must be one of"), parallel("spark"):
+        pass
+    with pytest.raises(InputError, match="workers must be"), parallel("threads", workers=0):
+        pass
+    with pytest.raises(InputError, match="its own number of workers"), parallel("dask", workers=2):
+        pass
+    with pytest.raises(InputError, match="an address is where"), parallel("threads", address="x"):
+        pass
+
+
+def test_dask_that_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask.distributed", None)
+    with pytest.raises(InputError, match=r"tierwise\[dask\]"), parallel("dask"):
+        pass
