@@ -3,14 +3,16 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow test-all lint format types build bench clean help
+.PHONY: demo test test-slow test-all lint format types build bench studies docs clean help
 
 help:
 	@echo "make demo       install into $(VENV) and find the tiers of a real data set"
 	@echo "make test       install what the tests need and run them"
 	@echo "make test-slow  run the tests that take longer"
 	@echo "make lint       ruff, format check and types"
+	@echo "make docs       build the documentation in docs/_build/html"
 	@echo "make bench      print the benchmark table"
+	@echo "make studies    run the paper's studies again and write docs/reproduction.md"
 	@echo "make build      make wheel and source distribution in dist/"
 
 $(BIN)/python:
@@ -48,8 +50,18 @@ format: $(VENV)/.dev-installed
 build: $(VENV)/.dev-installed
 	$(BIN)/python -m build --outdir dist
 
+$(VENV)/.docs-installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	@touch $@ $(VENV)/.run-installed
+
+docs: $(VENV)/.docs-installed
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
+
 bench: $(VENV)/.dev-installed
 	@$(BIN)/python -m benchmarks
+
+studies: $(VENV)/.dev-installed
+	@$(BIN)/python -m studies
 
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -66,14 +66,17 @@ def main(arguments: list[str] | None = None) -> None:
     print(f"wrote {page}")
 
 
-def _run(study: Study, settings: object, place: Place, stored: Path, *, again: bool) -> Outcome | None:
+def _run(
+    study: Study, settings: object, place: Place, stored: Path, *, again: bool
+) -> Outcome | None:
     started = perf_counter()
     outcome = obtain(study, settings, place, stored, again=again)
     took = duration(perf_counter() - started)
-    missing = study.data is not None and not place.folder(study.data).is_dir()
-    if missing:
+    if study.data is not None and not place.folder(study.data).is_dir():
         what = "skipped" if outcome is None else "taken from the stored results"
-        print(f"{study.name}: {what}; the data are not at hand: get them from {SOURCES[study.data]}")
+        print(
+            f"{study.name}: {what}; the data are not at hand: get them from {SOURCES[study.data]}"
+        )
     else:
         print(f"{study.name}: done after {took}", flush=True)
     return outcome

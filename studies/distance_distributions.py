@@ -52,11 +52,11 @@ def compute(settings: Settings, place: Place) -> Results:  # noqa: ARG001
 
 
 def draw(results: Results, place: Place | None) -> dict[str, Figure]:  # noqa: ARG001
-    from matplotlib import pyplot
+    from matplotlib import pyplot as plt
 
     from tierwise import plots
 
-    drawn, axes = pyplot.subplots(1, 2, figsize=(9.5, 3.4), layout="constrained")
+    drawn, axes = plt.subplots(1, 2, figsize=(9.5, 3.4), layout="constrained")
     for ax, name in zip(axes, DISTANCES, strict=True):
         sizes = [one["sizes"] for one in results["distributions"] if one["distance"] == name]
         plots.distance_distributions(sizes, name, ax=ax)
@@ -67,7 +67,10 @@ def draw(results: Results, place: Place | None) -> dict[str, Figure]:  # noqa: A
 def claims(results: Results) -> list[Claim]:
     return [
         number_claim(
-            f"{name.title()} distance of the worked example", PAPER[name], results["example"][name], 0
+            f"{name.title()} distance of the worked example",
+            PAPER[name],
+            results["example"][name],
+            0,
         )
         for name in DISTANCES
     ]
@@ -97,7 +100,7 @@ def tell(results: Results, settings: Settings) -> str:  # noqa: ARG001
 
 def _mean(one: Results) -> float:
     pairs = zip(one["distances"], one["counts"], strict=True)
-    return sum(distance * count for distance, count in pairs) / sum(one["counts"])
+    return float(sum(distance * count for distance, count in pairs) / sum(one["counts"]))
 
 
 STUDY = Study(

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import fmean, median, stdev
+from typing import TYPE_CHECKING
 
 from studies import (
-    formula_one,
+    formula_one_paper,
     simulation_1,
     simulation_2,
-    sushi_replicates,
-    sushi_selection,
+    sushi_paper,
 )
-from studies.harness import Outcome, Results
+from studies.formula_one_text import MEANING
+from studies.sushi_selection_text import chance_of_missing
 from studies.writing import duration, paragraphs, percent, sizes_text
 from tierwise.sizes import adjacent_shifts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from studies.harness import Outcome, Results
 
 _SUSHI = """\
 import os
@@ -72,10 +77,10 @@ def findings(outcomes: Mapping[str, Outcome]) -> str:
 def _misprint(results: Results) -> str:
     meant, printed = results["meant"], results["printed"]
     return (
-        f"Text and table say {sizes_text(sushi_selection.PAPER_START)}. The tiers, the rank-cluster "
-        f"probabilities and the criterion that the paper gives are those of "
-        f"{sizes_text(sushi_selection.MEANT)}, whose exact criterion is {meant['criterion']:.2f} "
-        f"(paper {sushi_selection.PAPER_CRITERION:.2f}); the printed sizes have "
+        f"Text and table say {sizes_text(sushi_paper.START)}. The tiers, the rank-"
+        f"cluster probabilities and the criterion that the paper gives are those of "
+        f"{sizes_text(sushi_paper.MEANT)}, whose exact criterion is {meant['criterion']:.2f} "
+        f"(paper {sushi_paper.CRITERION:.2f}); the printed sizes have "
         f"{printed['criterion']:.2f}."
     )
 
@@ -84,7 +89,7 @@ def _strict(results: Results) -> str:
     strict, meant = results["strict"], results["meant"]
     best = results["kendall_all"]["leaderboard"][0]
     return (
-        f"The paper gives {sushi_selection.PAPER_STRICT:.2f} for the strict model, which is below "
+        f"The paper gives {sushi_paper.STRICT_CRITERION:.2f} for the strict model, which is below "
         f"{results['uniform']:.2f}, the uniform distribution's. That cannot be, since the uniform "
         "distribution is the strict model with theta 0 and has no penalty. By the closed form the "
         f"strict criterion is {strict['criterion']:.2f}. This changes a conclusion: the tiers that "
@@ -99,27 +104,34 @@ def _search(results: Results) -> str:
     noisy = results["kendall_noisy"]
     best = results["kendall_all"]["leaderboard"][0]
     greedy = results["kendall_likelihood_by_size"]["best"]
-    short = best["criterion"] - results["meant"]["criterion"]
+    better = results["neighbours_of_meant"][0]
+    missed = better["criterion"] - results["meant"]["criterion"]
     gaps = [best["criterion"] - exact for exact in noisy["exact"]]
     return (
         f"Of all 512 size vectors the best is {sizes_text(best['sizes'])} with "
-        f"{best['criterion']:.2f}; the paper's selected one is {short:.1f} behind. The same greedy "
-        f"search with exact numbers ends at {sizes_text(greedy['sizes'])}, "
-        f"{best['criterion'] - greedy['criterion']:.2f} behind. With the paper's estimates it ends "
-        f"{median(gaps):.1f} behind in the median of {len(gaps)} runs (from {min(gaps):.1f} to "
-        f"{max(gaps):.1f}), and takes {duration(noisy['seconds'])} where comparing all sizes "
-        f"exactly takes {duration(results['kendall_all']['seconds'])}."
+        f"{best['criterion']:.2f}; the paper's selected sizes are "
+        f"{best['criterion'] - results['meant']['criterion']:.1f} behind. The paper's greedy "
+        f"search stopped there although {sizes_text(better['sizes'])}, a neighbour, is "
+        f"{missed:.2f} better; estimates with the standard deviation it reports, "
+        f"{sushi_paper.CRITERION_SD:.2f}, would miss that in {percent(chance_of_missing(missed))} "
+        f"of the cases. With exact numbers the same search ends at {sizes_text(greedy['sizes'])}, "
+        f"{best['criterion'] - greedy['criterion']:.2f} behind the best; with the paper's methods, "
+        f"run {len(gaps)} times here, it ends {median(gaps):.1f} behind in the median (from "
+        f"{min(gaps):.1f} to {max(gaps):.1f}) and takes {duration(noisy['seconds'])}. Comparing "
+        f"all sizes exactly takes {duration(results['kendall_all']['seconds'])}."
     )
 
 
 def _noise(results: Results) -> str:
-    first, best = results["models"][0], results["models"][3]
+    first, best, second = (results["models"][number] for number in (0, 3, 4))
     return (
-        f"With the paper's 100,000 draws the criterion of its selected sizes has a standard "
-        f"deviation of {stdev(first['replicates']):.2f} here (the paper reports "
-        f"{sushi_selection.PAPER_CRITERION_SD:.2f}), and that of the best sizes "
-        f"{stdev(best['replicates']):.2f}. The best ten size vectors lie within a few units. The "
-        "error of log Psi is multiplied by the number of rankings, so more data make it worse."
+        f"With as many draws as the paper's ({sushi_paper.DRAWS:,}), the criterion of its selected "
+        f"sizes has a standard deviation of {stdev(first['replicates']):.2f} here, and those of "
+        f"the best and second best sizes of all, which are {best['exact'] - second['exact']:.2f} "
+        f"apart, have {stdev(best['replicates']):.2f} and {stdev(second['replicates']):.2f}. (The "
+        f"paper reports {sushi_paper.CRITERION_SD:.2f} for the first; its mean, "
+        f"{sushi_paper.CRITERION:.2f}, agrees with the exact {first['exact']:.2f}.) The error of "
+        "log Psi is multiplied by the number of rankings, so more data make it worse."
     )
 
 
@@ -127,37 +139,37 @@ def _degenerate(results: Results) -> str:
     degenerate = results["kendall_all"]["by_agreement"]
     ends = {
         sizes_text(results[f"{distance}_agreement_{start}"]["best"]["sizes"])
-        for distance in sushi_selection.DISTANCES
+        for distance in sushi_paper.DISTANCES
         for start in ("by_size", "by_preference")
     }
     return (
         f"Of all 512 size vectors, D is highest for {sizes_text(degenerate[0]['sizes'])} "
         f"({degenerate[0]['agreement']:.4f}): everything against what nearly everybody dislikes. "
-        "Fewer, more lopsided comparisons are easier to get right. A greedy search for D with exact "
-        f"tiers ends at {' or '.join(sorted(ends))}; the paper's "
-        f"{sizes_text(sushi_selection.PAPER['kendall_agreement'])} and "
-        f"{sizes_text(sushi_selection.PAPER['hamming_agreement'])} are stops on the way. D is good "
+        "Fewer, more lopsided comparisons are easier to get right. A greedy search for D with "
+        f"exact tiers ends at {' or '.join(sorted(ends))}; the paper's "
+        f"{sizes_text(sushi_paper.SELECTED['kendall_agreement'])} and "
+        f"{sizes_text(sushi_paper.SELECTED['hamming_agreement'])} are stops on the way. D is good "
         "for describing tiers and for narrowing a search."
     )
 
 
 def _formula_one(results: Results) -> str:
-    readings = [reading for reading in formula_one.MEANING if reading in results]
+    readings = [reading for reading in MEANING if reading in results]
     differences = ", ".join(
         f"{results[reading]['strict']['criterion'] - results[reading]['tiers']['criterion']:.1f} "
-        f"if not listed means {formula_one.MEANING[reading]}"
+        f"if not listed means {MEANING[reading]}"
         for reading in readings
     )
-    implied = formula_one.PAPER_CRITERION["strict"] + results["penalty_strict"]
+    implied = formula_one_paper.CRITERION["strict"] + results["penalty_strict"]
     best = ", ".join(
         f"{results[reading]['tiers_reinsert']['best_criterion']:.1f} ({reading})"
         for reading in readings
     )
     return (
-        f"The paper's criterion of the strict model, {formula_one.PAPER_CRITERION['strict']:.1f}, "
+        f"The paper's criterion of the strict model, {formula_one_paper.CRITERION['strict']:.1f}, "
         f"is a log-likelihood of {implied:.1f}, below the uniform distribution's "
         f"{results['uniform']:.1f}. Computed exactly, the strict consensus has the higher "
-        f"criterion: by {differences}. The paper's {formula_one.PAPER_CRITERION['tiers']:.2f} for "
+        f"criterion: by {differences}. The paper's {formula_one_paper.CRITERION['tiers']:.2f} for "
         f"the tiers was not reached by its chain under either reading; the best seen was {best}. "
         "The tiers themselves are nearly the paper's."
     )
@@ -177,14 +189,17 @@ def _first_study(results: Results) -> str:
 
 def _second_study(results: Results) -> str:
     thetas = results["exact_kendall"]["theta"]
+    right, wrong = (
+        percent(simulation_2.recovered(results, "exact", distance))
+        for distance in simulation_2.DISTANCES
+    )
     return (
-        f"The tiers are recovered in {percent(simulation_2.recovered(results, 'exact', 'kendall'))} "
-        f"of the data sets with Kendall and "
-        f"{percent(simulation_2.recovered(results, 'exact', 'hamming'))} with Hamming, which is the "
-        f"wrong distance here; theta is {fmean(thetas):.3f} on average (sd {stdev(thetas):.3f}); "
-        f"the true distance is preferred in {percent(simulation_2.preferred(results, 'exact'))}. "
-        "The paper's 95% with either distance is what the wrong distance gives; the right one "
-        "does better when its tiers are found exactly."
+        f"The tiers are recovered in {right} of the data sets with Kendall and {wrong} with "
+        f"Hamming, which is the wrong distance here; theta is {fmean(thetas):.3f} on average (sd "
+        f"{stdev(thetas):.3f}); the true distance is preferred in "
+        f"{percent(simulation_2.preferred(results, 'exact'))}. About "
+        f"{percent(simulation_2.PAPER_RECOVERED)} with either distance, as in the paper, is what "
+        "the wrong distance gives; the right one does better when its tiers are found exactly."
     )
 
 
@@ -218,14 +233,14 @@ FINDINGS = [
         "sushi",
     ),
     Finding(
-        "Monte Carlo noise stops the search short of the best sizes",
+        "The greedy search stops short of the best sizes",
         "sushi-selection",
         _search,
         _SUSHI + "print(tw.search(sushi).summary())\n",
         "sushi",
     ),
     Finding(
-        "The noise of the estimated criterion is as the paper says, and too large to search with",
+        "The estimated criterion is too noisy to compare the best sizes with",
         "sushi-replicates",
         _noise,
         "import tierwise as tw\n"
@@ -286,13 +301,16 @@ _READINGS = f"""
 ### Formulas that must be read with care
 
 - The sampler (Algorithm 1) accepts by `exp(-d)`; it must be `exp(-theta d)`, or theta has no
-  effect.
+  effect. `python -c "import tierwise as tw; m = tw.ClusteredMallows(tw.Tiers([[1, 2], [3, 4]]),
+  0.5); print(m.mean_distance(), m.distances(m.sample(10000, 1, method='mcmc')).mean())"`
 - The pseudo-likelihood: only tiers with items left have a term in the normaliser, and an item is
   drawn with probability one over the items left in its tier, not over all items left.
+  `python -m studies pseudo-likelihood`
 - The update of theta: the text says observed over simulated mean distance, the algorithm simulated
-  over observed. The algorithm is right.
+  over observed. The algorithm is right: too small a theta makes the simulated distance too large.
 - BIC: `-2 f` should be `-2 log f`.
 - The neighbours of (1,3,3,3): the list has (2,3,3,3), which has eleven items. The neighbours are
-  {_NEIGHBOURS}.
+  {_NEIGHBOURS}. `python -c "from tierwise.sizes import
+  adjacent_shifts; print(adjacent_shifts((1, 3, 3, 3)))"`
 - The figure of rank-cluster probabilities is captioned z = (1,1,2,2,3); it is (1,1,2,2,3,3).
 """

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +11,9 @@ from tierwise import __version__
 from tierwise._atomic import whole_file
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
     from matplotlib.figure import Figure
 
 Results = dict[str, Any]
@@ -41,9 +42,7 @@ class Claim:
     verdict: Verdict
 
 
-def number_claim(
-    what: str, paper: float, here: float, digits: int, *, close: float = 0.0
-) -> Claim:
+def number_claim(what: str, paper: float, here: float, digits: int, *, close: float = 0.0) -> Claim:
     """Compare a number with the paper's, which has so many digits behind the point.
 
     Parameters
@@ -178,7 +177,7 @@ def _store(outcome: Outcome, folder: Path) -> None:
         "study": outcome.study.name,
         "version": outcome.version,
         "settings": asdict(outcome.settings),
-        "seconds": round(outcome.seconds, 1),
+        "seconds": round(outcome.seconds, 3),
         "results": outcome.results,
     }
     with whole_file(path) as partial:

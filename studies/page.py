@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from studies.findings import findings
@@ -13,6 +11,9 @@ from studies.writing import duration, paragraphs, table
 from tierwise._atomic import whole_file
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
     from matplotlib.figure import Figure
 
 INTRODUCTION = """
@@ -129,9 +130,9 @@ def draw_figures(outcome: Outcome, place: Place, folder: Path) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    from matplotlib import pyplot
+    from matplotlib import pyplot as plt
 
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as partial:
         figure.savefig(partial, format="svg", metadata={"Date": None})
-    pyplot.close(figure)
+    plt.close(figure)

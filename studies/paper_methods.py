@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from tierwise.agreeing import agreement_of_counts
 from tierwise.consensus import Annealing, Consensus, find_consensus
@@ -14,6 +12,11 @@ from tierwise.distances import get_distance
 from tierwise.partition import partition_function
 from tierwise.sizes import Sizes, adjacent_shifts, log_number_of_tiers
 from tierwise.theta import iterate_theta
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
 
 # One run from one start, in which two items trade tiers at a time.
 ANNEALING = Annealing(switched=2, schedule="linear", restarts=1)

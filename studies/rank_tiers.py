@@ -44,14 +44,14 @@ def compute(settings: Settings, place: Place) -> Results:  # noqa: ARG001
 
 
 def draw(results: Results, place: Place | None) -> dict[str, Figure]:  # noqa: ARG001
-    from matplotlib import pyplot
+    from matplotlib import pyplot as plt
 
     from tierwise import plots
 
     drawn: dict[str, Figure] = {}
     for name, sizes, rows in (("rank-tiers-six", SIX, 2), ("rank-tiers-nine", NINE, 1)):
         cases = [one for one in results["cases"] if tuple(one["sizes"]) == sizes]
-        drawn[name], axes = pyplot.subplots(
+        drawn[name], axes = plt.subplots(
             rows, 2, figsize=(9.5, 3.0 * rows), layout="constrained", squeeze=False
         )
         for ax, one in zip(axes.flat, cases, strict=True):

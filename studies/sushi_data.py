@@ -7,6 +7,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from studies.harness import Claim, Place, Results, Study, number_claim, text_claim
+from studies.sushi_paper import START
 from studies.writing import figure, paragraphs, sizes_text, table, tiers_text
 from tierwise import describe, load_sushi
 from tierwise.structure import merge_even_pairs
@@ -21,7 +22,6 @@ PAPER_PAIRS = {
     ("sea eel", "salmon roe"): 0.52,
     ("tuna", "shrimp"): 0.54,
 }
-PAPER_START = (1, 1, 1, 2, 2, 3)
 TOLERANCE = 0.05
 
 
@@ -51,7 +51,7 @@ def compute(settings: Settings, place: Place) -> Results:  # noqa: ARG001
 def draw(results: Results, place: Place | None) -> dict[str, Figure]:  # noqa: ARG001
     if place is None:
         return {}
-    from matplotlib import pyplot
+    from matplotlib import pyplot as plt
 
     from tierwise import plots
 
@@ -61,9 +61,9 @@ def draw(results: Results, place: Place | None) -> dict[str, Figure]:  # noqa: A
         ("sushi-ranks", plots.rank_boxes, (6.4, 4.0)),
         ("sushi-pairs", plots.pairwise_matrix, (7.2, 5.6)),
     ):
-        drawn[name], ax = pyplot.subplots(figsize=size, layout="constrained")
+        drawn[name], ax = plt.subplots(figsize=size, layout="constrained")
         plot(rankings, ax=ax)
-    drawn["sushi-merging"], ax = pyplot.subplots(figsize=(6.8, 4.0), layout="constrained")
+    drawn["sushi-merging"], ax = plt.subplots(figsize=(6.8, 4.0), layout="constrained")
     plots.merging_steps(merge_even_pairs(rankings, TOLERANCE), ax=ax)
     return drawn
 
@@ -83,9 +83,7 @@ def claims(results: Results) -> list[Claim]:
         for (one, other), paper in PAPER_PAIRS.items()
     ]
     sizes = tuple(sorted(results["merging"]["sizes"]))
-    found.append(
-        text_claim("sushi, sizes to start from", sizes_text(PAPER_START), sizes_text(sizes))
-    )
+    found.append(text_claim("sushi, sizes to start from", sizes_text(START), sizes_text(sizes)))
     return found
 
 
@@ -118,7 +116,7 @@ def tell(results: Results, settings: Settings) -> str:  # noqa: ARG001
         figure("sushi-merging", "Which sushi are merged, step by step."),
         f"The groups, in order of preference, are {tiers_text(merging['groups'])}: sizes "
         f"{sizes_text(merging['sizes'])}. The paper starts its search from the same sizes, the "
-        f"smallest first: {sizes_text(PAPER_START)}. (The paper recommends a tolerance near "
+        f"smallest first: {sizes_text(START)}. (The paper recommends a tolerance near "
         f"sqrt(0.5/q) = {results['default_tolerance']:.3f}; that makes "
         f"{results['merges_by_default_tolerance']} merges.)",
     )

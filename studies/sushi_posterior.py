@@ -8,7 +8,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from studies.harness import Claim, Place, Results, Study, number_claim, text_claim
-from studies.sushi_selection import MEANT
+from studies.sushi_paper import DRAWS, MEANT
 from studies.writing import duration, figure, paragraphs, sizes_text, table, tiers_text
 from tierwise import ClusteredMallows, Rankings, Tiers, agreement, load_sushi
 from tierwise.errors import TierwiseWarning
@@ -34,7 +34,6 @@ PAPER_AGREEMENT = {
 PAPER_AVERAGES = (0.68, 0.65)
 PAPER_INTERVAL = (0.244, 0.291)
 # RC(1, first tier) and RC(1, last tier) at both ends of the paper's interval.
-PAPER_DRAWS = 100_000
 PAPER_FIRST, PAPER_LAST = (0.239, 0.273), (0.055, 0.047)
 
 
@@ -45,7 +44,7 @@ class Settings:
     exact_draws: int = 5_000
     chain_draws: int = 2_500
     auxiliary_steps: int = 200
-    model_draws: int = 100_000
+    model_draws: int = DRAWS
     seed: int = 20_263
 
 
@@ -76,8 +75,7 @@ def compute(settings: Settings, place: Place) -> Results:
         for name, tiers in (("tiers", PAPER_TIERS), ("strict", PAPER_STRICT))
     }
     results["rank_tiers"] = [
-        _first_place(theta, settings)
-        for theta in (*PAPER_INTERVAL, *results["tiers"]["interval"])
+        _first_place(theta, settings) for theta in (*PAPER_INTERVAL, *results["tiers"]["interval"])
     ]
     return results
 
@@ -127,11 +125,11 @@ def _first_place(theta: float, settings: Settings) -> Results:
 
 
 def draw(results: Results, place: Place | None) -> dict[str, Figure]:  # noqa: ARG001
-    from matplotlib import pyplot
+    from matplotlib import pyplot as plt
 
     from tierwise import plots
 
-    drawn, axes = pyplot.subplots(1, 2, figsize=(10.5, 3.4), layout="constrained")
+    drawn, axes = plt.subplots(1, 2, figsize=(10.5, 3.4), layout="constrained")
     for ax, theta in zip(axes, results["tiers"]["interval"], strict=True):
         plots.rank_tier_bars(ClusteredMallows(Tiers(results["tiers"]["tiers"]), theta), ax=ax)
         ax.set_title(f"theta {theta:.4f}")
@@ -171,7 +169,7 @@ def claims(results: Results) -> list[Claim]:
 
 def _error(probability: float) -> float:
     """Three standard errors of the paper's estimate from 100,000 rankings."""
-    return 3 * sqrt(probability * (1 - probability) / PAPER_DRAWS)
+    return 3 * sqrt(probability * (1 - probability) / DRAWS)
 
 
 def tell(results: Results, settings: Settings) -> str:
@@ -215,7 +213,10 @@ def tell(results: Results, settings: Settings) -> str:
             f"{one['last_drawn']:.4f}",
         ]
         for one, paper_first, paper_last in zip(
-            results["rank_tiers"], (*PAPER_FIRST, None, None), (*PAPER_LAST, None, None), strict=True
+            results["rank_tiers"],
+            (*PAPER_FIRST, None, None),
+            (*PAPER_LAST, None, None),
+            strict=True,
         )
     ]
     return paragraphs(

@@ -40,10 +40,15 @@ if TYPE_CHECKING:
     from tierwise.mixture import MixtureDraws as MixtureDraws
     from tierwise.mixture import fit_mixture as fit_mixture
     from tierwise.mixture import sample_mixture as sample_mixture
+    from tierwise.incomplete.imputing import Imputation as Imputation
+    from tierwise.incomplete.imputing import impute as impute
     from tierwise.model import ClusteredMallows as ClusteredMallows
     from tierwise.partition import log_partition as log_partition
     from tierwise.partition import partition_function as partition_function
+    from tierwise.posterior import Posterior as Posterior
+    from tierwise.posterior import sample_posterior as sample_posterior
     from tierwise.preferences import Preferences as Preferences
+    from tierwise.priors import Gamma as Gamma
     from tierwise.rankings import Rankings as Rankings
     from tierwise.readers import read_rankings as read_rankings
     from tierwise.readers import scan_rankings as scan_rankings
@@ -66,9 +71,12 @@ _HOME_OF = {
     "Estimate": "estimate",
     "Fit": "fit_result",
     "FitCheck": "checking",
+    "Gamma": "priors",
+    "Imputation": "incomplete.imputing",
     "InputError": "errors",
     "Mixture": "mixture",
     "MixtureDraws": "mixture",
+    "Posterior": "posterior",
     "Preferences": "preferences",
     "Rankings": "rankings",
     "Search": "structure",
@@ -84,6 +92,7 @@ _HOME_OF = {
     "fit": "fitting",
     "fit_mixture": "mixture",
     "get_distance": "distances",
+    "impute": "incomplete.imputing",
     "load_apa1980": "datasets",
     "load_f1": "datasets",
     "load_political_goals": "datasets",
@@ -96,6 +105,7 @@ _HOME_OF = {
     "report": "reporting",
     "scan_rankings": "readers",
     "sample_mixture": "mixture",
+    "sample_posterior": "posterior",
     "search": "structure",
     "write_rankings": "writers",
 }

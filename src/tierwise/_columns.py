@@ -1,17 +1,15 @@
 """Columns of a table as arrays: labels become codes, text becomes numbers, without row loops."""
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._encoding import RowNamer
+from tierwise._encoding import Codes, RowNamer, codes_of
 from tierwise.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Codes: TypeAlias = NDArray[np.int32]
 
 ABSENT = -1
 _NOT_RANKED = ("", "na", "nan")
@@ -27,8 +25,7 @@ def encode(column: "pa.ChunkedArray") -> tuple[Codes, list[Any]]:
         array = column.dictionary_encode().combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # what arrow makes of a column without chunks
         return np.empty(0, dtype=np.int32), []
-    indices = array.indices.fill_null(ABSENT).to_numpy(zero_copy_only=False)
-    codes: Codes = indices.astype(np.int32, copy=False)
+    codes = codes_of(array)
     labels = [_plain(label) for label in array.dictionary.to_pylist()]
     empty = [code for code, label in enumerate(labels) if label is None or label == ""]
     if empty:

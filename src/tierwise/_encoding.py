@@ -1,7 +1,7 @@
 """From what people wrote to arrays: labels become numbers, and every row is checked."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +9,13 @@ from numpy.typing import NDArray
 from tierwise.errors import InputError
 from tierwise.tiers import Item
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 RowNamer: TypeAlias = Callable[[int], str]
 Ties: TypeAlias = Literal["error", "allow"]
 Places: TypeAlias = NDArray[np.int32]
+Codes: TypeAlias = NDArray[np.int32]
 # int64 where all weights are whole numbers, float64 otherwise.
 Weights: TypeAlias = NDArray[Any]
 
@@ -189,6 +193,21 @@ def encode_weights(
     return values
 
 
+def codes_of(encoded: "pa.DictionaryArray") -> Codes:
+    """Return which entry of the dictionary each cell has; -1 is none.
+
+    The buffers are read as they are, because arrow's own way to numpy loads pandas.
+    """
+    indices = encoded.indices
+    cells = slice(indices.offset, indices.offset + len(indices))
+    validity, values = indices.buffers()
+    codes = np.frombuffer(values, dtype=str(indices.type))[cells].astype(np.int32, copy=False)
+    if validity is None:
+        return codes
+    filled = np.unpackbits(np.frombuffer(validity, dtype=np.uint8), bitorder="little")[cells]
+    return np.where(filled, codes, np.int32(-1))
+
+
 def collapse(places: Places) -> tuple[Places, NDArray[np.int64]]:
     """Find the distinct rows, in order of first appearance, and which of them each row is."""
     import pyarrow as pa
@@ -199,7 +218,7 @@ def collapse(places: Places) -> tuple[Places, NDArray[np.int64]]:
         pa.binary(width), len(contiguous), [None, pa.py_buffer(contiguous)]
     )
     encoded = rows.dictionary_encode()
-    which = encoded.indices.to_numpy().astype(np.int64)
+    which = codes_of(encoded).astype(np.int64)
     first = np.full(len(encoded.dictionary), len(which), dtype=np.int64)
     np.minimum.at(first, which, np.arange(len(which)))
     return contiguous[first], which

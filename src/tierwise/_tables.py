@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._columns import ABSENT, Codes, encode, first_rows, numbers
+from tierwise._columns import ABSENT, encode, first_rows, numbers
 from tierwise._encoding import (
     NOT_LISTED,
+    Codes,
     Places,
     RowNamer,
     are_ranks,

@@ -68,7 +68,8 @@ class Fit:
     likelihood : str
         "exact", or "pseudo" for the paper's pseudo-likelihood.
     total_distance : float
-        Sum of the distances of all rankings from the tiers.
+        Sum of the distances of all rankings from the tiers; its expectation where answers leave it
+        open.
     log_likelihood : float
         Log probability of the rankings.
     log_likelihood_error : float
@@ -82,7 +83,8 @@ class Fit:
     n_rankings : int or float
         Number of rankings, the sum of their weights.
     log_completions : float
-        Part of the log-likelihood that comes from answers agreeing with several complete orderings.
+        Sum over answers of the log number of complete orderings that agree with each: what the
+        log-likelihood would be, but for a constant, if all orderings were equally probable.
     method : str
         How the tiers were found.
     partition_method : str
@@ -99,6 +101,8 @@ class Fit:
         The strict consensus (where it could be computed) and no tiers at all, on the same data.
     provenance : Provenance
         Version, seed and time.
+    mistake_probability : float or None
+        Share of pairwise answers that are mistaken, where `Preferences` say that they may be.
     """
 
     tiers: Tiers
@@ -123,6 +127,7 @@ class Fit:
     n_optima: int | None
     references: tuple[Reference, ...]
     provenance: Provenance
+    mistake_probability: float | None = None
 
     def __repr__(self) -> str:
         return (
@@ -190,6 +195,7 @@ class Fit:
             "alternatives": [plain_tiers(tiers) for tiers in self.alternatives],
             "n_optima": self.n_optima,
             "references": [reference.to_dict() for reference in self.references],
+            "mistake_probability": self.mistake_probability,
             "verdict": self.verdict(),
             "provenance": self.provenance.to_dict(),
         }

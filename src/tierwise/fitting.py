@@ -66,6 +66,7 @@ class Solution:
     log_likelihood_error: float
     partition_method: str
     log_completions: float = 0.0
+    mistake_probability: float | None = None
 
 
 def fit(
@@ -156,7 +157,8 @@ def fit(
         gap=consensus.gap,
         alternatives=tuple(named_tiers(labels, data.items) for labels in consensus.alternatives),
         n_optima=consensus.n_optima,
-        references=_references(data, checked, solution, measure, settings, generator),
+        references=_references(data, checked, measure, settings, generator),
+        mistake_probability=solution.mistake_probability,
         provenance=watch.provenance(rng),
     )
 
@@ -246,40 +248,34 @@ def named_tiers(labels: NDArray[np.int64], items: tuple[Item, ...]) -> Tiers:
 def _references(
     data: Rankings | Counts | Preferences,
     sizes: Sizes,
-    solution: Solution,
     distance: Distance,
     settings: Settings,
     rng: np.random.Generator,
 ) -> tuple[Reference, ...]:
     """Fit what tiers must be compared to: the strict consensus, and no tiers at all."""
-    n_items = len(data.items)
-    uniform = solution.log_completions - data.n_rankings * lgamma(n_items + 1)
-    no_tiers = Reference(
-        name="no tiers",
-        tiers=Tiers([data.items]),
-        theta=0.0,
-        log_likelihood=uniform,
-        log_likelihood_error=0.0,
-        criterion=uniform,
-        optimal=True,
+    strict_sizes = (1,) * len(data.items)
+    costly = subset_work(strict_sizes).transitions > MOST_WORK_FOR_COMPARISON
+    by_annealing = costly and not distance.rule(strict_sizes).additive
+    method = "annealing" if by_annealing else "auto"
+    named_sizes = {"strict consensus": strict_sizes, "no tiers": (len(data.items),)}
+    return tuple(
+        _reference(name, data, compared, distance, _with_method(settings, method), rng)
+        for name, compared in named_sizes.items()
+        if compared != sizes or name == "no tiers"
     )
-    if sizes == (1,) * n_items:
-        return (no_tiers,)
-    return (_strict_consensus(data, distance, settings, rng), no_tiers)
 
 
-def _strict_consensus(
+def _reference(
+    name: str,
     data: Rankings | Counts | Preferences,
+    sizes: Sizes,
     distance: Distance,
     settings: Settings,
     rng: np.random.Generator,
 ) -> Reference:
-    sizes = (1,) * len(data.items)
-    costly = subset_work(sizes).transitions > MOST_WORK_FOR_COMPARISON
-    method = "annealing" if costly and not distance.rule(sizes).additive else "auto"
-    solution = solve_sizes(data, sizes, distance, _with_method(settings, method), rng)
+    solution = solve_sizes(data, sizes, distance, settings, rng)
     return Reference(
-        name="strict consensus",
+        name=name,
         tiers=named_tiers(solution.consensus.labels, data.items),
         theta=solution.theta.value,
         log_likelihood=solution.log_likelihood,

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,15 @@ from tierwise.tiers import Item
 
 Assessor: TypeAlias = Hashable
 Pair: TypeAlias = tuple[Item, Item]
+Cycles: TypeAlias = Literal["error", "keep"]
 
 
 class Preferences:
     """Pairwise answers per assessor, with what follows from them; it never changes.
 
     If an assessor prefers a to b and b to c, then a to c follows. Answers that contradict each
-    other (a over b over a) are an error that names the assessor and the cycle.
+    other (a over b over a) are an error that names the assessor and the cycle, unless
+    ``cycles="keep"`` says that any answer may be a mistake; then nothing follows from them.
 
     Attributes
     ----------
@@ -29,7 +31,9 @@ class Preferences:
         The assessors, in order of first appearance.
     closure : numpy.ndarray
         ``closure[s, a, b]`` tells whether assessor ``s`` prefers item ``a`` to item ``b``, directly
-        or by what follows.
+        or by what follows; only directly if answers may be mistaken.
+    cycles : {"error", "keep"}
+        Whether answers are all right, or may be mistaken.
 
     Examples
     --------
@@ -43,10 +47,18 @@ class Preferences:
     items: tuple[Item, ...]
     assessors: tuple[Assessor, ...]
     closure: NDArray[np.bool_]
+    cycles: Cycles
 
     def __init__(
-        self, answers: Mapping[Assessor, Iterable[Pair]], items: Iterable[Item] | None = None
+        self,
+        answers: Mapping[Assessor, Iterable[Pair]],
+        items: Iterable[Item] | None = None,
+        *,
+        cycles: Cycles = "error",
     ) -> None:
+        if cycles not in ("error", "keep"):
+            raise InputError(f'cycles must be "error" or "keep"; got {cycles!r}')
+        self.cycles = cycles
         given = {assessor: [tuple(pair) for pair in pairs] for assessor, pairs in answers.items()}
         if not any(given.values()):
             raise InputError("there are no preferences: give at least one pair")
@@ -74,8 +86,11 @@ class Preferences:
                     )
                 direct[row, numbers[preferred], numbers[other]] = True
         self._n_direct = int(direct.sum())
-        self.closure = transitive_closure(direct)
-        self._refuse_cycles(direct)
+        if cycles == "keep":
+            self.closure = direct
+        else:
+            self.closure = transitive_closure(direct)
+            self._refuse_cycles(direct)
         self.closure.flags.writeable = False
 
     @classmethod
@@ -83,6 +98,8 @@ class Preferences:
         cls,
         rows: Iterable[tuple[Assessor, Item, Item]],
         items: Iterable[Item] | None = None,
+        *,
+        cycles: Cycles = "error",
     ) -> "Preferences":
         """Make preferences from rows (assessor, preferred item, other item).
 
@@ -92,13 +109,15 @@ class Preferences:
             One comparison a row; repeated rows count once.
         items
             All items there are; those that appear in the rows where none are given.
+        cycles
+            "keep" accepts answers that contradict each other: any of them may be a mistake.
         """
         answers: defaultdict[Assessor, list[Pair]] = defaultdict(list)
         for number, row in enumerate(rows, start=1):
             if len(row) != 3:
                 raise InputError(f"row {number} must be (assessor, preferred, other); got {row!r}")
             answers[row[0]].append((row[1], row[2]))
-        return cls(answers, items)
+        return cls(answers, items, cycles=cycles)
 
     def _refuse_cycles(self, direct: NDArray[np.bool_]) -> None:
         in_cycle = np.diagonal(self.closure, axis1=1, axis2=2)
@@ -108,7 +127,8 @@ class Preferences:
         cycle = " > ".join(repr(self.items[item]) for item in shortest_cycle(direct[row], start))
         raise InputError(
             f"assessor {self.assessors[row]!r} contradicts themself: {cycle}: "
-            "correct or leave out one of these answers"
+            'correct or leave out one of these answers, or pass cycles="keep" if answers may be '
+            "mistaken"
         )
 
     def pairs(self, assessor: Assessor) -> list[Pair]:
@@ -134,6 +154,7 @@ class Preferences:
         return (
             self.items == other.items
             and self.assessors == other.assessors
+            and self.cycles == other.cycles
             and np.array_equal(self.closure, other.closure)
         )
 
@@ -141,9 +162,12 @@ class Preferences:
 
     def __repr__(self) -> str:
         total = int(self.closure.sum())
+        remark = f"of which {total - self._n_direct} by transitivity"
+        if self.cycles == "keep":
+            remark = "of which any may be mistaken"
         return (
             f"Preferences({len(self)} assessors, {len(self.items)} items, {total} ordered pairs "
-            f"of which {total - self._n_direct} by transitivity)"
+            f"{remark})"
         )
 
 

@@ -171,7 +171,7 @@ def test_drawing_finds_what_summing_finds(unranked, only_drawing, monkeypatch):
 
 def test_the_rounds_of_drawing_are_limited(only_drawing, monkeypatch):
     monkeypatch.setattr(stochastic, "MOST_ROUNDS", 3)
-    found = tw.fit(ballots(2, 6, 30), (1, 5), rng=1)
+    found = tw.fit(ballots(2, 6, 30), (2, 4), rng=1)
     assert not found.theta_estimate.converged
     assert not found.optimal
 

@@ -267,6 +267,8 @@ def test_results_print_and_pack(found):
     assert "400 rankings of 6 items in 2 groups" in text
     assert "0 > 1 ~ 2 > 3 > 4 ~ 5" in text
     assert "chosen" in text
+    assert "try larger ones" not in text
+    assert "try larger ones" in tw.fit_mixture(found_rankings(), (1, 2), folds=None).summary()
     assert max(len(line) for line in found.summary(60).splitlines()[:9]) <= 60
     assert repr(found).startswith("Mixture(2 groups, shares 0.75")
     assert repr(tw.fit_mixture(found_rankings(), 1)).startswith("Mixture(1 group, shares 1.000")

@@ -64,6 +64,7 @@ def test_draws_are_from_the_exact_posterior():
         drawn.thetas.sum(axis=2),
         np.abs(np.diff(drawn.thetas, axis=2))[:, :, 0],
     )
+    assert drawn.problems == ()
     for value, expected in zip(values, exact_posterior_means(), strict=True):
         error = array_stats.mcse(value, chain_axis=0, draw_axis=1)
         assert abs(value.mean() - expected) < 5 * error
@@ -74,12 +75,11 @@ def test_draws_are_from_the_exact_posterior():
 def drawn():
     groups = [([[0], [1, 2], [3]], 1.5), ([[3], [2, 0], [1]], 1.5)]
     rankings, belongs = from_groups(groups, (150, 50), seed=1)
-    return (
-        tw.sample_mixture(
+    with pytest.warns(tw.TierwiseWarning):
+        found = tw.sample_mixture(
             rankings, 2, (1, 2, 1), noise="uniform", chains=2, draws=300, warmup=100, rng=1
-        ),
-        belongs,
-    )
+        )
+    return found, belongs
 
 
 def test_groups_keep_their_meaning(drawn):
@@ -103,6 +103,7 @@ def test_results_print_and_pack(drawn):
     found, _ = drawn
     assert "300 draws from each of 2 chains" in found.summary()
     assert "largest R-hat" in found.summary()
+    assert "Careful: the draws are worth only" in found.summary()
     assert repr(found).startswith("MixtureDraws(2 groups, 2 chains of 300 draws")
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert [group["kind"] for group in plain["groups"]] == ["tiers", "tiers", "uniform"]
@@ -112,6 +113,29 @@ def test_results_print_and_pack(drawn):
         found.interval(found.shares, 1.0)
 
 
+def test_warning_says_what_to_do():
+    goals = tw.load_political_goals()
+    with pytest.warns(tw.TierwiseWarning) as told:
+        found = tw.sample_mixture(goals, 2, (2, 2), chains=2, draws=50, warmup=5, starts=1, rng=1)
+    said = [str(warning.message) for warning in told]
+    assert said == list(found.problems)
+    assert said[0].startswith("the chains have not settled: R-hat of")
+    assert "Use a longer warmup and more draws" in said[0]
+    assert said[1].endswith("should be worth at least 400: use more draws or chains")
+    assert all(warning.filename == __file__ for warning in told)
+    assert all(f"Careful: {text}." in found.summary() for text in said)
+
+
+def test_one_chain_cannot_be_judged():
+    goals = tw.load_political_goals()
+    with pytest.warns(tw.TierwiseWarning, match="one chain has nothing to be compared with"):
+        found = tw.sample_mixture(goals, 2, (2, 2), chains=1, draws=20, warmup=5, starts=1, rng=1)
+    assert len(found.problems) == 1
+    assert "R-hat" not in found.summary()
+    assert "Careful: one chain" in found.summary()
+
+
+@pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")
 def test_the_same_seed_gives_the_same_draws_and_arguments_matter():
     goals = tw.load_political_goals()
     base = {"n_groups": 2, "sizes": (2, 2), "chains": 2, "draws": 20, "warmup": 5, "starts": 2}
@@ -125,8 +149,6 @@ def test_the_same_seed_gives_the_same_draws_and_arguments_matter():
     ):
         other = tw.sample_mixture(goals, **(base | change), rng=1)
         assert not np.array_equal(plain.thetas, other.thetas)
-    one = tw.sample_mixture(goals, **(base | {"chains": 1}), rng=1)
-    assert "One chain" in one.summary()
 
 
 def test_groups_are_matched_by_their_members():

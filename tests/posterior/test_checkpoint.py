@@ -52,7 +52,7 @@ def test_killed_run_resumes_with_the_same_draws(tmp_path, case):
 
 def test_user_can_interrupt_and_resume(tmp_path):
     def interrupt(what, done, _total):
-        if what == "chain 2" and done == 40:
+        if what == "chain 2" and done == 80:
             raise KeyboardInterrupt
 
     options = {"method": "mcmc", "chains": 2, "draws": 300, "rng": 1}

@@ -49,10 +49,13 @@ def test_chains_that_are_stuck_are_found_out():
 
 
 def test_warning_says_what_to_do():
-    with pytest.warns(tw.TierwiseWarning, match="use more draws or chains, or a larger thin"):
+    with pytest.warns(tw.TierwiseWarning) as told:
         sample_posterior(
             small_rankings(), SIZES, method="mcmc", draws=50, chains=2, rng=1, progress="off"
         )
+    said = [str(warning.message) for warning in told]
+    assert any("use more draws or chains, or a larger thin" in text for text in said)
+    assert told[0].filename == __file__
 
 
 def test_exact_draws_need_no_warning():
@@ -66,6 +69,14 @@ def test_one_chain_and_one_draw_are_enough_to_ask():
         )
     assert len(posterior) == 1
     assert "theta" in posterior.summary()
+
+
+def test_single_chain_is_compared_with_itself():
+    rng = np.random.default_rng(1)
+    settled = rng.normal(size=(1, 2001))
+    moving = settled + np.linspace(0, 5, 2001)
+    rows = diagnose({"a": settled, "b": moving}, labels_of(1, 2001), list("abc")).numbers
+    assert rows[0].r_hat < 1.01 < 1.1 < rows[1].r_hat
 
 
 def test_plain_values_hold_all_rows():

@@ -77,9 +77,23 @@ def test_fractional_weights_are_fine_without_auxiliary_rankings():
         assert posterior.n_rankings == 3.5
 
 
-def test_one_item_is_a_posterior_too():
-    rankings = tw.Rankings.from_orderings([["a"]])
-    posterior = sample_posterior(rankings, draws=200, rng=1)
-    assert str(posterior.tiers()) == "a"
-    # The rankings say nothing about theta: it keeps its prior.
-    assert posterior.thetas.mean() == pytest.approx(1.0, abs=0.15)
+def test_estimated_partition_function_is_told():
+    rng = np.random.default_rng(1)
+    rankings = tw.Rankings.from_order_array(
+        range(30), rng.permuted(np.tile(np.arange(30), (60, 1)), axis=1)
+    )
+    with pytest.warns(tw.TierwiseWarning) as told:
+        sample_posterior(
+            rankings, (1,) * 30, "footrule", method="mcmc", chains=1, draws=10, warmup=10, rng=1,
+            prior_theta=tw.Gamma(50, 100), progress="off",
+        )  # fmt: skip
+    assert any("is estimated" in str(warning.message) for warning in told)
+
+
+def test_single_tier_leaves_theta_to_its_prior():
+    for options in ({"method": "exact"}, {"method": "mcmc"}, {"theta_update": "integrated"}):
+        posterior = sample_posterior(small_rankings(), (4,), rng=1, progress="off", **options)
+        assert len(posterior.tiers()) == 1
+        # Gamma(2, 2) has mean 1 and standard deviation 0.707.
+        assert posterior.thetas.mean() == pytest.approx(1.0, abs=0.06)
+        assert posterior.thetas.std() == pytest.approx(0.707, abs=0.06)

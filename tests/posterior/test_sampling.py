@@ -168,6 +168,7 @@ def test_pseudo_posterior_of_political_goals(goals):
     assert posterior.tiers("consensus") == posterior.tiers()
 
 
+@pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")
 @pytest.mark.parametrize(
     "options", [{"method": "exact"}, {"method": "mcmc"}, {"theta_update": "integrated"}]
 )

@@ -52,8 +52,33 @@ def test_json_is_pure(folder):
     assert told["report"] == "report.html"
     assert told["fit"]["sizes"] == [1, 3]
     assert told["search"] is None
+    assert told["groups"] is None
     assert told["check"]["verdict"] in ("fits", "differs", "mixture suspected", "theta varies")
     assert "<h1>Goals</h1>" in (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_groups_are_shown_if_asked_for(folder):
+    words = (
+        "report",
+        "goals.csv",
+        "--sizes",
+        "2,2",
+        "--replicates",
+        5,
+        "--groups",
+        "2",
+        "--seed",
+        1,
+    )
+    done = run(*words, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "Several groups describe the rankings better than one" in " ".join(done.stdout.split())
+    assert 'id="groups"' in (folder / "report.html").read_text(encoding="utf-8")
+    told = json.loads(run(*words, "--json", cwd=folder).stdout)
+    assert told["groups"]["n_groups"] == 2
+    wrong = run("report", "goals.csv", "--groups", "two", cwd=folder)
+    assert wrong.returncode == 2
+    assert "groups 'two' are not numbers" in wrong.stderr
 
 
 def test_wrong_input_is_one_line_and_leaves_no_file(folder):

@@ -93,6 +93,14 @@ def test_full_disk(tmp_path):
     expect_refusals(try_to_write(tmp_path, "", before=own_disk), "No space left on device")
 
 
+def close(folder):
+    """Let everybody find and read a folder, and nobody write to it."""
+    folder.chmod(0o555)
+    for parent in folder.parents:
+        if parent.stat().st_uid == os.getuid() and not parent.stat().st_mode & 0o005:
+            parent.chmod(parent.stat().st_mode | 0o055)
+
+
 def test_read_only_folder(tmp_path):
     # The administrator may write anywhere: what is needed is loaded first, then the rights go.
     hinder = """
@@ -104,10 +112,7 @@ if os.getuid() == 0:
     folder, elsewhere = tmp_path / "closed", tmp_path / "open"
     folder.mkdir()
     elsewhere.mkdir()
-    folder.chmod(0o555)
-    for parent in folder.parents:
-        if parent.stat().st_uid == os.getuid() and not parent.stat().st_mode & 0o005:
-            parent.chmod(parent.stat().st_mode | 0o055)
+    close(folder)
     expect_refusals(try_to_write(folder, hinder, elsewhere), "Permission denied")
 
 
@@ -133,7 +138,8 @@ def test_chains_on_a_full_disk(tmp_path):
 
 
 def test_chains_in_a_read_only_folder(tmp_path):
-    program = PREPARE + "from tierwise.posterior import checkpoint\nfolder.chmod(0o555)\n"
+    close(tmp_path)
+    program = PREPARE + "from tierwise.posterior import checkpoint\n"
     program += "os.getuid() or os.setresuid(65534, 65534, 65534)" + CHAINS
     done = python(program, tmp_path)
     assert done.returncode == 0, done.stderr

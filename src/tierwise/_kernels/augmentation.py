@@ -1,10 +1,12 @@
 """Completing incomplete answers at random, as probable as the model makes each completion.
 
-An answer is completed as an ordering: ``places[row, item]`` and its inverse. Item by item, an item
-is taken out and put back anywhere between the last item that must come before it and the first that
-must come after, with the probability of each place given the order of the others. Only the items at
-the edges of the blocks that it passes change their block, so that a move takes little work.
+An answer is completed as an ordering, ``places[row, item]``. Item by item, an item is taken out and
+put back anywhere between the last item that must come before it and the first that must come after,
+with the probability of each place given the order of the others. Where answers may be mistaken,
+nothing must come before anything, but each vote that is gone against makes an ordering less likely.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +17,21 @@ from tierwise._kernels.extensions import table_units
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 _Places = npt.NDArray[np.int32]
+_Votes = npt.NDArray[np.int64]
+
+
+class Model(NamedTuple):
+    """Tiers by label of item, blocks by place, the distance in units, and theta per unit.
+
+    ``penalty`` is the log odds of a right answer against a mistaken one.
+    """
+
+    labels: _Integers
+    block_of_place: _Integers
+    misplaced: int
+    placing: _Integers
+    theta: float
+    penalty: float
 
 
 @compiled
@@ -44,20 +61,18 @@ def _exchange(
 
 
 @compiled
-def _tabulate(
-    places: _Places, row: int, labels: _Integers, block_of_place: _Integers, table: _Integers
-) -> None:
+def _tabulate(places: _Places, row: int, model: Model, table: _Integers) -> None:
     """Write down the contingency table of an ordering."""
     table[:] = 0
-    for item in range(labels.shape[0]):
-        table[block_of_place[places[row, item]], labels[item]] += 1
+    for item in range(model.labels.shape[0]):
+        table[model.block_of_place[places[row, item]], model.labels[item]] += 1
 
 
 @compiled
 def _bounds(relation: npt.NDArray[np.bool_], places: _Places, item: int) -> tuple[int, int]:
     """First and last place that the partial order leaves to an item, the others keeping theirs."""
     low, high = 0, places.shape[0] - 1
-    for other in range(places.shape[0]):
+    for other in range(relation.shape[0]):
         if relation[other, item]:
             low = max(low, places[other] + 1)
         elif relation[item, other]:
@@ -66,129 +81,107 @@ def _bounds(relation: npt.NDArray[np.bool_], places: _Places, item: int) -> tupl
 
 
 @compiled
-def _reach(
-    table: _Integers,
+def _walk(
+    places: _Places,
     ordering: _Integers,
-    labels: _Integers,
-    item: int,
-    home: int,
-    end: int,
-    starts: _Integers,
-    misplaced: int,
-    placing: _Integers,
-    changes: _Integers,
+    table: _Integers,
+    place: int,
+    target: int,
+    model: Model,
+    votes: _Votes,
+    energies: _Floats,
 ) -> None:
-    """Carry an item from its home block towards an end block, and the table with it.
+    """Move an item place by place; ``energies[place]`` is what it costs to get to each place.
 
-    ``changes[block]`` is written for each block on the way: what it costs to get there.
+    The energy is theta times the distance, plus the penalty of each vote that is gone against.
     """
-    label = labels[item]
-    for block in range(home, end):
-        edge = labels[ordering[starts[block + 1]]]
-        step = _exchange(table, block, label, edge, misplaced, placing)
-        changes[block + 1] = changes[block] + step
-    for block in range(home, end, -1):
-        edge = labels[ordering[starts[block] - 1]]
-        step = _exchange(table, block - 1, edge, label, misplaced, placing)
-        changes[block - 1] = changes[block] + step
+    item = ordering[place]
+    label = model.labels[item]
+    step = 1 if target > place else -1
+    for here in range(place, target, step):
+        there = here + step
+        other = ordering[there]
+        upper, lower = min(here, there), max(here, there)
+        change = 0.0
+        if model.block_of_place[upper] != model.block_of_place[lower]:
+            edge = model.labels[other]
+            falling, rising = (label, edge) if step == 1 else (edge, label)
+            units = _exchange(
+                table,
+                model.block_of_place[upper],
+                falling,
+                rising,
+                model.misplaced,
+                model.placing,
+            )
+            change += model.theta * units
+        if votes.shape[0] > 0:
+            # Going down, the item is now behind the other.
+            against = votes[item, other] - votes[other, item]
+            change += model.penalty * (against if step == 1 else -against)
+        energies[there] = energies[here] + change
+        ordering[here] = other
+        places[other] = here
+        ordering[there] = item
+        places[item] = there
 
 
 @compiled
-def _return(
-    table: _Integers,
-    ordering: _Integers,
-    labels: _Integers,
-    item: int,
-    home: int,
-    end: int,
-    starts: _Integers,
-    misplaced: int,
-    placing: _Integers,
-) -> None:
-    """Undo what `_reach` did to the table."""
-    label = labels[item]
-    for block in range(end - 1, home - 1, -1):
-        edge = labels[ordering[starts[block + 1]]]
-        _exchange(table, block, edge, label, misplaced, placing)
-    for block in range(end + 1, home + 1):
-        edge = labels[ordering[starts[block] - 1]]
-        _exchange(table, block - 1, label, edge, misplaced, placing)
-
-
-@compiled
-def _shift(places: _Places, ordering: _Integers, source: int, target: int) -> None:
-    """Move the item of one place to another; those between close the gap."""
-    item = ordering[source]
-    step = 1 if target > source else -1
-    for place in range(source, target, step):
-        ordering[place] = ordering[place + step]
-        places[ordering[place]] = place
-    ordering[target] = item
-    places[item] = target
+def _draw_place(energies: _Floats, low: int, high: int, rng: np.random.Generator) -> int:
+    """Draw a place, from low to high, with probabilities by the energies."""
+    least = energies[low : high + 1].min()
+    total = 0.0
+    for place in range(low, high + 1):
+        total += np.exp(least - energies[place])
+    remainder = rng.random() * total
+    # Where rounding leaves a remainder after the last place, the last possible one stands.
+    chosen = low
+    for place in range(low, high + 1):
+        weight = np.exp(least - energies[place])
+        if weight > 0.0:
+            chosen = place
+            remainder -= weight
+        if remainder < 0.0:
+            break
+    return chosen
 
 
 @compiled
 def reinsert_items(
     places: _Places,
     relations: npt.NDArray[np.bool_],
+    votes: _Votes,
     which: _Integers,
-    labels: _Integers,
-    sizes: _Integers,
-    theta: float,
-    misplaced: int,
-    placing: _Integers,
+    model: Model,
     rng: np.random.Generator,
 ) -> None:
     """Take out every item of every row once, and put it back at random; in place.
 
-    ``relations[which[row]]`` is the partial order of a row.
+    ``relations[which[row]]`` is the partial order that a row must keep to, and
+    ``votes[which[row]][a, b]`` how often the answer put a above b, if it may be mistaken; else it
+    has shape (rows, 0, 0).
     """
-    n_items = labels.shape[0]
-    n_tiers = sizes.shape[0]
-    starts = np.zeros(n_tiers + 1, dtype=np.int64)
-    block_of_place = np.empty(n_items, dtype=np.int64)
-    for block in range(n_tiers):
-        starts[block + 1] = starts[block] + sizes[block]
-        block_of_place[starts[block] : starts[block + 1]] = block
+    n_items = model.labels.shape[0]
+    n_tiers = model.placing.shape[0]
     table = np.empty((n_tiers, n_tiers), dtype=np.int64)
     ordering = np.empty(n_items, dtype=np.int64)
-    changes = np.empty(n_tiers, dtype=np.int64)
+    energies = np.empty(n_items)
     for row in range(places.shape[0]):
-        relation = relations[which[row]]
-        _tabulate(places, row, labels, block_of_place, table)
+        answer = which[row]
+        current = places[row]
+        _tabulate(places, row, model, table)
         for item in range(n_items):
-            ordering[places[row, item]] = item
+            ordering[current[item]] = item
         for item in range(n_items):
-            low, high = _bounds(relation, places[row], item)
+            low, high = _bounds(relations[answer], current, item)
             if low == high:
                 continue
-            place = places[row, item]
-            home, best, worst = block_of_place[place], block_of_place[low], block_of_place[high]
-            changes[home] = 0
-            arguments = (starts, misplaced, placing)
-            _reach(table, ordering, labels, item, home, best, *arguments, changes)
-            _return(table, ordering, labels, item, home, best, *arguments)
-            _reach(table, ordering, labels, item, home, worst, *arguments, changes)
-            _return(table, ordering, labels, item, home, worst, *arguments)
-            least = changes[best : worst + 1].min()
-            total = 0.0
-            for block in range(best, worst + 1):
-                room = min(high + 1, starts[block + 1]) - max(low, starts[block])
-                total += room * np.exp(-theta * (changes[block] - least))
-            remainder = rng.random() * total
-            target = place
-            for block in range(best, worst + 1):
-                first = max(low, starts[block])
-                room = min(high + 1, starts[block + 1]) - first
-                weight = np.exp(-theta * (changes[block] - least))
-                if weight > 0.0:
-                    target = first + min(int(remainder / weight), room - 1)
-                    remainder -= room * weight
-                if remainder < 0.0:
-                    break
-            # `changes` is not needed any more: going there brings the table up to date.
-            _reach(table, ordering, labels, item, home, block_of_place[target], *arguments, changes)
-            _shift(places[row], ordering, place, target)
+            arguments = (model, votes[answer], energies)
+            energies[current[item]] = 0.0
+            _walk(current, ordering, table, current[item], low, *arguments)
+            _walk(current, ordering, table, low, high, *arguments)
+            chosen = _draw_place(energies, low, high, rng)
+            _walk(current, ordering, table, high, chosen, *arguments)
 
 
 @compiled
@@ -196,11 +189,7 @@ def refill_places(
     places: _Places,
     first: npt.NDArray[np.int32],
     which: _Integers,
-    labels: _Integers,
-    sizes: _Integers,
-    theta: float,
-    misplaced: int,
-    placing: _Integers,
+    model: Model,
     rng: np.random.Generator,
 ) -> None:
     """Propose for every row any of its completions, all being equally likely; in place.
@@ -208,9 +197,8 @@ def refill_places(
     ``first[which[row]]`` is the first place of each item's tied group among the listed items, or -1
     for items that may be anywhere. The paper's proposal.
     """
-    n_items = labels.shape[0]
-    n_tiers = sizes.shape[0]
-    block_of_place = np.repeat(np.arange(n_tiers), sizes)
+    n_items = model.labels.shape[0]
+    n_tiers = model.placing.shape[0]
     table = np.empty((n_tiers, n_tiers), dtype=np.int64)
     proposal = np.empty((1, n_items), dtype=np.int32)
     keys = np.empty(n_items)
@@ -230,9 +218,21 @@ def refill_places(
             else:
                 proposal[0, sequence[listed]] = place
                 listed += 1
-        _tabulate(places, row, labels, block_of_place, table)
-        units = table_units(table, misplaced, placing)
-        _tabulate(proposal, 0, labels, block_of_place, table)
-        change = table_units(table, misplaced, placing) - units
-        if change <= 0 or rng.random() < np.exp(-theta * change):
+        _tabulate(places, row, model, table)
+        units = table_units(table, model.misplaced, model.placing)
+        _tabulate(proposal, 0, model, table)
+        change = table_units(table, model.misplaced, model.placing) - units
+        if change <= 0 or rng.random() < np.exp(-model.theta * change):
             places[row] = proposal[0]
+
+
+@compiled
+def votes_against(places: _Places, votes: _Votes, which: _Integers) -> _Integers:
+    """Count the votes of each row that its ordering goes against."""
+    numbers = np.zeros(places.shape[0], dtype=np.int64)
+    for row in range(places.shape[0]):
+        for first in range(places.shape[1]):
+            for second in range(places.shape[1]):
+                if places[row, first] > places[row, second]:
+                    numbers[row] += votes[which[row], first, second]
+    return numbers

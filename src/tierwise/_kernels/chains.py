@@ -39,19 +39,19 @@ def log_weight(total: float, knots: _Floats, values: _Floats, slopes: _Floats) -
 
 
 @compiled
-def _choose_places(sizes: _Integers, chosen: _Integers, rng: np.random.Generator) -> int:
-    """Choose places of a listing tier by tier whose items are to pass their labels round."""
-    n_items = 0
-    for size in sizes:
-        n_items += size
+def _choose_places(ends: _Integers, chosen: _Integers, rng: np.random.Generator) -> int:
+    """Choose places of a listing tier by tier whose items are to pass their labels round.
+
+    ``ends`` says where each tier ends in the listing, after a 0.
+    """
+    n_tiers = ends.shape[0] - 1
+    n_items = ends[n_tiers]
     kind = rng.random()
     if kind < _LOCAL:
-        upper = int(rng.random() * (sizes.shape[0] - 1))
-        start = 0
-        for tier in range(upper):
-            start += sizes[tier]
-        chosen[0] = start + int(rng.random() * sizes[upper])
-        chosen[1] = start + sizes[upper] + int(rng.random() * sizes[upper + 1])
+        upper = int(rng.random() * (n_tiers - 1))
+        for position in range(2):
+            start, end = ends[upper + position], ends[upper + position + 1]
+            chosen[position] = start + int(rng.random() * (end - start))
         return 2
     n_chosen = 3 if kind < _LOCAL + _ROUND and n_items > 2 else 2
     for position in range(n_chosen):
@@ -84,10 +84,13 @@ def switch_labels(
         return total, n_accepted
     # Items listed tier by tier: which tier a place belongs to never changes.
     listing = np.argsort(labels, kind="mergesort")
+    ends = np.zeros(sizes.shape[0] + 1, dtype=np.int64)
+    for tier in range(sizes.shape[0]):
+        ends[tier + 1] = ends[tier] + sizes[tier]
     chosen = np.empty(3, dtype=np.int64)
     height = log_weight(total, knots, values, slopes)
     for _ in range(n_steps):
-        n_chosen = _choose_places(sizes, chosen, rng)
+        n_chosen = _choose_places(ends, chosen, rng)
         change = 0.0
         for step in range(n_chosen - 1):
             here, there = chosen[step], chosen[step + 1]

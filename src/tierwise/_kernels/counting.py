@@ -50,3 +50,13 @@ def add_block_pair_counts(blocks: NDArray[np.int32], weights: Numbers, counts: N
             for second in range(n_items):
                 if 0 <= blocks[row, first] < blocks[row, second]:
                     counts[first, second] += weight
+
+
+@compiled
+def add_answer_places(
+    places: NDArray[np.int32], weights: Numbers, answers: NDArray[np.int64], counts: Numbers
+) -> None:
+    """Add to ``counts[answer, item, place]`` the weight of rows that belong to the answer."""
+    for row in range(places.shape[0]):
+        for item in range(places.shape[1]):
+            counts[answers[row], item, places[row, item]] += weights[row]

@@ -43,7 +43,7 @@ def weigh_tiers(
         least_here = least[starts[tier + 1] : starts[tier + 2]]
         weights = np.zeros((least_here.shape[0], n_thetas))
         layer = start_layer(tier, linear, pairs_transposed, sizes, binomials)
-        go_to_set(layer, 0)
+        go_to_set(layer, np.int64(0))
         for rank in range(least_here.shape[0]):
             if rank > 0:
                 enter_set(layer, next_set(layer.members))

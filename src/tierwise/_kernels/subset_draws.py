@@ -22,6 +22,9 @@ from tierwise._kernels.layers import (
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 
+# What weighs less than the best by this logarithm is lost in rounding.
+_NEGLIGIBLE = 100.0
+
 
 @compiled
 def _weigh_sets(
@@ -38,7 +41,7 @@ def _weigh_sets(
     weights[0] = 1.0
     for tier in range(sizes.shape[0]):
         layer = start_layer(tier, linear, pairs_transposed, sizes, binomials)
-        go_to_set(layer, 0)
+        go_to_set(layer, starts[0])
         for place in range(starts[tier + 1], starts[tier + 2]):
             if place > starts[tier + 1]:
                 enter_set(layer, next_set(layer.members))
@@ -47,9 +50,9 @@ def _weigh_sets(
                 for position in range(layer.chosen[1]):
                     before = starts[tier] + layer.ranks[1] + layer.keys[0, position]
                     cost = layer.costs[1] + layer.weights[position]
-                    weight += weights[before] * np.exp(
-                        -theta * (least[before] + cost - least[place])
-                    )
+                    excess = least[before] + cost - least[place]
+                    if theta * excess < _NEGLIGIBLE:
+                        weight += weights[before] * np.exp(-theta * excess)
                 if not next_choice(layer):
                     break
             weights[place] = weight
@@ -88,6 +91,8 @@ def draw_tiers(
                     before = layer.ranks[1] + layer.keys[0, position]
                     cost = layer.costs[1] + layer.weights[position]
                     excess = least[starts[tier] + before] + cost - least[here]
+                    if theta * excess >= _NEGLIGIBLE:
+                        continue
                     reached += weights[starts[tier] + before] * np.exp(-theta * excess)
                     # Should rounding keep the sum below the threshold, the last choice stands.
                     layer.chosen[0] = position

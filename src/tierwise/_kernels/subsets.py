@@ -37,7 +37,7 @@ def least_costs(linear: _Floats, pairs_transposed: _Floats, sizes: _Integers) ->
         current = values[starts[tier + 1] : starts[tier + 2]]
         layer = start_layer(tier, linear, pairs_transposed, sizes, binomials)
         keys, weights = layer.keys[0], layer.weights
-        go_to_set(layer, 0)
+        go_to_set(layer, np.int64(0))
         for rank in range(current.shape[0]):
             if rank > 0:
                 enter_set(layer, next_set(layer.members))
@@ -54,20 +54,31 @@ def least_costs(linear: _Floats, pairs_transposed: _Floats, sizes: _Integers) ->
 
 
 @compiled
-def count_optima(
+def find_optima(
     linear: _Floats,
     pairs_transposed: _Floats,
     sizes: _Integers,
     values: _Floats,
     tolerance: float,
-) -> float:
-    """Count the tiers whose cost is the least; exact up to ``2 ** 53``."""
+    limit: int,
+) -> tuple[float, _Integers]:
+    """Count the tiers whose cost is the least, and list the labels of up to ``limit``, one a row.
+
+    The number is exact up to ``2 ** 53``.
+    """
     binomials = binomial_table(sizes)
+    n_items = binomials.shape[0] - 1
     starts = layer_starts(sizes, binomials)
     ways = np.ones(1)
+    labels = np.zeros((1, n_items), np.int64)
+    ranks = np.zeros(1, np.int64)
     for tier in range(sizes.shape[0] - 1, -1, -1):
         layer = start_layer(tier, linear, pairs_transposed, sizes, binomials)
         ways_before = np.zeros(starts[tier + 1] - starts[tier])
+        labels_before = np.zeros((limit, n_items), np.int64)
+        ranks_before = np.zeros(limit, np.int64)
+        # A plain 0 would have what is called with it compiled once more.
+        n_found = np.int64(0)
         for rank in range(ways.shape[0]):
             if ways[rank] == 0.0:
                 continue
@@ -77,48 +88,18 @@ def count_optima(
                 for position in range(layer.chosen[1]):
                     before = layer.ranks[1] + layer.keys[0, position]
                     cost = layer.costs[1] + layer.weights[position]
-                    if values[starts[tier] + before] + cost <= least:
-                        ways_before[before] += ways[rank]
+                    if values[starts[tier] + before] + cost > least:
+                        continue
+                    ways_before[before] += ways[rank]
+                    layer.chosen[0] = position
+                    # Every set on the way has a best choice, so the limit leaves no loose ends.
+                    for row in range(ranks.shape[0]):
+                        if ranks[row] == rank and n_found < limit:
+                            copy_with_last_tier(layer, labels, row, labels_before, n_found)
+                            ranks_before[n_found] = before
+                            n_found += 1
                 if not next_choice(layer):
                     break
         ways = ways_before
-    return float(ways[0])
-
-
-@compiled
-def list_optima(
-    linear: _Floats,
-    pairs_transposed: _Floats,
-    sizes: _Integers,
-    values: _Floats,
-    tolerance: float,
-    limit: int,
-) -> _Integers:
-    """Labels of up to ``limit`` different tiers whose cost is the least, one a row."""
-    binomials = binomial_table(sizes)
-    n_items = binomials.shape[0] - 1
-    starts = layer_starts(sizes, binomials)
-    labels = np.zeros((1, n_items), np.int64)
-    ranks = np.zeros(1, np.int64)
-    for tier in range(sizes.shape[0] - 1, -1, -1):
-        layer = start_layer(tier, linear, pairs_transposed, sizes, binomials)
-        labels_before = np.zeros((limit, n_items), np.int64)
-        ranks_before = np.zeros(limit, np.int64)
-        n_found = 0
-        # Every set on the way has a best choice, so stopping at the limit leaves no loose ends.
-        for row in range(ranks.shape[0]):
-            go_to_set(layer, ranks[row])
-            least = values[starts[tier + 1] + ranks[row]] + tolerance
-            more = True
-            while more and n_found < limit:
-                for position in range(layer.chosen[1]):
-                    before = layer.ranks[1] + layer.keys[0, position]
-                    cost = layer.costs[1] + layer.weights[position]
-                    if n_found < limit and values[starts[tier] + before] + cost <= least:
-                        layer.chosen[0] = position
-                        copy_with_last_tier(layer, labels, row, labels_before, n_found)
-                        ranks_before[n_found] = before
-                        n_found += 1
-                more = next_choice(layer)
         labels, ranks = labels_before[:n_found], ranks_before[:n_found]
-    return labels
+    return float(ways[0]), labels

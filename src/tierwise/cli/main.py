@@ -8,7 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from tierwise._version import __version__
-from tierwise.cli import fit_command, mixture_command, report_command, search_command
+from tierwise.cli import (
+    fit_command,
+    mixture_command,
+    posterior_command,
+    report_command,
+    search_command,
+)
 from tierwise.cli.demo import demo
 from tierwise.cli.describe import describe
 from tierwise.errors import TierwiseError
@@ -23,6 +29,7 @@ app = typer.Typer(
 app.command()(describe)
 app.command("fit", epilog=fit_command.EXAMPLES)(fit_command.fit_command)
 app.command("search", epilog=search_command.EXAMPLES)(search_command.search_command)
+app.command("posterior", epilog=posterior_command.EXAMPLES)(posterior_command.posterior_command)
 app.command("report", epilog=report_command.EXAMPLES)(report_command.report_command)
 app.command("mixture", epilog=mixture_command.EXAMPLES)(mixture_command.mixture_command)
 app.command()(demo)

@@ -79,7 +79,7 @@ def mixture_command(
     rankings = options.read_file(file, format, layout, unranked, ties, weights)
     found = fit_mixture(
         rankings,
-        _parse_groups(groups),
+        options.parse_groups(groups),
         "search" if sizes is None else options.parse_sizes(sizes),
         distance,
         noise=noise,
@@ -100,20 +100,6 @@ def mixture_command(
     if columns is not None:
         parts += [printing.heading("Share of each group, by value"), _table(columns)]
     printing.print_result(parts, out)
-
-
-def _parse_groups(text: str) -> list[int]:
-    """Read numbers of groups as people type them: 3, or 1-6, or 2,4."""
-    from tierwise.errors import InputError
-
-    try:
-        numbers: list[int] = []
-        for part in text.split(","):
-            first, _, last = part.partition("-")
-            numbers += range(int(first), int(last or first) + 1)
-    except ValueError:
-        raise InputError(f"groups {text!r} are not numbers such as 3, 1-6 or 2,4") from None
-    return numbers
 
 
 def _relate(found: "Mixture", covariate: Path) -> dict[str, list[Any]]:

@@ -112,6 +112,20 @@ def parse_sizes(text: str) -> tuple[int, ...]:
         raise InputError(f"sizes {text!r} are not whole numbers such as 1,2,2") from None
 
 
+def parse_groups(text: str) -> list[int]:
+    """Read numbers of groups as people type them: 3, or 1-6, or 2,4."""
+    from tierwise.errors import InputError
+
+    try:
+        numbers: list[int] = []
+        for part in text.split(","):
+            first, _, last = part.partition("-")
+            numbers += range(int(first), int(last or first) + 1)
+    except ValueError:
+        raise InputError(f"groups {text!r} are not numbers such as 3, 1-6 or 2,4") from None
+    return numbers
+
+
 def read_file(
     file: str, file_format: Format, layout: Layout, unranked: Unranked, ties: Ties, weights: Weights
 ) -> "Rankings":

@@ -22,7 +22,15 @@ tierwise posterior survey.csv --method mcmc --checkpoint run --workers -1
 
 def posterior_command(
     file: options.File,
-    sizes: options.Sizes = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="1,2,2",
+            help="How many items each tier holds, best tier first; open if not given.",
+            show_default=False,
+            rich_help_panel=_CHAINS,
+        ),
+    ] = None,
     distance: options.Distance = "kendall",
     chains: Annotated[
         int, typer.Option(metavar="N", help="Number of chains.", rich_help_panel=_CHAINS)

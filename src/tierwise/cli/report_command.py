@@ -20,6 +20,8 @@ tierwise report survey.csv -o report.html
 tierwise report ballots.csv --unranked below --sizes 1,2,3 --title "Spring election"
 
 tierwise report survey.parquet --uncertainty posterior --seed 1
+
+tierwise report survey.csv --groups 2-4
 """
 
 
@@ -52,6 +54,15 @@ def report_command(
             rich_help_panel=_REPORT,
         ),
     ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            metavar="3|2-4|2,4",
+            help="Also divide people into so many groups, and say whether that is supported.",
+            show_default=False,
+            rich_help_panel=_REPORT,
+        ),
+    ] = None,
     workers: options.Workers = None,
     seed: options.Seed = None,
     format: options.Format = "auto",  # noqa: A002 - becomes the option --format
@@ -74,6 +85,7 @@ def report_command(
         distance=distance,
         uncertainty=uncertainty,
         replicates=replicates,
+        groups=options.parse_groups(groups) if groups else None,
         title=title,
         workers=workers,
         progress=printing.progress(quiet=quiet),
@@ -87,11 +99,15 @@ def report_command(
 
 def print_analysis(analysis: "Analysis", out: Path) -> None:
     """Print the gist of a report, and where it is."""
+    from tierwise.reporting.groups import whether_several
+
     parts: list[Any] = [
         str(analysis.fit.tiers),
         "",
         analysis.check.verdict_in_words(),
         "",
-        f"The report is in {out}",
     ]
+    if analysis.groups is not None:
+        parts += [whether_several(analysis.groups), ""]
+    parts.append(f"The report is in {out}")
     printing.print_result(parts, None)

@@ -7,7 +7,7 @@ from itertools import accumulate
 from math import comb
 from typing import TYPE_CHECKING
 
-from tierwise._kernels.subsets import count_optima, least_costs, list_optima
+from tierwise._kernels.subsets import find_optima, least_costs
 from tierwise.consensus.result import MAX_ALTERNATIVES, Consensus
 from tierwise.errors import TooLargeError
 
@@ -73,25 +73,23 @@ def fits(sizes: Sizes, max_steps: float) -> bool:
 
 
 def best_labels(problem: Problem) -> tuple[npt.NDArray[np.int64], float]:
-    """One optimum and its total, as fast as possible: for searches over many size vectors."""
-    sizes = problem.sizes_array
-    values = least_costs(problem.linear, problem.pairs_transposed, sizes)
-    labels = list_optima(
-        problem.linear, problem.pairs_transposed, sizes, values, problem.tolerance, 1
-    )
-    return labels[0], float(values[-1])
+    """One optimum and its total, for searches over many size vectors."""
+    total, _, labels = _find_optima(problem)
+    return labels[0], total
 
 
 def count_and_list(problem: Problem) -> tuple[int | None, list[npt.NDArray[np.int64]]]:
     """How many optima there are, unless beyond counting, and the labels of some of them."""
-    sizes = problem.sizes_array
-    values = least_costs(problem.linear, problem.pairs_transposed, sizes)
-    arguments = (problem.linear, problem.pairs_transposed, sizes, values, problem.tolerance)
-    n_optima = count_optima(*arguments)
-    return (
-        int(n_optima) if n_optima <= _LARGEST_EXACT_COUNT else None,
-        list(list_optima(*arguments, MAX_ALTERNATIVES + 1)),
-    )
+    _, n_optima, labels = _find_optima(problem)
+    return int(n_optima) if n_optima <= _LARGEST_EXACT_COUNT else None, list(labels)
+
+
+def _find_optima(problem: Problem) -> tuple[float, float, npt.NDArray[np.int64]]:
+    """Least total, the number of optima, and the labels of some of them."""
+    arguments = (problem.linear, problem.pairs_transposed, problem.sizes_array)
+    values = least_costs(*arguments)
+    n_optima, labels = find_optima(*arguments, values, problem.tolerance, MAX_ALTERNATIVES + 1)
+    return float(values[-1]), n_optima, labels
 
 
 def solve_by_subsets(problem: Problem, *, max_steps: float) -> Consensus:

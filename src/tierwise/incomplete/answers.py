@@ -10,7 +10,7 @@ import numpy as np
 
 from tierwise._encoding import NOT_LISTED
 from tierwise.counts import first_places
-from tierwise.errors import TooLargeError
+from tierwise.errors import InputError, TooLargeError
 from tierwise.incomplete import strict
 from tierwise.incomplete.augmentation import DrawnCompletions
 from tierwise.incomplete.base import ExactCompletions
@@ -109,6 +109,11 @@ def answers_of(
         anywhere; beyond, their completions are listed or drawn.
     """
     if isinstance(data, Preferences):
+        if data.cycles == "keep":
+            raise InputError(
+                "these preferences may be mistaken, so they do not say which orderings are "
+                'possible: fit them, or make them with cycles="error"'
+            )
         orders, pattern_of = orders_of_preferences(data)
         rows = np.arange(len(orders.weights))
         return Answers(tuple(_general_parts(orders, rows, sizes, distance, rng)), pattern_of)

@@ -6,12 +6,11 @@ through all answers and changes their completions. What is expected is averaged 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from tierwise._kernels.augmentation import refill_places, reinsert_items
+from tierwise._kernels.augmentation import Model, refill_places, reinsert_items
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
 from tierwise._kernels.extensions import block_units
 from tierwise.errors import InputError
@@ -19,6 +18,8 @@ from tierwise.estimate import Estimate
 from tierwise.incomplete.base import Completions, Floats, Labels
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
     from tierwise._encoding import Places
@@ -31,25 +32,10 @@ Proposal: TypeAlias = Literal["reinsert", "refill"]
 # Completions that an average is taken over, of all answers together; each answer gets so many.
 DRAWS = 4000
 FEWEST_SWEEPS, MOST_SWEEPS = 4, 50
-# An estimate of what other tiers gain needs more draws.
-GAIN_STRETCHES = 4
-
-
-@dataclass(frozen=True)
-class DrawnMoments:
-    """Sums over answers, times their weights, of moments of the distance of drawn completions.
-
-    Attributes
-    ----------
-    mean, error
-        Of the mean, and its standard error.
-    variance
-        Of the variance.
-    """
-
-    mean: float
-    error: float
-    variance: float
+# Estimates of log-likelihoods need more draws: so many stretches of sweeps ...
+STRETCHES = 8
+# ... at so many shares of the energy.
+PATH_NODES = 10
 
 
 class DrawnCompletions(Completions):
@@ -89,6 +75,7 @@ class DrawnCompletions(Completions):
                 'refill; use proposal="reinsert"'
             )
         self._orders = orders
+        self._votes = np.empty((len(orders.weights), 0, 0), dtype=np.int64)
         self._rng = rng
         self._proposal = proposal
         rows = np.arange(len(orders.weights))
@@ -106,21 +93,37 @@ class DrawnCompletions(Completions):
         blocks: npt.NDArray[np.int32] = self._block_of_place[self.places]
         return blocks
 
-    def sweep(self, labels: Labels, theta: float) -> None:
-        """Go once through all answers and change their completions."""
-        common = (
-            self._which,
-            labels,
-            np.array(self.sizes, dtype=np.int64),
-            theta * self.rule.unit,
-            self.rule.misplaced,
-            self.rule.placing,
-            self._rng,
-        )
+    def sweep(self, labels: Labels, theta: float, share: float = 1.0) -> None:
+        """Go once through all answers and change their completions.
+
+        Parameters
+        ----------
+        labels, theta
+            Tiers and theta.
+        share
+            Share of the energy that counts: 0 makes all completions equally likely.
+        """
+        model = self._model(labels, theta, share)
         if self._proposal == "refill" and self._orders.first is not None:
-            refill_places(self.places, self._orders.first, *common)
+            refill_places(self.places, self._orders.first, self._which, model, self._rng)
         else:
-            reinsert_items(self.places, self._orders.relations, *common)
+            relations = self._orders.relations
+            reinsert_items(self.places, relations, self._votes, self._which, model, self._rng)
+
+    def _model(self, labels: Labels, theta: float, share: float) -> Model:
+        rule = self.rule
+        return Model(
+            labels,
+            self._block_of_place.astype(np.int64),
+            rule.misplaced,
+            rule.placing,
+            share * theta * rule.unit,
+            penalty=0.0,
+        )
+
+    def energies(self, labels: Labels, theta: float) -> Floats:
+        """Minus the log of the weight of each completed answer."""
+        return theta * self.distances(labels)
 
     def distances(self, labels: Labels) -> Floats:
         """Distance of each completed answer from tiers."""
@@ -160,7 +163,7 @@ class DrawnCompletions(Completions):
             Other tiers, close to them.
         """
         drawn = []
-        for _ in range(GAIN_STRETCHES * self._sweeps):
+        for _ in range(STRETCHES // 2 * self._sweeps):
             self.sweep(labels, theta)
             drawn.append(self.blocks)
         blocks = np.concatenate(drawn)
@@ -186,30 +189,44 @@ class DrawnCompletions(Completions):
         error = float(np.sqrt((self._row_weights**2 * relative).sum()))
         return Estimate(gain, standard_error=error, method="importance")
 
-    def moments(self, labels: Labels, theta: float, stretches: int) -> DrawnMoments:
-        """Estimate moments of the distance from stretches of sweeps.
-
-        Parameters
-        ----------
-        labels, theta
-            Tiers and theta.
-        stretches
-            Number of stretches: the longer they are all together, the better the estimate.
-        """
-        for _ in range(self._sweeps):
-            self.sweep(labels, theta)
-        means = np.zeros((stretches, len(self.places)))
-        squares = np.zeros(len(self.places))
-        for stretch in range(stretches):
-            for _ in range(self._sweeps):
-                self.sweep(labels, theta)
-                distances = self.distances(labels)
-                means[stretch] += distances / self._sweeps
-                squares += distances**2 / (self._sweeps * stretches)
-        totals = (self._row_weights * means).sum(axis=1)
-        variances = squares - means.mean(axis=0) ** 2
-        return DrawnMoments(
-            mean=float(totals.mean()),
-            error=float(totals.std(ddof=1) / np.sqrt(stretches)),
-            variance=float((self._row_weights * variances).sum()),
+    def variance(self, labels: Labels, theta: float) -> float:
+        """Sum over answers, times their weights, of the variance of the distance."""
+        _, variances = self._average(
+            lambda: self.distances(labels), lambda: self.sweep(labels, theta)
         )
+        return float((self._row_weights * variances).sum())
+
+    def log_weight(self, labels: Labels, theta: float) -> Estimate:
+        """Estimate the sum over answers of the log of the summed weights of their completions.
+
+        As a function of the share of the energy that counts, its derivative is minus the mean
+        energy, which is averaged along a path from 0, where all completions are equally likely.
+        """
+        nodes, widths = np.polynomial.legendre.leggauss(PATH_NODES)
+        value = float((self.weights * self.log_numbers).sum())
+        variance = 0.0
+        for share, width in zip((nodes + 1) / 2, widths / 2, strict=True):
+            means, _ = self._average(
+                lambda: self.energies(labels, theta),
+                lambda share=float(share): self.sweep(labels, theta, share),  # type: ignore[misc]
+            )
+            totals = (self._row_weights * means).sum(axis=1)
+            value -= float(width * totals.mean())
+            variance += width**2 * float(totals.var(ddof=1)) / len(totals)
+        return Estimate(value, standard_error=variance**0.5, method="path")
+
+    def _average(
+        self, measure: Callable[[], Floats], sweep: Callable[[], None]
+    ) -> tuple[Floats, Floats]:
+        """Measure after each of many sweeps; return means of stretches, and variances."""
+        for _ in range(self._sweeps):
+            sweep()
+        means = np.zeros((STRETCHES, len(self.places)))
+        squares = np.zeros(len(self.places))
+        for stretch in range(STRETCHES):
+            for _ in range(self._sweeps):
+                sweep()
+                values = measure()
+                means[stretch] += values / self._sweeps
+                squares += values**2 / (self._sweeps * STRETCHES)
+        return means, squares - means.mean(axis=0) ** 2

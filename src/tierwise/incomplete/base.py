@@ -1,8 +1,10 @@
 """What every way to sum over the complete orderings behind incomplete answers offers."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
+from functools import reduce
 from typing import Self, TypeAlias
 
 import numpy as np
@@ -102,6 +104,11 @@ class ExactCompletions(Completions):
 
     def _weigh(self) -> None:
         """Bring up to date what else depends on the weights, if anything does."""
+
+
+def expected_costs_of(parts: Iterable[Completions], labels: Labels, theta: float) -> Costs:
+    """Return the expected costs of several collections of answers together."""
+    return reduce(add_costs, (part.expected_costs(labels, theta) for part in parts))
 
 
 def add_costs(one: Costs, other: Costs) -> Costs:

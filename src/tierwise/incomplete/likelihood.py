@@ -8,7 +8,7 @@ from math import inf
 from operator import add
 from typing import TYPE_CHECKING
 
-from tierwise.incomplete.base import add_costs
+from tierwise.incomplete.base import expected_costs_of
 
 if TYPE_CHECKING:
     from tierwise.distances import Costs
@@ -65,7 +65,7 @@ class Likelihood:
     def expected_costs(self, labels: Labels, theta: float) -> Costs:
         """Costs of all tiers, on the average over completions drawn from the model."""
         theta = min(theta, self.largest_theta)
-        return reduce(add_costs, (part.expected_costs(labels, theta) for part in self.parts))
+        return expected_costs_of(self.parts, labels, theta)
 
     def information(self, labels: Labels, theta: float) -> float:
         """Information about theta: minus the second derivative of the log-likelihood."""

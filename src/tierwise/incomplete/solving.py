@@ -16,7 +16,7 @@ from tierwise.incomplete.answers import Answers, answered_places, answers_of
 from tierwise.incomplete.expectation import Maximum, maximise, starting_labels
 from tierwise.incomplete.likelihood import Likelihood
 from tierwise.incomplete.partial import orders_of_places, orders_of_preferences
-from tierwise.incomplete.stochastic import STRETCHES, log_weight_of_all, settle
+from tierwise.incomplete.stochastic import settle
 from tierwise.partition import partition_function
 from tierwise.preferences import Preferences
 from tierwise.theta import ThetaEstimate
@@ -56,6 +56,10 @@ def solve_incomplete(
             'theta_method="monte-carlo" needs answers that leave no doubt about their blocks: '
             'use theta_method="exact"'
         )
+    if isinstance(data, Preferences) and data.cycles == "keep":
+        from tierwise.incomplete.mistakes import solve_with_mistakes
+
+        return solve_with_mistakes(data, sizes, distance, settings, rng)
     partition = partition_function(sizes, distance, method=settings.partition_method, rng=rng)
     if len(sizes) == 1:
         return _no_tiers(data, partition)
@@ -87,14 +91,14 @@ def _solve_exactly(
     answers: Answers, partition: PartitionFunction, settings: Settings, rng: np.random.Generator
 ) -> Solution:
     likelihood = Likelihood(answers.exact, partition)
-    top = maximise(likelihood, _starts(likelihood, settings.method, rng))
+    top = maximise(likelihood, starts_of(likelihood, settings.method, rng))
     costs = likelihood.expected_costs(top.labels, top.theta)
     total = float(total_cost(top.labels, costs.linear, costs.pairs))
     finite = min(top.theta, likelihood.largest_theta)
     error = partition.log_value(finite).standard_error
     return Solution(
-        consensus=_unproved(top.labels, total, "expectation-maximisation"),
-        theta=_theta_estimate(likelihood, top, settings.confidence),
+        consensus=unproved(top.labels, total, "expectation-maximisation"),
+        theta=theta_with_error(likelihood, top, settings.confidence),
         log_likelihood=top.value,
         log_likelihood_error=likelihood.n_rankings * error,
         partition_method=partition.method,
@@ -102,7 +106,7 @@ def _solve_exactly(
     )
 
 
-def _starts(likelihood: Likelihood, method: str, rng: np.random.Generator) -> list[Labels]:
+def starts_of(likelihood: Likelihood, method: str, rng: np.random.Generator) -> list[Labels]:
     """Tiers to climb from: those closest to the answers, and some at random."""
     start = starting_labels(likelihood, method, rng)
     work = sum(part.work for part in likelihood.parts)
@@ -110,17 +114,18 @@ def _starts(likelihood: Likelihood, method: str, rng: np.random.Generator) -> li
     return [start, *(rng.permutation(start) for _ in range(n_random))]
 
 
-def _theta_estimate(likelihood: Likelihood, top: Maximum, confidence: float) -> ThetaEstimate:
-    """Add the standard error, from the information that the observed answers hold."""
+def theta_with_error(likelihood: Likelihood, top: Maximum, confidence: float) -> ThetaEstimate:
+    """Return theta with its standard error, by the information that the answers hold about it."""
     if isinf(top.theta):
         return ThetaEstimate(inf, nan, (0.0, inf), "exact")
     information = likelihood.information(top.labels, top.theta)
-    return _with_information(top.theta, information, confidence)
+    return theta_of_information(top.theta, information, confidence)
 
 
-def _with_information(
+def theta_of_information(
     theta: float, information: float, confidence: float, *, converged: bool = True
 ) -> ThetaEstimate:
+    """Return theta with the standard error that follows from an amount of information."""
     error = 1 / sqrt(information) if information > 0 else inf
     reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
     return ThetaEstimate(
@@ -137,18 +142,23 @@ def _solve_by_drawing(
     exact = answers.exact
     settled = settle(exact, drawn, partition, settings.method, rng)
     theta = min(settled.theta, Likelihood((), partition).largest_theta)
-    log_weight = log_weight_of_all(exact, drawn, settled.labels, theta)
+    log_weight = drawn.log_weight(settled.labels, theta)
+    known = [part.sums(settled.labels, theta) for part in exact]
     n_rankings = sum(float(part.weights.sum()) for part in (*exact, drawn))
     log_partition = partition.log_value(theta)
     information = n_rankings * float(partition.variance(theta))
-    information -= sum(part.sums(settled.labels, theta).variance for part in exact)
-    information -= drawn.moments(settled.labels, theta, STRETCHES).variance
+    information -= sum(sums.variance for sums in known)
+    information -= drawn.variance(settled.labels, theta)
     return Solution(
-        consensus=_unproved(settled.labels, settled.total, "stochastic expectation-maximisation"),
-        theta=_with_information(
+        consensus=unproved(settled.labels, settled.total, "stochastic expectation-maximisation"),
+        theta=theta_of_information(
             settled.theta, information, settings.confidence, converged=settled.converged
         ),
-        log_likelihood=float(log_weight) - n_rankings * float(log_partition),
+        log_likelihood=(
+            float(log_weight)
+            + sum(sums.log_weight for sums in known)
+            - n_rankings * float(log_partition)
+        ),
         log_likelihood_error=hypot(
             log_weight.standard_error, n_rankings * log_partition.standard_error
         ),
@@ -159,5 +169,6 @@ def _solve_by_drawing(
     )
 
 
-def _unproved(labels: Labels, total: float, method: str) -> Consensus:
+def unproved(labels: Labels, total: float, method: str) -> Consensus:
+    """Return tiers of which nothing is proved."""
     return Consensus(labels=labels, total=total, method=method, optimal=False, bound=total)

@@ -9,7 +9,6 @@ average settles. The number of rounds is limited.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import reduce
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -18,8 +17,7 @@ import numpy as np
 from tierwise._kernels.objective import total_cost
 from tierwise.consensus import find_consensus
 from tierwise.distances import Costs
-from tierwise.estimate import Estimate
-from tierwise.incomplete.base import add_costs
+from tierwise.incomplete.base import expected_costs_of
 from tierwise.incomplete.expectation import closer_labels, neighbouring_swaps
 from tierwise.incomplete.likelihood import LARGEST_THETA_OF_UNIT
 from tierwise.theta import estimate_theta
@@ -38,9 +36,6 @@ STILL_ROUNDS = 10
 STILL_SHARE = 0.002
 # A swap is made if its gain is above zero by so many standard errors.
 SURE_ERRORS = 3.0
-# Thetas at which the mean distance is estimated, and stretches of sweeps at each.
-PATH_NODES = 10
-STRETCHES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +110,7 @@ class _Rounds:
 
     def draw(self, labels: Labels, theta: float) -> Costs:
         """Costs of all tiers, as drawn completions have them."""
-        return reduce(add_costs, (part.expected_costs(labels, theta) for part in self._parts))
+        return expected_costs_of(self._parts, labels, theta)
 
     def best_theta(self, labels: Labels, costs: Costs) -> float:
         """Theta at which the mean distance is that of the costs."""
@@ -163,31 +158,4 @@ def _blend(old: Costs, new: Costs, share: float) -> Costs:
     return Costs(
         linear=old.linear + share * (new.linear - old.linear),
         pairs=old.pairs + share * (new.pairs - old.pairs),
-    )
-
-
-def estimate_log_weight(drawn: DrawnCompletions, labels: Labels, theta: float) -> Estimate:
-    """Estimate the sum over answers of the log of the summed ``exp(-theta d)`` of completions.
-
-    Its derivative in theta is minus the expected distance, which is estimated along a path from 0,
-    where all that counts is the number of completions.
-    """
-    nodes, shares = np.polynomial.legendre.leggauss(PATH_NODES)
-    value = float((drawn.weights * drawn.log_numbers).sum())
-    variance = 0.0
-    for node, share in zip((nodes + 1) / 2, shares / 2, strict=True):
-        moments = drawn.moments(labels, theta * float(node), STRETCHES)
-        value -= theta * share * moments.mean
-        variance += (theta * share * moments.error) ** 2
-    return Estimate(value, standard_error=variance**0.5, method="path")
-
-
-def log_weight_of_all(
-    exact: Sequence[ExactCompletions], drawn: DrawnCompletions, labels: Labels, theta: float
-) -> Estimate:
-    """Sum the log weights of answers that are summed over and of answers that are drawn."""
-    estimated = estimate_log_weight(drawn, labels, theta)
-    known = sum(part.sums(labels, theta).log_weight for part in exact)
-    return Estimate(
-        known + estimated, standard_error=estimated.standard_error, method=estimated.method
     )

@@ -109,7 +109,7 @@ def count_steps(sizes: Sizes) -> int:
     Examples
     --------
     >>> count_steps((1, 1))
-    3
+    4
     """
     total, before = 0, sum(sizes)
     for taken in sizes:

@@ -1,37 +1,26 @@
-"""sample_mixture: the posterior of shares, tiers and thetas of several groups."""
+"""MixtureDraws: draws from the posterior of several groups, and what they say."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from math import inf
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._random import RandomSource, spawn_seeds
-from tierwise.distances import Distance, get_distance
 from tierwise.errors import InputError
 from tierwise.fit_result import plain_tiers
 from tierwise.fitting import named_tiers
-from tierwise.mixture.answers import answers_of
-from tierwise.mixture.components import CountingWorkshop
-from tierwise.mixture.estimation import fit_mixture
-from tierwise.mixture.gibbs import Chain, run_chain
-from tierwise.mixture.plans import Noise, SizesOfGroups, plans_of
 from tierwise.mixture.result import Mixture
-from tierwise.mixture.workshop import Component
-from tierwise.parallel import run_tasks
-from tierwise.priors import Gamma, ThetaPrior, as_theta_prior
-from tierwise.progress import Progress
-from tierwise.provenance import Provenance, Stopwatch
-from tierwise.rankings import Rankings
+from tierwise.provenance import Provenance
 from tierwise.tiers import Tiers
 
 if TYPE_CHECKING:
     from tierwise.posterior.diagnostics import Diagnostics
 
-# A group in perfect agreement has an infinite theta by maximum likelihood; a chain starts here.
-_LARGEST_START = 5.0
+_TO_SETTLE = (
+    "Use a longer warmup and more draws; groups that can hardly be told apart need very many, and "
+    "fewer groups may be wiser"
+)
+_TO_GAIN_DRAWS = "use more draws or chains"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,7 +101,16 @@ class MixtureDraws:
             numbers[f"share of {name}"] = self.shares[:, :, position]
             if len(group.sizes) > 1:
                 numbers[f"theta of {name}"] = self.thetas[:, :, position]
-        return diagnose(numbers, np.empty((*self.log_likelihood.shape, 0), dtype=np.int64), [])
+        no_ties = np.empty((*self.log_likelihood.shape, 0), dtype=np.int64)
+        found = diagnose(numbers, no_ties, [])
+        return replace(found, to_settle=_TO_SETTLE, to_gain_draws=_TO_GAIN_DRAWS)
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the chains, each with what to do about it; empty if all is well."""
+        if len(self.log_likelihood) == 1:
+            return ("one chain has nothing to be compared with: use several, such as chains=4",)
+        return self.diagnostics().problems
 
     def interval(
         self, values: NDArray[np.float64], probability: float = 0.95
@@ -145,11 +143,10 @@ class MixtureDraws:
                 )
                 text += f"\n  {tiers}  ({frequency:.0%} of draws)"
             lines.append(text)
-        if n_chains == 1:
-            return "\n".join([*lines, "", "One chain has nothing to be compared with: run more."])
-        found = self.diagnostics()
-        verdict = f"largest R-hat {found.worst_r_hat.r_hat:.3f} ({found.worst_r_hat.name})"
-        return "\n".join([*lines, "", verdict, *(f"Beware: {text}." for text in found.problems)])
+        if n_chains > 1:
+            worst = self.diagnostics().worst_r_hat
+            lines += ["", f"largest R-hat {worst.r_hat:.3f} ({worst.name})"]
+        return "\n".join([*lines, *(f"Careful: {problem}." for problem in self.problems)])
 
     def __repr__(self) -> str:
         n_chains, n_draws = self.log_likelihood.shape
@@ -184,114 +181,3 @@ class MixtureDraws:
             "n_switches": self.n_switches,
             "provenance": self.provenance.to_dict(),
         }
-
-
-def sample_mixture(
-    rankings: Rankings,
-    n_groups: int,
-    sizes: SizesOfGroups = "search",
-    distance: str | Distance = "kendall",
-    *,
-    noise: Noise = "none",
-    chains: int = 4,
-    draws: int = 1000,
-    warmup: int = 500,
-    prior_theta: ThetaPrior | Callable[[Any], Any] = Gamma(2.0, 2.0),  # noqa: B008 - frozen
-    concentration: float = 1.0,
-    starts: int = 20,
-    workers: int | None = None,
-    progress: Progress = "auto",
-    rng: RandomSource = None,
-) -> MixtureDraws:
-    """Draw shares, tiers, thetas and memberships of several groups from their posterior.
-
-    A Gibbs sampler: who belongs where, then the shares, then each group's tiers (by Metropolis
-    swaps) and theta (from its exact distribution given the tiers). Chains start at the groups that
-    `fit_mixture` finds, and groups are named after those in every draw.
-
-    Parameters
-    ----------
-    rankings
-        The rankings, with whole weights. Incomplete answers must leave no doubt about which items
-        lie in which tier-sized block of places.
-    n_groups
-        The number of groups.
-    sizes
-        As for `fit_mixture`; "search" keeps to the sizes that are found there.
-    distance, noise, starts, workers, progress
-        As for `fit_mixture`.
-    chains, draws, warmup
-        Number of chains, draws to keep from each, and draws to throw away before.
-    prior_theta
-        Prior of every theta: `Gamma`, or a function that gives the log density.
-    concentration
-        Parameter of the symmetric Dirichlet prior of the shares.
-    rng
-        Seed or generator.
-
-    Examples
-    --------
-    >>> import tierwise as tw
-    >>> drawn = sample_mixture(
-    ...     tw.load_political_goals(), 2, sizes=(2, 2), chains=2, draws=200, rng=1
-    ... )
-    >>> drawn.tiers(1)
-    (Tiers('order ~ prices > say ~ speech'), 1.0)
-    """
-    watch = Stopwatch()
-    for name, value, least in (("chains", chains, 1), ("draws", draws, 1), ("warmup", warmup, 0)):
-        if value < least:
-            raise InputError(f"{name} must be at least {least}; got {value}")
-    if not 0 < concentration < inf:
-        raise InputError(f"concentration must be a positive number; got {concentration}")
-    if rankings.weights.dtype.kind != "i":
-        raise InputError("sampling memberships needs whole weights: each ranking is in one group")
-    if isinstance(n_groups, Iterable):
-        raise InputError(f"n_groups must be one number; got {n_groups!r}: compare by fit_mixture")
-    (plans,) = plans_of(len(rankings.items), n_groups, sizes, noise).values()
-    if answers_of(rankings, plans).open:
-        raise InputError(
-            "sampling needs answers that say which items lie in which tier-sized block: complete "
-            "ones, or sizes whose last tier holds all items that any answer leaves out"
-        )
-    measure, prior = get_distance(distance), as_theta_prior(prior_theta)
-    start_seed, chain_seed = spawn_seeds(rng, 2)
-    start = fit_mixture(
-        rankings,
-        n_groups,
-        sizes,
-        measure,
-        noise=noise,
-        starts=starts,
-        workers=workers,
-        progress=progress,
-        rng=start_seed,
-    )
-    answers = answers_of(rankings, {group.sizes for group in start.groups})
-    workshop = CountingWorkshop(answers, measure)
-    components = []
-    for group in start.groups:
-        theta = min(group.theta, _LARGEST_START)
-        log_partition = float(workshop.partition(group.sizes).log_value(theta))
-        labels = group.tiers.label_array(rankings.items)
-        components.append(Component(group.sizes, labels, theta, log_partition))
-    chain = Chain(
-        answers, measure, tuple(components), start.shares, prior, concentration, warmup, draws
-    )
-    traces = run_tasks(
-        run_chain,
-        [(chain, seed) for seed in spawn_seeds(chain_seed, chains)],
-        description="Sampling groups",
-        workers=workers,
-        progress=progress,
-    )
-    return MixtureDraws(
-        shares=np.array([trace.shares for trace in traces]),
-        thetas=np.array([trace.thetas for trace in traces]),
-        labels=np.array([trace.labels for trace in traces]) + 1,
-        log_likelihood=np.array([trace.log_likelihood for trace in traces]),
-        pattern_memberships=np.mean([trace.memberships for trace in traces], axis=0),
-        n_switches=sum(trace.n_switches for trace in traces),
-        start=start,
-        provenance=watch.provenance(rng),
-    )

@@ -234,7 +234,8 @@ def _best(runs: list[Climb]) -> _Ended:
 def _choose(comparison: list[Scores], criterion: Criterion) -> Scores:
     """Return the scores of the best number of groups; the smaller of equals."""
     if criterion == "held-out":
-        return max(comparison, key=lambda scores: scores.held_out or -np.inf)
+        scored = [scores for scores in comparison if scores.held_out is not None]
+        return max(scored, key=lambda scores: scores.held_out or 0.0)
     return min(comparison, key=lambda scores: scores.bic if criterion == "bic" else scores.icl)
 
 

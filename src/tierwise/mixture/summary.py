@@ -80,4 +80,6 @@ def _comparison_lines(mixture: "Mixture") -> list[str]:
             f"{scores.icl:>13.2f}{held_out:>24}{chosen}"
         )
     lines.append("BIC and ICL: lower is better; held-out log probability: higher is better.")
+    if mixture.n_groups == mixture.comparison[-1].n_groups:
+        lines.append("The largest number that was tried was chosen: try larger ones too.")
     return lines

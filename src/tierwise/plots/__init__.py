@@ -6,6 +6,7 @@ Colours can be told apart by colour-blind readers, and labels fit with 25 items.
 
 from tierwise.plots.check import expected_pairs, expected_ranks, theta_along_ranking
 from tierwise.plots.data import pairwise_matrix, rank_boxes, tier_rank_boxes
+from tierwise.plots.mixture import group_tier_lists, memberships
 from tierwise.plots.model import distance_distributions, rank_tier_bars
 from tierwise.plots.posterior import chain_ranks, trace
 from tierwise.plots.search import (
@@ -25,7 +26,9 @@ __all__ = [
     "distance_distributions",
     "expected_pairs",
     "expected_ranks",
+    "group_tier_lists",
     "leaderboard",
+    "memberships",
     "merging_steps",
     "pairwise_matrix",
     "rank_boxes",

@@ -47,7 +47,7 @@ def expected_pairs(check: FitCheck, *, ax: Axes | None = None) -> Axes:
     ax = style.new_axes(ax, 4.6, 4.4)
     lowest = min(0.45, float(observed.min(initial=1.0)) - 0.05)
     ax.plot([lowest, 1.0], [lowest, 1.0], color=style.MUTED, linewidth=1.0, zorder=1)
-    ax.scatter(expected, observed, s=22, color=style.BLUE, alpha=0.7, linewidths=0, zorder=2)
+    ax.scatter(expected, observed, s=22, color=style.BLUE, alpha=0.9, linewidths=0, zorder=2)
     ax.set_xlim(lowest, 1.02)
     ax.set_ylim(lowest, 1.02)
     ax.set_aspect("equal")

@@ -25,6 +25,10 @@ MUTED = "#8a8a8a"
 DARK = "#333333"
 
 LONGEST_NAME = 22
+# Width of a letter in units of the font size, on average and with room to spare.
+_LETTER = 0.62
+_LARGEST_FONT = 11.0
+_POINTS_PER_INCH = 72
 # More cells than this in a row leave no room for numbers.
 MOST_NUMBERED_CELLS = 14
 # More cells than this make a vector drawing too large for a page: they become a picture.
@@ -43,6 +47,28 @@ def new_axes(ax: Axes | None, width: float, height: float) -> Axes:
 def height_for(n_rows: int) -> float:
     """Return the inches that rows with a label each need."""
     return 1.2 + 0.27 * n_rows
+
+
+def inches_for(font_sizes: float) -> float:
+    """Return the inches that so many lines take up where there is room enough."""
+    return font_sizes * _LARGEST_FONT / _POINTS_PER_INCH
+
+
+def inches_across(letters: float) -> float:
+    """Return the inches that so many letters take up where there is room enough."""
+    return inches_for(letters * _LETTER)
+
+
+def font_size_that_fits(ax: Axes, letters: float, height: float) -> float:
+    """Return the font size at which so many letters, and a height in font sizes, fit the axes."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()  # the layout gives the axes their size
+    box = ax.get_window_extent()
+    points = _POINTS_PER_INCH / figure.dpi
+    across = box.width * points / (letters * _LETTER)
+    down = box.height * points / height
+    return float(min(across, down, _LARGEST_FONT))
 
 
 def short_names(items: Iterable[Item]) -> list[str]:

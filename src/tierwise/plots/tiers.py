@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     from tierwise.tiers import Item, Tiers
 
-# Width of a letter in units of the font size, on average and with room to spare.
-_LETTER = 0.62
-_POINTS_PER_INCH = 72
 _LINE_HEIGHT = 2.8  # in font sizes, for a name with a percentage below it
 _GAP_BETWEEN_TIERS = 0.25
 _LETTERS_OF_A_LINE = 62
@@ -68,9 +65,9 @@ def tier_list(
     lines_of_tier = [_broken_into_lines(tier) for tier in shown]
     n_lines = sum(len(lines) for lines in lines_of_tier)
     height = n_lines * _LINE_HEIGHT + _GAP_BETWEEN_TIERS * len(shown)
-    ax = style.new_axes(ax, 7.0, height * 11 / _POINTS_PER_INCH + 0.1)
+    ax = style.new_axes(ax, 7.0, style.inches_for(height) + 0.1)
     ax.set_axis_off()
-    font_size = _font_size_that_fits(ax, height)
+    font_size = style.font_size_that_fits(ax, _LETTERS_OF_A_LINE, height)
     colours = style.tier_colours(len(shown))
     top = 0.0
     for number, lines in enumerate(lines_of_tier, start=1):
@@ -190,18 +187,6 @@ def _broken_into_lines(tier: tuple[Item, ...]) -> list[list[tuple[Item, float]]]
         lines[-1].append((item, width))
         used += width
     return lines
-
-
-def _font_size_that_fits(ax: Axes, height: float) -> float:
-    """Return the font size at which a line, and all lines, fit the axes."""
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    figure.draw_without_rendering()  # the layout gives the axes their size
-    box = ax.get_window_extent()
-    points = _POINTS_PER_INCH / figure.dpi
-    across = box.width * points / (_LETTERS_OF_A_LINE * _LETTER)
-    down = box.height * points / height
-    return float(min(across, down, 11.0))
 
 
 def _draw_tier(

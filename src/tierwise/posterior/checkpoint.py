@@ -55,7 +55,12 @@ class Checkpoint:
         """
         if self.folder.is_file():
             raise InputError(f"checkpoint {self.folder} is a file: name a folder")
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"{self.folder} cannot be made: {error.strerror}: name another folder as checkpoint"
+            ) from None
         fresh = spawn_seeds(rng, count)
         path = self.folder / _RUN_FILE
         if not path.exists():
@@ -128,7 +133,7 @@ class Checkpoint:
         if not path.exists():
             return start
         try:
-            with np.load(path) as saved:
+            with path.open("rb") as file, np.load(file) as saved:
                 stand = json.loads(str(saved["stand"]))
                 labels = saved["state_labels"]
                 trace.labels[:] = saved["labels"]

@@ -51,10 +51,22 @@ class Diagnostics:
     """Diagnostics of theta, total distance, number of tiers, and of who is tied with whom.
 
     Labels have none of their own: in tiers of other sizes the same label means something else.
+
+    Attributes
+    ----------
+    numbers, ties
+        The quantities.
+    to_settle, to_gain_draws
+        What to do about chains that disagree, and about draws that are worth too little.
     """
 
     numbers: tuple[Diagnostic, ...]
     ties: tuple[Diagnostic, ...]
+    to_settle: str = (
+        "Use a longer warmup, and a larger thin or more draws; if it stays, the posterior has "
+        "several modes"
+    )
+    to_gain_draws: str = "use more draws or chains, or a larger thin"
 
     @property
     def judged(self) -> tuple[Diagnostic, ...]:
@@ -79,14 +91,13 @@ class Diagnostics:
         if worst.r_hat > MOST_R_HAT:
             found.append(
                 f"the chains have not settled: R-hat of {worst.name} is {worst.r_hat:.3f}, and "
-                f"should be at most {MOST_R_HAT}. Use a longer warmup, and a larger thin or more "
-                "draws; if it stays, the posterior has several modes"
+                f"should be at most {MOST_R_HAT}. {self.to_settle}"
             )
         ess = min(least.ess_bulk, least.ess_tail)
         if ess < LEAST_ESS:
             found.append(
                 f"the draws are worth only {ess:.0f} independent ones for {least.name}, and should "
-                f"be worth at least {LEAST_ESS:.0f}: use more draws or chains, or a larger thin"
+                f"be worth at least {LEAST_ESS:.0f}: {self.to_gain_draws}"
             )
         return tuple(found)
 
@@ -130,8 +141,11 @@ def _diagnose(name: str, values: NDArray[np.float64]) -> Diagnostic:
         agreed = bool((values == values[0, 0]).all())
         r_hat, ess = (1.0, float(values.size)) if agreed else (inf, 0.0)
         return Diagnostic(name, mean, sd, 0.0 if agreed else inf, r_hat, ess, ess)
+    # A single chain is compared with itself, its first half with its second.
+    half = values.shape[1] // 2
+    compared = values if len(values) > 1 else values[:, : 2 * half].reshape(2, half)
     with np.errstate(all="ignore"):
-        r_hat = float(array_stats.rhat(values, chain_axis=0, draw_axis=1))
+        r_hat = float(array_stats.rhat(compared, chain_axis=0, draw_axis=1))
         bulk = float(array_stats.ess(values, chain_axis=0, draw_axis=1, method="bulk"))
         tail = float(
             array_stats.ess(values, chain_axis=0, draw_axis=1, method="tail", prob=(0.05, 0.95))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tierwise.counts import Counts
     from tierwise.posterior.state import State
     from tierwise.posterior.target import Target
+    from tierwise.preferences import Preferences
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class PseudoLikelihood:
     rankings: Rankings
 
     @classmethod
-    def of(cls, data: Rankings | Counts) -> PseudoLikelihood:
+    def of(cls, data: Rankings | Counts | Preferences) -> PseudoLikelihood:
         """Take the rankings, if they are complete."""
         if isinstance(data, Rankings) and data.is_complete:
             return cls(data)

@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise._random import RandomSource, spawn_seeds
-from tierwise.counts import BlockCounts, Counts, block_counts
+from tierwise.counts import (
+    BlockCounts,
+    Counts,
+    block_counts,
+    blocks_are_known,
+    count_open_answers,
+)
 from tierwise.distances import Distance, get_distance
-from tierwise.errors import TierwiseWarning
+from tierwise.errors import InputError, TierwiseWarning
 from tierwise.parallel import run_tasks
 from tierwise.posterior import exact
 from tierwise.posterior.assembly import assemble
@@ -21,6 +27,7 @@ from tierwise.posterior.checkpoint import Checkpoint, identity_of
 from tierwise.posterior.exchange import Auxiliary, ExchangeTheta
 from tierwise.posterior.integrated import IntegratedWalk
 from tierwise.posterior.moves import DrawTheta, SwitchTiers
+from tierwise.posterior.open_answers import Augmentation, OpenTarget, open_sampler
 from tierwise.posterior.pseudo import PseudoLikelihood, PseudoSwitchTiers, PseudoTheta
 from tierwise.posterior.settings import (
     PosteriorLikelihood,
@@ -31,6 +38,7 @@ from tierwise.posterior.settings import (
 from tierwise.posterior.sizes_moves import ChangeSizes
 from tierwise.posterior.target import Target, count_once
 from tierwise.posterior.weights import tabulate_weights
+from tierwise.preferences import Preferences
 from tierwise.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
 from tierwise.provenance import Stopwatch
 from tierwise.sizes import check_sizes
@@ -47,14 +55,14 @@ if TYPE_CHECKING:
 # The paper's prior of theta.
 DEFAULT_PRIOR = Gamma(2.0, 2.0)
 # Labels an iteration tries to switch, for each item: cheap beside the rest of an iteration.
-_SWITCHES_PER_ITEM = 5
+_SWITCHES_PER_ITEM = 3
 _SPLITS_AND_MERGES = 4
 # An error of the log-likelihood that is felt in the posterior.
 _MOST_ERROR = 0.1
 
 
 def sample_posterior(
-    data: Rankings | RankingScan | Counts,
+    data: Rankings | RankingScan | Counts | Preferences,
     sizes: Iterable[int] | None = None,
     distance: str | Distance = "kendall",
     *,
@@ -79,7 +87,8 @@ def sample_posterior(
     Parameters
     ----------
     data
-        The rankings, in memory or in files (`Rankings.scan`), or counts of them.
+        The rankings, in memory or in files (`Rankings.scan`), or counts of them, or preferences.
+        Answers that leave open which items lie in which block need given sizes.
     sizes
         How many items each tier holds, best tier first. None leaves the sizes open.
     distance
@@ -151,18 +160,25 @@ def sample_posterior(
         prior_theta=prior_theta,
         prior_sizes=prior_sizes,
     )
-    settings = _settled(settings, len(data.items))
     if isinstance(data, RankingScan):
         data = data.condensed()
-    counts = count_once(data) if settings.sizes is None else block_counts(data, settings.sizes)
-    target = Target(counts, measure, as_theta_prior(prior_theta), prior_sizes)
+    is_open = _is_open(data, settings)
+    settings = _settled(settings, len(data.items), is_open=is_open)
+    target = _target(data, settings, measure, is_open=is_open)
     log_prior_of_sizes(prior_sizes, settings.sizes or (1,) * len(data.items))
     place = None if checkpoint is None else Checkpoint(Path(checkpoint))
     if place is None:
         seeds = spawn_seeds(rng, chains)
     else:
         seeds = place.seeds(_identity(settings, target), rng, chains)
-    sampler = _sampler(settings, target, data)
+    if isinstance(target, OpenTarget) and settings.sizes is not None:
+        sampler = open_sampler(target, settings.sizes, settings.default_warmup)
+    else:
+        sampler = _sampler(settings, target, data)
+    if place is not None and isinstance(sampler, Augmentation):
+        raise InputError(
+            "completions that are drawn are not kept in a checkpoint: leave out checkpoint"
+        )
     schedule = Schedule(draws, settings.default_warmup, thin)
     # Chains that run one after the other tell how far they are; others only when they are done.
     one_by_one = workers in (None, 1)
@@ -197,10 +213,37 @@ def sample_posterior(
     return posterior
 
 
-def _settled(settings: Settings, n_items: int) -> Settings:
+def _is_open(data: Rankings | Counts | Preferences, settings: Settings) -> bool:
+    """Tell whether the answers leave open which items lie in which block."""
+    if isinstance(data, Counts):
+        return False
+    if settings.sizes is not None and blocks_are_known(data, settings.sizes):
+        return False
+    if count_open_answers(data) == 0:
+        return False
+    if settings.sizes is None or settings.needs_chain or settings.method == "exact":
+        raise InputError(
+            "these answers leave open which items lie in which tier-sized block: give sizes "
+            "(search finds them), and leave method, theta_update and likelihood as they are"
+        )
+    return True
+
+
+def _target(
+    data: Rankings | Counts | Preferences, settings: Settings, distance: Distance, *, is_open: bool
+) -> Target:
+    """Put together what the chains draw from."""
+    priors = (as_theta_prior(settings.prior_theta), settings.prior_sizes)
+    if isinstance(data, Preferences) or (is_open and not isinstance(data, Counts)):
+        return OpenTarget(data, distance, *priors)
+    counts = count_once(data) if settings.sizes is None else block_counts(data, settings.sizes)
+    return Target(counts, distance, *priors)
+
+
+def _settled(settings: Settings, n_items: int, *, is_open: bool) -> Settings:
     """Settle what was left to "auto"."""
     n_draws = settings.chains * settings.draws
-    method = settings.method
+    method: PosteriorMethod = "mcmc" if is_open else settings.method
     if method == "exact":
         exact.refuse_too_many_steps(settings.sizes, n_items, n_draws)
     if method == "auto":
@@ -212,7 +255,7 @@ def _settled(settings: Settings, n_items: int) -> Settings:
     return replace(settings, method="mcmc", warmup=settings.default_warmup)
 
 
-def _sampler(settings: Settings, target: Target, data: Rankings | Counts) -> Sampler:
+def _sampler(settings: Settings, target: Target, data: Rankings | Counts | Preferences) -> Sampler:
     """Say what one iteration does."""
     sizes, warmup = settings.sizes, settings.default_warmup
     n_switches = _SWITCHES_PER_ITEM * target.n_items
@@ -265,8 +308,10 @@ def _identity(settings: Settings, target: Target) -> str:
     )
 
 
-def _arrays(data: Rankings | Counts | BlockCounts) -> list[np.ndarray[Any, Any]]:
+def _arrays(data: Rankings | Counts | BlockCounts | Preferences) -> list[np.ndarray[Any, Any]]:
     """Return what there is to know about the rankings."""
+    if isinstance(data, Preferences):
+        return [data.closure]
     if isinstance(data, BlockCounts):
         return [data.membership, data.precedence]
     if isinstance(data, Counts):
@@ -284,12 +329,13 @@ def _warn(posterior: Posterior, target: Target, settings: Settings) -> None:
     if settings.likelihood == "pseudo":
         return
     sized = target.at(settings.sizes)
-    error = sized.n_rankings * sized.log_partition.standard_error
+    estimate = sized.partition.log_value(float(posterior.thetas.mean()))
+    error = sized.n_rankings * estimate.standard_error
     if error > _MOST_ERROR:
         warnings.warn(
             f"the partition function of sizes {settings.sizes} is estimated, which gives the "
-            f"log-likelihood a standard error of up to {error:.2g}: theta is shifted by it, the "
-            "tiers are not; tiers with fewer items each are exact",
+            f"log-likelihood a standard error of {error:.2g}: theta may be shifted, while the tiers "
+            "given theta are right; sizes for which partition_function is exact avoid this",
             TierwiseWarning,
             stacklevel=3,
         )

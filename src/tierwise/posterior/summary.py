@@ -38,7 +38,7 @@ def summarise(posterior: Posterior) -> str:
 
 def _sizes_lines(posterior: Posterior) -> list[str]:
     shares = posterior.sizes_probabilities()
-    shown = list(shares.items())[:_MOST_SIZES]
+    shown = [pair for pair in shares.items() if pair[1] >= _LEAST_SHARE][:_MOST_SIZES]
     lines = [f"{'sizes':<32}probability"]
     lines += [f"{', '.join(map(str, sizes)):<32}{share:>11.3f}" for sizes, share in shown]
     if len(shares) > len(shown):

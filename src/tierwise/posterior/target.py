@@ -13,6 +13,7 @@ from tierwise.distances import Distance
 from tierwise.partition import PartitionFunction, partition_function
 from tierwise.posterior.log_partition import LogPartition
 from tierwise.posterior.theta_density import ThetaGivenDistance
+from tierwise.preferences import Preferences
 from tierwise.priors import SizesPrior, ThetaPrior, log_prior_of_sizes
 from tierwise.rankings import Rankings
 from tierwise.sizes import Sizes, log_number_of_tiers
@@ -91,7 +92,7 @@ class Target:
 
     def __init__(
         self,
-        data: Rankings | Counts | BlockCounts,
+        data: Rankings | Counts | BlockCounts | Preferences,
         distance: Distance,
         prior_theta: ThetaPrior,
         prior_sizes: SizesPrior,
@@ -109,6 +110,8 @@ class Target:
 
     def _at(self, sizes: Sizes) -> SizedTarget:
         data = self.data
+        if isinstance(data, Preferences):
+            raise TypeError("preferences do not determine blocks")
         blocks = data if isinstance(data, BlockCounts) else block_counts(data, sizes)
         log_prior = log_prior_of_sizes(self.prior_sizes, sizes) - log_number_of_tiers(sizes)
         return SizedTarget(

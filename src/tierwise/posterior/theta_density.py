@@ -100,7 +100,7 @@ class ThetaGivenDistance:
     >>> log_psi = LogPartition(partition_function((1, 1, 1)))
     >>> given = ThetaGivenDistance(log_psi, n_rankings=100, prior=Gamma(2, 2))
     >>> round(given.density(100.0).mean, 4)
-    0.4298
+    0.5711
     """
 
     def __init__(self, log_partition: LogPartition, n_rankings: float, prior: ThetaPrior) -> None:

@@ -31,7 +31,7 @@ def open_csv(source: Source) -> TableFile:
     def read() -> Any:
         try:
             with source.open() as stream:
-                return _tidy(arrow_csv.read_csv(stream, **settings), 0, source)
+                return _tidy(arrow_csv.read_csv(stream, **settings), header, 0, source)
         except pa.ArrowInvalid as error:
             raise _explain(error, source, len(header), delimiter) from None
 
@@ -41,7 +41,7 @@ def open_csv(source: Source) -> TableFile:
         try:
             with source.open() as stream:
                 for block in arrow_csv.open_csv(stream, read_options=blocks, **settings):
-                    table = _tidy(pa.Table.from_batches([block]), start, source)
+                    table = _tidy(pa.Table.from_batches([block]), header, start, source)
                     start += table.num_rows
                     for first in range(0, table.num_rows, most_rows):
                         yield table.slice(first, most_rows)
@@ -58,7 +58,7 @@ def open_csv(source: Source) -> TableFile:
 def _read_header(source: Source) -> tuple[list[str], str]:
     """Return the column names, as they stand in the file, and the delimiter."""
     lines = source.head().removeprefix(b"\xef\xbb\xbf").splitlines()
-    number, line = next((i, line) for i, line in enumerate(lines, start=1) if line)
+    number, line = next(((i, line) for i, line in enumerate(lines, start=1) if line), (1, b""))
     text = source.decode(line, number)
     delimiter = max(_DELIMITERS, key=lambda mark: len(_cells(text, mark)))
     header = _cells(text, delimiter)
@@ -81,8 +81,13 @@ def _cells(line: str, delimiter: str) -> list[str]:
     return next(csv.reader([line], delimiter=delimiter), [])
 
 
-def _tidy(table: Any, first_row: int, source: Source) -> Any:
+def _tidy(table: Any, header: list[str], first_row: int, source: Source) -> Any:
     """Strip space around cells, and refuse cells that run over the end of their line."""
+    if table.column_names != header:
+        raise InputError(
+            f"{source.name}: a quote is opened in the first line and not closed: close it (a name "
+            "cannot go on in the next line)"
+        )
     columns = []
     for column in table.columns:
         chunks = []

@@ -18,12 +18,18 @@ def _opened(source: Source) -> Iterator[Any]:
     try:
         with source.open() as stream:
             yield stream
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0]
         raise InputError(
             f"{source.name} cannot be read as Parquet ({reason}): fetch or write the file again, "
             "or say which format it has with format="
         ) from None
+
+
+def _sound(table: Any) -> Any:
+    """Make sure that what was read is what it says: arrow takes damaged pages at their word."""
+    table.validate(full=True)
+    return table
 
 
 def rows_of_groups(source: Source) -> list[int]:
@@ -42,7 +48,7 @@ def open_parquet(source: Source, groups: range | None = None) -> TableFile:
 
     def read() -> Any:
         with _opened(source) as stream:
-            return pq.read_table(stream, read_dictionary=text)
+            return _sound(pq.read_table(stream, read_dictionary=text))
 
     def batches(most_rows: int) -> Iterator[Any]:
         with _opened(source) as stream:
@@ -50,7 +56,7 @@ def open_parquet(source: Source, groups: range | None = None) -> TableFile:
             # Group by group, because arrow reads ahead if it is asked for all of them.
             for group in range(file.num_row_groups) if groups is None else groups:
                 for batch in file.iter_batches(batch_size=most_rows, row_groups=[group]):
-                    yield pa.Table.from_batches([batch])
+                    yield _sound(pa.Table.from_batches([batch]))
 
     def name_row(row: int) -> str:
         before = sum(rows_of_groups(source)[: groups.start]) if groups else 0

@@ -28,6 +28,7 @@ def report(
     distance: str = "kendall",
     uncertainty: Uncertainty = "bootstrap",
     replicates: int | None = None,
+    groups: int | Iterable[int] | None = None,
     title: str | None = None,
     workers: int | None = None,
     progress: Progress = "auto",
@@ -37,7 +38,8 @@ def report(
 
     The page is one HTML file without any links to the outside. From top to bottom: the tiers and
     how sure they are, the data, the evidence for the sizes, items and pairs, whether the model
-    fits, diagnostics, and how it was computed.
+    fits, whether there are several groups of people (if asked for), diagnostics, and how it was
+    computed.
 
     Parameters
     ----------
@@ -55,6 +57,10 @@ def report(
     replicates
         How many resampled data sets, or draws from each of four chains; where None, 1000 draws, or
         as many data sets, between 40 and 200, as take some seconds.
+    groups
+        Numbers of groups of people, each with tiers of its own, to compare with one group for all:
+        3, or ``range(2, 5)``. The page shows the groups of the best number by BIC, or of the one
+        number that is given, and says whether several groups are supported. None leaves it out.
     title
         The title of the page.
     workers
@@ -67,7 +73,7 @@ def report(
     Returns
     -------
     Analysis
-        What the page shows: ``found`` (the search), ``fit``, ``sampled`` and ``check``.
+        What the page shows: ``found`` (the search), ``fit``, ``sampled``, ``check`` and ``groups``.
 
     Examples
     --------
@@ -83,6 +89,7 @@ def report(
             distance,
             uncertainty,
             replicates,
+            groups,
             workers,
             progress,
             rng,

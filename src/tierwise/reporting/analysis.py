@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from math import isfinite
+from operator import index
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from tierwise._random import RandomSource, spawn_seeds
@@ -18,18 +20,19 @@ from tierwise.provenance import Provenance, Stopwatch
 from tierwise.structure import Search, search
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tierwise.fit_result import Fit
+    from tierwise.mixture import Mixture
     from tierwise.posterior import Posterior
     from tierwise.progress import Progress
     from tierwise.rankings import Rankings
+    from tierwise.sizes import Sizes
 
 # Replicates where none are asked for: many if a fit is cheap, fewer if it takes a second.
 _MOST_REPLICATES = 200
 _LEAST_REPLICATES = 40
 _STEPS_OF_ALL_REPLICATES = 5e9
 _DRAWS = 1000
+_FOLDS = 5
 
 Uncertainty: TypeAlias = Literal["bootstrap", "posterior"]
 
@@ -51,6 +54,8 @@ class Analysis:
         are too incomplete for that.
     check
         What the model expects beside what the rankings are.
+    groups
+        Several groups of people, each with its own tiers; None where that was not asked for.
     provenance
         Version, seed and time of all of it.
     """
@@ -61,6 +66,7 @@ class Analysis:
     fit: Fit
     sampled: Bootstrap | Posterior | None
     check: FitCheck
+    groups: Mixture | None
     provenance: Provenance
 
     @property
@@ -78,6 +84,7 @@ class Analysis:
             "fit": self.fit.to_dict(),
             "sampled": None if self.sampled is None else self.sampled.to_dict(),
             "check": self.check.to_dict(),
+            "groups": None if self.groups is None else self.groups.to_dict(),
             "provenance": self.provenance.to_dict(),
         }
 
@@ -88,6 +95,7 @@ def analyse(
     distance: str,
     uncertainty: Uncertainty,
     replicates: int | None,
+    groups: int | Iterable[int] | None,
     workers: int | None,
     progress: Progress,
     rng: RandomSource,
@@ -98,7 +106,8 @@ def analyse(
         raise InputError(f'uncertainty must be "bootstrap" or "posterior"; got {uncertainty!r}')
     if replicates is not None and replicates < 2:
         raise InputError(f"replicates must be at least 2; got {replicates}")
-    seeds = spawn_seeds(rng, 4)
+    numbers = None if groups is None else _numbers_of_groups(groups)
+    seeds = spawn_seeds(rng, 5)
     found = None
     if sizes is None:
         found = search(rankings, distance, workers=workers, progress=progress, rng=seeds[0])
@@ -112,6 +121,19 @@ def analyse(
         fit=best,
         sampled=_sample(rankings, best, uncertainty, replicates, workers, progress, seeds[2]),
         check=check_fit(rankings, best, rng=seeds[3]),
+        groups=(
+            None
+            if numbers is None
+            else _fit_groups(
+                rankings,
+                numbers,
+                "search" if found is not None else best.sizes,
+                distance,
+                workers,
+                progress,
+                seeds[4],
+            )
+        ),
         provenance=watch.provenance(rng),
     )
 
@@ -154,3 +176,52 @@ def _affordable_replicates(best: Fit) -> int:
         return _MOST_REPLICATES if best.method == "assignment" else _LEAST_REPLICATES
     affordable = int(_STEPS_OF_ALL_REPLICATES / subset_work(best.sizes).transitions)
     return min(_MOST_REPLICATES, max(_LEAST_REPLICATES, affordable))
+
+
+def _numbers_of_groups(groups: int | Iterable[int]) -> list[int]:
+    """Return the numbers of groups to compare with one group."""
+    try:
+        numbers = [
+            index(number) for number in (groups if isinstance(groups, Iterable) else [groups])
+        ]
+    except TypeError:
+        raise InputError(
+            f"groups must be whole numbers, such as 3 or [2, 3]; got {groups!r}"
+        ) from None
+    if min(numbers, default=0) < 1 or max(numbers) == 1:
+        raise InputError(
+            f"groups must be numbers to compare with one group, such as 3 or [2, 3]; got {groups!r}"
+        )
+    return numbers
+
+
+def _fit_groups(
+    rankings: Rankings,
+    numbers: list[int],
+    sizes: Sizes | Literal["search"],
+    distance: str,
+    workers: int | None,
+    progress: Progress,
+    seed: RandomSource,
+) -> Mixture:
+    """Fit groups; if one number is asked for, it is shown whether or not it is the best."""
+    from tierwise.mixture import fit_mixture
+
+    def fit_numbers(n_groups: list[int], folds: int | None) -> Mixture:
+        return fit_mixture(
+            rankings,
+            n_groups,
+            sizes,
+            distance,
+            folds=folds,
+            workers=workers,
+            progress=progress,
+            rng=seed,
+        )
+
+    enough = rankings.n_rankings >= _FOLDS
+    best = fit_numbers([1, *numbers], _FOLDS if enough else None)
+    asked = set(numbers)
+    if len(asked) > 1 or best.n_groups in asked:
+        return best
+    return replace(fit_numbers(numbers, None), comparison=best.comparison)

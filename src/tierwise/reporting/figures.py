@@ -147,6 +147,17 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
         description="Scatter of observed against expected pairwise shares, which differ by "
         f"{100 * check.pairs_off_by:.1f} percentage points on average.",
     )
+    groups = analysis.groups
+    if groups is not None and len(groups.groups) > 1:
+        draw(
+            "memberships",
+            lambda ax: plots.memberships(groups, ax=ax),
+            "How surely people belong to the group that they most probably belong to. Far to the "
+            "right are those who clearly belong to one.",
+            size=(4.0, 3.0),
+            description="Histogram of the probability of each ranking's most probable group; the "
+            f"groups are told apart to {groups.separation:.0%}.",
+        )
     if (check.ranks_observed >= 0).any():
         draw(
             "expected-ranks",

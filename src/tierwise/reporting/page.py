@@ -5,11 +5,12 @@ from __future__ import annotations
 from base64 import b64encode
 from hashlib import sha256
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tierwise.plots import style
 from tierwise.reporting import tables, wording
 from tierwise.reporting.figures import draw_figures
+from tierwise.reporting.groups import describe_groups
+from tierwise.reporting.tier_lists import tier_list
 
 if TYPE_CHECKING:
     from tierwise.reporting.analysis import Analysis
@@ -39,7 +40,7 @@ def render(analysis: Analysis, title: str | None) -> str:
         # Only this script may run: whatever an item is called, it stays text.
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
         style=Markup((folder / "report.css").read_text(encoding="utf-8")),
-        tiers=_tier_list(analysis),
+        tiers=tier_list(analysis.fit.tiers, tables.probabilities_by_item(analysis)),
         opening=wording.opening(analysis),
         about_data=wording.about_data(analysis),
         about_sizes=wording.about_sizes(analysis),
@@ -51,6 +52,7 @@ def render(analysis: Analysis, title: str | None) -> str:
         sizes=tables.sizes_table(analysis),
         strict=tables.strict_table(analysis),
         findings=tables.findings_table(analysis),
+        groups=None if analysis.groups is None else describe_groups(analysis.groups),
         computed=_computed(analysis),
         paper=_PAPER,
         version=analysis.provenance.version,
@@ -60,29 +62,6 @@ def render(analysis: Analysis, title: str | None) -> str:
 def default_title(analysis: Analysis) -> str:
     """Return a title that says what the page is about."""
     return f"Tiers of {len(analysis.rankings.items)} items"
-
-
-def _tier_list(analysis: Analysis) -> list[dict[str, Any]]:
-    """Return the tiers as the template shows them."""
-    tiers = analysis.fit.tiers
-    shares = tables.probabilities_by_item(analysis)
-    return [
-        {
-            "number": number,
-            "colour": colour,
-            "ink": style.readable_on(colour),
-            "items": [
-                {
-                    "name": str(item),
-                    "sure": None if shares is None else shares[item][number - 1],
-                }
-                for item in tier
-            ],
-        }
-        for number, (tier, colour) in enumerate(
-            zip(tiers, style.tier_colours(len(tiers)), strict=True), start=1
-        )
-    ]
 
 
 def _computed(analysis: Analysis) -> list[tuple[str, str]]:

@@ -26,7 +26,7 @@ class Cell:
     value: float | None = None
 
 
-_UNKNOWN = Cell("-")
+UNKNOWN = Cell("-")
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ def items_table(analysis: Analysis) -> Table:
         number, position = tiers[item], description.items.index(item)
         row = [Cell(str(item)), Cell(str(number), number)]
         if shares is not None:
-            row += [_percent(shares[item][number - 1]), Cell(_other_tiers(shares[item], number))]
-        row.append(_decimal(description.mean_ranks[position]))
+            row += [percent(shares[item][number - 1]), Cell(_other_tiers(shares[item], number))]
+        row.append(decimal(description.mean_ranks[position]))
         if description.unranked is not None:
             listing = description.n_listing[position]
             row.append(Cell(f"{listing:,}", float(listing)))
@@ -81,13 +81,13 @@ def pairs_table(analysis: Analysis) -> Table:
         row = [
             Cell(str(pair.above)),
             Cell(str(pair.below)),
-            _percent(pair.observed),
-            _percent(pair.expected),
+            percent(pair.observed),
+            percent(pair.expected),
             _points(pair.observed - pair.expected),
-            _decimal(pair.score, digits=1),
+            decimal(pair.score, digits=1),
         ]
         if tied is not None:
-            row.append(_percent(tied[position[pair.above], position[pair.below]]))
+            row.append(percent(tied[position[pair.above], position[pair.below]]))
         rows.append(tuple(row))
     n_pairs = n_items * (n_items - 1) // 2
     which = "All pairs" if len(rows) == n_pairs else f"{len(rows)} of {n_pairs} pairs"
@@ -108,10 +108,10 @@ def sizes_table(analysis: Analysis) -> Table:
             (
                 Cell(one.name or name_of_sizes(one.sizes)),
                 Cell(str(len(one.sizes)), len(one.sizes)),
-                _decimal(one.criterion),
-                _decimal(found.behind(one)),
-                _percent(one.agreement),
-                _decimal(one.theta, digits=4),
+                decimal(one.criterion),
+                decimal(found.behind(one)),
+                percent(one.agreement),
+                decimal(one.theta, digits=4),
             )
             for one in candidates_to_show(found, _LEADERBOARD_ROWS)
         ]
@@ -123,20 +123,20 @@ def sizes_table(analysis: Analysis) -> Table:
         (
             Cell(f"{name_of_sizes(fit.sizes)}, as given"),
             Cell(str(len(fit.sizes)), len(fit.sizes)),
-            _decimal(fit.criterion),
-            _decimal(best - fit.criterion),
-            _percent(fit.agreement),
-            _decimal(fit.theta, digits=4),
+            decimal(fit.criterion),
+            decimal(best - fit.criterion),
+            percent(fit.agreement),
+            decimal(fit.theta, digits=4),
         )
     ]
     rows += [
         (
             Cell(other.name),
             Cell(str(len(other.tiers)), len(other.tiers)),
-            _decimal(other.criterion),
-            _decimal(best - other.criterion),
-            _UNKNOWN,
-            _decimal(other.theta, digits=4),
+            decimal(other.criterion),
+            decimal(best - other.criterion),
+            UNKNOWN,
+            decimal(other.theta, digits=4),
         )
         for other in fit.references
     ]
@@ -180,6 +180,16 @@ def probabilities_by_item(analysis: Analysis) -> dict[object, list[float]] | Non
     return dict(zip(sampled.items, shares, strict=True))
 
 
+def percent(share: float) -> Cell:
+    """Return a cell with a share, as a percentage."""
+    return UNKNOWN if isnan(share) else Cell(f"{share:.0%}", round(share, 6))
+
+
+def decimal(number: float, digits: int = 2) -> Cell:
+    """Return a cell with a number, so many digits behind the point."""
+    return UNKNOWN if isnan(number) else Cell(f"{number:,.{digits}f}", round(number, 6))
+
+
 def _other_tiers(shares: list[float], number: int) -> str:
     others = [
         f"{tier} ({share:.0%})" if share >= 0.01 else f"{tier} (<1%)"
@@ -189,16 +199,8 @@ def _other_tiers(shares: list[float], number: int) -> str:
     return ", ".join(others)
 
 
-def _percent(share: float) -> Cell:
-    return _UNKNOWN if isnan(share) else Cell(f"{share:.0%}", round(share, 6))
-
-
 def _points(difference: float) -> Cell:
     return Cell(f"{100 * difference:+.1f}", round(100 * difference, 4))
-
-
-def _decimal(number: float, digits: int = 2) -> Cell:
-    return _UNKNOWN if isnan(number) else Cell(f"{number:,.{digits}f}", round(number, 6))
 
 
 def _p_value(p_value: float) -> str:

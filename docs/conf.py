@@ -1,0 +1,69 @@
+"""How Sphinx builds the documentation; ``make docs`` calls it."""
+
+import shutil
+import sys
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+HERE = Path(__file__).parent
+# Figures and files that the pages make; those pages are run before they are read.
+MADE = HERE / "_made"
+sys.path.insert(0, str(HERE))
+
+from code_blocks import run_page  # noqa: E402 - it lies beside this file
+from tierwise import __version__  # noqa: E402
+
+project = "tierwise"
+author = "The tierwise developers"
+copyright = "the tierwise developers"  # noqa: A001 - the name that Sphinx wants
+release = version = __version__
+
+extensions = [
+    "myst_parser",
+    "mathml",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+]
+exclude_patterns = ["_build"]
+# The pages of measurements are written by programs, and may not be there yet.
+suppress_warnings = ["toc.empty_glob"]
+
+myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_heading_anchors = 3
+myst_dmath_double_inline = True
+
+default_role = "py:obj"
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+python_maximum_signature_line_length = 80
+add_module_names = False
+
+html_theme = "furo"
+html_title = f"tierwise {__version__}"
+html_math_renderer = "mathml"
+html_static_path = ["_static"]
+html_css_files = ["tierwise.css"]
+html_extra_path = ["_made/survey.html"]
+html_copy_source = False
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+
+def make_what_pages_show(_app: Sphinx) -> None:
+    """Run the pages that make figures."""
+    shutil.rmtree(MADE, ignore_errors=True)
+    MADE.mkdir()
+    for page in sorted(HERE.rglob("*.md")):
+        if "_made/" in page.read_text(encoding="utf-8"):
+            run_page(page, MADE)
+
+
+def setup(app: Sphinx) -> None:
+    """Run pages before Sphinx reads them."""
+    app.connect("builder-inited", make_what_pages_show)

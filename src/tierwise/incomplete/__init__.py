@@ -1,0 +1,14 @@
+"""Incomplete answers: each stands for all complete orderings that agree with it.
+
+===================  ==========================================================================
+``top.py``           lists of the best items, all others below: summed over by a recursion
+``strict.py``        the same for tiers of one item each and the Kendall distance: closed form
+``interleaved.py``   lists of some items, all others anywhere: summed over by a recursion
+``extensions.py``    any partial order with few completions: all of them are listed
+``augmentation.py``  any partial order: completions are drawn
+``mistakes.py``      pairwise answers that may contradict each other
+===================  ==========================================================================
+
+``answers.py`` decides which answers are treated how, ``expectation.py`` and ``stochastic.py`` find
+the best tiers and theta, and ``imputing.py`` the probable places of what was not said.
+"""

@@ -1,0 +1,173 @@
+"""The section about groups: whether there are several, and the tiers of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, isinf, isnan
+from typing import TYPE_CHECKING
+
+from tierwise.reporting.tables import UNKNOWN, Cell, Table, decimal
+from tierwise.reporting.tier_lists import ShownTier, tier_list
+
+if TYPE_CHECKING:
+    from tierwise.mixture import Group, Mixture, Scores
+
+
+@dataclass(frozen=True)
+class ShownGroup:
+    """The tiers of a group under their heading."""
+
+    heading: str
+    about: str
+    tiers: list[ShownTier]
+
+
+@dataclass(frozen=True)
+class GroupsSection:
+    """What the page says about groups; no lists where one group is best."""
+
+    verdict: str
+    lists: list[ShownGroup]
+    scores: Table
+    remarks: list[str]
+
+
+def describe_groups(mixture: Mixture) -> GroupsSection:
+    """Return what the page says about groups."""
+    lists = []
+    if mixture.n_groups > 1:
+        lists = [
+            ShownGroup(_heading(name, group), _about(group), tier_list(group.tiers))
+            for name, group in zip(mixture.names(), mixture.groups, strict=True)
+        ]
+    return GroupsSection(whether_several(mixture), lists, _scores_table(mixture), _remarks(mixture))
+
+
+def whether_several(mixture: Mixture) -> str:
+    """Say in a sentence or two whether the rankings support several groups.
+
+    Parameters
+    ----------
+    mixture
+        A mixture whose number of groups was compared with one group.
+    """
+    preferred = _preferred(mixture.comparison)
+    bic, icl = preferred["BIC"].n_groups, preferred["ICL"].n_groups
+    others = [scores.n_groups for name, scores in preferred.items() if name != "ICL"]
+    if all(scores.n_groups == 1 for scores in preferred.values()):
+        return f"Several groups are not supported: {_preferences(preferred)}."
+    if min(others) > 1:
+        gain = mixture.comparison[0].bic - preferred["BIC"].bic
+        ahead = f"BIC with {_count(bic)} is {gain:,.1f} lower than with one"
+        if icl > 1:
+            return f"Several groups are supported: {_preferences(preferred)}. {ahead}."
+        return (
+            f"Several groups describe the rankings better than one, but overlap: "
+            f"{_preferences(preferred)}. {ahead}. ICL also asks who belongs where, which is hard "
+            "to say here: read the groups as shades of opinion, not as camps."
+        )
+    return f"Whether there are several groups is not clear: {_preferences(preferred)}."
+
+
+def _preferred(comparison: tuple[Scores, ...]) -> dict[str, Scores]:
+    """Return what each criterion prefers; the smaller number of equals."""
+    preferred = {
+        "BIC": min(comparison, key=lambda scores: scores.bic),
+        "ICL": min(comparison, key=lambda scores: scores.icl),
+    }
+    if all(scores.held_out is not None for scores in comparison):
+        preferred["the held-out score"] = max(
+            comparison, key=lambda scores: -inf if scores.held_out is None else scores.held_out
+        )
+    return preferred
+
+
+def _preferences(preferred: dict[str, Scores]) -> str:
+    """Say which number of groups each criterion prefers."""
+    counts = {name: _count(scores.n_groups) for name, scores in preferred.items()}
+    if len(set(counts.values())) == 1:
+        *names, last = counts
+        return f"{', '.join(names)} and {last} prefer {counts[last]}"
+    *parts, last = [f"{name} prefers {count}" for name, count in counts.items()]
+    return f"{', '.join(parts)} and {last}"
+
+
+def _count(n_groups: int) -> str:
+    return "one group" if n_groups == 1 else f"{n_groups} groups"
+
+
+def _heading(name: str, group: Group) -> str:
+    return (
+        f"{name[0].upper()}{name[1:]}: {group.share:.1%}{_plus_minus(100 * group.share_error, 1)}"
+    )
+
+
+def _about(group: Group) -> str:
+    """Say how closely a group keeps to its tiers."""
+    if len(group.tiers) == 1:
+        return "No tiers."
+    theta = "infinite" if isinf(group.theta) else f"{group.theta:.3f}"
+    return (
+        f"Theta {theta}{_plus_minus(group.theta_error, 3)}; {group.agreement:.0%} of pairs from "
+        "different tiers are ranked in tier order."
+    )
+
+
+def _plus_minus(error: float, digits: int) -> str:
+    return "" if isnan(error) or error == 0 else f" ± {error:.{digits}f}"
+
+
+def _scores_table(mixture: Mixture) -> Table:
+    """Return the scores of each number of groups."""
+    rows = []
+    for scores in mixture.comparison:
+        shown = " (shown)" if scores.n_groups == mixture.n_groups > 1 else ""
+        held_out = UNKNOWN
+        if scores.held_out is not None and scores.held_out_error is not None:
+            text = f"{scores.held_out:.4f}{_plus_minus(scores.held_out_error, 4)}"
+            held_out = Cell(text, scores.held_out)
+        rows.append(
+            (
+                Cell(f"{scores.n_groups}{shown}", scores.n_groups),
+                decimal(scores.log_likelihood),
+                decimal(scores.bic),
+                decimal(scores.icl),
+                held_out,
+            )
+        )
+    return Table(
+        "Numbers of groups compared: BIC and ICL are better lower, the held-out score higher",
+        ("groups", "log-likelihood", "BIC", "ICL", "held-out"),
+        tuple(rows),
+    )
+
+
+def _remarks(mixture: Mixture) -> list[str]:
+    """Say what the scores mean, and what to know before trusting the groups."""
+    sentences = [
+        "BIC weighs how probable the rankings are against the number of groups and tiers; ICL also "
+        "asks how surely people belong to a group."
+    ]
+    if mixture.comparison[0].held_out is not None:
+        sentences.append(
+            "The held-out score is the mean log probability of rankings under groups that were "
+            "fitted without them; the errors of two rows mostly have the same sign, so that their "
+            "difference is known better than either."
+        )
+    if mixture.scores.log_likelihood_error > 0:
+        sentences.append(
+            "The log-likelihood is estimated, with a standard error of "
+            f"{mixture.scores.log_likelihood_error:.2g}."
+        )
+    if mixture.n_groups > 1:
+        sentences.append(
+            f"The groups are told apart to {mixture.separation:.0%}, 100% being without any doubt. "
+            f"They are the best end of {mixture.n_climbs} climbs of EM, "
+            f"{mixture.n_agreeing} of which ended there"
+            + (": a better division may exist." if mixture.n_agreeing == 1 else ".")
+        )
+    if not mixture.converged:
+        sentences.append("EM had NOT CONVERGED.")
+    if mixture.selected_by is not None and mixture.n_groups == mixture.comparison[-1].n_groups:
+        sentences.append("The largest number that was tried is the best: try larger ones too.")
+    return sentences

@@ -1,0 +1,151 @@
+"""Readers meet anything: they give rankings or say what is wrong, and do nothing else.
+
+A short run is part of the tests. ``TIERWISE_FUZZ_EXAMPLES=1000000 pytest -m slow tests/fuzz`` is a
+long one.
+"""
+
+import os
+from io import BytesIO
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.strategies import rankings
+from tierwise import InputError, Rankings, read_rankings, scan_rankings, write_rankings
+
+FORMATS = ("csv", "parquet", "preflib", "sushi")
+SUFFIX_OF = {"csv": "csv", "parquet": "parquet", "preflib": "toi"}
+LONG = int(os.environ.get("TIERWISE_FUZZ_EXAMPLES", "20000"))
+
+# What means something to one of the formats, and what never should.
+WORDS = [
+    "a",
+    "b",
+    "c",
+    "weight",
+    "count",
+    "assessor",
+    "item",
+    "rank",
+    "id",
+    "PAR1",
+    "é",
+    "寿",
+    "🍣",
+]
+NUMBERS = ["1", "2", "3", "0", "-1", "1.5", "nan", "NA", "1e9", "99999999999999999999"]
+MARKS = [",", ";", ":", "#", "{", "}", '"', "'"]
+LINES = ["10 1", "0 2 1 3", "1: 1,2", "2: {1,2}", "# NUMBER ALTERNATIVES: 2", "# NUMBER VOTERS: 3"]
+SPACES = ["", " ", "\t", "\n", "\r", "\r\n", "\0", "\ufeff", "\u2028", "place 1", "place 2"]
+pieces = st.sampled_from([*WORDS, *NUMBERS, *MARKS, *[line + "\n" for line in LINES], *SPACES])
+texts = st.lists(pieces, max_size=40).map(lambda parts: "".join(parts).encode())
+tables = st.integers(1, 4).flatmap(
+    lambda width: st.lists(
+        st.lists(pieces, min_size=width, max_size=width).map(",".join), min_size=1, max_size=6
+    ).map(lambda rows: "\n".join(rows).encode())
+)
+options = st.fixed_dictionaries(
+    {},
+    optional={
+        "format": st.sampled_from(FORMATS),
+        "layout": st.sampled_from(["orderings", "ranks", "long"]),
+        "unranked": st.sampled_from(["below", "anywhere"]),
+        "ties": st.sampled_from(["error", "allow"]),
+        "items": st.sampled_from([("a", "b"), ("a", "b", "c"), (1, 2, 3)]),
+        "weights": st.sampled_from(["weight", "a"]),
+        "assessor": st.sampled_from(["assessor", "id"]),
+    },
+)
+
+
+@st.composite
+def damaged_files(draw):
+    """A file as tierwise writes it, of which some bytes are changed, lost or put in."""
+    answers = draw(rankings(with_ties=False))
+    file_format = draw(st.sampled_from(list(SUFFIX_OF)))
+    path = draw(st.just(FOLDER)) / f"whole.{SUFFIX_OF[file_format]}"
+    write_rankings(answers, path)
+    content = bytearray(path.read_bytes())
+    for _ in range(draw(st.integers(1, 4))):
+        place = draw(st.integers(0, max(len(content) - 1, 0)))
+        change = draw(st.sampled_from(["set", "cut", "insert", "end"]))
+        if change == "set" and content:
+            content[place] = draw(st.integers(0, 255))
+        elif change == "cut":
+            del content[place : place + draw(st.integers(1, 8))]
+        elif change == "insert":
+            content[place:place] = draw(st.binary(min_size=1, max_size=4))
+        else:
+            del content[place:]
+    return bytes(content), {"format": file_format, "unranked": answers.unranked}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _folder(tmp_path_factory):
+    global FOLDER  # noqa: PLW0603 - hypothesis draws outside of tests
+    FOLDER = tmp_path_factory.mktemp("fuzz")
+
+
+def read(content, said):
+    """Read in every way there is, and check whatever comes out."""
+    try:
+        answers = read_rankings(BytesIO(content), **said)
+    except InputError:
+        return
+    check(answers)
+    scannable = {key: value for key, value in said.items() if key != "item"}
+    try:
+        chunks = list(scan_rankings(BytesIO(content), chunk_rows=2, **scannable))
+    except InputError:
+        return
+    for chunk in chunks:
+        check(chunk)
+    assert sum(len(chunk) for chunk in chunks) <= len(answers)
+
+
+def check(answers):
+    """Check what every collection of rankings must be like."""
+    assert isinstance(answers, Rankings)
+    assert len(set(answers.items)) == len(answers.items) >= 2
+    assert answers.places.shape == (len(answers), len(answers.items))
+    assert answers.places.min() >= -1
+    assert answers.places.max() < len(answers.items)
+    assert (answers.places >= 0).any(axis=1).all()
+    assert np.isfinite(answers.weights).all()
+    assert (answers.weights >= 0).all()
+    assert answers.n_rankings > 0
+    assert (answers.unranked is None) == (answers.places.min() >= 0)
+    repr(answers)
+
+
+lenient = {"suppress_health_check": list(HealthCheck)}
+
+
+@given(content=st.one_of(texts, tables), said=options)
+@settings(max_examples=400, **lenient)
+def test_any_text(content, said):
+    read(content, said)
+
+
+@given(damaged=damaged_files())
+@settings(max_examples=300, **lenient)
+def test_damaged_files(damaged):
+    read(*damaged)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+@given(content=st.one_of(texts, tables, st.binary(max_size=200)), said=options)
+@settings(max_examples=LONG, derandomize=False, database=None, **lenient)
+def test_any_text_for_long(content, said):
+    read(content, said)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+@given(damaged=damaged_files())
+@settings(max_examples=LONG, derandomize=False, database=None, **lenient)
+def test_damaged_files_for_long(damaged):
+    read(*damaged)
