@@ -78,7 +78,7 @@ def make_model() -> Model:
     cells_and_pairs = [[few, _pairs(few)], [some, _pairs(some)]]
     times = [_seconds_to_count(400_000, n_items) / 400_000 for n_items in (few, some)]
     per_cell, per_pair = np.linalg.solve(cells_and_pairs, times)
-    beyond = _seconds_to_count(200_000, more) / 200_000
+    beyond = _seconds_to_count(400_000, more) / 400_000
     blocks = _seconds_to_count_blocks(4_000, many) / 4_000
     return Model(
         per_cell,
@@ -137,7 +137,7 @@ def _counting_checks(model: Model) -> list[Check]:
             model.count(n_rankings, n_items),
             _seconds_to_count(n_rankings, n_items),
         )
-        for n_rankings, n_items in [(1_500_000, 10), (500_000, 15), (100_000, 45)]
+        for n_rankings, n_items in [(1_500_000, 10), (500_000, 15), (400_000, 45)]
     ]
     found.append(
         Check(

@@ -16,7 +16,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -25,9 +25,11 @@ from typing import Any
 from tierwise.errors import TierwiseWarning
 
 LANGUAGES_THAT_RUN = ("pycon", "console", "{code-block} text")
-LANGUAGES_ONLY_SHOWN = ("text", "sh", "{toctree}", "{eval-rst}", "{math}")
+LANGUAGES_ONLY_SHOWN = ("text", "sh", "{toctree}", "{eval-rst}")
 
-_FENCE = re.compile(r"^(?P<ticks>`{3,})(?P<language>[^`\n]*)\n(?P<body>.*?)^(?P=ticks)`*$", re.M | re.S)
+_FENCE = re.compile(
+    r"^(?P<ticks>`{3,})(?P<language>[^`\n]*)\n(?P<body>.*?)^(?P=ticks)`*$", re.M | re.S
+)
 _COMPARING = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 _WIDTH = "88"
 
@@ -66,16 +68,16 @@ def run_page(page: Path, folder: Path) -> None:
                 _write_file(block)
 
 
-class _environment:  # noqa: N801 - used like a function
-    """Terminal of a known width, figures without a display; as before afterwards."""
-
-    def __enter__(self) -> None:
-        self._before = dict(os.environ)
-        os.environ |= {"COLUMNS": _WIDTH, "MPLBACKEND": "agg"}
-
-    def __exit__(self, *_error: object) -> None:
+@contextmanager
+def _environment() -> Iterator[None]:
+    """Set a terminal of known width and figures without a display, and all as before afterwards."""
+    before = dict(os.environ)
+    os.environ |= {"COLUMNS": _WIDTH, "MPLBACKEND": "agg"}
+    try:
+        yield
+    finally:
         os.environ.clear()
-        os.environ.update(self._before)
+        os.environ.update(before)
 
 
 def _run_session(block: Block, page: Path, names: dict[str, Any]) -> None:

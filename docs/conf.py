@@ -12,6 +12,7 @@ MADE = HERE / "_made"
 sys.path.insert(0, str(HERE))
 
 from code_blocks import run_page  # noqa: E402 - it lies beside this file
+
 from tierwise import __version__  # noqa: E402
 
 project = "tierwise"
@@ -28,8 +29,8 @@ extensions = [
     "sphinx_copybutton",
 ]
 exclude_patterns = ["_build"]
-# The pages of measurements are written by programs, and may not be there yet.
-suppress_warnings = ["toc.empty_glob"]
+# In docstrings, `sizes` may be an argument, and attributes of several classes have that name.
+suppress_warnings = ["ref.python"]
 
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from tierwise.estimate import Estimate as Estimate
     from tierwise.fit_result import Fit as Fit
     from tierwise.fitting import fit as fit
+    from tierwise.incomplete.imputing import Imputation as Imputation
+    from tierwise.incomplete.imputing import impute as impute
     from tierwise.mixture import Mixture as Mixture
     from tierwise.mixture import MixtureDraws as MixtureDraws
     from tierwise.mixture import fit_mixture as fit_mixture
     from tierwise.mixture import sample_mixture as sample_mixture
-    from tierwise.incomplete.imputing import Imputation as Imputation
-    from tierwise.incomplete.imputing import impute as impute
     from tierwise.model import ClusteredMallows as ClusteredMallows
     from tierwise.partition import log_partition as log_partition
     from tierwise.partition import partition_function as partition_function
@@ -54,9 +54,11 @@ if TYPE_CHECKING:
     from tierwise.readers import scan_rankings as scan_rankings
     from tierwise.reporting import report as report
     from tierwise.sizes import compositions as compositions
+    from tierwise.streaming import RankingScan as RankingScan
     from tierwise.structure import Search as Search
     from tierwise.structure import merge_even_pairs as merge_even_pairs
     from tierwise.structure import search as search
+    from tierwise.tasks import parallel as parallel
     from tierwise.tiers import Tiers as Tiers
     from tierwise.writers import write_rankings as write_rankings
 
@@ -78,6 +80,7 @@ _HOME_OF = {
     "MixtureDraws": "mixture",
     "Posterior": "posterior",
     "Preferences": "preferences",
+    "RankingScan": "streaming",
     "Rankings": "rankings",
     "Search": "structure",
     "Tiers": "tiers",
@@ -100,6 +103,7 @@ _HOME_OF = {
     "load_word_association": "datasets",
     "log_partition": "partition",
     "merge_even_pairs": "structure",
+    "parallel": "tasks",
     "partition_function": "partition",
     "read_rankings": "readers",
     "report": "reporting",

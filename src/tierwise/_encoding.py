@@ -20,6 +20,7 @@ Codes: TypeAlias = NDArray[np.int32]
 Weights: TypeAlias = NDArray[Any]
 
 NOT_LISTED = -1
+_MOST_WHOLE_WEIGHT = 2.0**62
 
 
 def numbered_row(row: int) -> str:
@@ -130,6 +131,8 @@ def encode_ranks(
     if not valid.all():
         row, item = (int(position) for position in np.argwhere(~valid)[0])
         raise bad_rank(float(ranks[row, item]), items[item], name_row(row))
+    if _are_permutations(ranks):
+        return (ranks - 1).astype(np.int32)
     order = np.argsort(ranks, axis=1, kind="stable")
     ascending = np.take_along_axis(ranks, order, axis=1)
     starts = np.ones(ranks.shape, dtype=bool)
@@ -150,6 +153,17 @@ def encode_ranks(
     if empty.any():
         raise InputError(f"{name_row(int(np.argmax(empty)))} ranks no item: leave the row out")
     return places
+
+
+def _are_permutations(ranks: NDArray[np.float64]) -> bool:
+    """Tell whether every row holds the ranks 1, ..., n, each once; such rows need no sorting."""
+    n_items = ranks.shape[1]
+    if n_items >= 63 or len(ranks) == 0 or not ranks.max() <= n_items:  # NaN is not <= either
+        return False
+    seen = np.zeros(len(ranks), dtype=np.int64)
+    for column in ranks.T:
+        seen |= np.left_shift(np.int64(1), column.astype(np.int64) - 1)
+    return bool((seen == 2**n_items - 1).all())
 
 
 def are_ranks(values: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -188,7 +202,12 @@ def encode_weights(
         )
     if not values.any():
         raise InputError("all weights are 0: at least one ranking must count")
-    if (values == np.floor(values)).all():
+    with np.errstate(over="ignore"):
+        total = values.sum()
+    if not np.isfinite(total):
+        raise InputError("the weights add up to more than a number can hold: divide them all")
+    # Beyond that, sums of integers could overflow.
+    if total < _MOST_WHOLE_WEIGHT and (values == np.floor(values)).all():
         return given.astype(np.int64)
     return values
 

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._random import RandomSource, spawn_seeds
-from tierwise.counts import block_counts
+from tierwise.counts import block_counts, blocks_are_known
 from tierwise.distances import get_distance
 from tierwise.errors import InputError
 from tierwise.fit_result import Fit, plain_item, plain_number
-from tierwise.fitting import Settings, solve_theta
+from tierwise.fitting import Settings, solve_sizes, solve_theta
 from tierwise.model import ClusteredMallows
-from tierwise.parallel import run_tasks
+from tierwise.tasks import run_tasks
 from tierwise.partition import PartitionFunction, partition_function
 from tierwise.progress import Progress
 from tierwise.provenance import Provenance, Stopwatch
@@ -144,9 +144,9 @@ def bootstrap(
         Number of resampled data sets.
     kind
         "nonparametric" draws as many answers, with replacement, from those given; "parametric"
-        draws new rankings from the fitted model.
+        draws new rankings from the fitted model, of which it hides what the answers hide.
     workers
-        Number of processes; see `tierwise.parallel.run_tasks`. The answer does not depend on it.
+        Number of processes; see `tierwise.tasks.run_tasks`. The answer does not depend on it.
     progress
         "auto", "off" or a function; see `tierwise.progress.track`.
     rng
@@ -205,6 +205,7 @@ def _fit_replicates(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Fit one resampled data set a seed."""
     from tierwise.consensus import find_consensus
+    from tierwise.incomplete.observing import observe_like
 
     settings = Settings()
     distance = get_distance(partition.distance)
@@ -216,9 +217,14 @@ def _fit_replicates(
             sample = _draw_answers(rankings, rng)
         else:
             sample = model.sample(round(rankings.n_rankings), rng).restrict(rankings.items)
-        blocks = block_counts(sample, partition.sizes)
-        consensus = find_consensus(distance.costs(blocks), partition.sizes, rng=rng)
-        solution = solve_theta(blocks, consensus, partition, settings, rng)
+            if not rankings.is_complete:
+                sample = observe_like(sample, rankings)
+        if blocks_are_known(sample, partition.sizes):
+            blocks = block_counts(sample, partition.sizes)
+            consensus = find_consensus(distance.costs(blocks), partition.sizes, rng=rng)
+            solution = solve_theta(blocks, consensus, partition, settings, rng)
+        else:
+            solution = solve_sizes(sample, partition.sizes, distance, settings, rng)
         thetas[replicate] = solution.theta.value
         labels[replicate] = solution.consensus.labels
     return thetas, labels

@@ -175,6 +175,7 @@ class ClusteredMallows:
             return -self.theta * self.distances(rankings) - log_partition
         from tierwise.incomplete.answers import answers_of
 
+        labels = self.tiers.label_array(rankings.items)
         answers = answers_of(
             rankings,
             self.tiers.sizes,
@@ -182,7 +183,6 @@ class ClusteredMallows:
             as_generator(_SEED),
             most_work=self.budget,
         )
-        labels = self.tiers.label_array(rankings.items)
         return answers.log_weights(labels, self.theta) - log_partition
 
     def log_pseudo_likelihood(self, rankings: Rankings) -> npt.NDArray[np.float64]:

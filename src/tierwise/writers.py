@@ -3,7 +3,7 @@
 import csv
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import IO, Any, Literal, TypeAlias, get_args
 from unicodedata import category
 
 import numpy as np
@@ -73,7 +73,21 @@ def write_rankings(
 
             pq.write_table(pa.table(columns), partial)
         else:
-            _write_csv(columns, partial)
+            with partial.open("w", encoding="utf-8", newline="") as file:
+                _write_csv(columns, file)
+
+
+def write_csv(rankings: Rankings, file: IO[str], layout: TableLayout = "orderings") -> None:
+    """Write rankings as CSV to an open file, such as standard output.
+
+    Examples
+    --------
+    >>> import sys
+    >>> write_csv(Rankings.from_orderings([["a", "b"]]), sys.stdout)
+    place 1,place 2
+    a,b
+    """
+    _write_csv(_columns(rankings, _names(rankings), layout), file)
 
 
 def _names(rankings: Rankings) -> list[Any]:
@@ -135,11 +149,10 @@ def _columns_of_places(rankings: Rankings, names: list[Any]) -> dict[str, list[A
     return {f"place {place + 1}": cells[:, place].tolist() for place in range(longest)}
 
 
-def _write_csv(columns: dict[str, list[Any]], path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
+def _write_csv(columns: dict[str, list[Any]], file: IO[str]) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
 
 
 def _write_preflib(rankings: Rankings, names: list[Any], path: Path, file_name: str) -> None:

@@ -57,7 +57,10 @@ def test_blocks_share_names_and_folder(tmp_path):
     [
         ("pycon", ">>> 1 + 1\n3"),
         ("pycon", ">>> 1 / 0"),
-        ("pycon", '>>> import warnings, tierwise\n>>> warnings.warn("!", tierwise.TierwiseWarning)'),
+        (
+            "pycon",
+            '>>> import warnings, tierwise\n>>> warnings.warn("!", tierwise.TierwiseWarning)',
+        ),
         ("console", "$ tierwise --version\ntierwise of another time"),
         ("console", "$ tierwise fit nowhere.csv"),
         ("console", "$ echo 1"),

@@ -45,7 +45,7 @@ def pages(tmp_path_factory):
     """Reports on few items, and on 25 with long names, one of which tries to be a program."""
     folder = tmp_path_factory.mktemp("reports")
     few, many = folder / "few.html", folder / "many.html"
-    tw.report(tw.load_political_goals(), few, rng=1, replicates=30)
+    tw.report(tw.load_political_goals(), few, rng=1, replicates=30, groups=2)
     names = [f"A rather long name, number {number:02d}" for number in range(24)]
     names.append("<script>document.title = 'taken over'</script>")
     tiers = tw.Tiers.from_sizes((1, 1, 1, 2, 20), names)
@@ -102,7 +102,7 @@ def test_page_opens_without_complaint_and_fits(browser, pages, name, width, sche
 def test_tiers_are_there(browser, pages, width):
     look(browser, pages["few"], width)
     tiers = browser.execute_script(
-        "return Array.from(document.querySelectorAll('.tiers > li'))"
+        "return Array.from(document.querySelectorAll('#tiers .tiers > li'))"
         ".map((tier) => Array.from(tier.querySelectorAll('.name')).map((name) => name.textContent))"
     )
     assert tiers == [["order", "prices"], ["say", "speech"]]

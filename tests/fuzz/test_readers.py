@@ -120,6 +120,19 @@ def check(answers):
     repr(answers)
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'"\x00\n"\n',  # a name that goes on in the next line
+        b"\x0b,\n",  # a line that is none
+        b"a,b,weight\n1,2,9223372036854775807\n",  # a weight that is no 64-bit integer
+        b"place 1,place 2,weight\na,b,1e308\nb,a,1e308\n",
+    ],
+)
+def test_what_was_found_before(content):
+    read(content, {})
+
+
 lenient = {"suppress_health_check": list(HealthCheck)}
 
 

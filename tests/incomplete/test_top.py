@@ -12,8 +12,9 @@ from tests.reference_incomplete import Answer, pairs_of_groups
 from tierwise._kernels.objective import total_cost
 from tierwise.distances import get_distance
 from tierwise.incomplete.answers import answers_of
+from tierwise.incomplete.boards import BoardTopAnswers
+from tierwise.incomplete.recursive import RecursiveTopAnswers, count_steps, is_affordable
 from tierwise.incomplete.strict import StrictTopAnswers, in_order_probabilities
-from tierwise.incomplete.top import TopAnswers, count_steps, is_affordable
 from tierwise.sizes import compositions
 
 DISTANCES = ("kendall", "hamming", "footrule", "spearman")
@@ -53,7 +54,7 @@ def top_answers(draw, n_items=5):
 def test_sums_over_completions_are_those_of_brute_force(case):
     sizes, labels, answers, distance, theta = case
     weights = np.arange(1.0, len(answers) + 1)
-    found = TopAnswers(first_places(answers, 5), weights, sizes, get_distance(distance))
+    found = RecursiveTopAnswers(first_places(answers, 5), weights, sizes, get_distance(distance))
     expected = [
         Answer(pairs_of_groups(with_the_rest(groups, 5)), sizes, distance, tuple(labels), theta)
         for groups in answers
@@ -78,7 +79,7 @@ def test_sums_over_completions_are_those_of_brute_force(case):
 def test_expected_costs_are_those_of_brute_force_for_any_tiers(case, random):
     sizes, labels, answers, distance, theta = case
     weights = np.arange(1.0, len(answers) + 1)
-    found = TopAnswers(first_places(answers, 5), weights, sizes, get_distance(distance))
+    found = RecursiveTopAnswers(first_places(answers, 5), weights, sizes, get_distance(distance))
     costs = found.expected_costs(labels, theta)
     others = labels.tolist()
     random.shuffle(others)
@@ -117,7 +118,8 @@ def test_probabilities_of_all_lists_of_one_length_sum_to_one(distance, sizes, k)
 def test_ties_within_a_block_and_at_the_end_are_summed_over():
     sizes = (2, 1, 3)
     answers = [[(4, 1), (0,)], [(5, 0), (2,), (1, 3, 4)], [(3, 2)]]
-    found = TopAnswers(first_places(answers, 6), np.ones(3), sizes, get_distance("kendall"))
+    kendall = get_distance("kendall")
+    found = RecursiveTopAnswers(first_places(answers, 6), np.ones(3), sizes, kendall)
     labels = np.array([1, 0, 2, 2, 0, 2])
     expected = [
         Answer(pairs_of_groups(with_the_rest(groups, 6)), sizes, "kendall", tuple(labels), 0.4)
@@ -136,7 +138,7 @@ def test_the_closed_form_of_the_strict_model_agrees_with_the_recursion(theta):
     first, weights = first_places(answers, 7), np.arange(1.0, 7.0)
     labels = rng.permutation(7)
     closed = StrictTopAnswers(first, weights, sizes, get_distance("kendall"))
-    recursion = TopAnswers(first, weights, sizes, get_distance("kendall"))
+    recursion = RecursiveTopAnswers(first, weights, sizes, get_distance("kendall"))
     assert closed.log_weights(labels, theta) == pytest.approx(recursion.log_weights(labels, theta))
     one, other = closed.sums(labels, theta), recursion.sums(labels, theta)
     assert (one.log_weight, one.mean) == pytest.approx((other.log_weight, other.mean), rel=1e-9)
@@ -144,6 +146,31 @@ def test_the_closed_form_of_the_strict_model_agrees_with_the_recursion(theta):
     assert closed.expected_costs(labels, theta).pairs == pytest.approx(
         recursion.expected_costs(labels, theta).pairs, abs=1e-8
     )
+
+
+@pytest.mark.parametrize("theta", [0.0, 1e-9, 0.3, 5.0, 40.0])
+@pytest.mark.parametrize("sizes", [(2, 3, 2), (1, 1, 2, 3), (4, 3)])
+def test_boards_agree_with_the_recursion(theta, sizes):
+    rng = np.random.default_rng(3)
+    answers = [[(item,) for item in rng.permutation(7)[:k]] for k in (1, 1, 2, 3, 4, 5)]
+    first, weights = first_places(answers, 7), np.arange(1.0, 7.0)
+    labels = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    board = BoardTopAnswers(first, weights, sizes, get_distance("hamming"))
+    recursion = RecursiveTopAnswers(first, weights, sizes, get_distance("hamming"))
+    assert board.log_weights(labels, theta) == pytest.approx(recursion.log_weights(labels, theta))
+    one, other = board.sums(labels, theta), recursion.sums(labels, theta)
+    assert (one.log_weight, one.mean) == pytest.approx((other.log_weight, other.mean))
+    assert one.variance == pytest.approx(other.variance, abs=1e-7)
+    assert board.expected_costs(labels, theta).linear == pytest.approx(
+        recursion.expected_costs(labels, theta).linear, abs=1e-9
+    )
+
+
+def test_hamming_answers_of_many_items_are_exact():
+    items = range(60)
+    model = tw.ClusteredMallows(tw.Tiers.from_sizes((3,) * 20, items), 0.8, "hamming")
+    one = tw.Rankings.from_orderings([[item] for item in items], items=items, unranked="below")
+    assert np.exp(model.log_prob(one)).sum() == pytest.approx(1.0)
 
 
 def test_two_items_come_in_the_order_of_the_consensus_as_brute_force_says():
@@ -160,7 +187,9 @@ def test_two_items_come_in_the_order_of_the_consensus_as_brute_force_says():
 
 
 def test_large_thetas_leave_the_closest_completions_only():
-    found = TopAnswers(first_places([[(4,)]], 5), np.ones(1), (2, 3), get_distance("kendall"))
+    found = RecursiveTopAnswers(
+        first_places([[(4,)]], 5), np.ones(1), (2, 3), get_distance("kendall")
+    )
     labels = np.array([0, 0, 1, 1, 1])
     # Item 4 takes a place of the first block; the other goes to item 0 or 1: 2 * 3! orderings.
     closest = Answer({(4, other) for other in range(4)}, (2, 3), "kendall", tuple(labels), 0.0)
@@ -191,4 +220,16 @@ def test_answers_without_doubt_need_no_recursion():
     (part,) = answers.parts
     labels = np.array([0, 1, 2, 2])
     assert part.completions.sums(labels, 0.3).variance == 0.0
+    assert part.completions.expected_costs(labels, 0.3).pairs[2, 3] == 0.0
     assert part.completions.log_numbers == pytest.approx([0.0, lgamma(3)])
+
+
+def test_sizes_beyond_the_recursion_do_not_matter_if_nothing_is_open():
+    n_items = 40
+    sizes = (4,) * 10
+    rankings = tw.Rankings.from_orderings(
+        [list(range(n_items)), [[0, 1], *range(2, n_items)]], unranked="below"
+    )
+    model = tw.ClusteredMallows(tw.Tiers.from_sizes(sizes, range(n_items)), 0.0, "footrule")
+    logs = model.log_prob(rankings)
+    assert logs[1] - logs[0] == pytest.approx(np.log(2))

@@ -35,7 +35,7 @@ def section(text):
 
 
 def test_section_follows_the_check_of_the_fit(camps_report):
-    _, text, page = camps_report
+    _, _, page = camps_report
     expected = [*SECTIONS[:5], "groups", *SECTIONS[5:]]
     assert page.sections == expected
     assert [link[1:] for link in page.links if link.startswith("#")][1 : 1 + 8] == expected
@@ -67,7 +67,7 @@ def test_scores_of_all_numbers_are_in_the_table(camps_report):
     assert [row[0] for row in rows] == ["1", "2 (shown)", "3"]
     for row, scores in zip(rows, analysis.groups.comparison, strict=True):
         assert row[1:4] == [
-            f"{value:,.2f}" for value in (scores.log_likelihood, scores.bic, scores.icl)
+            f"{value:,.1f}" for value in (scores.log_likelihood, scores.bic, scores.icl)
         ]
         assert row[4] == f"{scores.held_out:.4f} ± {scores.held_out_error:.4f}"
 

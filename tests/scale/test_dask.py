@@ -8,7 +8,6 @@ import pytest
 import tierwise as tw
 from tests.scale.files import random_rankings, write_parts
 from tierwise import InputError, Rankings
-from tierwise.posterior.run import sample_posterior
 from tierwise.tasks import parallel
 
 distributed = pytest.importorskip("dask.distributed", reason="needs tierwise[dask]")
@@ -82,8 +81,8 @@ def test_chains_on_a_cluster(cluster):
     rankings = random_rankings(100, 6, seed=4)
     options = {"sizes": (2, 2, 2), "method": "mcmc", "draws": 1000, "rng": 1}
     with parallel("dask", address=cluster.scheduler_address):
-        found = sample_posterior(rankings, **options)
-    expected = sample_posterior(rankings, **options)
+        found = tw.sample_posterior(rankings, **options)
+    expected = tw.sample_posterior(rankings, **options)
     assert found.theta_interval() == expected.theta_interval()
 
 

@@ -17,7 +17,6 @@ from tests.scale.files import random_rankings, write_parts
 from tests.strategies import rankings as any_rankings
 from tierwise import Counts, InputError, Rankings, TooLargeError, _pattern_tally
 from tierwise.counts import block_counts
-from tierwise.posterior.run import sample_posterior
 from tierwise.readers import pieces as cutting
 from tierwise.streaming import RankingScan
 
@@ -128,7 +127,9 @@ def test_what_is_fitted_does_not_depend_on_where_the_rankings_are(tmp_path):
     assert fitted.tiers == expected.tiers
     assert fitted.log_likelihood == pytest.approx(expected.log_likelihood, rel=1e-12)
     assert tw.search(scan).best.sizes == tw.search(answers).best.sizes
-    draws, same = (sample_posterior(data, (1, 2, 1), rng=1, draws=50) for data in (scan, answers))
+    draws, same = (
+        tw.sample_posterior(data, (1, 2, 1), rng=1, draws=50) for data in (scan, answers)
+    )
     assert draws.tiers() == same.tiers()
     assert draws.theta_interval() == same.theta_interval()
 

@@ -119,7 +119,7 @@ def next_set(members: _Integers) -> int:
 
 
 @compiled
-def go_to_set(layer: Layer, rank: int) -> None:
+def go_to_set(layer: Layer, rank: int | np.int64) -> None:
     """Make the set of this rank the current one."""
     item = layer.binomials.shape[0] - 2
     for position in range(layer.size - 1, -1, -1):
@@ -218,7 +218,7 @@ def layer_starts(sizes: _Integers, binomials: _Integers) -> _Integers:
 
 @compiled
 def copy_with_last_tier(
-    layer: Layer, labels: _Integers, row: int, copies: _Integers, copy_row: int
+    layer: Layer, labels: _Integers, row: int, copies: _Integers, copy_row: int | np.int64
 ) -> None:
     """Copy a row of labels, and give the items of the last tier, as chosen, their label."""
     for item in range(labels.shape[1]):

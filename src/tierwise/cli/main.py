@@ -13,6 +13,7 @@ from tierwise.cli import (
     mixture_command,
     posterior_command,
     report_command,
+    sample_command,
     search_command,
 )
 from tierwise.cli.demo import demo
@@ -30,6 +31,7 @@ app.command()(describe)
 app.command("fit", epilog=fit_command.EXAMPLES)(fit_command.fit_command)
 app.command("search", epilog=search_command.EXAMPLES)(search_command.search_command)
 app.command("posterior", epilog=posterior_command.EXAMPLES)(posterior_command.posterior_command)
+app.command("sample", epilog=sample_command.EXAMPLES)(sample_command.sample_command)
 app.command("report", epilog=report_command.EXAMPLES)(report_command.report_command)
 app.command("mixture", epilog=mixture_command.EXAMPLES)(mixture_command.mixture_command)
 app.command()(demo)

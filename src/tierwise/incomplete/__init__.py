@@ -1,8 +1,10 @@
 """Incomplete answers: each stands for all complete orderings that agree with it.
 
 ===================  ==========================================================================
-``top.py``           lists of the best items, all others below: summed over by a recursion
-``strict.py``        the same for tiers of one item each and the Kendall distance: closed form
+``top.py``           lists of the best items, all others below: what is known of them
+``recursive.py``     these, any distance: summed over by a recursion
+``strict.py``        these, tiers of one item each and the Kendall distance: closed form
+``boards.py``        these, the Hamming distance, any number of items
 ``interleaved.py``   lists of some items, all others anywhere: summed over by a recursion
 ``extensions.py``    any partial order with few completions: all of them are listed
 ``augmentation.py``  any partial order: completions are drawn

@@ -11,13 +11,14 @@ import numpy as np
 from tierwise._encoding import NOT_LISTED
 from tierwise.counts import first_places
 from tierwise.errors import InputError, TooLargeError
-from tierwise.incomplete import strict
+from tierwise.incomplete import boards, strict
 from tierwise.incomplete.augmentation import DrawnCompletions
 from tierwise.incomplete.base import ExactCompletions
 from tierwise.incomplete.extensions import ListedCompletions
 from tierwise.incomplete.interleaved import InterleavedAnswers, can_be_interleaved
 from tierwise.incomplete.partial import orders_of_places, orders_of_preferences
-from tierwise.incomplete.top import TopAnswers, groups_of, is_affordable
+from tierwise.incomplete.recursive import RecursiveTopAnswers, is_affordable
+from tierwise.incomplete.top import TopAnswers, groups_of
 from tierwise.preferences import Preferences
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def answers_of(
     recursive = _can_be_summed_recursively(first, sizes, distance)
     parts: list[Part] = []
     if recursive.any():
-        kind = strict.StrictTopAnswers if strict.applies(sizes, distance) else TopAnswers
+        kind = _kind_of_top(sizes, distance) or RecursiveTopAnswers
         top = kind(first[recursive], weights[recursive], sizes, distance)
         parts.append(Part(np.flatnonzero(recursive), top))
     chains = ~recursive
@@ -146,6 +147,15 @@ def answered_places(rankings: Rankings) -> Places:
     return rankings.patterns if anywhere else first_places(rankings.patterns)
 
 
+def _kind_of_top(sizes: Sizes, distance: Distance) -> type[TopAnswers] | None:
+    """Return how lists of the best items are summed over; None if that is too much."""
+    if strict.applies(sizes, distance):
+        return strict.StrictTopAnswers
+    if is_affordable(sizes):
+        return RecursiveTopAnswers
+    return boards.BoardTopAnswers if boards.applies(sizes, distance) else None
+
+
 def _can_be_summed_recursively(
     first: Places, sizes: Sizes, distance: Distance
 ) -> npt.NDArray[np.bool_]:
@@ -153,7 +163,7 @@ def _can_be_summed_recursively(
     known = (first != NOT_LISTED).all(axis=1)
     able = np.zeros(len(first), dtype=np.bool_)
     groups = groups_of(first[known], sizes)
-    if strict.applies(sizes, distance) or is_affordable(sizes):
+    if _kind_of_top(sizes, distance) is not None:
         able[known] = (~groups.doubtful | groups.last).all(axis=1)
     else:
         able[known] = ~groups.doubtful.any(axis=1)

@@ -1,14 +1,12 @@
-"""Answers that list the best items, all others being below: summed over exactly, by a recursion.
+"""Answers that list the best items, all others being below: what all ways to sum over them share.
 
-The blocks of the listed items are known. What is not known depends on the tiers only through an
-opening: how many items of each tier are left, how many are listed in the block where the list ends,
-and how many places that block has free. Answers with the same opening share one sum.
+The blocks of the listed items are known, and what they cost is the same for all completions.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import cached_property
-from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,25 +14,7 @@ import numpy as np
 from tierwise._encoding import collapse
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
 from tierwise._kernels.objective import total_cost
-from tierwise._kernels.roles import (
-    EARLIER,
-    LEFT,
-    LISTED,
-    add_expected_pairs,
-    add_expected_places,
-    known_units,
-    states_of_roles,
-)
-from tierwise._kernels.states import lay_out_states
-from tierwise._kernels.top import (
-    OF_PAIRS,
-    OF_PLACES,
-    Weighing,
-    expect_openings,
-    expect_states,
-    value_openings,
-    value_states,
-)
+from tierwise._kernels.roles import EARLIER, LEFT, LISTED, known_units
 from tierwise.counts import sizes_of_groups
 from tierwise.incomplete.base import (
     ExactCompletions,
@@ -49,14 +29,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise._encoding import Places
-    from tierwise._kernels.states import States
     from tierwise.distances import Costs, Distance
     from tierwise.sizes import Sizes
-
-# Most numbers that the expectations of all states may take: 160 MB.
-MOST_EXPECTATIONS = 20_000_000
-# Most additions that the expectations may take: about a second.
-MOST_STEPS = 300_000_000
 
 
 class Groups(NamedTuple):
@@ -95,40 +69,18 @@ def groups_of(first: Places, sizes: Sizes) -> Groups:
     )
 
 
-def is_affordable(sizes: Sizes) -> bool:
-    """Whether the recursion from all states stays within time and memory."""
-    n_states, n_tiers = prod(size + 1 for size in sizes), len(sizes)
-    if n_states * n_tiers**2 > MOST_EXPECTATIONS:
-        return False
-    return count_steps(sizes) * n_tiers**2 <= MOST_STEPS
-
-
-def count_steps(sizes: Sizes) -> int:
-    """Count the ways to fill one block from one state, over all blocks and states.
-
-    Examples
-    --------
-    >>> count_steps((1, 1))
-    4
-    """
-    total, before = 0, sum(sizes)
-    for taken in sizes:
-        # Polynomials in two variables: items of the labels so far that are taken, and left after.
-        ways = np.zeros((taken + 1, before - taken + 1))
-        ways[0, 0] = 1.0
-        for size in sizes:
-            longer = np.zeros_like(ways)
-            for now in range(min(size, taken) + 1):
-                for later in range(min(size - now, before - taken) + 1):
-                    longer[now:, later:] += ways[: taken + 1 - now, : before - taken + 1 - later]
-            ways = longer
-        total += int(ways[-1, -1])
-        before -= taken
-    return total
-
-
 class TopAnswers(ExactCompletions):
-    """Answers of which only the last group, below all others, leaves its blocks open."""
+    """Answers of which only the last group, below all others, leaves its blocks open.
+
+    Parameters
+    ----------
+    first
+        First place of the tied group of each item; items not listed are the last group.
+    weights
+        Weight of each answer.
+    sizes, distance
+        Of the model.
+    """
 
     def __init__(self, first: Places, weights: Floats, sizes: Sizes, distance: Distance) -> None:
         groups = groups_of(first, sizes)
@@ -143,7 +95,6 @@ class TopAnswers(ExactCompletions):
         later = np.append(np.cumsum(logs[list(sizes)][::-1])[::-1], 0.0)[block + 1]
         super().__init__(sizes, distance, weights, log_numbers=within + logs[n_left])
         self._log_orders = within + np.where(n_left > 0, logs[free] + later, 0.0)
-        self._latest: tuple[Weighing, Floats] | None = None
         self._blocks = groups.blocks
         self._left = groups.doubtful
         is_open = n_left > 0
@@ -186,7 +137,8 @@ class TopAnswers(ExactCompletions):
         """Log of the sum of ``exp(-theta d)`` over the completions of each answer."""
         logs = self._log_orders - theta * self._known_distances(labels)
         is_open = self._role_of >= 0
-        logs[is_open] += self._open_values(labels, theta)[self._role_of[is_open], 0]
+        if is_open.any():
+            logs[is_open] += self._open_values(labels, theta)[self._role_of[is_open], 0]
         return np.asarray(logs, dtype=np.float64)
 
     def _known_distances(self, labels: Labels) -> Floats:
@@ -199,7 +151,7 @@ class TopAnswers(ExactCompletions):
         """Log weights, and moments of the distance, over all answers."""
         known = self._known_costs
         distance = float(total_cost(labels, known.linear, known.pairs))
-        values = self._open_values(labels, theta)
+        values = self._open_values(labels, theta) if len(self._roles) else np.zeros((0, 3))
         values[:, 2] = np.maximum(values[:, 2] - values[:, 1] ** 2, 0.0)
         log_weight, mean, variance = (self._role_weights[:, None] * values).sum(axis=0).tolist()
         return Sums(
@@ -213,61 +165,16 @@ class TopAnswers(ExactCompletions):
             self._add_open(labels, theta, membership, precedence)
         return add_costs(self._known_costs, self._costs(membership, precedence))
 
-    # How the open part is summed over: by the recursion here, in closed form in a subclass.
-
-    @cached_property
-    def _states(self) -> States:
-        n_states = prod(size + 1 for size in self.sizes)
-        return lay_out_states(np.array(self.sizes, dtype=np.int64), n_states)
-
-    def _values(self, theta: float) -> tuple[Weighing, Floats]:
-        """Return what the recursion needs, and the values of its states; the latest are kept."""
-        if self._latest is None or self._latest[0].theta != theta * self.rule.unit:
-            weighing = self._weighing(theta)
-            self._latest = (weighing, value_states(weighing))
-        return self._latest
-
-    def _weighing(self, theta: float) -> Weighing:
-        logs = log_factorials(max(self.sizes))
-        numbers = np.arange(len(logs))
-        log_binomials = logs[:, None] - logs[None, :] - logs[np.abs(numbers[:, None] - numbers)]
-        rule = self.rule
-        return Weighing(
-            self._states, rule.misplaced, rule.placing, log_binomials, theta * rule.unit
-        )
-
-    def _openings(self, labels: Labels) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the distinct openings for given tiers, and the one of each row of roles."""
-        left, listed = states_of_roles(self._roles, labels, self._states.strides)
-        keys = left * len(self._states.order) + listed
-        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-        openings = np.column_stack([left, listed, self._block_and_free])[first]
-        return np.ascontiguousarray(openings), which
-
+    @abstractmethod
     def _open_values(self, labels: Labels, theta: float) -> Floats:
-        """Log weight, mean and mean square of the distance, of what each row of roles leaves."""
-        if not len(self._roles):
-            return np.zeros((0, 3))
-        openings, which = self._openings(labels)
-        values = value_openings(*self._values(theta), openings)
-        return (values * [1.0, self.rule.unit, self.rule.unit**2])[which]
+        """Log weight, mean and mean square of the distance, of what each row of roles leaves.
 
+        The weight is summed over all ways to put items into blocks; the order of places within a
+        block is not part of it, nor is what the listed items cost by themselves.
+        """
+
+    @abstractmethod
     def _add_open(
         self, labels: Labels, theta: float, membership: Floats, precedence: Floats
     ) -> None:
         """Add the expected counts of what the answers leave open."""
-        openings, which = self._openings(labels)
-        weighing, values = self._values(theta)
-        totals = value_openings(weighing, values, openings)[:, 0].copy()
-        rows = (self._roles, self._role_weights, labels, which)
-
-        def expectations(of: int) -> tuple[Floats, Floats]:
-            tables = expect_states(weighing, values, of)
-            return expect_openings(weighing, values, tables, openings, totals, of)
-
-        if not self.rule.additive:
-            pairs, taken = expectations(OF_PAIRS)
-            add_expected_pairs(*rows, pairs, taken, precedence)
-        if self.rule.additive or self.rule.placing.any():
-            places, _ = expectations(OF_PLACES)
-            add_expected_places(*rows, places, membership)

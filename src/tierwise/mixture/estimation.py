@@ -21,10 +21,10 @@ from tierwise.mixture.precision import standard_errors
 from tierwise.mixture.result import Group, Mixture
 from tierwise.mixture.selection import Scores, fold_weights, held_out_score, score
 from tierwise.mixture.workshop import Workshop
-from tierwise.parallel import run_tasks
 from tierwise.progress import Progress
 from tierwise.provenance import Stopwatch
 from tierwise.rankings import Rankings
+from tierwise.tasks import run_tasks
 
 Criterion: TypeAlias = Literal["bic", "icl", "held-out"]
 

@@ -17,11 +17,11 @@ from tierwise.mixture.estimation import fit_mixture
 from tierwise.mixture.gibbs import Chain, run_chain
 from tierwise.mixture.plans import Noise, SizesOfGroups, plans_of
 from tierwise.mixture.workshop import Component
-from tierwise.parallel import run_tasks
 from tierwise.priors import Gamma, ThetaPrior, as_theta_prior
 from tierwise.progress import Progress
 from tierwise.provenance import Stopwatch
 from tierwise.rankings import Rankings
+from tierwise.tasks import run_tasks
 
 # A group in perfect agreement has an infinite theta by maximum likelihood; a chain starts here.
 _LARGEST_START = 5.0

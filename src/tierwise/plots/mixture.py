@@ -110,8 +110,7 @@ def memberships(mixture: Mixture, *, ax: Axes | None = None) -> Axes:
             width=np.diff(edges),
             align="edge",
             color=_colour(number, group),
-            edgecolor="white",
-            linewidth=0.5,
+            linewidth=0,
             label=_label(name, sure[own], weights[own]),
         )
         below += counts

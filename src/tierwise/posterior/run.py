@@ -19,7 +19,7 @@ from tierwise.counts import (
 )
 from tierwise.distances import Distance, get_distance
 from tierwise.errors import InputError, TierwiseWarning
-from tierwise.parallel import run_tasks
+from tierwise.tasks import run_tasks
 from tierwise.posterior import exact
 from tierwise.posterior.assembly import assemble
 from tierwise.posterior.chain import Moves, Sampler, Schedule, run_chain
@@ -118,7 +118,7 @@ def sample_posterior(
         every further tier; or a function that gives the log prior probability of sizes. Tiers of
         the same sizes are equally probable.
     workers
-        Number of processes; see `tierwise.parallel.run_tasks`. The answer does not depend on it.
+        Number of processes; see `tierwise.tasks.run_tasks`. The answer does not depend on it.
     progress
         "auto", "off" or a function; see `tierwise.progress.track`.
     rng
@@ -334,7 +334,7 @@ def _warn(posterior: Posterior, target: Target, settings: Settings) -> None:
     if error > _MOST_ERROR:
         warnings.warn(
             f"the partition function of sizes {settings.sizes} is estimated, which gives the "
-            f"log-likelihood a standard error of {error:.2g}: theta may be shifted, while the tiers "
+            f"log-likelihood a standard error of {error:.2g}: theta may be shifted, while tiers "
             "given theta are right; sizes for which partition_function is exact avoid this",
             TierwiseWarning,
             stacklevel=3,

@@ -64,7 +64,7 @@ def report(
     title
         The title of the page.
     workers
-        Number of processes; see `tierwise.parallel.run_tasks`. The page does not depend on it.
+        Number of processes; see `tierwise.tasks.run_tasks`. The page does not depend on it.
     progress
         "auto", "off" or a function; see `tierwise.progress.track`.
     rng

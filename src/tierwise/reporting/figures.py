@@ -152,8 +152,7 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
         draw(
             "memberships",
             lambda ax: plots.memberships(groups, ax=ax),
-            "How surely people belong to the group that they most probably belong to. Far to the "
-            "right are those who clearly belong to one.",
+            "How surely people belong to their most probable group.",
             size=(4.0, 3.0),
             description="Histogram of the probability of each ranking's most probable group; the "
             f"groups are told apart to {groups.separation:.0%}.",

@@ -129,9 +129,9 @@ def _scores_table(mixture: Mixture) -> Table:
         rows.append(
             (
                 Cell(f"{scores.n_groups}{shown}", scores.n_groups),
-                decimal(scores.log_likelihood),
-                decimal(scores.bic),
-                decimal(scores.icl),
+                decimal(scores.log_likelihood, digits=1),
+                decimal(scores.bic, digits=1),
+                decimal(scores.icl, digits=1),
                 held_out,
             )
         )
@@ -151,8 +151,7 @@ def _remarks(mixture: Mixture) -> list[str]:
     if mixture.comparison[0].held_out is not None:
         sentences.append(
             "The held-out score is the mean log probability of rankings under groups that were "
-            "fitted without them; the errors of two rows mostly have the same sign, so that their "
-            "difference is known better than either."
+            "fitted without them, ± its standard error."
         )
     if mixture.scores.log_likelihood_error > 0:
         sentences.append(

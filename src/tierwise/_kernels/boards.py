@@ -1,0 +1,102 @@
+"""Hamming, what a list of the best items leaves: rectangular boards of free places and items left.
+
+As for complete orderings, items are forced into the blocks of their own tiers in all possible
+numbers, the others being anywhere. Every term is positive, and in logarithms.
+"""
+
+from math import lgamma
+
+import numpy as np
+import numpy.typing as npt
+
+from tierwise._kernels.compiling import compiled
+from tierwise._kernels.rook import log_rook_numbers
+
+_Floats = npt.NDArray[np.float64]
+_Integers = npt.NDArray[np.int64]
+
+
+@compiled
+def _log_factorial_moment(log_rooks: _Floats, n_left: int, theta: float, order: int) -> float:
+    """Log of the sum over orderings of ``m (m - 1) ... exp(-theta d)``, with ``m`` matches."""
+    # The weight of a forced match, less than that of an unforced mismatch by the latter.
+    log_chance = np.log(-np.expm1(-theta)) if theta > 0.0 else -np.inf
+    peak = -np.inf
+    terms = np.full(log_rooks.shape[0], -np.inf)
+    for forced in range(order, log_rooks.shape[0]):
+        term = log_rooks[forced] + lgamma(n_left - forced + 1.0) - theta * (n_left - forced)
+        term += lgamma(forced + 1.0) - lgamma(forced - order + 1.0)
+        if forced > order:
+            term += (forced - order) * log_chance
+        terms[forced] = term
+        peak = max(peak, term)
+    if peak == -np.inf:
+        return peak
+    return float(peak + np.log(np.exp(terms - peak).sum()))
+
+
+@compiled
+def _log_sum(places: _Integers, items: _Integers, theta: float) -> float:
+    """Log of the sum of ``exp(-theta d)`` over all ways to put items into places."""
+    log_rooks = log_rook_numbers(places, items)[places.shape[0]]
+    return _log_factorial_moment(log_rooks, items.sum(), theta, 0)
+
+
+@compiled
+def _write_places(block: int, free: int, sizes: _Integers, places: _Integers) -> None:
+    """Write down how many places are free in each block."""
+    for tier in range(sizes.shape[0]):
+        places[tier] = sizes[tier] if tier > block else 0
+    places[block] = free
+
+
+@compiled
+def value_boards(
+    items: _Integers, blocks_and_free: _Integers, sizes: _Integers, theta: float
+) -> _Floats:
+    """Log sum, mean and mean square of the distance, for items left by tier, a row a board."""
+    results = np.empty((items.shape[0], 3))
+    places = np.empty(sizes.shape[0], dtype=np.int64)
+    for row in range(items.shape[0]):
+        _write_places(blocks_and_free[row, 0], blocks_and_free[row, 1], sizes, places)
+        n_left = items[row].sum()
+        log_rooks = log_rook_numbers(places, items[row])[places.shape[0]]
+        log_total = _log_factorial_moment(log_rooks, n_left, theta, 0)
+        matches = np.exp(_log_factorial_moment(log_rooks, n_left, theta, 1) - log_total)
+        pairs = np.exp(_log_factorial_moment(log_rooks, n_left, theta, 2) - log_total)
+        mean = n_left - matches
+        results[row, 0] = log_total
+        results[row, 1] = mean
+        results[row, 2] = mean * mean + pairs + matches - matches * matches
+    return results
+
+
+@compiled
+def expect_boards(
+    items: _Integers, blocks_and_free: _Integers, sizes: _Integers, theta: float
+) -> _Floats:
+    """``tables[row, block, tier]``: expected number of items of a tier in a block.
+
+    One item is fixed in a place, and the others fill the rest.
+    """
+    n_tiers = sizes.shape[0]
+    tables = np.zeros((items.shape[0], n_tiers, n_tiers))
+    places = np.empty(n_tiers, dtype=np.int64)
+    left = np.empty(n_tiers, dtype=np.int64)
+    for row in range(items.shape[0]):
+        _write_places(blocks_and_free[row, 0], blocks_and_free[row, 1], sizes, places)
+        left[:] = items[row]
+        log_total = _log_sum(places, left, theta)
+        for block in range(n_tiers):
+            for tier in range(n_tiers):
+                ways = places[block] * left[tier]
+                if ways == 0:
+                    continue
+                places[block] -= 1
+                left[tier] -= 1
+                log_rest = _log_sum(places, left, theta)
+                places[block] += 1
+                left[tier] += 1
+                mismatch = theta if block != tier else 0.0
+                tables[row, block, tier] = ways * np.exp(log_rest - mismatch - log_total)
+    return tables

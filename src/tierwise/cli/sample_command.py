@@ -1,0 +1,83 @@
+"""``tierwise sample``: new rankings from the model that fits a file."""
+
+import sys
+from math import isinf
+from typing import Annotated
+
+import typer
+
+from tierwise.cli import options, printing
+
+_DRAWING = "What to draw"
+
+EXAMPLES = """
+Examples:
+
+tierwise sample survey.csv -n 1000 --seed 1 -o simulated.csv
+
+tierwise sample survey.csv -n 50 --sizes 2,2 --theta 1.5
+"""
+
+
+def sample_command(
+    file: options.File,
+    number: Annotated[
+        int,
+        typer.Option(
+            "--number", "-n", min=1, help="How many rankings to draw.", rich_help_panel=_DRAWING
+        ),
+    ] = 100,
+    theta: Annotated[
+        float | None,
+        typer.Option(
+            help="Concentration to draw with, in place of the fitted one.",
+            show_default=False,
+            rich_help_panel=_DRAWING,
+        ),
+    ] = None,
+    sizes: options.Sizes = None,
+    distance: options.Distance = "kendall",
+    workers: options.Workers = None,
+    seed: options.Seed = None,
+    format: options.Format = "auto",  # noqa: A002 - becomes the option --format
+    layout: options.Layout = "auto",
+    unranked: options.Unranked = None,
+    ties: options.Ties = "error",
+    weights: options.Weights = None,
+    *,
+    json: options.Json = False,
+    out: options.Out = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Fit tiers to rankings and draw new rankings from the fitted model, exactly if affordable."""
+    from tierwise.errors import InputError
+    from tierwise.fit_result import plain_item
+    from tierwise.fitting import fit
+    from tierwise.model import ClusteredMallows
+    from tierwise.structure import search
+    from tierwise.writers import write_csv, write_rankings
+
+    rankings = options.read_file(file, format, layout, unranked, ties, weights)
+    if sizes is None:
+        progress = printing.progress(quiet=quiet)
+        fitted = search(rankings, distance, workers=workers, progress=progress, rng=seed).best
+    else:
+        fitted = fit(rankings, options.parse_sizes(sizes), distance, rng=seed)
+    if theta is None and isinf(fitted.theta):
+        raise InputError("every ranking agrees with the tiers, so theta is infinite: pass --theta")
+    model = ClusteredMallows(fitted.tiers, fitted.theta if theta is None else theta, distance)
+    drawn = model.sample(number, rng=seed)
+    if json:
+        printing.print_json(
+            {
+                "tiers": fitted.to_dict()["tiers"],
+                "theta": model.theta,
+                "distance": fitted.distance,
+                "rankings": [[plain_item(item) for item in row] for row in drawn.to_orderings()],
+            },
+            out,
+        )
+    elif out is None:
+        write_csv(drawn, sys.stdout)
+    else:
+        write_rankings(drawn, out)

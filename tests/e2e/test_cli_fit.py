@@ -1,0 +1,82 @@
+"""The commands that fit, search and draw, as a person types them."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import tierwise as tw
+
+PROGRAM = "from tierwise.cli import main; main()"
+
+
+def run(*words, expected=0):
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == expected, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def goals(tmp_path_factory):
+    path = tmp_path_factory.mktemp("files") / "goals.csv"
+    tw.write_rankings(tw.load_political_goals(), path)
+    return path
+
+
+def test_fit_prints_tiers_and_what_they_are_compared_to(goals):
+    shown = run("fit", goals, "--sizes", "2,2").stdout
+    assert "order ~ prices" in shown
+    assert "strict consensus" in shown
+    assert "-6430.90" in shown
+
+
+def test_fit_without_sizes_searches(goals):
+    document = json.loads(run("fit", goals, "--json").stdout)
+    assert document["sizes"] == [2, 2]
+    assert document["tiers"] == [["order", "prices"], ["say", "speech"]]
+    assert document["optimal"] is True
+
+
+def test_fit_resamples_and_writes_a_file(goals, tmp_path):
+    out = tmp_path / "fit.json"
+    command = ["fit", goals, "--sizes", "2,2", "--bootstrap", 20, "--seed", 1, "--json", "-o", out]
+    assert run(*command).stdout == ""
+    document = json.loads(out.read_text(encoding="utf-8"))
+    assert document["bootstrap"]["replicates"] == 20
+    assert document["bootstrap"]["provenance"]["seed"] == 1
+
+
+def test_sample_draws_what_can_be_read_again(goals, tmp_path):
+    out = tmp_path / "drawn.csv"
+    run("sample", goals, "-n", 500, "--sizes", "2,2", "--seed", 1, "-o", out)
+    drawn = tw.read_rankings(out)
+    assert drawn.n_rankings == 500
+    assert tw.fit(drawn, (2, 2)).tiers == tw.fit(tw.load_political_goals(), (2, 2)).tiers
+    to_screen = run("sample", goals, "-n", 500, "--sizes", "2,2", "--seed", 1).stdout
+    assert to_screen == out.read_text(encoding="utf-8")
+    sharp = json.loads(
+        run("sample", goals, "-n", 5, "--sizes", "2,2", "--theta", 50, "--json").stdout
+    )
+    assert all(set(row[:2]) == {"order", "prices"} for row in sharp["rankings"])
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("fit", "{}", "--sizes", "2,3"), "sum to 5, but there are 4 items"),
+        (("fit", "{}", "--sizes", "two"), "'two' are not whole numbers"),
+        (("fit", "nowhere.csv"), "nowhere.csv"),
+        (("sample", "{}", "--sizes", "2,2", "--theta", "-1"), "theta must be 0 or more"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_2(goals, words, complaint):
+    done = run(*(word.format(goals) for word in words), expected=2)
+    assert complaint in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
