@@ -57,7 +57,9 @@ $(VENV)/.docs-installed: pyproject.toml | $(BIN)/python
 docs: $(VENV)/.docs-installed
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
 
+# The peers that are raced against are not part of dev: some would change versions of what is.
 bench: $(VENV)/.dev-installed
+	$(BIN)/python -m pip install --quiet --editable ".[bench]"
 	@$(BIN)/python -m benchmarks
 
 studies: $(VENV)/.dev-installed

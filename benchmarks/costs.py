@@ -74,7 +74,7 @@ def bytes_of_counts(n_items: int) -> float:
 
 def make_model() -> Model:
     """Measure the constants on small cases."""
-    few, some, more, many = 5, 20, 35, 100
+    few, some, more, many = 5, 20, 48, 100
     cells_and_pairs = [[few, _pairs(few)], [some, _pairs(some)]]
     times = [_seconds_to_count(400_000, n_items) / 400_000 for n_items in (few, some)]
     per_cell, per_pair = np.linalg.solve(cells_and_pairs, times)
@@ -97,7 +97,7 @@ def checks(model: Model) -> list[Check]:
             "states x (tiers + items / 2)",
             steps,
             _seconds_of_recursion,
-            [(2,) * 12, (2,) * 13, (4,) * 8],
+            [(2,) * 13, (2,) * 14, (3,) * 10],
         ),
         *_growth(
             "consensus, subsets",
@@ -137,7 +137,7 @@ def _counting_checks(model: Model) -> list[Check]:
             model.count(n_rankings, n_items),
             _seconds_to_count(n_rankings, n_items),
         )
-        for n_rankings, n_items in [(1_500_000, 10), (500_000, 15), (400_000, 45)]
+        for n_rankings, n_items in [(1_500_000, 10), (500_000, 15), (400_000, 42)]
     ]
     found.append(
         Check(

@@ -7,6 +7,8 @@ import resource
 from time import perf_counter
 
 import numpy as np
+from rich.console import Console
+from rich.table import Table
 
 import tierwise as tw
 from tierwise.distances import get_distance
@@ -14,6 +16,12 @@ from tierwise.fitting import Settings, solve_sizes
 from tierwise.incomplete.answers import answers_of
 
 KENDALL = get_distance("kendall")
+CASES = [
+    (9, 30_000, "below"),
+    (12, 44_000, "below"),
+    (14, 64_000, "below"),
+    (25, 200, "anywhere"),
+]
 
 
 def ballots(n_items, n_rankings, unranked="below", seed=1):
@@ -45,36 +53,43 @@ def seconds(function, repeats=3):
     return min(times)
 
 
+def time_case(rankings, sizes):
+    """Times of one sum over completions, of one expectation, and of a fit; and its method."""
+    rng = np.random.default_rng(1)
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    answers = answers_of(rankings, sizes, KENDALL, rng)
+    thetas = iter(np.linspace(0.2, 0.3, 100))
+    summed = expected = float("nan")
+    if answers.drawn is None:
+        # Another theta each time: values at the last one are kept.
+        summed = seconds(lambda: [part.sums(labels, next(thetas)) for part in answers.exact])
+        expected = seconds(lambda: [part.expected_costs(labels, 0.25) for part in answers.exact])
+    start = perf_counter()
+    solution = solve_sizes(rankings, sizes, KENDALL, Settings(), rng)
+    return summed, expected, perf_counter() - start, solution.consensus.method
+
+
 def main():
-    print(f"{'answers':>9} {'distinct':>9} {'items':>6} {'unranked':>9} {'tiers':>6}", end=" ")
-    print(f"{'sum ms':>8} {'expect ms':>10} {'fit s':>8}  method")
-    cases = [
-        (9, 30_000, "below"),
-        (12, 44_000, "below"),
-        (14, 64_000, "below"),
-        (25, 200, "anywhere"),
-    ]
-    for n_items, n_rankings, unranked in cases:
+    table = Table("answers", "distinct", "items", "unranked", "tiers", "sum", "expect", "fit", "by")
+    for n_items, n_rankings, unranked in CASES:
         rankings = ballots(n_items, n_rankings, unranked)
         pairs = (2,) * (n_items // 2) + (1,) * (n_items % 2)
         for sizes in [(1,) * n_items, pairs, (2, 3, n_items - 5)]:
-            rng = np.random.default_rng(1)
-            labels = np.repeat(np.arange(len(sizes)), sizes)
-            answers = answers_of(rankings, sizes, KENDALL, rng)
-            theta = iter(np.linspace(0.2, 0.3, 100))
-            summed = expected = float("nan")
-            if answers.drawn is None:
-                summed = seconds(lambda: [p.sums(labels, next(theta)) for p in answers.exact])
-                expected = seconds(lambda: [p.expected_costs(labels, 0.25) for p in answers.exact])
-            start = perf_counter()
-            solution = solve_sizes(rankings, sizes, KENDALL, Settings(), rng)
-            took = perf_counter() - start
-            print(
-                f"{n_rankings:>9,} {len(rankings.patterns):>9,} {n_items:>6} {unranked:>9} "
-                f"{len(sizes):>6} {1e3 * summed:>8.1f} {1e3 * expected:>10.1f} {took:>8.2f}  "
-                f"{solution.consensus.method}"
+            summed, expected, fitted, method = time_case(rankings, sizes)
+            table.add_row(
+                f"{n_rankings:,}",
+                f"{len(rankings.patterns):,}",
+                str(n_items),
+                unranked,
+                str(len(sizes)),
+                f"{1e3 * summed:.1f} ms",
+                f"{1e3 * expected:.1f} ms",
+                f"{fitted:.2f} s",
+                method,
             )
-    print(f"\nmemory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+    console = Console()
+    console.print(table)
+    console.print(f"memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ class Settings:
     """The paper's methods are slow: they search the first so many data sets only."""
 
     data_sets: int = 100
-    data_sets_by_paper: int = 40
+    data_sets_by_paper: int = 100
     rankings: int = 500
     draws: int = 100_000
     seed: int = 20_241
@@ -158,6 +158,7 @@ def claims(results: Results) -> list[Claim]:
             PAPER_SHARE,
             share_found(results, "paper"),
             2,
+            close=0.05,
         ),
     ]
 

@@ -13,11 +13,11 @@ from tierwise.errors import InputError
 from tierwise.fit_result import Fit, plain_item, plain_number
 from tierwise.fitting import Settings, solve_sizes, solve_theta
 from tierwise.model import ClusteredMallows
-from tierwise.tasks import run_tasks
 from tierwise.partition import PartitionFunction, partition_function
 from tierwise.progress import Progress
 from tierwise.provenance import Provenance, Stopwatch
 from tierwise.rankings import Rankings
+from tierwise.tasks import run_tasks
 from tierwise.theta import check_confidence
 from tierwise.tiers import Item
 

@@ -23,7 +23,6 @@ from tierwise.sizes import check_sizes
 from tierwise.tasks import stream_tasks
 from tierwise.tiers import Item
 
-_Data = TypeVar("_Data")
 _Result = TypeVar("_Result")
 
 
@@ -236,11 +235,6 @@ def scan_files(
         assessor=assessor,
     )
     return RankingScan(path, options, format)
-
-
-def condensed(data: _Data | RankingScan) -> _Data | Rankings | Counts:
-    """Return data as they are, but rankings in files as what is needed of them."""
-    return data.condensed() if isinstance(data, RankingScan) else data
 
 
 def _total(

@@ -2,5 +2,6 @@
 
 Every kernel has a naive twin, written from the definition, in ``tests/reference.py``.
 Conventions: items, places, blocks and labels count from 0; ``labels[item]`` is the tier of an
-item; ``ranks[row, item]`` is the place of an item; ``orderings[row, place]`` is the item in a place.
+item; ``ranks[row, item]`` is the place of an item; ``orderings[row, place]`` is the item in a
+place.
 """

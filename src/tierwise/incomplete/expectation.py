@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 # Work of the subset recursion up to which the closest tiers are found anew in every round: some
 # hundredths of a second. Beyond, they are found by descent from those at hand.
 MOST_WORK_FOR_A_ROUND = 10_000_000
+# The same for the tiers to start from, which otherwise are found by annealing.
+MOST_WORK_FOR_A_START = 300_000_000
 MOST_ROUNDS = 200
 # Swaps that are tried on the likelihood once no round improves it.
 MOST_SWAPS = 20
@@ -81,7 +83,13 @@ def starting_labels(likelihood: Likelihood, method: str, rng: np.random.Generato
     """
     sizes = likelihood.partition.sizes
     anything = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
-    costs = likelihood.expected_costs(anything, 0.0)
+    return first_labels(likelihood.expected_costs(anything, 0.0), sizes, method, rng)
+
+
+def first_labels(costs: Costs, sizes: Sizes, method: str, rng: np.random.Generator) -> Labels:
+    """Tiers that are closest by given costs, or nearly: a start needs no proof."""
+    if method == "auto" and costs.pairs.size and not fits(sizes, MOST_WORK_FOR_A_START):
+        method = "annealing"
     return find_consensus(costs, sizes, method=method, rng=rng).labels
 
 

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._kernels.objective import total_cost
-from tierwise.consensus import find_consensus
 from tierwise.distances import Costs
 from tierwise.incomplete.base import expected_costs_of
-from tierwise.incomplete.expectation import closer_labels, neighbouring_swaps
+from tierwise.incomplete.expectation import closer_labels, first_labels, neighbouring_swaps
 from tierwise.incomplete.likelihood import LARGEST_THETA_OF_UNIT
 from tierwise.theta import estimate_theta
 
@@ -88,7 +87,7 @@ def settle(
     labels = np.repeat(np.arange(len(partition.sizes), dtype=np.int64), partition.sizes)
     # At a theta of 0 all completions are equally likely, whatever the tiers.
     costs = rounds.draw(labels, 0.0)
-    labels = find_consensus(costs, partition.sizes, method=method, rng=rng).labels
+    labels = first_labels(costs, partition.sizes, method, rng)
     settled = rounds.settle_from(labels, rounds.best_theta(labels, costs))
     for _ in range(len(labels)):
         better = _better_swap(exact, drawn, settled)
@@ -114,9 +113,21 @@ class _Rounds:
 
     def best_theta(self, labels: Labels, costs: Costs) -> float:
         """Theta at which the mean distance is that of the costs."""
-        mean = float(total_cost(labels, costs.linear, costs.pairs)) / self._n_rankings
-        estimate = estimate_theta(self._partition, mean, self._n_rankings)
+        estimate = estimate_theta(self._partition, self._mean(labels, costs), self._n_rankings)
         return min(estimate.value, self.largest_theta)
+
+    def _mean(self, labels: Labels, costs: Costs) -> float:
+        return float(total_cost(labels, costs.linear, costs.pairs)) / self._n_rankings
+
+    def _next_theta(self, labels: Labels, costs: Costs, theta: float) -> float:
+        """Make one Newton step towards the best theta: while costs change, more is not worth it."""
+        mean = self._mean(labels, costs)
+        moments = self._partition.moments(theta)
+        variance = float(moments.variance)
+        if mean <= 0.0 or variance == 0.0 or theta == 0.0:
+            return self.best_theta(labels, costs)
+        following = theta + (float(moments.mean) - mean) / variance
+        return min(max(following, theta / 2.0), 2.0 * theta, self.largest_theta)
 
     def settle_from(self, labels: Labels, theta: float) -> Settled:
         """Draw and move until tiers and theta stand still, or the rounds are used up."""
@@ -127,7 +138,7 @@ class _Rounds:
             costs = _blend(costs, self.draw(labels, theta), share)
             closer = closer_labels(costs, self._partition.sizes, labels)
             labels = labels if closer is None else closer
-            before, theta = theta, self.best_theta(labels, costs)
+            before, theta = theta, self._next_theta(labels, costs, theta)
             moved = closer is not None or abs(theta - before) > STILL_SHARE * before
             still = 0 if moved or number <= WANDERING_ROUNDS else still + 1
             if still == STILL_ROUNDS:

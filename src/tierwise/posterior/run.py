@@ -19,7 +19,6 @@ from tierwise.counts import (
 )
 from tierwise.distances import Distance, get_distance
 from tierwise.errors import InputError, TierwiseWarning
-from tierwise.tasks import run_tasks
 from tierwise.posterior import exact
 from tierwise.posterior.assembly import assemble
 from tierwise.posterior.chain import Moves, Sampler, Schedule, run_chain
@@ -43,6 +42,7 @@ from tierwise.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_p
 from tierwise.provenance import Stopwatch
 from tierwise.sizes import check_sizes
 from tierwise.streaming import RankingScan
+from tierwise.tasks import run_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -50,8 +50,7 @@ class Analysis:
     fit
         The best tiers.
     sampled
-        Tiers many times over, from resampled rankings or from the posterior; None where the answers
-        are too incomplete for that.
+        Tiers many times over, from resampled rankings or from the posterior.
     check
         What the model expects beside what the rankings are.
     groups
@@ -64,7 +63,7 @@ class Analysis:
     description: Description
     found: Search | None
     fit: Fit
-    sampled: Bootstrap | Posterior | None
+    sampled: Bootstrap | Posterior
     check: FitCheck
     groups: Mixture | None
     provenance: Provenance
@@ -82,7 +81,7 @@ class Analysis:
             "description": self.description.to_dict(),
             "search": None if self.found is None else self.found.to_dict(),
             "fit": self.fit.to_dict(),
-            "sampled": None if self.sampled is None else self.sampled.to_dict(),
+            "sampled": self.sampled.to_dict(),
             "check": self.check.to_dict(),
             "groups": None if self.groups is None else self.groups.to_dict(),
             "provenance": self.provenance.to_dict(),
@@ -146,7 +145,7 @@ def _sample(
     workers: int | None,
     progress: Progress,
     seed: RandomSource,
-) -> Bootstrap | Posterior | None:
+) -> Bootstrap | Posterior:
     """Resample the rankings, or draw from the posterior."""
     if replicates is None:
         replicates = _affordable_replicates(best) if uncertainty == "bootstrap" else _DRAWS
@@ -162,12 +161,9 @@ def _sample(
             progress=progress,
             rng=seed,
         )
-    try:
-        return bootstrap(
-            rankings, best, replicates=replicates, workers=workers, progress=progress, rng=seed
-        )
-    except InputError:  # the answers leave open which items lie in which block
-        return None
+    return bootstrap(
+        rankings, best, replicates=replicates, workers=workers, progress=progress, rng=seed
+    )
 
 
 def _affordable_replicates(best: Fit) -> int:

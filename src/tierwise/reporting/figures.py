@@ -106,29 +106,28 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
             f"{found.start.sizes}.",
         )
     sampled = analysis.sampled
-    if sampled is not None:
-        draw(
-            "tier-probabilities",
-            lambda ax: plots.tier_probabilities(fit, sampled, ax=ax),
-            "How probable each tier is for each item, in percent.",
-            size=(min(5.2, 2.8 + 0.3 * n_tiers), by_item),
-            description="Heat map of tier probabilities; the table of items has the same numbers.",
-        )
-        draw(
-            "co-tiers",
-            lambda ax: plots.co_tier_matrix(fit, sampled, ax=ax),
-            "How probable it is that two items are of one tier, in percent.",
-            size=matrix_size(tiers.items),
-            description="Matrix of the probability that two items share a tier; "
-            "the table of pairs has the same numbers.",
-        )
-        draw(
-            "theta",
-            lambda ax: plots.theta_histogram(sampled.thetas, truth=fit.theta, ax=ax),
-            "Theta over resampled rankings or draws; the dashed line is the estimate.",
-            size=(_WIDTH, 2.6),
-            description=f"Histogram of theta around {fit.theta:.3g}.",
-        )
+    draw(
+        "tier-probabilities",
+        lambda ax: plots.tier_probabilities(fit, sampled, ax=ax),
+        "How probable each tier is for each item, in percent.",
+        size=(min(5.2, 2.8 + 0.3 * n_tiers), by_item),
+        description="Heat map of tier probabilities; the table of items has the same numbers.",
+    )
+    draw(
+        "co-tiers",
+        lambda ax: plots.co_tier_matrix(fit, sampled, ax=ax),
+        "How probable it is that two items are of one tier, in percent.",
+        size=matrix_size(tiers.items),
+        description="Matrix of the probability that two items share a tier; "
+        "the table of pairs has the same numbers.",
+    )
+    draw(
+        "theta",
+        lambda ax: plots.theta_histogram(sampled.thetas, truth=fit.theta, ax=ax),
+        "Theta over resampled rankings or draws; the dashed line is the estimate.",
+        size=(_WIDTH, 2.6),
+        description=f"Histogram of theta around {fit.theta:.3g}.",
+    )
     model = analysis.model
     if model is not None:
         draw(

@@ -46,19 +46,19 @@ def items_table(analysis: Analysis) -> Table:
     """Return what is known of each item, best tier first."""
     tiers, description = analysis.fit.tiers, analysis.description
     shares = probabilities_by_item(analysis)
-    columns = ["item", "tier"]
-    if shares is not None:
-        columns += ["sure", "other tiers"]
-    columns.append("mean rank")
+    columns = ["item", "tier", "sure", "other tiers", "mean rank"]
     if description.unranked is not None:
         columns.append("listed by")
     rows = []
     for item in (item for tier in tiers for item in tier):
         number, position = tiers[item], description.items.index(item)
-        row = [Cell(str(item)), Cell(str(number), number)]
-        if shares is not None:
-            row += [percent(shares[item][number - 1]), Cell(_other_tiers(shares[item], number))]
-        row.append(decimal(description.mean_ranks[position]))
+        row = [
+            Cell(str(item)),
+            Cell(str(number), number),
+            percent(shares[item][number - 1]),
+            Cell(_other_tiers(shares[item], number)),
+            decimal(description.mean_ranks[position]),
+        ]
         if description.unranked is not None:
             listing = description.n_listing[position]
             row.append(Cell(f"{listing:,}", float(listing)))
@@ -69,11 +69,8 @@ def items_table(analysis: Analysis) -> Table:
 def pairs_table(analysis: Analysis) -> Table:
     """Return the pairs of items, those first that differ most from what the model expects."""
     check, sampled = analysis.check, analysis.sampled
-    tied = None
-    if sampled is not None:
-        order = [sampled.items.index(item) for item in check.items]
-        tied = np.asarray(sampled.co_tier_probabilities())[np.ix_(order, order)]
-    columns = ("item", "other item", "above", "expected", "difference", "standard errors")
+    order = [sampled.items.index(item) for item in check.items]
+    tied = np.asarray(sampled.co_tier_probabilities())[np.ix_(order, order)]
     rows = []
     n_items = len(check.items)
     position = {item: number for number, item in enumerate(check.items)}
@@ -85,16 +82,23 @@ def pairs_table(analysis: Analysis) -> Table:
             percent(pair.expected),
             _points(pair.observed - pair.expected),
             decimal(pair.score, digits=1),
+            percent(tied[position[pair.above], position[pair.below]]),
         ]
-        if tied is not None:
-            row.append(percent(tied[position[pair.above], position[pair.below]]))
         rows.append(tuple(row))
     n_pairs = n_items * (n_items - 1) // 2
     which = "All pairs" if len(rows) == n_pairs else f"{len(rows)} of {n_pairs} pairs"
     return Table(
         f"{which}: how often the first is ranked above the second, and how often the model "
         "expects it; the largest differences first",
-        columns if tied is None else (*columns, "in one tier"),
+        (
+            "item",
+            "other item",
+            "above",
+            "expected",
+            "difference",
+            "standard errors",
+            "in one tier",
+        ),
         tuple(rows),
     )
 
@@ -171,11 +175,9 @@ def findings_table(analysis: Analysis) -> Table:
     return Table("What was looked at", ("what", "finding", "p"), rows)
 
 
-def probabilities_by_item(analysis: Analysis) -> dict[object, list[float]] | None:
-    """Return how probable each tier is for each item; None where that is not known."""
+def probabilities_by_item(analysis: Analysis) -> dict[object, list[float]]:
+    """Return how probable each tier is for each item."""
     sampled = analysis.sampled
-    if sampled is None:
-        return None
     shares = np.asarray(sampled.tier_probabilities()).tolist()
     return dict(zip(sampled.items, shares, strict=True))
 

@@ -135,10 +135,6 @@ def _theta(analysis: Analysis) -> str:
 
 def _how_sure(analysis: Analysis) -> str:
     sampled, shares = analysis.sampled, probabilities_by_item(analysis)
-    if sampled is None or shares is None:
-        return (
-            "How sure the tiers are is not shown: the answers are too incomplete to be resampled."
-        )
     tiers = analysis.fit.tiers
     same = float(
         (sampled.labels == np.array([tiers[item] for item in sampled.items])).all(1).mean()
@@ -172,8 +168,6 @@ def _optimality(analysis: Analysis) -> str:
 
 def _sampling(analysis: Analysis) -> str:
     sampled = analysis.sampled
-    if sampled is None:
-        return "not computed: the answers are too incomplete to be resampled"
     if isinstance(sampled, Bootstrap):
         return f"{len(sampled)} {sampled.kind} bootstrap replicates, sizes held fixed"
     if sampled.method == "exact":
