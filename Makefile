@@ -31,7 +31,7 @@ demo: $(VENV)/.run-installed
 	@$(BIN)/tierwise demo
 
 test: $(VENV)/.dev-installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 test-slow: $(VENV)/.dev-installed
 	$(BIN)/python -m pytest -m slow --timeout 1800

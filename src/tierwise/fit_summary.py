@@ -19,6 +19,7 @@ def summarise(fit: "Fit", width: int) -> str:
         *_tier_lines(fit, width),
         "",
         *_wrapped("theta", _theta_line(fit), width),
+        *_mistake_lines(fit, width),
         *_wrapped("tiers", _optimality(fit), width),
         *_wrapped("agreement", _agreement(fit), width),
         "",
@@ -73,6 +74,12 @@ def _theta_line(fit: "Fit") -> str:
         f"{fit.theta:.4f}  (standard error {estimate.standard_error:.4f}, "
         f"95% interval {low:.4f} to {high:.4f}{how}{settled})"
     )
+
+
+def _mistake_lines(fit: "Fit", width: int) -> list[str]:
+    if fit.mistake_probability is None:
+        return []
+    return _wrapped("mistakes", f"{fit.mistake_probability:.1%} of the answers to pairs", width)
 
 
 def _optimality(fit: "Fit") -> str:

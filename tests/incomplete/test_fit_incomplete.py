@@ -142,44 +142,24 @@ def test_formula_one_with_all_others_anywhere():
     assert set(tiers[5]) == {"Sergio Perez", "Nico Hulkenberg"}
 
 
-SMALL_FILES = [
-    "00002-00000001.soi",
-    "00002-00000002.soi",
-    "00002-00000002.toc",
-    "00002-00000006.soi",
-    "00002-00000007.soi",
-    "00005-00000001.toi",
-    "00006-00000023.toc",
-    "00032-00000003.soi",
-]
-OTHER_FILES = [
+FILES = [
     "00001-00000001.soi",
     "00001-00000002.soi",
     "00001-00000003.soi",
-    "00002-00000003.soi",
-    "00002-00000004.soi",
-    "00002-00000005.soi",
-    "00002-00000008.soi",
+    *(f"00002-0000000{number}.soi" for number in range(1, 9)),
+    "00002-00000002.toc",
+    "00005-00000001.toi",
     "00006-00000001.toc",
+    "00006-00000023.toc",
+    "00032-00000003.soi",
     "00032-00000004.toi",
-    "00032-00000006.toi",
+    pytest.param("00032-00000006.toi", marks=pytest.mark.slow),
 ]
 
 
-def _fit_file(name):
+@pytest.mark.parametrize("name", FILES)
+def test_files_with_incomplete_rankings_and_ties_are_fitted(name):
     rankings = tw.read_rankings(shared_data("preflib") / name, unranked="below")
-    n_items = len(rankings.items)
-    found = tw.fit(rankings, (1, 1, n_items - 2), rng=1)
+    found = tw.fit(rankings, (1, 1, len(rankings.items) - 2), rng=1)
     assert found.log_likelihood > found.references[-1].log_likelihood
     assert found.n_rankings == rankings.n_rankings
-
-
-@pytest.mark.parametrize("name", SMALL_FILES)
-def test_files_with_incomplete_rankings_and_ties_are_fitted(name):
-    _fit_file(name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", OTHER_FILES)
-def test_larger_files_with_incomplete_rankings_and_ties_are_fitted(name):
-    _fit_file(name)

@@ -11,7 +11,7 @@ from tierwise import InputError
 from tierwise._kernels.objective import total_cost
 from tierwise.distances import get_distance
 from tierwise.incomplete import mistakes
-from tierwise.incomplete.mistakes import DrawnVotes, SummedVotes, votes_of
+from tierwise.incomplete.votes import DrawnVotes, SummedVotes, votes_of
 
 CYCLE = [("Ann", "a", "b"), ("Ann", "b", "c"), ("Ann", "c", "a"), ("Bob", "a", "d")]
 

@@ -8,9 +8,10 @@
 ``interleaved.py``   lists of some items, all others anywhere: summed over by a recursion
 ``extensions.py``    any partial order with few completions: all of them are listed
 ``augmentation.py``  any partial order: completions are drawn
-``mistakes.py``      pairwise answers that may contradict each other
+``votes.py``         pairwise answers that may be mistaken, so may contradict each other
 ===================  ==========================================================================
 
-``answers.py`` decides which answers are treated how, ``expectation.py`` and ``stochastic.py`` find
-the best tiers and theta, and ``imputing.py`` the probable places of what was not said.
+``answers.py`` decides which answers are treated how; ``expectation.py`` and ``stochastic.py`` find the
+best tiers and theta, ``mistakes.py`` also how often answers are mistaken; ``imputing.py`` tells the
+probable places of what was not said.
 """

@@ -12,7 +12,7 @@ from tierwise._kernels.objective import total_cost
 from tierwise.consensus import Consensus
 from tierwise.errors import InputError
 from tierwise.fitting import Settings, Solution
-from tierwise.incomplete.answers import Answers, answered_places, answers_of
+from tierwise.incomplete.answers import answered_places, answers_of
 from tierwise.incomplete.expectation import Maximum, maximise, starting_labels
 from tierwise.incomplete.likelihood import Likelihood
 from tierwise.incomplete.partial import orders_of_places, orders_of_preferences
@@ -23,7 +23,8 @@ from tierwise.theta import ThetaEstimate
 
 if TYPE_CHECKING:
     from tierwise.distances import Distance
-    from tierwise.incomplete.base import Labels
+    from tierwise.incomplete.augmentation import DrawnCompletions
+    from tierwise.incomplete.base import ExactCompletions, Labels
     from tierwise.partition import PartitionFunction
     from tierwise.rankings import Rankings
     from tierwise.sizes import Sizes
@@ -64,8 +65,9 @@ def solve_incomplete(
     if len(sizes) == 1:
         return _no_tiers(data, partition)
     answers = answers_of(data, sizes, distance, rng)
-    solve = _solve_exactly if answers.drawn is None else _solve_by_drawing
-    return solve(answers, partition, settings, rng)
+    if answers.drawn is None:
+        return _solve_exactly(answers.exact, partition, settings, rng)
+    return _solve_by_drawing(answers.exact, answers.drawn, partition, settings, rng)
 
 
 def _no_tiers(data: Rankings | Preferences, partition: PartitionFunction) -> Solution:
@@ -88,9 +90,12 @@ def _no_tiers(data: Rankings | Preferences, partition: PartitionFunction) -> Sol
 
 
 def _solve_exactly(
-    answers: Answers, partition: PartitionFunction, settings: Settings, rng: np.random.Generator
+    parts: tuple[ExactCompletions, ...],
+    partition: PartitionFunction,
+    settings: Settings,
+    rng: np.random.Generator,
 ) -> Solution:
-    likelihood = Likelihood(answers.exact, partition)
+    likelihood = Likelihood(parts, partition)
     top = maximise(likelihood, starts_of(likelihood, settings.method, rng))
     costs = likelihood.expected_costs(top.labels, top.theta)
     total = float(total_cost(top.labels, costs.linear, costs.pairs))
@@ -134,12 +139,12 @@ def theta_of_information(
 
 
 def _solve_by_drawing(
-    answers: Answers, partition: PartitionFunction, settings: Settings, rng: np.random.Generator
+    exact: tuple[ExactCompletions, ...],
+    drawn: DrawnCompletions,
+    partition: PartitionFunction,
+    settings: Settings,
+    rng: np.random.Generator,
 ) -> Solution:
-    drawn = answers.drawn
-    if drawn is None:
-        raise AssertionError("all answers can be summed over")
-    exact = answers.exact
     settled = settle(exact, drawn, partition, settings.method, rng)
     theta = min(settled.theta, Likelihood((), partition).largest_theta)
     log_weight = drawn.log_weight(settled.labels, theta)
