@@ -25,9 +25,8 @@ and by exact ones. It is written by `python -m studies`, which also draws the fi
 here is typed by hand. Values of the paper stand in the scripts, beside ours.
 
 The model is a fine idea, and most of the paper's numbers come out as printed. Where they do not,
-we say why as far as we can tell. The one general reason is that the paper takes the partition
-function to be intractable and estimates it, while it can be computed exactly (see the
-documentation of `tierwise.partition`).
+we say why as far as we can tell. One reason recurs: the paper takes the partition function to be
+intractable and estimates it, while it can be computed exactly (see `tierwise.log_partition`).
 """
 
 

@@ -151,6 +151,11 @@ def test_rankings_that_do_not_fit(ask):
         getattr(model, ask)(Rankings.from_orderings([["a", "b", "x"]]))
     with pytest.raises(InputError, match="only in the tiers: 'c'"):
         getattr(model, ask)(Rankings.from_orderings([["a", "b"]]))
+
+
+@pytest.mark.parametrize("ask", ["distances", "log_pseudo_likelihood"])
+def test_incomplete_rankings_have_neither_distance_nor_pseudo_likelihood(ask):
+    model = ClusteredMallows(Tiers([["a"], ["b", "c"]]), 1.0)
     with pytest.raises(InputError, match="complete"):
         getattr(model, ask)(
             Rankings.from_orderings([["a"]], items=["a", "b", "c"], unranked="below")

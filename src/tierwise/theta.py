@@ -126,7 +126,10 @@ def iterate_theta(
             partition.sizes, partition.distance, theta, ceil(1 / tolerance), generator
         )
         following = theta * simulated / mean_distance
-        converged = abs(following - theta) < tolerance
+        # A theta that collapses to 0 hardly moves either, but its distances are not those observed.
+        error = sqrt(partition.variance(theta) * tolerance)
+        matched = abs(simulated - mean_distance) < 5 * error
+        converged = matched and abs(following - theta) < tolerance
         theta = following
         if converged:
             break

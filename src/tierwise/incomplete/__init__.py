@@ -11,7 +11,7 @@
 ``votes.py``         pairwise answers that may be mistaken, so may contradict each other
 ===================  ==========================================================================
 
-``answers.py`` decides which answers are treated how; ``expectation.py`` and ``stochastic.py`` find the
-best tiers and theta, ``mistakes.py`` also how often answers are mistaken; ``imputing.py`` tells the
-probable places of what was not said.
+``answers.py`` decides which answers are treated how; ``expectation.py`` and ``stochastic.py`` find
+the best tiers and theta, ``mistakes.py`` also how often answers are mistaken; ``imputing.py`` tells
+the probable places of what was not said.
 """
