@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from tierwise.priors import Gamma as Gamma
     from tierwise.rankings import Rankings as Rankings
     from tierwise.readers import read_rankings as read_rankings
-    from tierwise.readers import scan_rankings as scan_rankings
     from tierwise.reporting import report as report
     from tierwise.sizes import compositions as compositions
     from tierwise.streaming import RankingScan as RankingScan
@@ -107,7 +106,6 @@ _HOME_OF = {
     "partition_function": "partition",
     "read_rankings": "readers",
     "report": "reporting",
-    "scan_rankings": "readers",
     "sample_mixture": "mixture",
     "sample_posterior": "posterior",
     "search": "structure",

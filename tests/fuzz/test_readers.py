@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.strategies import rankings
-from tierwise import InputError, Rankings, read_rankings, scan_rankings, write_rankings
+from tierwise import InputError, Rankings, read_rankings, write_rankings
+from tierwise.readers import scan_rankings
 
 FORMATS = ("csv", "parquet", "preflib", "sushi")
 SUFFIX_OF = {"csv": "csv", "parquet": "parquet", "preflib": "toi"}

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import rankings
-from tierwise import Counts, InputError, Rankings, read_rankings, scan_rankings, write_rankings
+from tierwise import Counts, InputError, Rankings, read_rankings, write_rankings
+from tierwise.readers import scan_rankings
 
 
 def random_orderings(n_rankings, n_items, seed):
