@@ -48,6 +48,37 @@ def exact_posterior(unranked, distance):
     return of_tiers, mean, np.sqrt(of_theta @ (thetas - mean) ** 2)
 
 
+def exact_probabilities_of_sizes(unranked):
+    """Posterior over all sizes by brute force, all equally probable beforehand."""
+    thetas = np.linspace(0.005, 8, 800)
+    log_prior = np.log(thetas) - 2 * thetas
+    orders = []
+    for row in ROWS:
+        groups = [["abcd".index(item)] for item in row]
+        if unranked == "below":
+            groups.append([item for item in range(4) if "abcd"[item] not in row])
+        orders.append(list(completions(pairs_of_groups(groups), 4)))
+    weights = {}
+    for sizes in tw.compositions(4):
+        every = set(permutations(np.repeat(np.arange(len(sizes)), sizes).tolist()))
+        weights[sizes] = 0.0
+        for labels in every:
+            distance_of = {
+                ordering: NAIVE_DISTANCES["kendall"](ordering, labels, sizes)
+                for ordering in permutations(range(4))
+            }
+
+            def log_sum(orderings, distance_of=distance_of):
+                distances = np.array([distance_of[ordering] for ordering in orderings])
+                return np.log(np.exp(-np.outer(thetas, distances)).sum(axis=1))
+
+            logs = log_prior - len(ROWS) * log_sum(distance_of)
+            logs = logs + sum(log_sum(orderings) for orderings in orders)
+            weights[sizes] += np.exp(logs).sum() / len(every)
+    total = sum(weights.values())
+    return {sizes: weight / total for sizes, weight in weights.items()}
+
+
 @pytest.mark.parametrize("unranked", ["below", "anywhere"])
 @pytest.mark.parametrize("how", ["summed", "drawn"])
 def test_chains_draw_from_the_posterior(unranked, how, monkeypatch):
@@ -67,6 +98,21 @@ def test_chains_draw_from_the_posterior(unranked, how, monkeypatch):
     assert np.abs(posterior.tier_probabilities() - of_tiers).max() < reach / 2
     assert abs(posterior.thetas.mean() - mean) < reach * deviation
     assert posterior.thetas.std() == pytest.approx(deviation, rel=0.2)
+
+
+@pytest.mark.parametrize("unranked", ["below", "anywhere"])
+def test_sizes_may_be_unknown(unranked):
+    rankings = tw.Rankings.from_orderings(ROWS, items="abcd", unranked=unranked)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tw.TierwiseWarning)
+        posterior = tw.sample_posterior(rankings, draws=1500, rng=1, progress="off")
+    expected = exact_probabilities_of_sizes(unranked)
+    found = posterior.sizes_probabilities()
+    assert sum(expected.values()) == pytest.approx(1)
+    # Draws are worth a tenth of independent ones at least; five standard errors.
+    for sizes, probability in expected.items():
+        error = np.sqrt(probability * (1 - probability) / (6000 / 10))
+        assert abs(found.get(sizes, 0.0) - probability) < 5 * error + 1e-3
 
 
 def test_preferences_have_a_posterior():
@@ -94,7 +140,6 @@ def test_the_same_seed_gives_the_same_draws_and_checkpoints_resume(tmp_path):
 def test_what_needs_known_blocks_is_refused(monkeypatch, tmp_path):
     rankings = tw.Rankings.from_orderings(ROWS, items="abcd", unranked="below")
     for options in (
-        {"sizes": None},
         {"sizes": SIZES, "method": "exact"},
         {"sizes": SIZES, "theta_update": "exchange"},
         {"sizes": SIZES, "likelihood": "pseudo"},

@@ -74,15 +74,16 @@ def fit_command(
         chosen = search(rankings, distance, workers=workers, progress=progress, rng=seed).best.sizes
     else:
         chosen = options.parse_sizes(sizes)
-    fitted = fit(
-        rankings,
-        chosen,
-        distance,
-        method=method,
-        likelihood=likelihood,
-        time_limit=time_limit,
-        rng=seed,
-    )
+    with printing.working("finding the tiers", quiet=quiet):
+        fitted = fit(
+            rankings,
+            chosen,
+            distance,
+            method=method,
+            likelihood=likelihood,
+            time_limit=time_limit,
+            rng=seed,
+        )
     resampled = None
     if bootstrap:
         resampled = resample(

@@ -3,6 +3,8 @@
 import json
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -77,6 +79,18 @@ def print_json(result: dict[str, Any], out: Path | None) -> None:
 def progress(*, quiet: bool) -> "Progress":
     """Say how long work shows how far it is: a bar on a terminal, unless that is not wanted."""
     return "off" if quiet else "auto"
+
+
+@contextmanager
+def working(what: str, *, quiet: bool) -> Iterator[None]:
+    """Show on a terminal that something is being done whose end cannot be foreseen."""
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
 
 
 def note(text: str) -> None:

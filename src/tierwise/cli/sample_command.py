@@ -62,11 +62,13 @@ def sample_command(
         progress = printing.progress(quiet=quiet)
         fitted = search(rankings, distance, workers=workers, progress=progress, rng=seed).best
     else:
-        fitted = fit(rankings, options.parse_sizes(sizes), distance, rng=seed)
+        with printing.working("finding the tiers", quiet=quiet):
+            fitted = fit(rankings, options.parse_sizes(sizes), distance, rng=seed)
     if theta is None and isinf(fitted.theta):
         raise InputError("every ranking agrees with the tiers, so theta is infinite: pass --theta")
     model = ClusteredMallows(fitted.tiers, fitted.theta if theta is None else theta, distance)
-    drawn = model.sample(number, rng=seed)
+    with printing.working("drawing", quiet=quiet):
+        drawn = model.sample(number, rng=seed)
     if json:
         printing.print_json(
             {

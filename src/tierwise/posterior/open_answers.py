@@ -1,14 +1,16 @@
-"""Chains for answers that leave open which items lie in which block, for given sizes.
+"""Chains for answers that leave open which items lie in which block.
 
-Where completions can be summed over, tiers and theta move on the likelihood of what was observed.
-Where there are too many, each answer is completed at random, tiers and theta move given that, and
-the answers are completed anew: the paper's data augmentation.
+Where completions can be summed over, tiers, theta and sizes, if these are not given, move on the
+likelihood of what was observed. Where there are too many, sizes must be given: each answer is
+completed at random, tiers and theta move given that, and the answers are completed anew: the
+paper's data augmentation.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, log
+from functools import lru_cache
+from math import exp, log, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,10 +26,9 @@ from tierwise.incomplete.partial import PartialOrders, orders_of_places, orders_
 from tierwise.partition import partition_function
 from tierwise.posterior.chain import Moves
 from tierwise.posterior.exchange import adapted
-from tierwise.posterior.target import SizedTarget, Target
+from tierwise.posterior.sizes_moves import ChangeSizes
+from tierwise.posterior.target import KEPT_SIZES, SizedTarget, Target
 from tierwise.preferences import Preferences
-from tierwise.priors import log_prior_of_sizes
-from tierwise.sizes import log_number_of_tiers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -44,6 +45,7 @@ _SEED = 0
 # Labels an iteration tries to switch given the completions, for each item: cheap beside these.
 _SWITCHES_PER_ITEM = 3
 _STEPS_OF_THETA = 3
+_SPLITS_AND_MERGES = 2
 
 
 class OpenTarget(Target):
@@ -58,10 +60,21 @@ class OpenTarget(Target):
     ) -> None:
         super().__init__(data, distance, prior_theta, prior_sizes)
         self.said = data
+        self.likelihood = lru_cache(KEPT_SIZES)(self._likelihood)
 
     def answers(self, sizes: Sizes) -> Answers:
         """Return the answers, with how they are summed over."""
         return answers_of(self.said, sizes, self.distance, np.random.default_rng(_SEED))
+
+    def _likelihood(self, sizes: Sizes) -> Likelihood:
+        """Return the likelihood of what was observed, summed over completions."""
+        answers = self.answers(sizes)
+        if answers.drawn is not None:
+            raise InputError(
+                f"for sizes {sizes} these answers have too many completions to sum over: give "
+                "sizes (search finds them), for which completions can be drawn"
+            )
+        return Likelihood(answers.exact, partition_function(sizes, self.distance, rng=_SEED))
 
     def _at(self, sizes: Sizes) -> SizedTarget:
         """Target with all completions equally likely: for the start of chains, and for theta."""
@@ -72,11 +85,11 @@ class OpenTarget(Target):
             distance=self.distance,
             n_rankings=float(self.data.n_rankings),
             prior_theta=self.prior_theta,
-            log_prior=log_prior_of_sizes(self.prior_sizes, sizes) - log_number_of_tiers(sizes),
+            log_prior=self.log_prior_of_tiers(sizes),
         )
 
 
-def open_sampler(target: OpenTarget, sizes: Sizes, warmup: int) -> Sampler:
+def open_sampler(target: OpenTarget, sizes: Sizes | None, warmup: int) -> Sampler:
     """Say what one iteration does: sum over completions where that is possible, else draw them.
 
     Parameters
@@ -84,34 +97,35 @@ def open_sampler(target: OpenTarget, sizes: Sizes, warmup: int) -> Sampler:
     target
         What to draw from.
     sizes
-        Sizes of the tiers.
+        Sizes of the tiers; None where they are unknown.
     warmup
         Iterations during which theta's proposal is adapted, where completions are summed over.
     """
-    answers = target.answers(sizes)
-    if answers.drawn is not None:
+    switch = SwitchOpenTiers(target, max(target.n_items // 2, 2))
+    if sizes is None:
+        change = ChangeOpenSizes(target, target.n_items, _SPLITS_AND_MERGES)
+        return Moves((switch, change, WalkTheta(target, warmup)))
+    if target.answers(sizes).drawn is not None:
         return Augmentation(target, sizes)
-    partition = partition_function(sizes, target.distance, rng=_SEED)
-    likelihood = Likelihood(answers.exact, partition)
-    steps = max(target.n_items // 2, 2)
-    return Moves((SwitchOpenTiers(likelihood, steps), WalkTheta(likelihood, target, warmup)))
+    return Moves((switch, WalkTheta(target, warmup)))
 
 
 @dataclass(frozen=True)
 class SwitchOpenTiers:
     """Let items trade tiers, given theta, by the likelihood summed over all completions."""
 
-    likelihood: Likelihood
+    target: OpenTarget
     n_steps: int
 
     def __call__(self, state: State, rng: np.random.Generator) -> State:
         """Try a number of switches."""
+        likelihood = self.target.likelihood(state.sizes)
         labels = state.labels
-        current = self.likelihood.value(labels, state.theta)
+        current = likelihood.value(labels, state.theta)
         n_accepted = 0
         for _ in range(self.n_steps):
             proposed = _switched(labels, rng)
-            value = self.likelihood.value(proposed, state.theta)
+            value = likelihood.value(proposed, state.theta)
             if rng.random() < exp(min(value - current, 0.0)):
                 labels, current = proposed, value
                 n_accepted += 1
@@ -133,11 +147,23 @@ def _switched(labels: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.ND
     return proposed
 
 
+class ChangeOpenSizes(ChangeSizes):
+    """Move items, split and merge tiers, given theta, by the likelihood of what was observed."""
+
+    target: OpenTarget
+
+    def _evaluate(
+        self, labels: npt.NDArray[np.int64], sizes: Sizes, theta: float
+    ) -> tuple[float, float]:
+        """Return log posterior of tiers given theta; their distance is known on average only."""
+        log_likelihood = self.target.likelihood(sizes).value(labels, theta)
+        return nan, log_likelihood + self.target.log_prior_of_tiers(sizes)
+
+
 @dataclass(frozen=True)
 class WalkTheta:
     """Propose theta log-normally, the scale being adapted during the warm-up."""
 
-    likelihood: Likelihood
     target: OpenTarget
     warmup: int
 
@@ -145,7 +171,8 @@ class WalkTheta:
         """Make a few steps, so that theta forgets where it was about as fast as the tiers."""
         for _ in range(_STEPS_OF_THETA):
             state = self._step(state, rng)
-        return state._replace(total=self.likelihood.sums(state.labels, state.theta).mean)
+        likelihood = self.target.likelihood(state.sizes)
+        return state._replace(total=likelihood.sums(state.labels, state.theta).mean)
 
     def _step(self, state: State, rng: np.random.Generator) -> State:
         """Accept a proposed theta, or keep the one there is."""
@@ -162,7 +189,8 @@ class WalkTheta:
 
     def _log_density(self, state: State, theta: float) -> float:
         log_prior = float(self.target.prior_theta.log_density(np.array([theta]))[0])
-        return self.likelihood.value(state.labels, theta) + log_prior
+        log_prior += self.target.log_prior_of_tiers(state.sizes)
+        return self.target.likelihood(state.sizes).value(state.labels, theta) + log_prior
 
 
 class Augmentation:

@@ -171,7 +171,7 @@ def sample_posterior(
         seeds = spawn_seeds(rng, chains)
     else:
         seeds = place.seeds(_identity(settings, target), rng, chains)
-    if isinstance(target, OpenTarget) and settings.sizes is not None:
+    if isinstance(target, OpenTarget):
         sampler = open_sampler(target, settings.sizes, settings.default_warmup)
     else:
         sampler = _sampler(settings, target, data)
@@ -221,10 +221,10 @@ def _is_open(data: Rankings | Counts | Preferences, settings: Settings) -> bool:
         return False
     if count_open_answers(data) == 0:
         return False
-    if settings.sizes is None or settings.needs_chain or settings.method == "exact":
+    if settings.needs_chain or settings.method == "exact":
         raise InputError(
-            "these answers leave open which items lie in which tier-sized block: give sizes "
-            "(search finds them), and leave method, theta_update and likelihood as they are"
+            "these answers leave open which items lie in which tier-sized block: leave method, "
+            "theta_update and likelihood as they are"
         )
     return True
 

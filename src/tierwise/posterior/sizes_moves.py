@@ -1,4 +1,4 @@
-"""Moves between tiers of different sizes, theta integrated out."""
+"""Moves between tiers of different sizes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ class ChangeSizes:
     def __call__(self, state: State, rng: np.random.Generator) -> State:
         """Try a number of relocations, splits and merges."""
         n_accepted = 0
-        state = state._replace(log_posterior=self._log_posterior(state))
+        _, log_posterior = self._evaluate(state.labels, state.sizes, state.theta)
+        state = state._replace(log_posterior=log_posterior)
         for _ in range(self.n_relocations):
             state, accepted = self._decide(
                 state, relocate(state.labels, state.sizes, rng), 0.0, rng
@@ -40,8 +41,13 @@ class ChangeSizes:
         n_steps = self.n_relocations + self.n_splits_and_merges
         return state._replace(accepted_sizes=n_accepted / n_steps)
 
-    def _log_posterior(self, state: State) -> float:
-        return self.target.at(state.sizes).log_posterior(state.total)
+    def _evaluate(
+        self, labels: NDArray[np.int64], sizes: Sizes, _theta: float
+    ) -> tuple[float, float]:
+        """Return total distance and log posterior of tiers, theta being integrated out."""
+        sized = self.target.at(sizes)
+        total = sized.problem.total(labels)
+        return total, sized.log_posterior(total)
 
     def _decide(
         self,
@@ -54,9 +60,7 @@ class ChangeSizes:
         if labels is state.labels:
             return state, False
         sizes = tuple(np.bincount(labels).tolist())
-        sized = self.target.at(sizes)
-        total = sized.problem.total(labels)
-        log_posterior = sized.log_posterior(total)
+        total, log_posterior = self._evaluate(labels, sizes, state.theta)
         log_ratio = log_posterior - state.log_posterior + log_correction
         if log_ratio < 0.0 and rng.random() >= exp(log_ratio):
             return state, False

@@ -18,7 +18,7 @@ from tierwise.priors import SizesPrior, ThetaPrior, log_prior_of_sizes
 from tierwise.rankings import Rankings
 from tierwise.sizes import Sizes, log_number_of_tiers
 
-_KEPT_SIZES = 2000
+KEPT_SIZES = 2000
 # Where Monte Carlo has to stand in, the same sizes have the same partition function in every chain.
 _SEED = 0
 
@@ -101,7 +101,7 @@ class Target:
         self.distance = distance
         self.prior_theta = prior_theta
         self.prior_sizes = prior_sizes
-        self.at = lru_cache(_KEPT_SIZES)(self._at)
+        self.at = lru_cache(KEPT_SIZES)(self._at)
 
     @property
     def n_items(self) -> int:
@@ -113,14 +113,17 @@ class Target:
         if isinstance(data, Preferences):
             raise TypeError("preferences do not determine blocks")
         blocks = data if isinstance(data, BlockCounts) else block_counts(data, sizes)
-        log_prior = log_prior_of_sizes(self.prior_sizes, sizes) - log_number_of_tiers(sizes)
         return SizedTarget(
             problem=make_problem(self.distance.costs(blocks), sizes),
             distance=self.distance,
             n_rankings=float(data.n_rankings),
             prior_theta=self.prior_theta,
-            log_prior=log_prior,
+            log_prior=self.log_prior_of_tiers(sizes),
         )
+
+    def log_prior_of_tiers(self, sizes: Sizes) -> float:
+        """Log prior probability, up to a constant, of each tiers of these sizes."""
+        return log_prior_of_sizes(self.prior_sizes, sizes) - log_number_of_tiers(sizes)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.data, self.distance, self.prior_theta, self.prior_sizes)
