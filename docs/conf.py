@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from sphinx.application import Sphinx
+from sphinx.config import Config
 
 HERE = Path(__file__).parent
 # Figures and files that the pages make; those pages are run before they are read.
@@ -56,7 +57,7 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 
-def make_what_pages_show(_app: Sphinx) -> None:
+def make_what_pages_show(_app: Sphinx, _config: Config) -> None:
     """Run the pages that make figures."""
     shutil.rmtree(MADE, ignore_errors=True)
     MADE.mkdir()
@@ -67,4 +68,5 @@ def make_what_pages_show(_app: Sphinx) -> None:
 
 def setup(app: Sphinx) -> None:
     """Run pages before Sphinx reads them."""
-    app.connect("builder-inited", make_what_pages_show)
+    # Early, for Sphinx looks then whether the files it is told to copy are there.
+    app.connect("config-inited", make_what_pages_show, priority=100)
