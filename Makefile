@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow test-all lint format types build bench studies docs clean help
+.PHONY: demo test test-slow test-all lint format build bench studies studies-quick docs clean help
 
 help:
 	@echo "make demo       install into $(VENV) and find the tiers of a real data set"
@@ -64,6 +64,9 @@ bench: $(VENV)/.dev-installed
 
 studies: $(VENV)/.dev-installed
 	@$(BIN)/python -m studies
+
+studies-quick: $(VENV)/.dev-installed
+	@$(BIN)/python -m studies --quick > /dev/null
 
 clean:
 	rm -rf $(VENV) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
