@@ -147,6 +147,12 @@ def test_tiers_worse_than_none_are_called_that():
     assert "worse than none" in found.verdict()
 
 
+def test_a_single_tier_that_is_best_says_that_nothing_is_told_apart():
+    rankings = Rankings.from_orderings(list(permutations("abc")))
+    found = fit(rankings, (3,))
+    assert "All items are in one tier" in found.verdict()
+
+
 def test_the_papers_own_methods_agree_within_their_error():
     rankings = random_rankings(7, 6, 100)
     exact = fit(rankings, (1, 2, 3))

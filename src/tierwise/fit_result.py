@@ -157,6 +157,8 @@ class Fit:
                 f"Whether these tiers or {rival.name} describe the rankings better is open: the "
                 f"criteria differ by {lead:.2f}, with a standard error of {error:.2g}."
             )
+        if lead >= 0 and len(self.tiers) == 1:
+            return "All items are in one tier: a strict order describes the rankings no better."
         if lead >= 0:
             names = " and ".join(other.name for other in self.references)
             return f"These tiers describe the rankings at least as well as {names}."
