@@ -48,8 +48,10 @@ if TYPE_CHECKING:
     from tierwise.posterior import Posterior as Posterior
     from tierwise.posterior import sample_posterior as sample_posterior
     from tierwise.preferences import Preferences as Preferences
+    from tierwise.priors import Beta as Beta
     from tierwise.priors import Gamma as Gamma
     from tierwise.rankings import Rankings as Rankings
+    from tierwise.readers import read_preferences as read_preferences
     from tierwise.readers import read_rankings as read_rankings
     from tierwise.reporting import report as report
     from tierwise.sizes import compositions as compositions
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
 # Names are looked up on first use: `import tierwise` does not wait for compilers and readers.
 _HOME_OF = {
     "Agreement": "agreeing",
+    "Beta": "priors",
     "Bootstrap": "bootstrapping",
     "ClusteredMallows": "model",
     "Counts": "counts",
@@ -104,6 +107,7 @@ _HOME_OF = {
     "merge_even_pairs": "structure",
     "parallel": "tasks",
     "partition_function": "partition",
+    "read_preferences": "readers",
     "read_rankings": "readers",
     "report": "reporting",
     "sample_mixture": "mixture",

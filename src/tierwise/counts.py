@@ -101,6 +101,13 @@ class Counts:
             raise InputError("there are no rankings to count: give at least one chunk")
         return tally.counts()
 
+    @classmethod
+    def of_places(cls, items: tuple[Item, ...], places: Places, weights: Weights) -> "Counts":
+        """Count complete orderings that are given as the place of each item, one row each."""
+        tally = _Tally(items)
+        tally.add_places(places, weights)
+        return tally.counts()
+
     def __add__(self, other: "Counts") -> "Counts":
         if self.items != other.items:
             raise InputError("counts of different items, or in a different order, do not add")
@@ -157,11 +164,13 @@ class _Tally:
                 "place counts need complete rankings without ties: use "
                 "block_counts(rankings, sizes) or leave the incomplete answers out"
             )
-        if chunk.weights.dtype != self.half.dtype:
+        self.add_places(chunk.places, chunk.weights)
+
+    def add_places(self, places: Places, weights: Weights) -> None:
+        if weights.dtype != self.half.dtype:
             self.half = self.half.astype(float)
-        weights = chunk.weights.astype(self.half.dtype, copy=False)
-        counting.add_joint_counts(chunk.places, weights, self.half)
-        self.n_rankings += chunk.n_rankings
+        counting.add_joint_counts(places, weights.astype(self.half.dtype, copy=False), self.half)
+        self.n_rankings += weights.sum().item()
 
     def counts(self) -> Counts:
         joint = self.half + self.half.transpose(2, 3, 0, 1)

@@ -1,20 +1,27 @@
 """What is believed about theta and about sizes before any ranking is seen."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf, lgamma, log
+from numbers import Real
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierwise.errors import InputError
-from tierwise.sizes import Sizes
+from tierwise.sizes import Sizes, check_sizes
 
 _Floats = NDArray[np.float64]
 
-SizesPrior: TypeAlias = Literal["uniform", "penalised"] | Callable[[Sizes], float]
-"""Log prior probability of sizes, up to a constant, or the name of one."""
+# A mistake probability of 0 could not be left again: no mistake would be possible.
+_LEAST_PROBABILITY = 1e-12
+
+SizesPrior: TypeAlias = (
+    Literal["uniform", "penalised"] | Mapping[Sizes, float] | Callable[[Sizes], float]
+)
+"""The name of a prior of sizes, probabilities by sizes, or a function that gives their log, both
+up to a constant."""
 
 
 class ThetaPrior(Protocol):
@@ -54,6 +61,44 @@ class Gamma:
         """Log of the density at each theta."""
         constant = self.shape * log(self.rate) - lgamma(self.shape)
         return constant + (self.shape - 1) * np.log(theta) - self.rate * theta
+
+
+@dataclass(frozen=True)
+class Beta:
+    """Beta distribution of the probability of a mistake, cut off at one half.
+
+    Parameters
+    ----------
+    mistakes, right
+        The density is proportional to ``p ** (mistakes - 1) * (1 - p) ** (right - 1)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> probability = Beta(1, 3).draw(n_mistakes=10, n_answers=100, rng=np.random.default_rng(1))
+    >>> 0 < probability < 0.5
+    True
+    """
+
+    mistakes: float = 1.0
+    right: float = 3.0
+
+    def __post_init__(self) -> None:
+        if not (0 < self.mistakes < inf and 0 < self.right < inf):
+            raise InputError(
+                "a Beta prior of the mistake probability has two positive parameters, such as "
+                f"(1, 3); got ({self.mistakes!r}, {self.right!r})"
+            )
+
+    def draw(self, n_mistakes: float, n_answers: float, rng: np.random.Generator) -> float:
+        """Draw the probability, given how many of the answers are mistaken."""
+        from scipy.special import betainc, betaincinv
+
+        shapes = (self.mistakes + n_mistakes, self.right + n_answers - n_mistakes)
+        share = rng.random() * float(betainc(*shapes, 0.5))
+        # Far more mistakes than not leave nothing below one half that a float can tell from it.
+        probability = float(betaincinv(*shapes, share)) if share > 0.0 else 0.5
+        return min(max(probability, _LEAST_PROBABILITY), 0.5)
 
 
 @dataclass(frozen=True)
@@ -108,21 +153,28 @@ def log_prior_of_sizes(prior: SizesPrior, sizes: Sizes) -> float:
     """Log prior probability of sizes, up to a constant.
 
     "uniform" gives all sizes the same; "penalised" makes sizes ``e`` times less probable with every
-    further tier.
+    further tier. Sizes that a mapping does not list are impossible.
 
     Examples
     --------
     >>> log_prior_of_sizes("penalised", (2, 1, 1))
     -3.0
+    >>> log_prior_of_sizes({(2, 2): 3, (1, 3): 1}, (1, 3))
+    0.0
+    >>> log_prior_of_sizes({(2, 2): 3, (1, 3): 1}, (2, 1, 1))
+    -inf
     """
+    if isinstance(prior, Mapping):
+        return _log_prior_of_listed(prior, sizes)
     if prior == "uniform":
         return 0.0
     if prior == "penalised":
         return -float(len(sizes))
     if not callable(prior):
         raise InputError(
-            'prior_sizes must be "uniform", "penalised" or a function that gives the log prior '
-            f"probability of sizes such as (1, 2, 2); got {prior!r}"
+            'prior_sizes must be "uniform", "penalised", probabilities such as {(2, 2): 0.7, '
+            "(1, 3): 0.3}, or a function that gives the log prior probability of sizes; "
+            f"got {prior!r}"
         )
     value = float(prior(sizes))
     if np.isnan(value) or value == inf:
@@ -131,3 +183,23 @@ def log_prior_of_sizes(prior: SizesPrior, sizes: Sizes) -> float:
             "where the sizes are impossible"
         )
     return value
+
+
+def _log_prior_of_listed(prior: Mapping[Sizes, float], sizes: Sizes) -> float:
+    """Log of what a mapping says about sizes, once all that it says makes sense."""
+    for listed, probability in prior.items():
+        if not isinstance(listed, tuple):
+            raise InputError(f"prior_sizes lists {listed!r}: its keys must be sizes, as (1, 2, 2)")
+        try:
+            check_sizes(listed, sum(sizes))
+        except InputError as error:
+            raise InputError(f"prior_sizes: {error}") from None
+        if not isinstance(probability, Real) or not 0 <= probability < inf:
+            raise InputError(
+                f"prior_sizes gives {probability!r} for sizes {listed}: it must be a probability "
+                "(they need not sum to 1)"
+            )
+    if not any(prior.values()):
+        raise InputError("prior_sizes makes all sizes impossible: give some a positive probability")
+    probability = float(prior.get(sizes, 0.0))
+    return log(probability) if probability else -inf

@@ -10,7 +10,6 @@ from tests.data_paths import shared_data
 from tests.reference import DISTANCES as NAIVE_DISTANCES
 from tests.reference_incomplete import completions, pairs_of_groups
 from tierwise import InputError
-from tierwise.incomplete import answers as answers_module
 
 ROWS = [["a"], ["b", "a"], ["a", "c"], ["a", "b"], ["c", "a"], ["a", "d"]]
 SIZES = (1, 1, 2)
@@ -79,19 +78,19 @@ def exact_probabilities_of_sizes(unranked):
     return {sizes: weight / total for sizes, weight in weights.items()}
 
 
-@pytest.mark.parametrize("unranked", ["below", "anywhere"])
-@pytest.mark.parametrize("how", ["summed", "drawn"])
-def test_chains_draw_from_the_posterior(unranked, how, monkeypatch):
-    if how == "drawn":
-        monkeypatch.setattr(answers_module, "MOST_COMPLETIONS", 0.5)
-        monkeypatch.setattr(answers_module, "is_affordable", lambda sizes: False)
-        monkeypatch.setattr(
-            answers_module, "can_be_interleaved", lambda first, *_: first[:, 0] > 99
-        )
-    rankings = tw.Rankings.from_orderings(ROWS, items="abcd", unranked=unranked)
+def sample(data, sizes=None, **options):
+    """Draw from the posterior, without what is said about short chains."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", tw.TierwiseWarning)
-        posterior = tw.sample_posterior(rankings, SIZES, draws=1000, rng=1, progress="off")
+        return tw.sample_posterior(data, sizes, progress="off", **({"rng": 1} | options))
+
+
+@pytest.mark.parametrize("unranked", ["below", "anywhere"])
+@pytest.mark.parametrize("how", ["auto", "reinsert", "refill"])
+def test_chains_draw_from_the_posterior(unranked, how):
+    rankings = tw.Rankings.from_orderings(ROWS, items="abcd", unranked=unranked)
+    posterior = sample(rankings, SIZES, draws=1000, completions=how)
+    assert posterior.completions == ("summed over" if how == "auto" else f"drawn by {how}")
     of_tiers, mean, deviation = exact_posterior(unranked, "kendall")
     # Draws are worth a tenth of independent ones at least; five standard errors.
     reach = 5 / np.sqrt(4000 / 10)
@@ -101,11 +100,10 @@ def test_chains_draw_from_the_posterior(unranked, how, monkeypatch):
 
 
 @pytest.mark.parametrize("unranked", ["below", "anywhere"])
-def test_sizes_may_be_unknown(unranked):
+@pytest.mark.parametrize("how", ["auto", "reinsert"])
+def test_sizes_may_be_unknown(unranked, how):
     rankings = tw.Rankings.from_orderings(ROWS, items="abcd", unranked=unranked)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", tw.TierwiseWarning)
-        posterior = tw.sample_posterior(rankings, draws=1500, rng=1, progress="off")
+    posterior = sample(rankings, draws=1500, completions=how)
     expected = exact_probabilities_of_sizes(unranked)
     found = posterior.sizes_probabilities()
     assert sum(expected.values()) == pytest.approx(1)
@@ -115,29 +113,126 @@ def test_sizes_may_be_unknown(unranked):
         assert abs(found.get(sizes, 0.0) - probability) < 5 * error + 1e-3
 
 
+def test_many_answers_are_counted_once_for_all_sizes():
+    rankings = tw.Rankings.from_orderings(ROWS * 5, items="abcd", unranked="anywhere")
+    drawn = sample(rankings, draws=1500, completions="reinsert").sizes_probabilities()
+    summed = sample(rankings, draws=1500).sizes_probabilities()
+    for sizes in drawn | summed:
+        # Each share is off by five standard errors of 400 independent draws at most.
+        assert abs(drawn.get(sizes, 0.0) - summed.get(sizes, 0.0)) < 2 * 5 * 0.5 / np.sqrt(400)
+
+
 def test_preferences_have_a_posterior():
     preferences = tw.Preferences.from_pairs(
         [(person, "a", other) for person in range(10) for other in "bc"], items="abc"
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", tw.TierwiseWarning)
-        posterior = tw.sample_posterior(preferences, (1, 2), draws=200, rng=1, progress="off")
-    assert posterior.tiers() == tw.Tiers([["a"], ["b", "c"]])
+    for how in ("auto", "reinsert"):
+        posterior = sample(preferences, (1, 2), draws=200, completions=how)
+        assert posterior.tiers() == tw.Tiers([["a"], ["b", "c"]])
 
 
-def test_the_same_seed_gives_the_same_draws_and_checkpoints_resume(tmp_path):
+VOTES = {
+    "Ann": [("a", "b"), ("b", "c"), ("c", "a"), ("a", "d")],
+    "Bob": [("a", "d"), ("b", "d"), ("a", "c")],
+    "Cid": [("d", "a"), ("a", "b"), ("b", "d")],
+    "Dee": [("a", "c"), ("c", "d")],
+}
+
+
+def exact_posterior_of_votes(sizes, prior):
+    """Probability of each item to be of each tier, means of theta and of the mistake probability.
+
+    By summing over all orderings that people may have in mind, on a grid of both.
+    """
+    thetas, mistakes = np.linspace(0.01, 6, 300), np.linspace(0.001, 0.499, 200)
+    log_prior = (np.log(thetas) - 2 * thetas)[:, None] + (
+        (prior.mistakes - 1) * np.log(mistakes) + (prior.right - 1) * np.log1p(-mistakes)
+    )
+    densities = {}
+    for labels in set(permutations(np.repeat(np.arange(len(sizes)), sizes).tolist())):
+        orderings = list(permutations(range(4)))
+        distances = [NAIVE_DISTANCES["kendall"](one, labels, sizes) for one in orderings]
+        weights = np.exp(-np.outer(thetas, distances))
+        density = np.exp(log_prior)
+        for pairs in VOTES.values():
+            wrong = np.array(
+                [
+                    sum(one.index("abcd".index(a)) > one.index("abcd".index(b)) for a, b in pairs)
+                    for one in orderings
+                ]
+            )
+            chances = mistakes ** wrong[:, None] * (1 - mistakes) ** (len(pairs) - wrong[:, None])
+            density = density * (weights @ chances) / weights.sum(axis=1)[:, None]
+        densities[labels] = density
+    total = sum(density.sum() for density in densities.values())
+    of_tiers = np.zeros((4, len(sizes)))
+    for labels, density in densities.items():
+        for item, label in enumerate(labels):
+            of_tiers[item, label] += density.sum() / total
+    both = sum(densities.values()) / total
+    return of_tiers, both.sum(axis=1) @ thetas, both.sum(axis=0) @ mistakes
+
+
+@pytest.mark.parametrize("prior", [tw.Beta(1, 3), tw.Beta(4, 6)])
+def test_mistaken_answers_have_a_posterior(prior):
+    votes = tw.Preferences(VOTES, items="abcd", cycles="keep")
+    posterior = sample(votes, (1, 1, 2), draws=2000, prior_mistakes=prior)
+    of_tiers, theta, mistake = exact_posterior_of_votes((1, 1, 2), prior)
+    # Draws are worth a tenth of independent ones at least; five standard errors.
+    reach = 5 / np.sqrt(8000 / 10)
+    assert np.abs(posterior.tier_probabilities() - of_tiers).max() < reach / 2
+    assert abs(posterior.thetas.mean() - theta) < reach * posterior.thetas.std()
+    mistakes = posterior.mistake_probabilities
+    assert abs(mistakes.mean() - mistake) < reach * mistakes.std()
+    assert "mistake probability" in posterior.summary()
+    assert posterior.to_dict()["mistake_probability"] == pytest.approx(mistakes.mean())
+
+
+def test_mistaken_answers_may_leave_the_sizes_open():
+    votes = tw.Preferences(VOTES, items="abcd", cycles="keep")
+    posterior = sample(votes, draws=300)
+    assert sum(posterior.sizes_probabilities().values()) == pytest.approx(1)
+    assert len(posterior.sizes_probabilities()) > 4
+
+
+@pytest.mark.parametrize("how", ["auto", "reinsert"])
+def test_the_same_seed_gives_the_same_draws_and_checkpoints_resume(tmp_path, how):
     rankings = tw.Rankings.from_orderings(ROWS, items="abcd", unranked="below")
-    options = {"sizes": SIZES, "chains": 2, "draws": 20, "warmup": 10, "rng": 3}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", tw.TierwiseWarning)
-        one = tw.sample_posterior(rankings, progress="off", **options)
-        kept = tw.sample_posterior(rankings, progress="off", checkpoint=tmp_path / "run", **options)
-        other = tw.sample_posterior(rankings, progress="off", **(options | {"rng": 4}))
+    options = {"chains": 2, "draws": 20, "warmup": 10, "rng": 3, "completions": how}
+    one = sample(rankings, SIZES, **options)
+    kept = sample(rankings, SIZES, checkpoint=tmp_path / "run", **options)
+    again = sample(rankings, SIZES, checkpoint=tmp_path / "run", **options)
+    other = sample(rankings, SIZES, **(options | {"rng": 4}))
     assert np.array_equal(one.thetas, kept.thetas)
+    assert np.array_equal(one.thetas, again.thetas)
     assert not np.array_equal(one.thetas, other.thetas)
 
 
-def test_what_needs_known_blocks_is_refused(monkeypatch, tmp_path):
+@pytest.mark.parametrize("sizes", [SIZES, None])
+@pytest.mark.parametrize("kind", ["rankings", "votes"])
+def test_an_interrupted_chain_that_draws_completions_goes_on(tmp_path, sizes, kind):
+    data = {
+        "rankings": tw.Rankings.from_orderings(ROWS, items="abcd", unranked="anywhere"),
+        "votes": tw.Preferences(VOTES, items="abcd", cycles="keep"),
+    }[kind]
+    options = {"chains": 2, "draws": 150, "warmup": 50, "rng": 3, "completions": "reinsert"}
+
+    class Stop(Exception):
+        pass
+
+    def stop_halfway(_description, done, total):
+        if done > total // 2:
+            raise Stop
+
+    whole = sample(data, sizes, **options)
+    with pytest.raises(Stop):
+        tw.sample_posterior(data, sizes, checkpoint=tmp_path, progress=stop_halfway, **options)
+    resumed = sample(data, sizes, checkpoint=tmp_path, **options)
+    assert np.array_equal(resumed.thetas, whole.thetas)
+    assert np.array_equal(resumed.labels, whole.labels)
+
+
+def test_what_needs_known_blocks_is_refused():
     rankings = tw.Rankings.from_orderings(ROWS, items="abcd", unranked="below")
     for options in (
         {"sizes": SIZES, "method": "exact"},
@@ -146,14 +241,18 @@ def test_what_needs_known_blocks_is_refused(monkeypatch, tmp_path):
     ):
         with pytest.raises(InputError, match="open"):
             tw.sample_posterior(rankings, **options)
-    monkeypatch.setattr(answers_module, "is_affordable", lambda sizes: False)
-    monkeypatch.setattr(answers_module, "can_be_interleaved", lambda first, *_: first[:, 0] > 99)
-    monkeypatch.setattr(answers_module, "MOST_COMPLETIONS", 0.5)
-    with pytest.raises(InputError, match="checkpoint"):
-        tw.sample_posterior(rankings, SIZES, checkpoint=tmp_path / "run")
+    with pytest.raises(InputError, match="nothing to complete"):
+        tw.sample_posterior(tw.load_political_goals(), completions="refill")
+    with pytest.raises(InputError, match="completions must be one of"):
+        tw.sample_posterior(rankings, completions="guess")
     weighted = tw.Rankings.from_orderings(ROWS, "abcd", [0.5] * len(ROWS), unranked="below")
     with pytest.raises(InputError, match="whole weights"):
-        tw.sample_posterior(weighted, SIZES)
+        tw.sample_posterior(weighted, SIZES, completions="reinsert")
+    votes = tw.Preferences(VOTES, items="abcd", cycles="keep")
+    with pytest.raises(InputError, match="no places to refill"):
+        tw.sample_posterior(votes, SIZES, completions="refill")
+    with pytest.raises(InputError, match="positive"):
+        tw.Beta(0, 1)
 
 
 @pytest.mark.slow

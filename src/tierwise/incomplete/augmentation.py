@@ -6,7 +6,8 @@ through all answers and changes their completions. What is expected is averaged 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from copy import copy
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -87,6 +88,16 @@ class DrawnCompletions(Completions):
         self.places: Places = orders.some_completions()[self._which]
         self._sweeps = int(np.clip(DRAWS // len(self._which), FEWEST_SWEEPS, MOST_SWEEPS))
 
+    def resized(self, sizes: Sizes) -> Self:
+        """Return the same answers, completed as they are, for other sizes of the tiers.
+
+        Both have the same completions from then on: a sweep of one changes those of the other.
+        """
+        other = copy(self)
+        Completions.__init__(other, sizes, self.distance, self.weights, self.log_numbers)
+        other._block_of_place = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+        return other
+
     @property
     def blocks(self) -> npt.NDArray[np.int32]:
         """Block of each item in each completed answer."""
@@ -148,6 +159,23 @@ class DrawnCompletions(Completions):
             add_place_counts(self.blocks, shares, membership)
             add_block_pair_counts(self.blocks, shares, precedence)
         return self._costs(membership, precedence)
+
+    def adapt(self, labels: Labels, theta: float, share: float) -> float:
+        """Learn from the completions at hand what else the model needs; here there is nothing.
+
+        Parameters
+        ----------
+        labels, theta
+            Tiers and theta.
+        share
+            Weight of this round's completions, against all rounds before.
+
+        Returns
+        -------
+        float
+            By what share of itself it moved.
+        """
+        return 0.0
 
     def gains(self, labels: Labels, theta: float, others: list[Labels]) -> list[Estimate]:
         """Estimate how much more probable the answers are under other tiers.

@@ -83,7 +83,7 @@ def settle(
     rng
         Generator, for that.
     """
-    rounds = _Rounds((*exact, drawn), partition)
+    rounds = _Rounds(exact, drawn, partition)
     labels = np.repeat(np.arange(len(partition.sizes), dtype=np.int64), partition.sizes)
     # At a theta of 0 all completions are equally likely, whatever the tiers.
     costs = rounds.draw(labels, 0.0)
@@ -101,10 +101,16 @@ def settle(
 class _Rounds:
     """Rounds of drawing and moving, for all answers together."""
 
-    def __init__(self, parts: Sequence[Completions], partition: PartitionFunction) -> None:
-        self._parts = parts
+    def __init__(
+        self,
+        exact: Sequence[ExactCompletions],
+        drawn: DrawnCompletions,
+        partition: PartitionFunction,
+    ) -> None:
+        self._drawn = drawn
+        self._parts: tuple[Completions, ...] = (*exact, drawn)
         self._partition = partition
-        self._n_rankings = sum(float(part.weights.sum()) for part in parts)
+        self._n_rankings = sum(float(part.weights.sum()) for part in self._parts)
         self.largest_theta = LARGEST_THETA_OF_UNIT / partition.rule.unit
 
     def draw(self, labels: Labels, theta: float) -> Costs:
@@ -136,10 +142,12 @@ class _Rounds:
         for number in range(1, MOST_ROUNDS + 1):
             share = 1.0 / max(number - WANDERING_ROUNDS, 1)
             costs = _blend(costs, self.draw(labels, theta), share)
+            learned = self._drawn.adapt(labels, theta, share)
             closer = closer_labels(costs, self._partition.sizes, labels)
             labels = labels if closer is None else closer
             before, theta = theta, self._next_theta(labels, costs, theta)
             moved = closer is not None or abs(theta - before) > STILL_SHARE * before
+            moved = moved or learned > STILL_SHARE
             still = 0 if moved or number <= WANDERING_ROUNDS else still + 1
             if still == STILL_ROUNDS:
                 break

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from tierwise.provenance import Provenance
     from tierwise.tiers import Item
 
-_NAMES = {"theta": "theta", "total": "total_distance", "log_posterior": "log_posterior"}
+_NAMES = {
+    "theta": "theta",
+    "total": "total_distance",
+    "mistake_probability": "mistake_probability",
+    "log_posterior": "log_posterior",
+}
 _STATISTICS = ("accepted_tiers", "accepted_theta", "accepted_sizes")
 
 

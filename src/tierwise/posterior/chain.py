@@ -48,7 +48,15 @@ class Schedule:
         return [kept[start : start + length] for start in starts if start >= done]
 
 
-RECORDED = ("total", "theta", "log_posterior", "accepted_tiers", "accepted_theta", "accepted_sizes")
+RECORDED = (
+    "total",
+    "theta",
+    "mistake_probability",
+    "log_posterior",
+    "accepted_tiers",
+    "accepted_theta",
+    "accepted_sizes",
+)
 
 
 class Trace:

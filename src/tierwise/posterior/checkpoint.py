@@ -115,14 +115,11 @@ class Checkpoint:
         self._written[number] = monotonic()
         numbers = {name: getattr(state, name) for name in _NUMBERS_OF_STATE}
         stand = {"format": FORMAT, "draws": n_draws, "random": random, **numbers}
+        arrays = {"state_labels": state.labels, "labels": trace.labels, **trace.numbers}
+        if state.completions is not None:
+            arrays["completions"] = state.completions
         with whole_file(self._path(number)) as partial, partial.open("wb") as file:
-            np.savez(
-                file,
-                stand=np.array(json.dumps(stand)),
-                state_labels=state.labels,
-                labels=trace.labels,
-                **trace.numbers,  # type: ignore[arg-type]
-            )
+            np.savez(file, stand=np.array(json.dumps(stand)), **arrays)  # type: ignore[arg-type]
 
     def resume(self, number: int, start: State, trace: Trace, rng: np.random.Generator) -> State:
         """Return the state a chain was left in, having put its draws and random numbers in place.
@@ -136,6 +133,7 @@ class Checkpoint:
             with path.open("rb") as file, np.load(file) as saved:
                 stand = json.loads(str(saved["stand"]))
                 labels = saved["state_labels"]
+                completions = saved.get("completions")
                 trace.labels[:] = saved["labels"]
                 for name, numbers in trace.numbers.items():
                     numbers[:] = saved[name]
@@ -144,10 +142,12 @@ class Checkpoint:
         trace.length = stand["draws"]
         rng.bit_generator.state = stand["random"]
         kept = {name: stand[name] for name in _NUMBERS_OF_STATE}
-        return start._replace(labels=labels, sizes=tuple(np.bincount(labels).tolist()), **kept)
+        sizes = tuple(np.bincount(labels).tolist())
+        return start._replace(labels=labels, sizes=sizes, completions=completions, **kept)
 
 
-_NUMBERS_OF_STATE = tuple(name for name in State._fields if name not in {"labels", "sizes"})
+_ARRAYS_OF_STATE = {"labels", "sizes", "completions"}
+_NUMBERS_OF_STATE = tuple(name for name in State._fields if name not in _ARRAYS_OF_STATE)
 
 
 def identity_of(*parts: object) -> str:

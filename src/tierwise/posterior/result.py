@@ -108,6 +108,20 @@ class Posterior:
         thetas: NDArray[np.float64] = self.data["posterior"]["theta"].to_numpy().ravel()
         return thetas
 
+    @cached_property
+    def mistake_probabilities(self) -> NDArray[np.float64] | None:
+        """Probability of a mistake in each draw; None where answers are taken to be right."""
+        draws = self.data["posterior"]
+        if "mistake_probability" not in draws:
+            return None
+        probabilities: NDArray[np.float64] = draws["mistake_probability"].to_numpy().ravel()
+        return probabilities
+
+    @property
+    def completions(self) -> str | None:
+        """What was done about the completions of answers that leave something open, if any do."""
+        return self._facts.get("completions")
+
     def __len__(self) -> int:
         """Return the number of draws."""
         return len(self.thetas)
@@ -126,7 +140,8 @@ class Posterior:
         Parameters
         ----------
         kind
-            "map": the most probable tiers among those drawn. "consensus": the tiers whose expected
+            "map": the most probable tiers among those drawn, the most frequent where completions
+            of answers were drawn too. "consensus": the tiers whose expected
             disagreement with the posterior is least, a pair of items counting 1 where it is
             ordered in opposite ways and a half where it is tied in only one of the two.
         """
@@ -142,6 +157,9 @@ class Posterior:
         draws = self.data["posterior"]
         if "log_posterior" in draws:
             return int(draws["log_posterior"].to_numpy().argmax())
+        if "completions" in self._facts:
+            _, first, counts = np.unique(self.labels, axis=0, return_index=True, return_counts=True)
+            return int(first[counts.argmax()])
         # Of tiers of the same sizes, the closest to the rankings are the most probable.
         return int(draws["total_distance"].to_numpy().argmin())
 
@@ -229,8 +247,10 @@ class Posterior:
         True
         """
         draws = self.data["posterior"]
-        names = ("theta", "total_distance", "n_tiers")
-        numbers = {name: draws[name].to_numpy().astype(np.float64) for name in names}
+        names = ("theta", "total_distance", "n_tiers", "mistake_probability")
+        numbers = {
+            name: draws[name].to_numpy().astype(np.float64) for name in names if name in draws
+        }
         names_of_items = [str(item) for item in self.items]
         return diagnose(numbers, draws["tier"].to_numpy(), names_of_items)
 
@@ -243,8 +263,10 @@ class Posterior:
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the draws as plain values, as in JSON."""
         consensus = self.tiers("consensus")
+        mistakes = self.mistake_probabilities
         return {
             **self._facts,
+            **({} if mistakes is None else {"mistake_probability": float(mistakes.mean())}),
             "tiers": plain_tiers(self.tiers()),
             "consensus_tiers": plain_tiers(consensus),
             "theta": float(self.thetas.mean()),

@@ -21,24 +21,27 @@ from tierwise.distances import Distance, get_distance
 from tierwise.errors import InputError, TierwiseWarning
 from tierwise.posterior import exact
 from tierwise.posterior.assembly import assemble
-from tierwise.posterior.chain import Moves, Sampler, Schedule, run_chain
+from tierwise.posterior.chain import Schedule, run_chain
 from tierwise.posterior.checkpoint import Checkpoint, identity_of
-from tierwise.posterior.exchange import Auxiliary, ExchangeTheta
-from tierwise.posterior.integrated import IntegratedWalk
-from tierwise.posterior.moves import DrawTheta, SwitchTiers
-from tierwise.posterior.open_answers import Augmentation, OpenTarget, open_sampler
-from tierwise.posterior.pseudo import PseudoLikelihood, PseudoSwitchTiers, PseudoTheta
+from tierwise.posterior.open_target import OpenTarget
+from tierwise.posterior.samplers import facts_of, make_sampler
 from tierwise.posterior.settings import (
+    CompletionsMethod,
     PosteriorLikelihood,
     PosteriorMethod,
     Settings,
     ThetaUpdate,
 )
-from tierwise.posterior.sizes_moves import ChangeSizes
 from tierwise.posterior.target import Target, count_once
-from tierwise.posterior.weights import tabulate_weights
 from tierwise.preferences import Preferences
-from tierwise.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
+from tierwise.priors import (
+    Beta,
+    Gamma,
+    SizesPrior,
+    ThetaPrior,
+    as_theta_prior,
+    log_prior_of_sizes,
+)
 from tierwise.provenance import Stopwatch
 from tierwise.sizes import check_sizes
 from tierwise.streaming import RankingScan
@@ -48,15 +51,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from os import PathLike
 
+    from tierwise.posterior.exchange import Auxiliary
     from tierwise.posterior.result import Posterior
     from tierwise.progress import Progress
     from tierwise.rankings import Rankings
 
 # The paper's prior of theta.
 DEFAULT_PRIOR = Gamma(2.0, 2.0)
-# Labels an iteration tries to switch, for each item: cheap beside the rest of an iteration.
-_SWITCHES_PER_ITEM = 3
-_SPLITS_AND_MERGES = 4
+DEFAULT_PRIOR_OF_MISTAKES = Beta(1.0, 3.0)
 # An error of the log-likelihood that is felt in the posterior.
 _MOST_ERROR = 0.1
 
@@ -75,8 +77,10 @@ def sample_posterior(
     auxiliary: Auxiliary = "exact",
     auxiliary_steps: int = 200,
     likelihood: PosteriorLikelihood = "exact",
+    completions: CompletionsMethod = "auto",
     prior_theta: ThetaPrior | Callable[[Any], Any] = DEFAULT_PRIOR,
     prior_sizes: SizesPrior = "uniform",
+    prior_mistakes: Beta = DEFAULT_PRIOR_OF_MISTAKES,
     workers: int | None = None,
     progress: Progress = "auto",
     rng: RandomSource = None,
@@ -88,7 +92,6 @@ def sample_posterior(
     ----------
     data
         The rankings, in memory or in files (`Rankings.scan`), or counts of them, or preferences.
-        Answers that leave open which items lie in which block need given sizes.
     sizes
         How many items each tier holds, best tier first. None leaves the sizes open.
     distance
@@ -110,6 +113,11 @@ def sample_posterior(
         paper the ends of Metropolis chains ("mcmc") of so many steps, which is approximate.
     likelihood
         "pseudo" puts the paper's pseudo-likelihood in the place of the likelihood.
+    completions
+        For answers that leave something open, what is done about the complete orderings behind
+        them. "auto" sums over all of them where that is possible, and else draws them by
+        "reinsert", which takes out each item and puts it back where it may be. "refill" draws them
+        as in the paper, by proposing any of them.
     prior_theta
         Prior of theta: a distribution such as ``Gamma(2, 2)``, the default, or a function that
         gives the log density at theta, up to a constant.
@@ -117,6 +125,8 @@ def sample_posterior(
         Prior of the sizes: "uniform"; "penalised", which makes sizes ``e`` times less probable with
         every further tier; or a function that gives the log prior probability of sizes. Tiers of
         the same sizes are equally probable.
+    prior_mistakes
+        Prior of the probability that an answer is mistaken, for preferences with ``cycles="keep"``.
     workers
         Number of processes; see `tierwise.tasks.run_tasks`. The answer does not depend on it.
     progress
@@ -157,8 +167,10 @@ def sample_posterior(
         auxiliary=auxiliary,
         auxiliary_steps=auxiliary_steps,
         likelihood=likelihood,
+        completions=completions,
         prior_theta=prior_theta,
         prior_sizes=prior_sizes,
+        prior_mistakes=prior_mistakes,
     )
     if isinstance(data, RankingScan):
         data = data.condensed()
@@ -171,14 +183,7 @@ def sample_posterior(
         seeds = spawn_seeds(rng, chains)
     else:
         seeds = place.seeds(_identity(settings, target), rng, chains)
-    if isinstance(target, OpenTarget):
-        sampler = open_sampler(target, settings.sizes, settings.default_warmup)
-    else:
-        sampler = _sampler(settings, target, data)
-    if place is not None and isinstance(sampler, Augmentation):
-        raise InputError(
-            "completions that are drawn are not kept in a checkpoint: leave out checkpoint"
-        )
+    sampler = make_sampler(settings, target, data)
     schedule = Schedule(draws, settings.default_warmup, thin)
     # Chains that run one after the other tell how far they are; others only when they are done.
     one_by_one = workers in (None, 1)
@@ -205,7 +210,7 @@ def sample_posterior(
         traces,
         data.items,
         settings,
-        _known(sampler),
+        facts_of(sampler),
         data.n_rankings,
         watch.provenance(rng),
     )
@@ -215,11 +220,17 @@ def sample_posterior(
 
 def _is_open(data: Rankings | Counts | Preferences, settings: Settings) -> bool:
     """Tell whether the answers leave open which items lie in which block."""
-    if isinstance(data, Counts):
-        return False
-    if settings.sizes is not None and blocks_are_known(data, settings.sizes):
-        return False
-    if count_open_answers(data) == 0:
+    sizes = settings.sizes
+    if (
+        isinstance(data, Counts)
+        or count_open_answers(data) == 0
+        or (sizes and blocks_are_known(data, sizes))
+    ):
+        if settings.completions != "auto":
+            raise InputError(
+                "these answers leave no doubt about their blocks, so that there is nothing to "
+                "complete: leave out completions"
+            )
         return False
     if settings.needs_chain or settings.method == "exact":
         raise InputError(
@@ -253,44 +264,6 @@ def _settled(settings: Settings, n_items: int, *, is_open: bool) -> Settings:
         # Independent draws need neither warm-up nor thinning.
         return replace(settings, method="exact", warmup=0, thin=1)
     return replace(settings, method="mcmc", warmup=settings.default_warmup)
-
-
-def _sampler(settings: Settings, target: Target, data: Rankings | Counts | Preferences) -> Sampler:
-    """Say what one iteration does."""
-    sizes, warmup = settings.sizes, settings.default_warmup
-    n_switches = _SWITCHES_PER_ITEM * target.n_items
-    if settings.method == "exact":
-        return Moves((exact.ExactPosterior.of(target, sizes),))
-    if settings.likelihood == "pseudo":
-        pseudo = PseudoLikelihood.of(data)
-        return Moves(
-            (
-                PseudoSwitchTiers(target, pseudo, target.n_items),
-                PseudoTheta(target, pseudo, warmup),
-            )
-        )
-    if sizes is None:
-        return Moves(
-            (
-                SwitchTiers(target, n_switches),
-                ChangeSizes(target, target.n_items, _SPLITS_AND_MERGES),
-                DrawTheta(target),
-            )
-        )
-    if settings.theta_update == "integrated":
-        sized = target.at(sizes)
-        return IntegratedWalk(sized, tabulate_weights(sized), n_switches)
-    if settings.theta_update == "exchange":
-        exchange = ExchangeTheta(target, settings.auxiliary, settings.auxiliary_steps, warmup)
-        return Moves((SwitchTiers(target, n_switches), exchange))
-    return Moves((SwitchTiers(target, n_switches), DrawTheta(target)))
-
-
-def _known(sampler: Sampler) -> dict[str, Any]:
-    """Return what is known without looking at draws."""
-    if isinstance(sampler, Moves) and isinstance(sampler.moves[0], exact.ExactPosterior):
-        return sampler.moves[0].facts()
-    return {}
 
 
 def _identity(settings: Settings, target: Target) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tierwise.errors import InputError
 from tierwise.posterior.exchange import Auxiliary
-from tierwise.priors import Gamma, SizesPrior, ThetaPrior
+from tierwise.priors import Beta, Gamma, SizesPrior, ThetaPrior
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 PosteriorMethod: TypeAlias = Literal["auto", "exact", "mcmc"]
 ThetaUpdate: TypeAlias = Literal["exact", "integrated", "exchange"]
 PosteriorLikelihood: TypeAlias = Literal["exact", "pseudo"]
+CompletionsMethod: TypeAlias = Literal["auto", "reinsert", "refill"]
 
 _LEAST_WARMUP = 500
 
@@ -38,8 +39,10 @@ class Settings:
     auxiliary: Auxiliary
     auxiliary_steps: int
     likelihood: PosteriorLikelihood
+    completions: CompletionsMethod
     prior_theta: ThetaPrior | Callable[[Any], Any]
     prior_sizes: SizesPrior
+    prior_mistakes: Beta
 
     def __post_init__(self) -> None:
         for name, least in (("chains", 1), ("draws", 1), ("thin", 1), ("auxiliary_steps", 1)):
@@ -50,6 +53,7 @@ class Settings:
         _check_choice("theta_update", self.theta_update, get_args(ThetaUpdate))
         _check_choice("auxiliary", self.auxiliary, get_args(Auxiliary))
         _check_choice("likelihood", self.likelihood, get_args(PosteriorLikelihood))
+        _check_choice("completions", self.completions, get_args(CompletionsMethod))
         if self.method == "exact" and self.needs_chain:
             raise InputError(
                 'method="exact" draws theta and tiers together from the exact posterior: leave '

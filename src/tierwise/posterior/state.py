@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import inf, nan
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -42,6 +42,10 @@ class State(NamedTuple):
     """Whether the last theta proposed was accepted."""
     accepted_sizes: float = nan
     """Share of the changes of sizes that were accepted in the last iteration."""
+    mistake_probability: float = nan
+    """Probability of a mistake, where answers may be mistaken."""
+    completions: NDArray[np.int32] | None = None
+    """Place of each item in the completed answer of each assessor, where completions are drawn."""
 
 
 Move: TypeAlias = Callable[[State, np.random.Generator], State]
@@ -62,6 +66,9 @@ def random_state(target: Target, sizes: Sizes | None, rng: np.random.Generator) 
 
 def _random_sizes(target: Target, rng: np.random.Generator) -> Sizes:
     """Any sizes that the prior allows."""
+    if isinstance(target.prior_sizes, Mapping):
+        listed = [sizes for sizes, share in target.prior_sizes.items() if share > 0]
+        return listed[int(rng.integers(len(listed)))]
     for _ in range(_MOST_ATTEMPTS):
         cuts = np.flatnonzero(rng.random(target.n_items - 1) < 0.5) + 1
         sizes = tuple(np.diff([0, *cuts.tolist(), target.n_items]).tolist())

@@ -28,6 +28,15 @@ def summarise(posterior: Posterior) -> str:
         f"theta                 {posterior.thetas.mean():.4f}  (standard deviation "
         f"{posterior.thetas.std():.4f}, 95% interval {low:.4f} to {high:.4f})",
     ]
+    mistakes = posterior.mistake_probabilities
+    if mistakes is not None:
+        low, high = np.quantile(mistakes, [0.025, 0.975])
+        lines.append(
+            f"mistake probability   {mistakes.mean():.4f}  (standard deviation "
+            f"{mistakes.std():.4f}, 95% interval {low:.4f} to {high:.4f})"
+        )
+    if posterior.completions is not None:
+        lines.append(f"what is left open     {posterior.completions}")
     if posterior.sizes is None:
         lines += ["", *_sizes_lines(posterior)]
     lines += ["", *_item_lines(posterior)]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tierwise.consensus import Problem, make_problem
 from tierwise.counts import MOST_ITEMS_FOR_JOINT_COUNTS, BlockCounts, Counts, block_counts
-from tierwise.distances import Distance
+from tierwise.distances import Costs, Distance
 from tierwise.partition import PartitionFunction, partition_function
 from tierwise.posterior.log_partition import LogPartition
 from tierwise.posterior.theta_density import ThetaGivenDistance
@@ -24,6 +24,36 @@ _SEED = 0
 
 
 @dataclass(frozen=True, eq=False)
+class SizedModel:
+    """What sizes, distance and prior say about theta, whatever the tiers.
+
+    Attributes
+    ----------
+    sizes, distance
+        Of the model.
+    n_rankings
+        Number of rankings.
+    prior_theta
+        Prior of theta.
+    """
+
+    sizes: Sizes
+    distance: Distance
+    n_rankings: float
+    prior_theta: ThetaPrior
+
+    @cached_property
+    def partition(self) -> PartitionFunction:
+        """The partition function."""
+        return partition_function(self.sizes, self.distance, rng=_SEED)
+
+    @cached_property
+    def theta(self) -> ThetaGivenDistance:
+        """Theta given the total distance."""
+        return ThetaGivenDistance(LogPartition(self.partition), self.n_rankings, self.prior_theta)
+
+
+@dataclass(frozen=True, eq=False)
 class SizedTarget:
     """The posterior for tiers of given sizes.
 
@@ -31,20 +61,14 @@ class SizedTarget:
     ----------
     problem
         Costs of the tiers, laid out for kernels.
-    distance
-        The distance.
-    n_rankings
-        Number of rankings.
-    prior_theta
-        Prior of theta.
+    model
+        What does not depend on the tiers.
     log_prior
         Log prior probability of each tiers of these sizes, up to a constant.
     """
 
     problem: Problem
-    distance: Distance
-    n_rankings: float
-    prior_theta: ThetaPrior
+    model: SizedModel
     log_prior: float
 
     @property
@@ -57,20 +81,25 @@ class SizedTarget:
         """The sizes as the kernels take them."""
         return self.problem.sizes_array
 
-    @cached_property
+    @property
+    def distance(self) -> Distance:
+        """The distance."""
+        return self.model.distance
+
+    @property
+    def n_rankings(self) -> float:
+        """Number of rankings."""
+        return self.model.n_rankings
+
+    @property
     def partition(self) -> PartitionFunction:
         """The partition function."""
-        return partition_function(self.sizes, self.distance, rng=_SEED)
+        return self.model.partition
 
-    @cached_property
-    def log_partition(self) -> LogPartition:
-        """Its logarithm at many thetas at once."""
-        return LogPartition(self.partition)
-
-    @cached_property
+    @property
     def theta(self) -> ThetaGivenDistance:
         """Theta given the total distance."""
-        return ThetaGivenDistance(self.log_partition, self.n_rankings, self.prior_theta)
+        return self.model.theta
 
     def log_posterior(self, total: float) -> float:
         """Log posterior probability, up to a constant, of tiers at a total distance."""
@@ -102,6 +131,7 @@ class Target:
         self.prior_theta = prior_theta
         self.prior_sizes = prior_sizes
         self.at = lru_cache(KEPT_SIZES)(self._at)
+        self.model = lru_cache(KEPT_SIZES)(self._model)
 
     @property
     def n_items(self) -> int:
@@ -109,17 +139,19 @@ class Target:
         return len(self.data.items)
 
     def _at(self, sizes: Sizes) -> SizedTarget:
+        problem = make_problem(self._costs(sizes), sizes)
+        return SizedTarget(problem, self.model(sizes), self.log_prior_of_tiers(sizes))
+
+    def _costs(self, sizes: Sizes) -> Costs:
+        """Costs of all tiers of these sizes."""
         data = self.data
         if isinstance(data, Preferences):
             raise TypeError("preferences do not determine blocks")
         blocks = data if isinstance(data, BlockCounts) else block_counts(data, sizes)
-        return SizedTarget(
-            problem=make_problem(self.distance.costs(blocks), sizes),
-            distance=self.distance,
-            n_rankings=float(data.n_rankings),
-            prior_theta=self.prior_theta,
-            log_prior=self.log_prior_of_tiers(sizes),
-        )
+        return self.distance.costs(blocks)
+
+    def _model(self, sizes: Sizes) -> SizedModel:
+        return SizedModel(sizes, self.distance, float(self.data.n_rankings), self.prior_theta)
 
     def log_prior_of_tiers(self, sizes: Sizes) -> float:
         """Log prior probability, up to a constant, of each tiers of these sizes."""
