@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import inf, lgamma, log
+from math import inf, lgamma, log, log1p
 from numbers import Real
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -90,11 +90,24 @@ class Beta:
                 f"(1, 3); got ({self.mistakes!r}, {self.right!r})"
             )
 
+    def _shapes(self, n_mistakes: float, n_answers: float) -> tuple[float, float]:
+        return self.mistakes + n_mistakes, self.right + n_answers - n_mistakes
+
+    def log_density(
+        self, probability: float, n_mistakes: float = 0.0, n_answers: float = 0.0
+    ) -> float:
+        """Log density of the probability, given how many of the answers are mistaken."""
+        from scipy.special import betainc, betaln
+
+        wrong, right = self._shapes(n_mistakes, n_answers)
+        log_constant = float(betaln(wrong, right) + np.log(betainc(wrong, right, 0.5)))
+        return (wrong - 1) * log(probability) + (right - 1) * log1p(-probability) - log_constant
+
     def draw(self, n_mistakes: float, n_answers: float, rng: np.random.Generator) -> float:
         """Draw the probability, given how many of the answers are mistaken."""
         from scipy.special import betainc, betaincinv
 
-        shapes = (self.mistakes + n_mistakes, self.right + n_answers - n_mistakes)
+        shapes = self._shapes(n_mistakes, n_answers)
         share = rng.random() * float(betainc(*shapes, 0.5))
         # Far more mistakes than not leave nothing below one half that a float can tell from it.
         probability = float(betaincinv(*shapes, share)) if share > 0.0 else 0.5

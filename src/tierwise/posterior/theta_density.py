@@ -120,6 +120,11 @@ class ThetaGivenDistance:
         weights: _Floats = log_likelihood + self._prior.log_density(thetas) + log_thetas
         return weights
 
+    def log_density(self, theta: float, total: float) -> float:
+        """Log density of ``log theta``, at a theta, given the total distance."""
+        log_weight = float(self._log_weights(np.array([log(theta)]))[0])
+        return log_weight - total * theta - self.log_integral(total)
+
     def _log_integral(self, total: float) -> float:
         return self.density(total).log_integral
 

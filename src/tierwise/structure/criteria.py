@@ -73,6 +73,12 @@ class Judge:
             value = evaluation.criterion
         return -inf if isnan(value) else value
 
+    def error(self, evaluation: "Evaluation") -> float:
+        """Return the standard error of that."""
+        if self.criterion == "evidence":
+            return evaluation.log_evidence_error
+        return evaluation.log_likelihood_error
+
     def narrow(self, evaluations: "Iterable[Evaluation]") -> list[Sizes]:
         """Keep the size vectors with the best agreement, for each number of tiers."""
         by_number: dict[int, list[Evaluation]] = {}

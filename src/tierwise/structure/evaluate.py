@@ -9,10 +9,16 @@ from numpy.typing import NDArray
 
 from tierwise.agreeing import agreement_of_counts
 from tierwise.consensus import find_consensus
-from tierwise.counts import BlockCounts, Counts, Numbers, block_counts, count_open_answers
+from tierwise.counts import (
+    Counts,
+    Numbers,
+    block_counts,
+    blocks_are_known,
+    count_open_answers,
+)
 from tierwise.distances import Distance
-from tierwise.errors import InputError
-from tierwise.fitting import Settings, solve_sizes
+from tierwise.estimate import Estimate
+from tierwise.fitting import Settings, Solution, solve_sizes
 from tierwise.partition import partition_function
 from tierwise.preferences import Preferences
 from tierwise.priors import Gamma
@@ -20,6 +26,7 @@ from tierwise.progress import Progress, track
 from tierwise.rankings import Rankings
 from tierwise.sizes import Sizes, log_number_of_tiers
 from tierwise.structure.evidence import log_evidence
+from tierwise.structure.open_evidence import log_evidence_of_answers
 from tierwise.structure.work import DEPTHS, Depth, consensus_method, seconds_of
 from tierwise.tasks import stream_tasks
 
@@ -56,12 +63,6 @@ class Setting:
         """Number of distinct answers that agree with several complete orderings."""
         return count_open_answers(self.data)
 
-    def blocks(self, sizes: Sizes) -> BlockCounts:
-        """Return the counts of answers that leave no doubt about blocks of these sizes."""
-        if isinstance(self.data, Preferences):
-            raise InputError("the evidence of sizes needs rankings, not preferences")
-        return block_counts(self.data, sizes)
-
     def seed(self, sizes: Sizes) -> np.random.SeedSequence:
         """Return the seed of a size vector: the same whenever and wherever it is evaluated."""
         return np.random.SeedSequence(self.entropy, spawn_key=sizes)
@@ -80,6 +81,7 @@ class Evaluation:
     log_likelihood: float = nan
     log_likelihood_error: float = 0.0
     log_evidence: float = nan
+    log_evidence_error: float = 0.0
 
     @property
     def criterion(self) -> float:
@@ -91,18 +93,20 @@ def evaluate_sizes(setting: Setting, sizes: Sizes, depth: Depth) -> Evaluation:
     """Find the best tiers of given sizes and say how good they are."""
     rng = np.random.default_rng(setting.seed(sizes))
     method = consensus_method(sizes, setting.distance)
-    if depth == "agreement" and setting.open_answers == 0:
-        costs = setting.distance.costs(setting.blocks(sizes))
+    if (
+        depth == "agreement"
+        and not isinstance(setting.data, Preferences)
+        and setting.open_answers == 0
+    ):
+        costs = setting.distance.costs(block_counts(setting.data, sizes))
         consensus = find_consensus(costs, sizes, method=method, rng=rng)
         agreement = agreement_of_counts(setting.pairs, consensus.labels).overall
         return Evaluation(sizes, depth, consensus.labels, consensus.optimal, agreement)
     solution = solve_sizes(setting.data, sizes, setting.distance, Settings(method=method), rng)
     labels = solution.consensus.labels
-    evidence = nan
+    evidence = Estimate(nan, method="none")
     if depth == "evidence":
-        blocks = setting.blocks(sizes)
-        partition = partition_function(sizes, setting.distance, rng=rng)
-        evidence = log_evidence(blocks, setting.distance, partition, setting.prior_theta)
+        evidence = _evidence(setting, solution, rng)
     return Evaluation(
         sizes=sizes,
         depth=depth,
@@ -112,8 +116,22 @@ def evaluate_sizes(setting: Setting, sizes: Sizes, depth: Depth) -> Evaluation:
         theta=solution.theta.value,
         log_likelihood=solution.log_likelihood,
         log_likelihood_error=solution.log_likelihood_error,
-        log_evidence=evidence,
+        log_evidence=float(evidence),
+        log_evidence_error=evidence.standard_error,
     )
+
+
+def _evidence(setting: Setting, solution: Solution, rng: np.random.Generator) -> Estimate:
+    """Log probability of the data given the sizes; the best tiers are where to look first."""
+    labels, distance = solution.consensus.labels, setting.distance
+    sizes: Sizes = tuple(np.bincount(labels).tolist())
+    partition = partition_function(sizes, distance, rng=rng)
+    data = setting.data
+    if isinstance(data, Counts) or blocks_are_known(data, sizes):
+        blocks = block_counts(data, sizes)
+        value = log_evidence(blocks, distance, partition, setting.prior_theta)
+        return Estimate(value, method="recursion")
+    return log_evidence_of_answers(data, distance, partition, setting.prior_theta, labels, rng)
 
 
 def evaluate_batch(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> list[Evaluation]:

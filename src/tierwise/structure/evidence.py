@@ -16,6 +16,7 @@ from tierwise.consensus import make_problem, subset_work
 from tierwise.errors import TooLargeError
 from tierwise.priors import Gamma
 from tierwise.sizes import log_number_of_tiers
+from tierwise.structure.quadrature import NEGLIGIBLE, covering_nodes, log_integral
 
 if TYPE_CHECKING:
     from tierwise.consensus import Problem
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
     from tierwise.distances import Distance
     from tierwise.partition import PartitionFunction
 
-# What is smaller than the peak by this logarithm is left out.
-_NEGLIGIBLE = 32.0
-# Where every second node gives the same to this accuracy, all nodes are good to its square.
-_AGREEMENT_OF_STEPS = 1e-6
 # Transitions of the recursion over sets: some seconds for a few dozen nodes.
 MOST_TRANSITIONS = 50_000_000
 
@@ -69,16 +66,10 @@ def log_evidence(
     )
     mode = integrand.mode()
     step = min(0.25, 0.6 * integrand.width(mode))
-    nodes = integrand.nodes(mode, step)
-    terms = integrand(nodes)
-    total = _log_sum(terms) + log(step)
-    # Every second node is the same rule with twice the step.
-    while abs(_log_sum(terms[::2]) + log(2 * step) - total) > _AGREEMENT_OF_STEPS:
-        middles = (nodes[:-1] + nodes[1:]) / 2
-        nodes, terms = _interleave(nodes, middles), _interleave(terms, integrand(middles))
-        step /= 2
-        total = _log_sum(terms) + log(step)
-    return total
+    # The sum over tiers, relative to the best, falls from their number to their share as theta
+    # grows: so it can lift the left side of the peak, but not the right one.
+    nodes = covering_nodes(integrand.height, mode, step, log_number_of_tiers(blocks.sizes))
+    return log_integral(integrand, nodes)
 
 
 def refuse_too_many_tiers(sizes: tuple[int, ...]) -> None:
@@ -115,7 +106,7 @@ class _Integrand:
         from tierwise._kernels.evidence import weigh_tiers
 
         thetas = np.exp(nodes)
-        negligible = _NEGLIGIBLE + self._log_tiers
+        negligible = NEGLIGIBLE + self._log_tiers
         weights = weigh_tiers(
             self._problem.linear,
             self._problem.pairs_transposed,
@@ -175,32 +166,6 @@ class _Integrand:
         variance = self._blocks.n_rankings * float(self._partition.variance(theta))
         return 1 / sqrt(self._prior.shape + theta * theta * variance)
 
-    def nodes(self, mode: float, step: float) -> NDArray[np.float64]:
-        """Equidistant nodes, odd in number, that cover all that matters.
-
-        The sum over tiers, relative to the best, falls from their number to their share as theta
-        grows: so it can lift the left side of the peak, but not the right one.
-        """
-        floor = self._height(mode) - _NEGLIGIBLE
-        left = right = 1
-        while self._height(mode - left * step) > floor - self._log_tiers:
-            left += 1
-        while self._height(mode + right * step) > floor:
-            right += 1
-        right += (left + right) % 2
-        return mode + step * np.arange(-left, right + 1, dtype=np.float64)
-
-    def _height(self, node: float) -> float:
+    def height(self, node: float) -> float:
+        """Log integrand of the best tiers alone at one node."""
         return float(self.of_best_tiers(np.array([node]))[0])
-
-
-def _log_sum(terms: NDArray[np.float64]) -> float:
-    peak = float(terms.max())
-    return peak + log(float(np.exp(terms - peak).sum()))
-
-
-def _interleave(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Put the second values between the first ones."""
-    mixed = np.empty(len(first) + len(second))
-    mixed[::2], mixed[1::2] = first, second
-    return mixed

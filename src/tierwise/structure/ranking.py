@@ -29,6 +29,7 @@ def rank(exploration: Exploration, items: tuple[Item, ...]) -> tuple[Candidate, 
             agreement=known[sizes].agreement,
             theta=known[sizes].theta,
             log_evidence=known[sizes].log_evidence,
+            log_evidence_error=known[sizes].log_evidence_error,
             probability=probabilities.get(sizes, nan),
             optimal=known[sizes].optimal,
             allowed=sizes in space,
@@ -39,13 +40,13 @@ def rank(exploration: Exploration, items: tuple[Item, ...]) -> tuple[Candidate, 
 
 def doubtful_sizes(exploration: Exploration, best: Sizes) -> tuple[Sizes, ...]:
     """Size vectors that Monte Carlo error alone may have put behind the best."""
-    if exploration.judge.depth != "likelihood":
+    if exploration.judge.depth == "agreement":
         return ()
     known = exploration.evaluator.known
     winner = known[best]
     found = []
     for sizes in sorted(known, key=exploration.order):
-        error = hypot(winner.log_likelihood_error, known[sizes].log_likelihood_error)
+        error = hypot(exploration.judge.error(winner), exploration.judge.error(known[sizes]))
         behind = exploration.score(best) - exploration.score(sizes)
         if sizes != best and sizes in exploration.space and behind < _STANDARD_ERRORS * error:
             found.append(sizes)

@@ -33,6 +33,8 @@ class Candidate:
         Concentration at the best tiers.
     log_evidence
         Log probability of the rankings given the sizes only.
+    log_evidence_error
+        Its standard error; 0 where nothing was estimated.
     probability
         Posterior probability of the sizes, among all that were evaluated.
     optimal
@@ -50,6 +52,7 @@ class Candidate:
     agreement: float
     theta: float
     log_evidence: float
+    log_evidence_error: float
     probability: float
     optimal: bool
     allowed: bool
@@ -186,6 +189,8 @@ class Search:
             columns["criterion_error"] = [one.criterion_error for one in rows]
         if self.criterion == "evidence":
             columns["log_evidence"] = [one.log_evidence for one in rows]
+            if any(one.log_evidence_error > 0 for one in rows):
+                columns["log_evidence_error"] = [one.log_evidence_error for one in rows]
             columns["probability"] = [one.probability for one in rows]
         return make_frame(columns, backend)
 

@@ -78,7 +78,7 @@ def search(
         What makes sizes better. "likelihood" is the paper's I: the log-likelihood at the best tiers
         and theta, less the log of the number of tiers of these sizes. "evidence" is the probability
         of the rankings given the sizes, tiers and theta being averaged over, for up to 19 items; it
-        gives posterior probabilities. "agreement" is the paper's D, the share of pairs that the
+        gives posterior probabilities, and is estimated where answers leave too much open. "agreement" is the paper's D, the share of pairs that the
         rankings order as the tiers do. Alone it drifts to degenerate tiers, such as all items but
         one against the last: it is for narrowing only. "both" does that: D to narrow, I to decide.
     method

@@ -58,6 +58,8 @@ def row(search: "Search", one: "Candidate") -> list[str]:
     evidence = []
     if search.criterion == "evidence":
         evidence = [_number(one.log_evidence, ".2f"), _number(one.probability, ".4f")]
+        if one.log_evidence_error:
+            evidence[0] += f" ± {one.log_evidence_error:.2g}"
     places = ".4f" if search.criterion == "agreement" else ".2f"
     name = one.name if one.allowed else f"{one.name}, for comparison only"
     return [
@@ -78,7 +80,10 @@ def remarks(search: "Search") -> list[str]:
     if search.interrupted:
         lines.append("The search was interrupted: better sizes may be among those not tried.")
     elif search.exhaustive:
-        proved = all(one.optimal and not one.criterion_error for one in search.contenders)
+        proved = all(
+            one.optimal and not one.criterion_error and not one.log_evidence_error
+            for one in search.contenders
+        )
         lines.append(
             "All sizes that were allowed were compared: there are no better ones."
             if proved
