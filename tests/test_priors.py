@@ -66,5 +66,8 @@ def test_probabilities_and_their_logs_say_the_same():
     assert odds == pytest.approx(3 * uniform[(1, 2)] / uniform[(2, 1)])
     drawn = tw.sample_posterior(few, prior_sizes=listed, draws=200, rng=1)
     same = tw.sample_posterior(few, prior_sizes=function, draws=200, rng=1)
-    assert np.array_equal(drawn.labels, same.labels)
-    assert set(drawn.sizes_probabilities()) <= set(listed)
+    assert drawn.sizes_probabilities() == pytest.approx(same.sizes_probabilities())
+    assert drawn.sizes_probabilities() == pytest.approx(
+        {sizes: by_mapping[sizes] for sizes in drawn.sizes_probabilities()}
+    )
+    assert set(drawn.sizes_probabilities()) == set(listed)

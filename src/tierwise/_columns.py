@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ABSENT = -1
-_NOT_RANKED = ("", "na", "nan")
+# Said instead of a rank: nothing, or why somebody was not placed in a race.
+_NOT_RANKED = ("", "na", "nan", "n/a", "dnf", "dns", "dnq", "dnp", "dsq", "ret", "nc")
 
 
 def encode(column: "pa.ChunkedArray") -> tuple[Codes, list[Any]]:
@@ -71,7 +72,7 @@ def numbers(column: "pa.ChunkedArray", what: str, name_row: RowNamer) -> NDArray
 
 
 def _as_number(label: Any) -> float:
-    """Read a cell as a number; NaN if it is empty or says NA."""
+    """Read a cell as a number; NaN if it is empty or says that there is none."""
     if label is None or (isinstance(label, str) and label.strip().casefold() in _NOT_RANKED):
         return np.nan
     if isinstance(label, bool):

@@ -1,7 +1,7 @@
 """From a table of any layout to rankings."""
 
 from collections.abc import Sequence, Set
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,12 @@ def rankings_from_table(
     """Make rankings from a table whose columns have known roles."""
     if table.num_rows == 0:
         raise InputError("there are no rankings below the header: add at least one row")
+    if roles.layout == "pairs":
+        raise InputError(
+            f"columns {columns[cast('int', roles.preferred)]!r} and "
+            f"{columns[cast('int', roles.other)]!r} hold answers pair by pair: read them with "
+            'read_preferences, or say layout="orderings" if every row is all that somebody said'
+        )
     weights = None
     if roles.weights is not None:
         weights = _weights(table.column(roles.weights), name_row)
@@ -168,8 +174,8 @@ def _read_long(
     table: "pa.Table", roles: Roles, options: TableOptions, name_row: RowNamer
 ) -> tuple[tuple[Item, ...], Places, NDArray[np.int64], RowNamer]:
     """Read a table with a row for each item of each answer; also return the answer of each row."""
-    assessors, assessor_names = _encode_without_gaps(table, roles.assessor, "assessor", name_row)
-    codes, labels = _encode_without_gaps(table, roles.item, "item", name_row)
+    assessors, assessor_names = encode_assessors(table, roles.assessor, name_row)
+    codes, labels = encode_without_gaps(table, roles.item, "item", name_row)
     items = _items_given_or_found(options, [(codes, labels)])
     item_of = _number_items(codes, labels, items, name_row)
     rank_of = numbers(table.column(roles.rank), "the rank", name_row)
@@ -197,7 +203,22 @@ def _read_long(
     return items, encode_ranks(ranks, items, options.ties, name_answer), answer_of, name_answer
 
 
-def _encode_without_gaps(
+def encode_assessors(
+    table: "pa.Table", columns: tuple[int, ...], name_row: RowNamer
+) -> tuple[Codes, list[Any]]:
+    """Encode the columns that together say whose answer a row belongs to."""
+    first, *others = (encode_without_gaps(table, one, "assessor", name_row) for one in columns)
+    codes, labels = first
+    for own_codes, own_labels in others:
+        together = codes.astype(np.int64) * len(own_labels) + own_codes
+        distinct, inverse = np.unique(together, return_inverse=True)
+        pairs = zip(*np.divmod(distinct, len(own_labels)), strict=True)
+        labels = [f"{labels[one]}, {own_labels[other]}" for one, other in pairs]
+        codes = inverse.astype(np.int32)
+    return codes, labels
+
+
+def encode_without_gaps(
     table: "pa.Table", column: int | None, role: str, name_row: RowNamer
 ) -> tuple[Codes, list[Any]]:
     """Encode a column that must have a label in every row."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tierwise._columns import numbers
 from tierwise._encoding import Ties, numbered_row
-from tierwise._layouts import Layout, TableOptions, assign_roles
+from tierwise._layouts import Columns, Layout, TableOptions, assign_roles
 from tierwise._tables import rankings_from_table
 from tierwise.errors import InputError
 from tierwise.rankings import Rankings, Unranked
@@ -72,7 +72,7 @@ def rankings_from_frame(
     ties: Ties = "error",
     items: Iterable[Item] | None = None,
     weights: str | None = None,
-    assessor: str | None = None,
+    assessor: Columns | None = None,
     item: str | None = None,
     rank: str | None = None,
 ) -> Rankings:
@@ -93,8 +93,8 @@ def rankings_from_frame(
     >>> rankings_from_frame(frame)
     Rankings(4 rankings of 2 items, complete, 2 distinct)
     """
-    options = TableOptions(
-        items=None if items is None else tuple(items),
+    options = TableOptions.make(
+        items=items,
         layout=layout,
         unranked=unranked,
         ties=ties,

@@ -10,7 +10,7 @@ import numpy as np
 
 from tierwise import _piecework as piecework
 from tierwise._encoding import Ties, check_items
-from tierwise._layouts import Layout, TableOptions
+from tierwise._layouts import Columns, Layout, TableOptions
 from tierwise._pattern_tally import PatternTally
 from tierwise._piecework import IncompleteAnswersError
 from tierwise.counts import MOST_ITEMS_FOR_JOINT_COUNTS, BlockCounts, Counts
@@ -215,7 +215,7 @@ def scan_files(
     ties: Ties = "error",
     items: Iterable[Item] | None = None,
     weights: str | None = None,
-    assessor: str | None = None,
+    assessor: Columns | None = None,
 ) -> RankingScan:
     """Find files of rankings and how they are laid out; no more than the first rows is read.
 
@@ -226,8 +226,8 @@ def scan_files(
     format, layout, unranked, ties, items, weights, assessor
         As for `tierwise.read_rankings`.
     """
-    options = TableOptions(
-        items=None if items is None else tuple(items),
+    options = TableOptions.make(
+        items=items,
         layout=layout,
         unranked=unranked,
         ties=ties,

@@ -52,6 +52,15 @@ def test_json_for_programs(files):
     assert found["log_likelihood"] == expected.log_likelihood
 
 
+def test_few_rankings_are_compared_without_holding_any_out(tmp_path):
+    few = tmp_path / "few.csv"
+    few.write_text("first,second,third\na,b,c\nc,b,a\na,c,b\n", encoding="utf-8")
+    words = ("--groups", "1-2", "--seed", 1, "--starts", 5)
+    assert "held-out" not in run(few, *words).stdout
+    with pytest.raises(InputError, match="3 rankings are too few to hold out 5 parts"):
+        run(few, *words, "--criterion", "held-out")
+
+
 def test_bad_input_is_named(files):
     answers, _ = files
     with pytest.raises(InputError, match="groups 'two' are not numbers"):

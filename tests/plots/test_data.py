@@ -52,6 +52,17 @@ def test_items_not_listed_are_in_the_middle_of_what_is_left_if_they_are_below():
     assert np.isnan(box_of(ax, 2)).all()
 
 
+def test_tied_items_share_the_mean_of_their_ranks():
+    rows = [[["a", "b"], "c"], ["b", ["a", "c"]]]
+    tied = Rankings.from_orderings(rows, weights=[3, 1])
+    ax = plots.rank_boxes(tied)
+    means = [float(line.get_xdata()[0]) for line in ax.lines if len(line.get_xdata()) == 1]
+    assert row_names(ax) == ["b", "a", "c"]
+    assert means == pytest.approx([1.375, 1.75, 2.875])
+    described = dict(zip(tied.items, tw.describe(tied).mean_ranks, strict=True))
+    assert means == pytest.approx([described[item] for item in row_names(ax)])
+
+
 def test_tiers_group_and_colour_the_items(goals, fit):
     ax = plots.rank_boxes(goals, fit.tiers)
     assert row_names(ax) == ["prices", "order", "say", "speech"]

@@ -78,8 +78,37 @@ def test_long_columns_are_named():
     text = "who,what,where\nAnn,a,1\nAnn,b,2\n"
     answers = read(text, layout="long", assessor="who", item="what", rank="where")
     assert answers.to_orderings() == [["a", "b"]]
-    with pytest.raises(InputError, match="column for the item"):
-        read(text, layout="long", assessor="who", rank="where")
+    assert read(text, layout="long", assessor="who", rank="where") == answers
+    with pytest.raises(InputError, match=r"for the item: .* which of 'who', 'what', 'where'"):
+        read(text, layout="long", rank="where")
+
+
+@pytest.mark.parametrize("assessor", ["name", "Voter", "person", "participant", "race"])
+def test_what_is_left_over_in_a_long_table_is_what_is_missing(assessor):
+    item = "candidate" if assessor == "race" else "driver"
+    text = f"{assessor},{item},position\nx,a,1\nx,b,2\ny,b,1\ny,a,2\n"
+    assert read(text).to_orderings() == [["a", "b"], ["b", "a"]]
+
+
+def test_several_columns_name_the_assessor_together():
+    text = "year,round,driver,place\n15,1,a,1\n15,1,b,2\n15,2,b,1\n15,2,a,2\n16,1,a,1\n16,1,b,DNF\n"
+    columns = {"assessor": ["year", "round"], "item": "driver"}
+    races = read(text, **columns, unranked="below")
+    assert races.to_orderings() == [["a", "b"], ["b", "a"], ["a", "b"]]
+    with pytest.raises(InputError, match=r"line 6 \(assessor '16, 1'\) lists 1 of 2 items"):
+        read(text, **columns)
+    with pytest.raises(InputError, match="no column 'lap' for assessor: the columns are 'year'"):
+        read(text, assessor=["year", "lap"], item="driver")
+
+
+def test_columns_of_the_assessor_are_passed_over_elsewhere():
+    assert read("id,name,first,second\n1,Ann,a,b\n2,Bob,b,a\n").items == ("a", "b")
+    with pytest.raises(InputError, match="'id' and 'name' may both be for assessor"):
+        read("id,name,item,rank\n1,Ann,a,1\n2,Ann,b,2\n")
+    text = "age,town,a,b\n31,Ulm,1,2\n47,Bonn,2,1\n"
+    with pytest.raises(InputError, match="column 'town' holds names and columns 'age', 'a', 'b'"):
+        read(text)
+    assert read(text, assessor=["age", "town"]).items == ("a", "b")
 
 
 def test_long_cells_must_be_filled():

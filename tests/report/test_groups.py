@@ -63,19 +63,25 @@ def test_tier_lists_stand_side_by_side(camps_report):
 def test_scores_of_all_numbers_are_in_the_table(camps_report):
     analysis, _, page = camps_report
     header, *rows = page.tables["scores-table"]
-    assert header == ["groups", "log-likelihood", "BIC", "ICL", "held-out"]
+    assert header == ["groups", "log-likelihood", "BIC", "ICL", "held-out", "behind the best"]
     assert [row[0] for row in rows] == ["1", "2 (shown)", "3"]
     for row, scores in zip(rows, analysis.groups.comparison, strict=True):
         assert row[1:4] == [
             f"{value:,.1f}" for value in (scores.log_likelihood, scores.bic, scores.icl)
         ]
-        assert row[4] == f"{scores.held_out:.4f} ± {scores.held_out_error:.4f}"
+        assert row[4] == f"{scores.held_out:.4f}"
+        assert row[5] == (
+            f"{scores.held_out_behind:.4f} ± {scores.held_out_behind_error:.4f}"
+            if scores.held_out_behind
+            else "best"
+        )
 
 
 def test_section_says_that_groups_are_supported(camps_report):
     analysis, text, _ = camps_report
     assert whether_several(analysis.groups).startswith("Several groups are supported")
     assert whether_several(analysis.groups) in section(text)
+    assert "One group predicts them clearly worse" in section(text)
     assert f"told apart to {analysis.groups.separation:.0%}" in section(text)
 
 

@@ -264,6 +264,18 @@ def test_same_seed_same_page(tmp_path):
     assert pages[0] == pages[1] != pages[2]
 
 
+def test_figures_that_would_be_empty_are_left_out(tmp_path):
+    agreed = Rankings.from_orderings([["a", "b", "c"]] * 6)
+    analysis, _, page = write(agreed, tmp_path)
+    assert not np.isfinite(analysis.sampled.thetas).any()
+    assert not analysis.found.start.steps
+    assert {"theta-title", "merging-title"}.isdisjoint(page.ids)
+    rows = ["abc", "bac", "abc", "bac", "acb", "bca"]
+    split = Rankings.from_orderings([list(row) for row in rows] * 10)
+    _, _, page = write(split, tmp_path)
+    assert {"theta-title", "merging-title"} <= set(page.ids)
+
+
 def test_nothing_is_left_behind_if_something_fails(tmp_path):
     goals = tw.load_political_goals()
     path = tmp_path / "report.html"

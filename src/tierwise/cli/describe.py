@@ -3,7 +3,7 @@
 from math import isnan
 from typing import TYPE_CHECKING
 
-from tierwise.cli import options, printing
+from tierwise.cli import options, printing, reading
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,13 +18,9 @@ _LONGEST_NAME = 24
 _GAP = 2  # columns between two cells of a table
 
 
+@reading.reads_file
 def describe(
-    file: options.File,
-    format: options.Format = "auto",  # noqa: A002 - becomes the option --format
-    layout: options.Layout = "auto",
-    unranked: options.Unranked = None,
-    ties: options.Ties = "error",
-    weights: options.Weights = None,
+    answers: reading.Answers,
     *,
     json: options.Json = False,
     out: options.Out = None,
@@ -33,8 +29,7 @@ def describe(
     """Describe rankings: how complete they are, mean ranks, who is ranked above whom."""
     from tierwise.describing import describe as summarise
 
-    rankings = options.read_file(file, format, layout, unranked, ties, weights)
-    description = summarise(rankings)
+    description = summarise(reading.rankings_only(answers, "describe"))
     if json:
         printing.print_json(description.to_dict(), out)
     else:

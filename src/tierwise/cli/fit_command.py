@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from tierwise.cli import options, printing
+from tierwise.cli import options, printing, reading
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,8 +25,9 @@ tierwise fit survey.parquet --sizes 2,2 --bootstrap 500 --seed 1
 """
 
 
+@reading.reads_file
 def fit_command(
-    file: options.File,
+    answers: reading.Answers,
     sizes: options.Sizes = None,
     distance: options.Distance = "kendall",
     method: Annotated[
@@ -49,11 +50,6 @@ def fit_command(
     ] = 0,
     workers: options.Workers = None,
     seed: options.Seed = None,
-    format: options.Format = "auto",  # noqa: A002 - becomes the option --format
-    layout: options.Layout = "auto",
-    unranked: options.Unranked = None,
-    ties: options.Ties = "error",
-    weights: options.Weights = None,
     *,
     json: options.Json = False,
     out: options.Out = None,
@@ -66,17 +62,16 @@ def fit_command(
     from tierwise.bootstrapping import bootstrap as resample
     from tierwise.fitting import fit
 
-    rankings = options.read_file(file, format, layout, unranked, ties, weights)
     progress = printing.progress(quiet=quiet)
     if sizes is None:
         from tierwise.structure import search
 
-        chosen = search(rankings, distance, workers=workers, progress=progress, rng=seed).best.sizes
+        chosen = search(answers, distance, workers=workers, progress=progress, rng=seed).best.sizes
     else:
         chosen = options.parse_sizes(sizes)
     with printing.working("finding the tiers", quiet=quiet):
         fitted = fit(
-            rankings,
+            answers,
             chosen,
             distance,
             method=method,
@@ -87,7 +82,7 @@ def fit_command(
     resampled = None
     if bootstrap:
         resampled = resample(
-            rankings,
+            answers,
             fitted,
             replicates=bootstrap,
             workers=workers,

@@ -57,8 +57,12 @@ def _options(
 def in_words_of_the_shell(message: str) -> str:
     """Put a message on one line, with arguments such as ties="allow" as options, --ties allow."""
     one_line = " ".join(message.split())
-    valued = re.sub(r'\b(unranked|ties|layout|format)="(\w+)"', r"--\1 \2", one_line)
-    return re.sub(r"\b(unranked|ties|layout|format|weights)=", r"--\1", valued)
+    valued = re.sub(r'\b(unranked|ties|layout|format|cycles)="(\w+)"', r"--\1 \2", one_line)
+    return re.sub(
+        r"\b(unranked|ties|layout|format|weights|assessor|item|rank|preferred|other)=",
+        r"--\1",
+        valued,
+    )
 
 
 def _show_warning(message: Warning | str, *_where: Any, **_options: Any) -> None:

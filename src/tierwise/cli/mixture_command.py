@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tierwise.cli import options, printing
+from tierwise.cli import options, printing, reading
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tierwise.mixture import Mixture
 
 _GROUPS = "The groups"
+_FOLDS = 5
 
 EXAMPLES = """
 Examples:
@@ -26,8 +27,9 @@ tierwise mixture survey.csv --groups 3 --covariate regions.txt
 """
 
 
+@reading.reads_file
 def mixture_command(
-    file: options.File,
+    answers: reading.Answers,
     groups: Annotated[
         str,
         typer.Option(
@@ -63,11 +65,6 @@ def mixture_command(
     ] = None,
     workers: options.Workers = None,
     seed: options.Seed = None,
-    format: options.Format = "auto",  # noqa: A002 - becomes the option --format
-    layout: options.Layout = "auto",
-    unranked: options.Unranked = None,
-    ties: options.Ties = "error",
-    weights: options.Weights = None,
     *,
     json: options.Json = False,
     out: options.Out = None,
@@ -76,7 +73,9 @@ def mixture_command(
     """Divide people into groups, each with its own tiers; say how many groups there are."""
     from tierwise.mixture import fit_mixture
 
-    rankings = options.read_file(file, format, layout, unranked, ties, weights)
+    rankings = reading.rankings_only(answers, "mixture")
+    # Fewer rankings than this cannot be held out in turn; who asks for it is told so.
+    few = rankings.n_rankings < _FOLDS and criterion != "held-out"
     found = fit_mixture(
         rankings,
         options.parse_groups(groups),
@@ -85,6 +84,7 @@ def mixture_command(
         noise=noise,
         criterion=criterion,
         starts=starts,
+        folds=None if few else _FOLDS,
         workers=workers,
         progress=printing.progress(quiet=quiet),
         rng=seed,

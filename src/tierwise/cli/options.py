@@ -1,58 +1,14 @@
 """Options that several commands share."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-if TYPE_CHECKING:
-    from tierwise.rankings import Rankings
-
-_INPUT = "How to read the file"
 _MODEL = "The model"
 _COMPUTING = "How to compute"
 _OUTPUT = "What to print"
 
-File: TypeAlias = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        help="CSV, Parquet, PrefLib or sushi file with rankings; - is standard input.",
-        show_default=False,
-    ),
-]
-Format: TypeAlias = Annotated[
-    Literal["auto", "csv", "parquet", "preflib", "sushi"],
-    typer.Option(help="The format of the file.", rich_help_panel=_INPUT),
-]
-Layout: TypeAlias = Annotated[
-    Literal["auto", "orderings", "ranks", "long"],
-    typer.Option(
-        help="How a table is laid out: a column a place, a column an item, or a row an item.",
-        rich_help_panel=_INPUT,
-    ),
-]
-Unranked: TypeAlias = Annotated[
-    Literal["below", "anywhere"] | None,
-    typer.Option(
-        help="What it means that an answer does not list an item.",
-        show_default=False,
-        rich_help_panel=_INPUT,
-    ),
-]
-Ties: TypeAlias = Annotated[
-    Literal["error", "allow"],
-    typer.Option(help="Whether equal ranks in an answer are an error.", rich_help_panel=_INPUT),
-]
-Weights: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="The column that says how often an answer counts (recognised: weight, count).",
-        show_default=False,
-        rich_help_panel=_INPUT,
-    ),
-]
 Sizes: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -124,21 +80,3 @@ def parse_groups(text: str) -> list[int]:
     except ValueError:
         raise InputError(f"groups {text!r} are not numbers such as 3, 1-6 or 2,4") from None
     return numbers
-
-
-def read_file(
-    file: str, file_format: Format, layout: Layout, unranked: Unranked, ties: Ties, weights: Weights
-) -> "Rankings":
-    """Read the rankings that a command is about."""
-    import sys
-
-    from tierwise.readers import read_rankings
-
-    return read_rankings(
-        sys.stdin.buffer if file == "-" else file,
-        format=file_format,
-        layout=layout,
-        unranked=unranked,
-        ties=ties,
-        weights=weights,
-    )

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from tierwise.cli import options, printing
+from tierwise.cli import options, printing, reading
 
 _CHAINS = "How to sample"
 
@@ -20,8 +20,9 @@ tierwise posterior survey.csv --method mcmc --checkpoint run --workers -1
 """
 
 
+@reading.reads_file
 def posterior_command(
-    file: options.File,
+    answers: reading.Answers,
     sizes: Annotated[
         str | None,
         typer.Option(
@@ -91,11 +92,6 @@ def posterior_command(
     ] = None,
     workers: options.Workers = None,
     seed: options.Seed = None,
-    format: options.Format = "auto",  # noqa: A002 - becomes the option --format
-    layout: options.Layout = "auto",
-    unranked: options.Unranked = None,
-    ties: options.Ties = "error",
-    weights: options.Weights = None,
     *,
     json: options.Json = False,
     out: options.Out = None,
@@ -104,9 +100,8 @@ def posterior_command(
     """Say how sure tiers, sizes and theta are; without --sizes the sizes are open too."""
     from tierwise.posterior import sample_posterior
 
-    rankings = options.read_file(file, format, layout, unranked, ties, weights)
     posterior = sample_posterior(
-        rankings,
+        answers,
         options.parse_sizes(sizes) if sizes else None,
         distance,
         chains=chains,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tierwise.cli import options, printing
+from tierwise.cli import options, printing, reading
 
 if TYPE_CHECKING:
     from tierwise.reporting import Analysis
@@ -25,8 +25,9 @@ tierwise report survey.csv --groups 2-4
 """
 
 
+@reading.reads_file
 def report_command(
-    file: options.File,
+    answers: reading.Answers,
     out: Annotated[
         Path,
         typer.Option("--out", "-o", metavar="FILE", help="The page to write."),
@@ -65,11 +66,6 @@ def report_command(
     ] = None,
     workers: options.Workers = None,
     seed: options.Seed = None,
-    format: options.Format = "auto",  # noqa: A002 - becomes the option --format
-    layout: options.Layout = "auto",
-    unranked: options.Unranked = None,
-    ties: options.Ties = "error",
-    weights: options.Weights = None,
     *,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -77,9 +73,8 @@ def report_command(
     """Write a page with tiers, how sure they are, and whether the model fits: one HTML file."""
     from tierwise.reporting import report
 
-    rankings = options.read_file(file, format, layout, unranked, ties, weights)
     analysis = report(
-        rankings,
+        reading.rankings_only(answers, "report"),
         out,
         sizes=options.parse_sizes(sizes) if sizes else None,
         distance=distance,

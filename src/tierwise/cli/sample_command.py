@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tierwise.cli import options, printing
+from tierwise.cli import options, printing, reading
 
 _DRAWING = "What to draw"
 
@@ -19,8 +19,9 @@ tierwise sample survey.csv -n 50 --sizes 2,2 --theta 1.5
 """
 
 
+@reading.reads_file
 def sample_command(
-    file: options.File,
+    answers: reading.Answers,
     number: Annotated[
         int,
         typer.Option(
@@ -39,11 +40,6 @@ def sample_command(
     distance: options.Distance = "kendall",
     workers: options.Workers = None,
     seed: options.Seed = None,
-    format: options.Format = "auto",  # noqa: A002 - becomes the option --format
-    layout: options.Layout = "auto",
-    unranked: options.Unranked = None,
-    ties: options.Ties = "error",
-    weights: options.Weights = None,
     *,
     json: options.Json = False,
     out: options.Out = None,
@@ -57,13 +53,12 @@ def sample_command(
     from tierwise.structure import search
     from tierwise.writers import write_csv, write_rankings
 
-    rankings = options.read_file(file, format, layout, unranked, ties, weights)
     if sizes is None:
         progress = printing.progress(quiet=quiet)
-        fitted = search(rankings, distance, workers=workers, progress=progress, rng=seed).best
+        fitted = search(answers, distance, workers=workers, progress=progress, rng=seed).best
     else:
         with printing.working("finding the tiers", quiet=quiet):
-            fitted = fit(rankings, options.parse_sizes(sizes), distance, rng=seed)
+            fitted = fit(answers, options.parse_sizes(sizes), distance, rng=seed)
     if theta is None and isinf(fitted.theta):
         raise InputError("every ranking agrees with the tiers, so theta is infinite: pass --theta")
     model = ClusteredMallows(fitted.tiers, fitted.theta if theta is None else theta, distance)

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from tierwise.cli import options, printing
+from tierwise.cli import options, printing, reading
 
 _SEARCH = "What to search, and how"
 
@@ -19,8 +19,9 @@ tierwise search survey.csv --top 1,1,1 --method tabu --workers -1
 """
 
 
+@reading.reads_file
 def search_command(
-    file: options.File,
+    answers: reading.Answers,
     distance: options.Distance = "kendall",
     criterion: Annotated[
         Literal["likelihood", "evidence", "agreement", "both"],
@@ -91,11 +92,6 @@ def search_command(
     ] = 10,
     workers: options.Workers = None,
     seed: options.Seed = None,
-    format: options.Format = "auto",  # noqa: A002 - becomes the option --format
-    layout: options.Layout = "auto",
-    unranked: options.Unranked = None,
-    ties: options.Ties = "error",
-    weights: options.Weights = None,
     *,
     json: options.Json = False,
     out: options.Out = None,
@@ -104,9 +100,8 @@ def search_command(
     """Find out how many tiers there are, and how large: a leaderboard of sizes, best first."""
     from tierwise.structure import search
 
-    rankings = options.read_file(file, format, layout, unranked, ties, weights)
     found = search(
-        rankings,
+        answers,
         distance,
         criterion=criterion,
         method=method,

@@ -19,7 +19,13 @@ from tierwise.mixture.heats import STARTS_PER_HEAT, Task, run_heat
 from tierwise.mixture.plans import Noise, Plan, SizesOfGroups, plans_of
 from tierwise.mixture.precision import standard_errors
 from tierwise.mixture.result import Group, Mixture
-from tierwise.mixture.selection import Scores, fold_weights, held_out_score, score
+from tierwise.mixture.selection import (
+    Scores,
+    fold_weights,
+    held_out_values,
+    score,
+    with_held_out,
+)
 from tierwise.mixture.workshop import Workshop
 from tierwise.progress import Progress
 from tierwise.provenance import Stopwatch
@@ -130,20 +136,25 @@ def fit_mixture(
     held_out = np.empty((0, len(answers.weights)))
     if compared and folds is not None:
         if folds > rankings.n_rankings:
-            raise InputError(f"there are fewer rankings than folds: make folds less than {folds}")
+            raise InputError(
+                f"{rankings.n_rankings:,} rankings are too few to hold out {folds} parts of "
+                "them in turn: give more rankings, or fewer folds"
+            )
         held_out = fold_weights(rankings, folds, np.random.default_rng(_descendant(root, 0)))
     template = Task(answers, (), noise == "uniform", measure, starts, tolerance, most_steps)
     ended = _run_all(template, plans, held_out, root, workers, progress)
 
     workshop = workshop_for(answers, measure)
-    comparison = []
-    for number in plans:
-        scores = score(workshop, ended[number, 0].run, number)
-        if len(held_out):
-            without = [ended[number, fold].run for fold in range(1, len(held_out) + 1)]
-            mean, error = held_out_score(answers, measure, held_out, without)
-            scores = replace(scores, held_out=mean, held_out_error=error)
-        comparison.append(scores)
+    comparison = [score(workshop, ended[number, 0].run, number) for number in plans]
+    if len(held_out):
+        folds_held_out = range(1, len(held_out) + 1)
+        values = [
+            held_out_values(
+                workshop, held_out, [ended[number, fold].run for fold in folds_held_out]
+            )
+            for number in plans
+        ]
+        comparison = with_held_out(comparison, values, held_out[held_out > 0])
     chosen = _choose(comparison, criterion)
     best = ended[chosen.n_groups, 0]
     groups, memberships = _groups(workshop, best.run, noise)

@@ -1,16 +1,13 @@
 """How many groups: the criteria, and answers that were held out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import hypot, log, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.distances import Distance
 from tierwise.fit_result import plain_number
-from tierwise.mixture.answers import Answers
-from tierwise.mixture.components import workshop_for
 from tierwise.mixture.em import Climb, memberships_of
 from tierwise.mixture.workshop import Workshop
 from tierwise.rankings import Rankings
@@ -46,6 +43,11 @@ class Scores:
         better. None where it was not asked for.
     held_out_error
         Its standard error.
+    held_out_behind
+        How far it is behind the best number of groups; 0 for the best.
+    held_out_behind_error
+        Standard error of that difference, ranking by ranking: what makes a ranking improbable
+        under any number of groups cancels out, so that it says more than the two errors apart.
     """
 
     n_groups: int
@@ -58,6 +60,8 @@ class Scores:
     icl: float
     held_out: float | None = None
     held_out_error: float | None = None
+    held_out_behind: float | None = None
+    held_out_behind_error: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values, as in JSON; None stands for infinity."""
@@ -108,18 +112,54 @@ def fold_weights(rankings: Rankings, n_folds: int, rng: np.random.Generator) -> 
     return weights
 
 
-def held_out_score(
-    answers: Answers, distance: Distance, folds: NDArray[np.float64], runs: list[Climb]
-) -> tuple[float, float]:
-    """Mean log probability of each fold's rankings without it, and its standard error."""
-    workshop = workshop_for(answers, distance)
+def held_out_values(
+    workshop: Workshop, folds: NDArray[np.float64], runs: list[Climb]
+) -> NDArray[np.float64]:
+    """Log probability of the answers of each fold under groups that were fitted without it.
+
+    Folds follow each other, as the weights ``folds[folds > 0]`` do.
+    """
     log_probabilities = np.array(
         [memberships_of(workshop, run.components, run.shares)[1] for run in runs]
     )
-    counted = folds > 0
-    values, weights = log_probabilities[counted], folds[counted]
-    mean = float(weights @ values / weights.sum())
-    if not np.isfinite(mean):
-        return mean, float("nan")
-    variance = float(weights @ (values - mean) ** 2 / weights.sum())
-    return mean, sqrt(variance / weights.sum())
+    values: NDArray[np.float64] = log_probabilities[folds > 0]
+    return values
+
+
+def with_held_out(
+    comparison: list[Scores], values: list[NDArray[np.float64]], weights: NDArray[np.float64]
+) -> list[Scores]:
+    """Add to scores how probable rankings are that were held out, and who is behind the best."""
+    means = [float(weights @ own / weights.sum()) for own in values]
+    best = values[int(np.argmax(means))]
+    completed = []
+    for scores, own, mean in zip(comparison, values, means, strict=True):
+        behind = 0.0 if own is best else max(means) - mean
+        completed.append(
+            replace(
+                scores,
+                held_out=mean,
+                held_out_error=_error_of_mean(own, weights),
+                held_out_behind=behind,
+                held_out_behind_error=0.0 if own is best else _error_of_gap(best, own, weights),
+            )
+        )
+    return completed
+
+
+def _error_of_mean(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+    """Return the standard error of a weighted mean; NaN where it is infinite."""
+    if not np.isfinite(values).all():
+        return float("nan")
+    total = float(weights.sum())
+    mean = float(weights @ values / total)
+    return sqrt(float(weights @ (values - mean) ** 2 / total) / total)
+
+
+def _error_of_gap(
+    best: NDArray[np.float64], other: NDArray[np.float64], weights: NDArray[np.float64]
+) -> float:
+    """Return the standard error of the mean difference; NaN where a value is infinite."""
+    if not (np.isfinite(best).all() and np.isfinite(other).all()):
+        return float("nan")
+    return _error_of_mean(best - other, weights)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tierwise.mixture.result import Group, Mixture
+    from tierwise.mixture.selection import Scores
 
 
 def summarise(mixture: "Mixture", width: int) -> str:
@@ -21,7 +22,7 @@ def summarise(mixture: "Mixture", width: int) -> str:
         lines += [*_group_lines(name, group, width), ""]
     lines += textwrap.wrap(_how_sure(mixture), width)
     if len(mixture.comparison) > 1:
-        lines += ["", *_comparison_lines(mixture)]
+        lines += ["", *_comparison_lines(mixture, width)]
     return "\n".join(lines)
 
 
@@ -66,20 +67,34 @@ def _how_sure(mixture: "Mixture") -> str:
     return text
 
 
-def _comparison_lines(mixture: "Mixture") -> list[str]:
-    lines = [
-        f"{'groups':>6}{'log-likelihood':>17}{'BIC':>13}{'ICL':>13}{'held-out, a ranking':>24}"
-    ]
+def behind_in_words(scores: "Scores") -> str:
+    """Return how far a number of groups is behind the best one on rankings held out."""
+    behind, error = scores.held_out_behind, scores.held_out_behind_error
+    if behind is None or error is None:
+        return "-"
+    return "best" if behind == 0 else f"{behind:.4f}{_plus_minus(error, 4)}"
+
+
+def _comparison_lines(mixture: "Mixture", width: int) -> list[str]:
+    was_held_out = all(scores.held_out is not None for scores in mixture.comparison)
+    lines = [f"{'groups':>6}{'log-likelihood':>16}{'BIC':>12}{'ICL':>12}"]
+    if was_held_out:
+        lines[0] += f"{'held-out':>11}{'behind the best':>19}"
     for scores in mixture.comparison:
-        held_out = "-"
-        if scores.held_out is not None and scores.held_out_error is not None:
-            held_out = f"{scores.held_out:.4f}{_plus_minus(scores.held_out_error, 4)}"
-        chosen = "  chosen" if scores.n_groups == mixture.n_groups else ""
-        lines.append(
-            f"{scores.n_groups:>6}{scores.log_likelihood:>17.2f}{scores.bic:>13.2f}"
-            f"{scores.icl:>13.2f}{held_out:>24}{chosen}"
+        line = (
+            f"{scores.n_groups:>6}{scores.log_likelihood:>16.2f}{scores.bic:>12.2f}"
+            f"{scores.icl:>12.2f}"
         )
-    lines.append("BIC and ICL: lower is better; held-out log probability: higher is better.")
+        if was_held_out:
+            line += f"{scores.held_out:>11.4f}{behind_in_words(scores):>19}"
+        lines.append(line + ("  chosen" if scores.n_groups == mixture.n_groups else ""))
+    explained = "BIC and ICL: lower is better"
+    if was_held_out:
+        explained += (
+            "; held-out: mean log probability of a ranking that was not fitted, higher is better, "
+            "and how far it is behind the best, ± the standard error of that difference"
+        )
+    lines += textwrap.wrap(f"{explained}.", width)
     if mixture.n_groups == mixture.comparison[-1].n_groups:
         lines.append("The largest number that was tried was chosen: try larger ones too.")
     return lines

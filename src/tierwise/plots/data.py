@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise._encoding import NOT_LISTED
+from tierwise.counts import first_places, sizes_of_groups
 from tierwise.describing import describe
 from tierwise.plots import style
 
@@ -24,8 +25,9 @@ def rank_boxes(rankings: Rankings, tiers: Tiers | None = None, *, ax: Axes | Non
     """Draw the distribution of each item's ranks: who is liked, and on whom opinion is split.
 
     A box holds the middle half of the ranks and is cut at the median, its whiskers hold 90% of
-    them, and a dot is the mean. An item that an answer leaves out counts as the middle of the ranks
-    that are left where such items are ranked below; otherwise that answer does not count.
+    them, and a dot is the mean. Tied items share the mean of the ranks they take up. An item that
+    an answer leaves out counts as the middle of the ranks that are left where such items are ranked
+    below; otherwise that answer does not count.
 
     Parameters
     ----------
@@ -143,12 +145,15 @@ def items_in_order(rankings: Rankings, tiers: Tiers | None) -> list[Item]:
 
 
 def _ranks_by_item(rankings: Rankings) -> NDArray[np.float64]:
-    """Return the rank of each item (row) in each distinct answer; NaN where it has none."""
-    n_items = len(rankings.items)
-    listed = rankings.patterns != NOT_LISTED
-    n_listed = listed.sum(axis=1, keepdims=True)
-    left_over = (n_listed + 1 + n_items) / 2 if rankings.unranked == "below" else np.nan
-    return np.ascontiguousarray(np.where(listed, rankings.patterns + 1.0, left_over).T)
+    """Return the rank of each item (row) in each distinct answer; NaN where it has none.
+
+    Tied items share the mean of the ranks they take up, as do items that come below the others.
+    """
+    first = first_places(rankings.patterns)
+    ranks = first + (sizes_of_groups(first) + 1) / 2
+    if rankings.unranked == "anywhere":
+        ranks[rankings.patterns == NOT_LISTED] = np.nan
+    return np.ascontiguousarray(ranks.T)
 
 
 def _draw_boxes(

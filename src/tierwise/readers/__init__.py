@@ -1,17 +1,19 @@
-"""Files in: CSV, Parquet, PrefLib and the sushi format."""
+"""Files in: CSV, Parquet, PrefLib and the sushi format; rankings, or answers pair by pair."""
 
 from collections.abc import Iterable, Iterator
+from typing import Any, Literal
 
 from tierwise._encoding import Ties
-from tierwise._layouts import Layout, TableOptions
+from tierwise._layouts import Columns, Layout, TableOptions
 from tierwise.errors import InputError
+from tierwise.preferences import Cycles, Preferences
 from tierwise.rankings import Rankings, Unranked
 from tierwise.readers.recognise import FileFormat, Format, check_format, recognise_format
 from tierwise.readers.source import Readable, Source, errors_name, find_source
 from tierwise.readers.table_file import TableFile
 from tierwise.tiers import Item
 
-__all__ = ["read_rankings", "scan_rankings"]
+__all__ = ["read_answers", "read_preferences", "read_rankings", "scan_rankings"]
 
 
 def read_rankings(
@@ -23,7 +25,7 @@ def read_rankings(
     ties: Ties = "error",
     items: Iterable[Item] | None = None,
     weights: str | None = None,
-    assessor: str | None = None,
+    assessor: Columns | None = None,
     item: str | None = None,
     rank: str | None = None,
 ) -> Rankings:
@@ -54,16 +56,18 @@ def read_rankings(
         The column that says how often an answer counts; a column called weight, weights or count
         is recognised.
     assessor, item, rank
-        The columns of the long layout; columns called assessor, respondent, voter, judge or id;
-        item, alternative or candidate; rank, place or position are recognised. A column for the
-        assessor may also stand in the other layouts, where it is passed over.
+        The columns of the long layout; columns called assessor, respondent, person, voter, judge,
+        name, id or the like; item, alternative, candidate or option; rank, place or position are
+        recognised. Several columns may name the assessor together, as year and round name a race.
+        Columns for the assessor may also stand in the other layouts, where they are passed over.
 
     Notes
     -----
     A CSV file is UTF-8 text with a first line that names the columns. Cells are parted by commas,
     semicolons or tabs, may be quoted, and lose the space around them; blank lines are passed over.
-    Item names from CSV are text. An empty cell is "not listed"; in ranks, so are NA and NaN. Only
-    the order of ranks or places counts, so gaps between them do not matter.
+    Item names from CSV are text. An empty cell is "not listed"; in ranks, so are NA and NaN, and
+    DNF, DNS, DSQ and what else tables of races say. Only the order of ranks or places counts, so
+    gaps between them do not matter.
 
     Examples
     --------
@@ -75,8 +79,8 @@ def read_rankings(
     Rankings(15 rankings of 3 items, 10 incomplete: not listed = below)
     """
     source, file_format = _open(path, format)
-    options = TableOptions(
-        items=None if items is None else tuple(items),
+    options = TableOptions.make(
+        items=items,
         layout=layout,
         unranked=unranked,
         ties=ties,
@@ -91,6 +95,82 @@ def read_rankings(
         return _read_announced(source, file_format, options)
 
 
+def read_preferences(
+    path: Readable,
+    *,
+    format: Literal["auto", "csv", "parquet"] = "auto",  # noqa: A002 - the word users look for
+    cycles: Cycles = "error",
+    items: Iterable[Item] | None = None,
+    assessor: Columns | None = None,
+    preferred: str | None = None,
+    other: str | None = None,
+) -> Preferences:
+    r"""Read pairwise answers from a file with a row for each comparison.
+
+    Parameters
+    ----------
+    path
+        A file's name, or an open file.
+    format
+        "csv" or "parquet"; "auto" tells it from the end of the name, or how the file begins.
+    cycles
+        "keep" accepts answers that contradict each other: any of them may be a mistake.
+    items
+        All items there are, where not all of them appear in the file, or in the order wanted.
+    assessor
+        The column, or columns, that say who compares; recognised as by `read_rankings`. If there
+        is none, every row is all that somebody said.
+    preferred, other
+        The columns of the item that was preferred, and of the one that it was preferred to;
+        columns called preferred, winner, better or chosen; other, loser, worse or rejected are
+        recognised.
+
+    Examples
+    --------
+    >>> from io import StringIO
+    >>> read_preferences(StringIO("voter,winner,loser\nAnn,a,b\nAnn,b,c\nBob,c,a\n"))
+    Preferences(2 assessors, 3 items, 4 ordered pairs of which 1 by transitivity)
+    """
+    source, file_format = _open(path, format)
+    options = TableOptions.make(
+        items=items, layout="pairs", assessor=assessor, preferred=preferred, other=other
+    )
+    with errors_name(source):
+        if file_format not in ("csv", "parquet"):
+            raise InputError(f"the {file_format} format holds rankings: use read_rankings")
+        return _open_table(source, file_format).preferences(options, cycles)
+
+
+def read_answers(
+    path: Readable,
+    *,
+    format: Format = "auto",  # noqa: A002 - as for the others
+    cycles: Cycles = "error",
+    **options: Any,
+) -> Rankings | Preferences:
+    r"""Read rankings or pairwise answers, whichever a file holds.
+
+    Parameters
+    ----------
+    path, format, cycles
+        As for `read_rankings` and `read_preferences`.
+    **options
+        All other options of both; a layout may also be "pairs".
+
+    Examples
+    --------
+    >>> from io import StringIO
+    >>> read_answers(StringIO("winner,loser\na,b\nb,c\n"))
+    Rankings(2 rankings of 3 items, 2 incomplete: not listed = anywhere)
+    """
+    source, file_format = _open(path, format)
+    said = TableOptions.make(**{"items": None, "assessor": None, **options})
+    with errors_name(source):
+        if file_format in ("csv", "parquet"):
+            return _open_table(source, file_format).answers(said, cycles)
+        return _read_announced(source, file_format, said)
+
+
 def scan_rankings(
     path: Readable,
     *,
@@ -101,7 +181,7 @@ def scan_rankings(
     ties: Ties = "error",
     items: Iterable[Item] | None = None,
     weights: str | None = None,
-    assessor: str | None = None,
+    assessor: Columns | None = None,
 ) -> Iterator[Rankings]:
     r"""Read rankings chunk by chunk, in memory that does not grow with the file.
 
@@ -127,8 +207,8 @@ def scan_rankings(
     if chunk_rows < 1:
         raise InputError(f"chunk_rows must be at least 1; got {chunk_rows}")
     source, file_format = _open(path, format)
-    options = TableOptions(
-        items=None if items is None else tuple(items),
+    options = TableOptions.make(
+        items=items,
         layout=layout,
         unranked=unranked,
         ties=ties,

@@ -3,14 +3,16 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from tierwise._columns import encode, numbers
 from tierwise._encoding import RowNamer
 from tierwise._layouts import SAMPLE_ROWS, Roles, TableOptions, assign_roles
 from tierwise._tables import in_order_of_appearance, new_items, rankings_from_table
 from tierwise.errors import InputError
+from tierwise.preferences import Cycles, Preferences
 from tierwise.rankings import Rankings
+from tierwise.readers.pairs import preferences_from_table
 from tierwise.tiers import Item
 
 
@@ -41,6 +43,28 @@ class TableFile:
         roles = assign_roles(self.columns, table, options)
         return rankings_from_table(table, self.columns, roles, options, self.name_row)
 
+    def answers(self, options: TableOptions, cycles: Cycles) -> Rankings | Preferences:
+        """Read all answers, which may be rankings or pairs.
+
+        Pairs are rankings of two items if each is all that somebody said.
+        """
+        table = self.read()
+        roles = assign_roles(self.columns, table, options)
+        if roles.layout != "pairs":
+            return rankings_from_table(table, self.columns, roles, options, self.name_row)
+        if roles.assessor:
+            return preferences_from_table(table, roles, options, cycles, self.name_row)
+        places = (cast("int", roles.preferred), cast("int", roles.other))
+        alone = Roles(layout="orderings", cells=places, weights=roles.weights)
+        anywhere = replace(options, unranked="anywhere")
+        return rankings_from_table(table, self.columns, alone, anywhere, self.name_row)
+
+    def preferences(self, options: TableOptions, cycles: Cycles) -> Preferences:
+        """Read all pairs."""
+        table = self.read()
+        roles = assign_roles(self.columns, table, options)
+        return preferences_from_table(table, roles, options, cycles, self.name_row)
+
     def scan(self, options: TableOptions, chunk_rows: int) -> Iterator[Rankings]:
         """Read rankings in chunks that all have the same items in the same order."""
         roles = self.roles(options)
@@ -63,10 +87,10 @@ class TableFile:
         if first is None:
             raise InputError("there are no rankings below the header: add at least one row")
         roles = assign_roles(self.columns, first, options)
-        if roles.layout == "long":
+        if roles.layout in ("long", "pairs"):
             raise InputError(
-                "the long layout spreads an answer over many rows, so it cannot be read in chunks: "
-                "use read_rankings, or write a row an answer"
+                f"the layout of {roles.layout} spreads an answer over many rows, so it cannot be "
+                "read in chunks: read it whole, or write a row an answer"
             )
         return roles
 

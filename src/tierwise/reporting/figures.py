@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from tierwise import plots
 from tierwise.plots.style import MOST_NUMBERED_CELLS, height_for, short_name
 from tierwise.reporting.svg import figure_as_svg
@@ -96,15 +98,16 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
             description=f"Bars of the criterion behind that of the best sizes, {fit.sizes}; "
             "the table has the same numbers.",
         )
-        draw(
-            "merging",
-            lambda ax: plots.merging_steps(found, ax=ax),
-            "Where the search starts: items are merged as long as opinion between them is near "
-            f"even (within {found.start.tolerance:.1%} of a half). Percentages are majorities.",
-            size=(_WIDTH, by_item),
-            description=f"Tree of {len(found.start.steps)} merges; it ends with groups of sizes "
-            f"{found.start.sizes}.",
-        )
+        if found.start.steps:
+            draw(
+                "merging",
+                lambda ax: plots.merging_steps(found, ax=ax),
+                "Where the search starts: items are merged as long as opinion between them is near "
+                f"even (within {found.start.tolerance:.1%} of a half). Percentages are majorities.",
+                size=(_WIDTH, by_item),
+                description=f"Tree of {len(found.start.steps)} merges; it ends with groups of "
+                f"sizes {found.start.sizes}.",
+            )
     sampled = analysis.sampled
     draw(
         "tier-probabilities",
@@ -121,13 +124,14 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
         description="Matrix of the probability that two items share a tier; "
         "the table of pairs has the same numbers.",
     )
-    draw(
-        "theta",
-        lambda ax: plots.theta_histogram(sampled.thetas, truth=fit.theta, ax=ax),
-        "Theta over resampled rankings or draws; the dashed line is the estimate.",
-        size=(_WIDTH, 2.6),
-        description=f"Histogram of theta around {fit.theta:.3g}.",
-    )
+    if np.isfinite(sampled.thetas).any():
+        draw(
+            "theta",
+            lambda ax: plots.theta_histogram(sampled.thetas, truth=fit.theta, ax=ax),
+            "Theta over resampled rankings or draws; the dashed line is the estimate.",
+            size=(_WIDTH, 2.6),
+            description=f"Histogram of theta around {fit.theta:.3g}.",
+        )
     model = analysis.model
     if model is not None:
         draw(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import inf, isinf, isnan
 from typing import TYPE_CHECKING
 
+from tierwise.mixture.summary import behind_in_words
 from tierwise.reporting.tables import UNKNOWN, Cell, Table, decimal
 from tierwise.reporting.tier_lists import ShownTier, tier_list
 
@@ -113,6 +114,18 @@ def _about(group: Group) -> str:
     )
 
 
+def _whether_one_is_worse(one_group: Scores) -> str:
+    """Say whether one group predicts rankings that were held out worse than the best number."""
+    behind, error = one_group.held_out_behind, one_group.held_out_behind_error
+    if behind is None or error is None or isnan(behind):
+        return ""
+    if behind == 0:
+        return "One group predicts such rankings best."
+    if behind > 2 * error:
+        return f"One group predicts them clearly worse: {behind_in_words(one_group)}."
+    return f"One group predicts them hardly worse, if at all: {behind_in_words(one_group)}."
+
+
 def _plus_minus(error: float, digits: int) -> str:
     return "" if isnan(error) or error == 0 else f" ± {error:.{digits}f}"
 
@@ -122,10 +135,10 @@ def _scores_table(mixture: Mixture) -> Table:
     rows = []
     for scores in mixture.comparison:
         shown = " (shown)" if scores.n_groups == mixture.n_groups > 1 else ""
-        held_out = UNKNOWN
-        if scores.held_out is not None and scores.held_out_error is not None:
-            text = f"{scores.held_out:.4f}{_plus_minus(scores.held_out_error, 4)}"
-            held_out = Cell(text, scores.held_out)
+        held_out, behind = UNKNOWN, UNKNOWN
+        if scores.held_out is not None:
+            held_out = decimal(scores.held_out, digits=4)
+            behind = Cell(behind_in_words(scores), scores.held_out_behind)
         rows.append(
             (
                 Cell(f"{scores.n_groups}{shown}", scores.n_groups),
@@ -133,11 +146,12 @@ def _scores_table(mixture: Mixture) -> Table:
                 decimal(scores.bic, digits=1),
                 decimal(scores.icl, digits=1),
                 held_out,
+                behind,
             )
         )
     return Table(
         "Numbers of groups compared: BIC and ICL are better lower, the held-out score higher",
-        ("groups", "log-likelihood", "BIC", "ICL", "held-out"),
+        ("groups", "log-likelihood", "BIC", "ICL", "held-out", "behind the best"),
         tuple(rows),
     )
 
@@ -151,7 +165,8 @@ def _remarks(mixture: Mixture) -> list[str]:
     if mixture.comparison[0].held_out is not None:
         sentences.append(
             "The held-out score is the mean log probability of rankings under groups that were "
-            "fitted without them, ± its standard error."
+            "fitted without them; behind the best is by how much that is lower, ± the standard "
+            f"error of the difference. {_whether_one_is_worse(mixture.comparison[0])}"
         )
     if mixture.scores.log_likelihood_error > 0:
         sentences.append(

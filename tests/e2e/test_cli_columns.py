@@ -1,0 +1,65 @@
+"""Options that say which column is for what, on every command that reads a file."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from tierwise.cli.main import app, in_words_of_the_shell
+from tierwise.errors import InputError
+
+COMMANDS = ["describe", "fit", "search", "posterior", "sample", "report", "mixture"]
+RACES = "race,driver,place\n1,a,1\n1,b,2\n1,c,3\n2,a,1\n2,c,2\n2,b,3\n"
+PAIRS = "voter,winner,loser\nAnn,a,b\nAnn,b,c\nBob,a,c\n"
+
+
+def run(*words):
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, text in (("races.csv", RACES), ("pairs.csv", PAIRS)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_knows_all_options(command):
+    shown = run(command, "--help").stdout
+    for option in ("--assessor", "--item", "--rank", "--preferred", "--other", "--cycles"):
+        assert option in shown
+
+
+def test_columns_are_named(files):
+    words = ("--assessor", "race", "--item", "driver", "--json")
+    described = json.loads(run("describe", files / "races.csv", *words).stdout)
+    assert described["items"] == ["a", "b", "c"]
+    assert described["n_rankings"] == 2
+    with pytest.raises(InputError, match="no column 'lap' for rank: the columns are 'race'"):
+        run("describe", files / "races.csv", *words, "--rank", "lap")
+
+
+def test_pairs_are_fitted_and_drawn_from(files):
+    document = json.loads(run("fit", files / "pairs.csv", "--sizes", "1,2", "--json").stdout)
+    assert document["tiers"][0] == ["a"]
+    words = ("--sizes", "1,2", "--bootstrap", 5, "--seed", 1, "--json")
+    document = json.loads(run("fit", files / "pairs.csv", *words).stdout)
+    assert document["bootstrap"]["replicates"] == 5
+    drawn = run("sample", files / "pairs.csv", "--sizes", "1,2", "--theta", 1, "-n", 3).stdout
+    assert drawn.count("\n") == 4
+
+
+@pytest.mark.parametrize("words", [("describe",), ("report",), ("mixture",)])
+def test_pairs_are_refused_where_rankings_are_needed(files, words):
+    with pytest.raises(InputError, match="needs rankings, and these are answers pair by pair"):
+        run(*words, files / "pairs.csv")
+
+
+def test_messages_speak_of_options():
+    said = 'pass cycles="keep", or say with assessor= and preferred= which it is'
+    expected = "pass --cycles keep, or say with --assessor and --preferred which it is"
+    assert in_words_of_the_shell(said) == expected
