@@ -14,6 +14,7 @@ from tierwise.fit_result import Fit, plain_item, plain_number
 from tierwise.fitting import Settings, solve_sizes, solve_theta
 from tierwise.model import ClusteredMallows
 from tierwise.partition import PartitionFunction, partition_function
+from tierwise.preferences import Preferences
 from tierwise.progress import Progress
 from tierwise.provenance import Provenance, Stopwatch
 from tierwise.rankings import Rankings
@@ -123,7 +124,7 @@ class Bootstrap:
 
 
 def bootstrap(
-    rankings: Rankings,
+    rankings: Rankings | Preferences,
     fit: Fit,
     *,
     replicates: int = 500,
@@ -137,14 +138,15 @@ def bootstrap(
     Parameters
     ----------
     rankings
-        The rankings that were fitted.
+        The rankings, or preferences, that were fitted.
     fit
         The fit, from which sizes and distance are taken.
     replicates
         Number of resampled data sets.
     kind
         "nonparametric" draws as many answers, with replacement, from those given; "parametric"
-        draws new rankings from the fitted model, of which it hides what the answers hide.
+        draws new rankings from the fitted model, of which it hides what the answers hide, and makes
+        as many mistakes if answers may be mistaken.
     workers
         Number of processes; see `tierwise.tasks.run_tasks`. The answer does not depend on it.
     progress
@@ -185,7 +187,7 @@ def bootstrap(
     ]
     results = run_tasks(
         _fit_replicates,
-        [(rankings, partition, model, batch) for batch in batches],
+        [(rankings, partition, model, fit.mistake_probability, batch) for batch in batches],
         description="bootstrap",
         workers=workers,
         progress=progress,
@@ -198,14 +200,15 @@ def bootstrap(
 
 
 def _fit_replicates(
-    rankings: Rankings,
+    rankings: Rankings | Preferences,
     partition: PartitionFunction,
     model: ClusteredMallows | None,
+    mistake_probability: float | None,
     seeds: list[np.random.SeedSequence],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Fit one resampled data set a seed."""
     from tierwise.consensus import find_consensus
-    from tierwise.incomplete.observing import observe_like
+    from tierwise.incomplete.observing import answer_like, observe_like
 
     settings = Settings()
     distance = get_distance(partition.distance)
@@ -213,12 +216,15 @@ def _fit_replicates(
     labels = np.empty((len(seeds), len(rankings.items)), dtype=np.int64)
     for replicate, seed in enumerate(seeds):
         rng = np.random.default_rng(seed)
+        sample: Rankings | Preferences
         if model is None:
             sample = _draw_answers(rankings, rng)
         else:
-            sample = model.sample(round(rankings.n_rankings), rng).restrict(rankings.items)
-            if not rankings.is_complete:
-                sample = observe_like(sample, rankings)
+            complete = model.sample(round(rankings.n_rankings), rng).restrict(rankings.items)
+            if isinstance(rankings, Preferences):
+                sample = answer_like(complete, rankings, mistake_probability, rng)
+            else:
+                sample = complete if rankings.is_complete else observe_like(complete, rankings)
         if blocks_are_known(sample, partition.sizes):
             blocks = block_counts(sample, partition.sizes)
             consensus = find_consensus(distance.costs(blocks), partition.sizes, rng=rng)
@@ -230,8 +236,13 @@ def _fit_replicates(
     return thetas, labels
 
 
-def _draw_answers(rankings: Rankings, rng: np.random.Generator) -> Rankings:
+def _draw_answers(
+    rankings: Rankings | Preferences, rng: np.random.Generator
+) -> Rankings | Preferences:
     """Draw answers with replacement, as many as there are."""
+    if isinstance(rankings, Preferences):
+        said = rankings.direct.astype(np.int32) if rankings.times is None else rankings.times
+        return rankings.with_answers(said[rng.integers(len(said), size=len(said))])
     if rankings.weights.dtype == np.int64:
         total = int(rankings.n_rankings)
         drawn = rng.multinomial(total, rankings.pattern_weights / total)

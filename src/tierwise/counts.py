@@ -268,7 +268,8 @@ def pair_counts(data: Rankings | Counts | Preferences) -> Numbers:
     if isinstance(data, Counts):
         return data.blocks((1,) * n_items).precedence
     if isinstance(data, Preferences):
-        counted: Numbers = data.closure.sum(axis=0)
+        said = data.closure if data.times is None else data.times
+        counted: Numbers = said.sum(axis=0)
         return counted
     weights = data.pattern_weights
     counts: Numbers = np.zeros((n_items, n_items), dtype=weights.dtype)

@@ -103,6 +103,11 @@ class Fit:
         Version, seed and time.
     mistake_probability : float or None
         Share of pairwise answers that are mistaken, where `Preferences` say that they may be.
+    mistake_interval : tuple of float or None
+        Confidence interval of it, from the profile likelihood. A wide one means that the answers
+        hardly tell mistakes from differing opinions: only contradictions do.
+    pairwise : bool
+        Whether people compared pairs; then ``n_rankings`` is the number of people.
     """
 
     tiers: Tiers
@@ -128,6 +133,8 @@ class Fit:
     references: tuple[Reference, ...]
     provenance: Provenance
     mistake_probability: float | None = None
+    mistake_interval: tuple[float, float] | None = None
+    pairwise: bool = False
 
     def __repr__(self) -> str:
         return (
@@ -149,21 +156,22 @@ class Fit:
 
     def verdict(self) -> str:
         """Say in a sentence whether these tiers are worth reporting."""
+        what = "answers" if self.pairwise else "rankings"
         rival = max(self.references, key=lambda other: other.criterion)
         lead = self.criterion - rival.criterion
         error = hypot(self.log_likelihood_error, rival.log_likelihood_error)
         if error > 0 and abs(lead) < 2 * error:
             return (
-                f"Whether these tiers or {rival.name} describe the rankings better is open: the "
+                f"Whether these tiers or {rival.name} describe the {what} better is open: the "
                 f"criteria differ by {lead:.2f}, with a standard error of {error:.2g}."
             )
         if lead >= 0 and len(self.tiers) == 1:
-            return "All items are in one tier: a strict order describes the rankings no better."
+            return f"All items are in one tier: a strict order describes the {what} no better."
         if lead >= 0:
             names = " and ".join(other.name for other in self.references)
-            return f"These tiers describe the rankings at least as well as {names}."
+            return f"These tiers describe the {what} at least as well as {names}."
         better = (
-            f"{rival.name} describes the rankings better "
+            f"{rival.name} describes the {what} better "
             f"(criterion {rival.criterion:.2f} against {self.criterion:.2f})"
         )
         if any(other.criterion > self.criterion for other in self.references[-1:]):
@@ -198,6 +206,7 @@ class Fit:
             "n_optima": self.n_optima,
             "references": [reference.to_dict() for reference in self.references],
             "mistake_probability": self.mistake_probability,
+            "mistake_interval": list(self.mistake_interval) if self.mistake_interval else None,
             "verdict": self.verdict(),
             "provenance": self.provenance.to_dict(),
         }

@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tierwise.fit_result import Fit
 
+# An interval of the mistake probability wider than this says next to nothing.
+WIDE = 0.2
+# With half of them mistaken, answers say nothing.
+AS_GOOD_AS_CHANCE = 0.49
 NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 
 
@@ -14,7 +18,7 @@ def summarise(fit: "Fit", width: int) -> str:
     """Write a fit as lines for people, none longer than a width."""
     kind = "distance" if fit.likelihood == "exact" else "distance, pseudo-likelihood"
     lines = [
-        f"{fit.n_rankings:,} rankings of {len(fit.tiers.items)} items, {fit.distance} {kind}",
+        f"{who_said_what(fit)}, {fit.distance} {kind}",
         "",
         *_tier_lines(fit, width),
         "",
@@ -28,6 +32,16 @@ def summarise(fit: "Fit", width: int) -> str:
         *textwrap.wrap(fit.verdict(), width),
     ]
     return "\n".join(lines)
+
+
+def who_said_what(fit: "Fit") -> str:
+    """Say how many answers there are, of which kind."""
+    n_items = len(fit.tiers.items)
+    if fit.pairwise:
+        noun = "assessor" if fit.n_rankings == 1 else "assessors"
+        return f"{fit.n_rankings:,} {noun} who compared pairs of {n_items} items"
+    noun = "ranking" if fit.n_rankings == 1 else "rankings"
+    return f"{fit.n_rankings:,} {noun} of {n_items} items"
 
 
 def _tier_lines(fit: "Fit", width: int) -> list[str]:
@@ -64,7 +78,7 @@ def _theta_line(fit: "Fit") -> str:
         return "has no meaning: with one tier all orderings are equally probable"
     if isinf(fit.theta):
         return (
-            "infinite: every ranking agrees with the tiers "
+            f"infinite: {what_agrees(fit)} "
             f"(with 95% confidence it is at least {estimate.interval[0]:.3g})"
         )
     low, high = estimate.interval
@@ -76,13 +90,35 @@ def _theta_line(fit: "Fit") -> str:
     )
 
 
+def what_agrees(fit: "Fit") -> str:
+    """Say what agrees with the tiers where theta is infinite."""
+    if fit.mistake_probability is not None:
+        return "everybody's opinion agrees with the tiers, and answers that do not are mistakes"
+    return f"every {'answer' if fit.pairwise else 'ranking'} agrees with the tiers"
+
+
 def _mistake_lines(fit: "Fit", width: int) -> list[str]:
-    if fit.mistake_probability is None:
+    if fit.mistake_probability is None or fit.mistake_interval is None:
         return []
-    return _wrapped("mistakes", f"{fit.mistake_probability:.1%} of the answers to pairs", width)
+    return _wrapped("mistakes", mistakes_in_words(fit), width)
+
+
+def mistakes_in_words(fit: "Fit") -> str:
+    """Say how many answers are mistaken, and whether that can be told."""
+    if fit.mistake_probability is None or fit.mistake_interval is None:
+        return ""
+    low, high = fit.mistake_interval
+    text = f"{fit.mistake_probability:.1%} of the answers (95% interval {low:.1%} to {high:.1%})"
+    if high - low > WIDE:
+        return f"{text}; these answers hardly tell mistakes from differing opinions"
+    if high > AS_GOOD_AS_CHANCE:
+        return f"{text}; the answers are as if drawn by lot"
+    return text
 
 
 def _optimality(fit: "Fit") -> str:
+    if len(fit.tiers) == 1:
+        return "one, with all items: there is nothing to choose"
     if not fit.optimal:
         how = f"found by {fit.method}, not proved best"
         return f"{how}; at most {fit.gap:.1%} of the distance to gain" if fit.gap else how
@@ -100,7 +136,14 @@ def _optimality(fit: "Fit") -> str:
 def _agreement(fit: "Fit") -> str:
     if len(fit.tiers) == 1:
         return "none to speak of with one tier"
-    return f"{fit.agreement:.1%} of pairs from different tiers are ranked in tier order"
+    return f"{fit.agreement:.1%} of {what_is_ordered(fit)} in tier order"
+
+
+def what_is_ordered(fit: "Fit") -> str:
+    """Say what is, or is not, in tier order."""
+    if fit.pairwise:
+        return "answers about items of different tiers are"
+    return "pairs from different tiers are ranked"
 
 
 def _comparison_lines(fit: "Fit") -> list[str]:

@@ -15,8 +15,8 @@ from tierwise.counts import BlockCounts, Counts, block_counts, blocks_are_known,
 from tierwise.distances import Distance, get_distance
 from tierwise.errors import InputError
 from tierwise.fit_result import Fit, Reference
+from tierwise.partition import DEFAULT_BUDGET, PartitionFunction, partition_function
 from tierwise.partition import Method as PartitionMethod
-from tierwise.partition import PartitionFunction, partition_function
 from tierwise.preferences import Preferences
 from tierwise.provenance import Stopwatch
 from tierwise.rankings import Rankings
@@ -40,7 +40,11 @@ MOST_WORK_FOR_COMPARISON = 50_000_000
 
 @dataclass(frozen=True)
 class Settings:
-    """How to fit: everything that `fit` takes besides data, sizes and distance."""
+    """How to fit: everything that `fit` takes besides data, sizes and distance.
+
+    Where many sizes are compared, ``partition_seed`` makes the errors of their estimated partition
+    functions go together, and ``partition_budget`` says how soon these are estimated.
+    """
 
     method: str = "auto"
     theta_method: ThetaMethod = "exact"
@@ -48,6 +52,8 @@ class Settings:
     likelihood: Likelihood = "exact"
     time_limit: float = 60.0
     confidence: float = 0.95
+    partition_seed: int | None = None
+    partition_budget: float = DEFAULT_BUDGET
 
     def __post_init__(self) -> None:
         check_theta_method(self.theta_method)
@@ -67,6 +73,7 @@ class Solution:
     partition_method: str
     log_completions: float = 0.0
     mistake_probability: float | None = None
+    mistake_interval: tuple[float, float] | None = None
 
 
 def fit(
@@ -159,6 +166,8 @@ def fit(
         n_optima=consensus.n_optima,
         references=_references(data, checked, measure, settings, generator),
         mistake_probability=solution.mistake_probability,
+        mistake_interval=solution.mistake_interval,
+        pairwise=isinstance(data, Preferences),
         provenance=watch.provenance(rng),
     )
 
@@ -197,10 +206,22 @@ def solve(
         from tierwise.pseudo_fitting import solve_pseudo
 
         return solve_pseudo(data, blocks, distance, consensus, settings.confidence)
-    partition = partition_function(
-        blocks.sizes, distance, method=settings.partition_method, rng=rng
-    )
+    partition = make_partition(blocks.sizes, distance, settings, rng)
     return solve_theta(blocks, consensus, partition, settings, rng)
+
+
+def make_partition(
+    sizes: Sizes, distance: Distance, settings: Settings, rng: np.random.Generator
+) -> PartitionFunction:
+    """Return the partition function that the settings ask for."""
+    seed = settings.partition_seed
+    return partition_function(
+        sizes,
+        distance,
+        method=settings.partition_method,
+        budget=settings.partition_budget,
+        rng=rng if seed is None else seed,
+    )
 
 
 def solve_theta(

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
+from copy import copy
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -21,7 +22,8 @@ class Preferences:
 
     If an assessor prefers a to b and b to c, then a to c follows. Answers that contradict each
     other (a over b over a) are an error that names the assessor and the cycle, unless
-    ``cycles="keep"`` says that any answer may be a mistake; then nothing follows from them.
+    ``cycles="keep"`` says that any answer may be a mistake; then nothing follows from them, and an
+    answer that was given twice counts twice.
 
     Attributes
     ----------
@@ -32,6 +34,11 @@ class Preferences:
     closure : numpy.ndarray
         ``closure[s, a, b]`` tells whether assessor ``s`` prefers item ``a`` to item ``b``, directly
         or by what follows; only directly if answers may be mistaken.
+    direct : numpy.ndarray
+        The same for what assessors said directly.
+    times : numpy.ndarray or None
+        ``times[s, a, b]`` says how often assessor ``s`` put item ``a`` above item ``b``, if answers
+        may be mistaken.
     cycles : {"error", "keep"}
         Whether answers are all right, or may be mistaken.
 
@@ -47,6 +54,8 @@ class Preferences:
     items: tuple[Item, ...]
     assessors: tuple[Assessor, ...]
     closure: NDArray[np.bool_]
+    direct: NDArray[np.bool_]
+    times: NDArray[np.int32] | None
     cycles: Cycles
 
     def __init__(
@@ -74,7 +83,7 @@ class Preferences:
         self.items = check_items(mentioned if items is None else items)
         numbers = {item: number for number, item in enumerate(self.items)}
         self.assessors = tuple(given)
-        direct = np.zeros((len(given), len(self.items), len(self.items)), dtype=np.bool_)
+        times = np.zeros((len(given), len(self.items), len(self.items)), dtype=np.int32)
         for row, (assessor, pairs) in enumerate(given.items()):
             for preferred, other in pairs:
                 for item in (preferred, other):
@@ -84,14 +93,35 @@ class Preferences:
                     raise InputError(
                         f"assessor {assessor!r} compares item {preferred!r} with itself"
                     )
-                direct[row, numbers[preferred], numbers[other]] = True
-        self._n_direct = int(direct.sum())
-        if cycles == "keep":
-            self.closure = direct
+                times[row, numbers[preferred], numbers[other]] += 1
+        self._set_answers(times)
+
+    def _set_answers(self, times: NDArray[np.int32]) -> None:
+        """Take the answers as they were given, and what follows from them."""
+        self.direct = times > 0
+        self.times = None
+        if self.cycles == "keep":
+            self.closure = self.direct
+            self.times = times
+            self.times.flags.writeable = False
         else:
-            self.closure = transitive_closure(direct)
-            self._refuse_cycles(direct)
+            self.closure = transitive_closure(self.direct)
+            self._refuse_cycles()
         self.closure.flags.writeable = False
+        self.direct.flags.writeable = False
+
+    def with_answers(self, times: NDArray[np.int32]) -> "Preferences":
+        """Return other answers about the same items, by assessors who are numbered from 0.
+
+        Parameters
+        ----------
+        times
+            ``times[s, a, b]`` says how often assessor ``s`` puts item ``a`` above item ``b``.
+        """
+        other = copy(self)
+        other.assessors = tuple(range(len(times)))
+        other._set_answers(times)
+        return other
 
     @classmethod
     def from_pairs(
@@ -106,7 +136,7 @@ class Preferences:
         Parameters
         ----------
         rows
-            One comparison a row; repeated rows count once.
+            One comparison a row; repeated rows count once, unless answers may be mistaken.
         items
             All items there are; those that appear in the rows where none are given.
         cycles
@@ -119,12 +149,14 @@ class Preferences:
             answers[row[0]].append((row[1], row[2]))
         return cls(answers, items, cycles=cycles)
 
-    def _refuse_cycles(self, direct: NDArray[np.bool_]) -> None:
+    def _refuse_cycles(self) -> None:
         in_cycle = np.diagonal(self.closure, axis1=1, axis2=2)
         if not in_cycle.any():
             return
         row, start = (int(position) for position in np.argwhere(in_cycle)[0])
-        cycle = " > ".join(repr(self.items[item]) for item in shortest_cycle(direct[row], start))
+        cycle = " > ".join(
+            repr(self.items[item]) for item in shortest_cycle(self.direct[row], start)
+        )
         raise InputError(
             f"assessor {self.assessors[row]!r} contradicts themself: {cycle}: "
             'correct or leave out one of these answers, or pass cycles="keep" if answers may be '
@@ -132,11 +164,19 @@ class Preferences:
         )
 
     def pairs(self, assessor: Assessor) -> list[Pair]:
-        """Return all pairs (preferred, other) of an assessor, those that follow included."""
+        """Return all pairs (preferred, other) of an assessor, those that follow included.
+
+        If answers may be mistaken, each is there as often as it was given.
+        """
         if assessor not in self.assessors:
             raise InputError(f"there is no assessor {assessor!r}")
-        relation = self.closure[self.assessors.index(assessor)]
-        return [(self.items[a], self.items[b]) for a, b in np.argwhere(relation).tolist()]
+        row = self.assessors.index(assessor)
+        said = self.closure[row] if self.times is None else self.times[row]
+        return [
+            (self.items[a], self.items[b])
+            for a, b in np.argwhere(said).tolist()
+            for _ in range(int(said[a, b]))
+        ]
 
     def __len__(self) -> int:
         """Return the number of assessors."""
@@ -156,19 +196,20 @@ class Preferences:
             and self.assessors == other.assessors
             and self.cycles == other.cycles
             and np.array_equal(self.closure, other.closure)
+            and (
+                self.times is None or other.times is None or np.array_equal(self.times, other.times)
+            )
         )
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
+        who = f"{len(self)} assessors, {len(self.items)} items"
+        if self.times is not None:
+            return f"Preferences({who}, {self.times.sum()} answers of which any may be mistaken)"
         total = int(self.closure.sum())
-        remark = f"of which {total - self._n_direct} by transitivity"
-        if self.cycles == "keep":
-            remark = "of which any may be mistaken"
-        return (
-            f"Preferences({len(self)} assessors, {len(self.items)} items, {total} ordered pairs "
-            f"{remark})"
-        )
+        follow = total - int(self.direct.sum())
+        return f"Preferences({who}, {total} ordered pairs of which {follow} by transitivity)"
 
 
 def transitive_closure(relations: NDArray[np.bool_]) -> NDArray[np.bool_]:

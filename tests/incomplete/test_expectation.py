@@ -126,6 +126,23 @@ def test_theta_is_infinite_if_all_answers_agree_and_zero_if_they_do_not_at_all()
     assert found.log_likelihood == pytest.approx(3 * log(1 / 3))
 
 
+def test_an_infinite_theta_has_a_lower_end_where_the_likelihood_has_fallen():
+    rows = [["a"]] * 5 + [["a", "b"]] * 4 + [["b"]] * 5
+    agreed = tw.Rankings.from_orderings(rows, items="abcd", unranked="below")
+    found = tw.fit(agreed, (2, 2), rng=1, confidence=0.9)
+    low, high = found.theta_estimate.interval
+    assert found.theta == high == inf
+    value = tw.ClusteredMallows(found.tiers, low).log_prob(agreed).sum()
+    assert value == pytest.approx(found.log_likelihood + log(0.1), abs=1e-4)
+
+
+def test_a_theta_lost_in_rounding_is_infinite():
+    rankings = tw.Rankings.from_orderings([["a", "b"]] * 14, items="abcd", unranked="anywhere")
+    found = tw.fit(rankings, (1, 1, 1, 1), rng=1)
+    assert found.theta == inf
+    assert 0 < found.theta_estimate.interval[0] < 10
+
+
 def test_an_answer_of_weight_three_counts_as_three():
     once = ballots(5, 5, 20)
     weights = np.arange(1, 21) % 3 + 1
@@ -149,7 +166,10 @@ def only_drawing(monkeypatch):
     """Nothing is summed over: all incomplete answers are completed at random."""
     monkeypatch.setattr(answers_module, "MOST_COMPLETIONS", 0.5)
     monkeypatch.setattr(answers_module, "is_affordable", lambda sizes: False)
-    monkeypatch.setattr(answers_module, "can_be_interleaved", lambda first, *_: first[:, 0] > 99)
+    monkeypatch.setattr(answers_module, "_kind_of_chains", lambda *_: None)
+    monkeypatch.setattr(
+        answers_module, "_are_affordable_groups", lambda first, *_: first[:, 0] > 99
+    )
 
 
 @pytest.mark.parametrize("unranked", ["below", "anywhere"])

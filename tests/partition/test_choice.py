@@ -19,15 +19,16 @@ from tierwise.partition import log_partition, partition_function
         ((1, 1, 2), "kendall", "recursion"),
         ((1,) * 12, "footrule", "recursion"),
         ((1, 2, 3), "spearman", "recursion"),
-        ((5,) * 20, "kendall", "path"),
+        ((5,) * 20, "kendall", "anchored"),
         ((1,) * 50, "footrule", "path"),
         ((700, 700), "kendall", "path"),
+        ((2,) * 120, "kendall", "path"),
     ],
 )
 def test_auto(sizes, name, method):
     psi = partition_function(sizes, name)
     assert psi.method == method
-    assert psi.exact == (method != "path")
+    assert psi.exact == (method not in {"anchored", "path"})
     assert method in repr(psi)
     assert name in repr(psi)
 
@@ -44,7 +45,7 @@ def test_nothing_is_allocated_before_the_method_is_chosen():
 
 
 def test_the_budget_decides():
-    assert partition_function((3, 3, 3), budget=100).method == "path"
+    assert partition_function((3, 3, 3), budget=100).method == "anchored"
     assert partition_function((3, 3, 3), budget=10_000).method == "recursion"
     with pytest.raises(TooLargeError, match='method="path"'):
         partition_function((3, 3, 3), method="recursion", budget=100)
@@ -57,7 +58,8 @@ def test_methods_that_do_not_apply():
         partition_function((1, 1), "hamming", method="closed")
     with pytest.raises(InputError, match="rook"):
         partition_function((1, 2), "kendall", method="rook")
-    with pytest.raises(InputError, match="auto, closed, rook, recursion, path, importance"):
+    every = "auto, closed, rook, recursion, anchored, path, importance"
+    with pytest.raises(InputError, match=every):
         partition_function((1, 2), method="exact")
 
 
@@ -68,7 +70,7 @@ def test_bad_sizes(sizes):
 
 
 @pytest.mark.parametrize("theta", [-0.1, float("nan"), -float("inf"), "much", None])
-@pytest.mark.parametrize("method", ["recursion", "path", "importance"])
+@pytest.mark.parametrize("method", ["recursion", "anchored", "path", "importance"])
 def test_bad_theta(theta, method):
     with pytest.raises(InputError, match="theta"):
         log_partition((1, 2), theta, method=method)

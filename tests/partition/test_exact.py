@@ -10,6 +10,7 @@ from tierwise.distances import get_distance
 from tierwise.partition import log_partition, partition_function
 from tierwise.partition import recursion as recursion_module
 from tierwise.partition import rook as rook_module
+from tierwise.partition.interpolated import InterpolatedPartition, for_many_thetas
 from tierwise.sizes import compositions
 
 NAMES = sorted(reference.DISTANCES)
@@ -217,4 +218,25 @@ def test_every_argument_changes_something():
     assert log_partition((2, 2, 1), 0.5, "hamming") != base
     assert log_partition((2, 2, 1), 0.5, get_distance("kendall")) == base
     assert log_partition((2, 2, 1), 0.5, method="path", rng=1).method == "path"
-    assert log_partition((2, 2, 1), 0.5, budget=1, rng=1).method == "path"
+    assert log_partition((2, 2, 1), 0.5, budget=1, rng=1).method == "anchored"
+
+
+@pytest.mark.parametrize("sizes", [(2,) * 7, (1, 3, 2, 4, 1), (5, 5, 5), (1,) * 8])
+@pytest.mark.parametrize("distance", ["kendall", "footrule"])
+def test_interpolation_between_thetas(sizes, distance):
+    exact = partition_function(sizes, distance, method="recursion")
+    between = InterpolatedPartition(exact)
+    assert between.exact
+    assert between.method == "recursion"
+    for theta in (0.0, 1e-4, 0.01, 0.1, 0.2718, 0.8, 2.0, 9.0, 50.0):
+        here, there = exact.moments(theta), between.moments(theta)
+        assert there.log_value == pytest.approx(float(here.log_value), abs=1e-8)
+        assert there.mean == pytest.approx(float(here.mean), abs=1e-6)
+        assert there.variance == pytest.approx(float(here.variance), abs=1e-4)
+
+
+def test_only_what_is_slow_is_interpolated():
+    quick = partition_function((2, 3))
+    assert for_many_thetas(quick) is quick
+    slow = partition_function((2,) * 13)
+    assert isinstance(for_many_thetas(slow), InterpolatedPartition)

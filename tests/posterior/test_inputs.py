@@ -7,6 +7,7 @@ import tierwise as tw
 from tests.posterior.small import SIZES, small_rankings
 from tierwise import InputError, TooLargeError
 from tierwise.posterior import sample_posterior
+from tierwise.posterior.sizes_moves import are_connected, relocate, split_or_merge
 
 
 @pytest.mark.parametrize(
@@ -97,3 +98,36 @@ def test_single_tier_leaves_theta_to_its_prior():
         # Gamma(2, 2) has mean 1 and standard deviation 0.707.
         assert posterior.thetas.mean() == pytest.approx(1.0, abs=0.06)
         assert posterior.thetas.std() == pytest.approx(0.707, abs=0.06)
+
+
+def test_a_chain_must_be_able_to_reach_all_sizes_of_the_prior():
+    islands = {(4,): 1.0, (1, 1, 1, 1): 1.0}
+    with pytest.raises(InputError, match="prior_sizes"):
+        sample_posterior(tw.load_political_goals(), method="mcmc", prior_sizes=islands)
+    exact = sample_posterior(tw.load_political_goals(), prior_sizes=islands, rng=1)
+    assert set(exact.sizes_probabilities()) <= set(islands)
+    bridged = islands | {(2, 2): 1.0, (1, 3): 1.0, (1, 1, 2): 1.0}
+    chain = sample_posterior(
+        tw.load_political_goals(),
+        method="mcmc",
+        prior_sizes=bridged,
+        draws=200,
+        rng=1,
+        progress="off",
+    )
+    assert set(chain.sizes_probabilities()) <= set(bridged)
+
+
+def test_moves_between_sizes_are_those_that_chains_make():
+    rng = np.random.default_rng(1)
+    seen = set()
+    for _ in range(3000):
+        sizes = (2, 1, 1)
+        labels = rng.permutation(np.repeat(np.arange(3), sizes))
+        moved = relocate(labels, sizes, rng)
+        seen.add(tuple(np.bincount(moved).tolist()))
+        moved, _ = split_or_merge(labels, sizes, rng)
+        seen.add(tuple(np.bincount(moved).tolist()))
+    others = [sizes for sizes in tw.compositions(4) if sizes != (2, 1, 1)]
+    for other in others:
+        assert are_connected([(2, 1, 1), other]) == (other in seen)

@@ -227,7 +227,9 @@ def test_batches_are_fair_samples_of_the_work():
     from tierwise.structure.work import seconds_of
 
     kendall = get_distance("kendall")
-    batches = list(evaluate.deal(list(tw.compositions(13)), kendall, "likelihood"))
+    counts = tw.Counts.of(tw.ClusteredMallows(tw.Tiers.from_sizes((13,), range(13)), 0).sample(2))
+    setting = evaluate.Setting(counts, counts.places, kendall, tw.Gamma(), 1)
+    batches = list(evaluate.deal(list(tw.compositions(13)), setting, "likelihood"))
     work = [sum(seconds_of(sizes, kendall, "likelihood") for sizes in batch) for batch in batches]
     assert sorted(sizes for batch in batches for sizes in batch) == sorted(tw.compositions(13))
     assert len(batches) > 10
@@ -289,7 +291,7 @@ def test_monte_carlo_error_that_could_change_the_winner_is_warned_of(monkeypatch
     from tierwise.fitting import Settings
 
     monkeypatch.setattr(
-        evaluate, "Settings", lambda method: Settings(method=method, partition_method="path")
+        evaluate, "Settings", lambda **options: Settings(partition_method="path", **options)
     )
     # Read from the other end these are the same rankings, so two sizes are equally good.
     rankings = Rankings.from_orderings([list("abc")] * 50 + [list("bac")] * 20 + [list("acb")] * 20)

@@ -2,8 +2,7 @@
 
 An answer is completed as an ordering, ``places[row, item]``. Item by item, an item is taken out and
 put back anywhere between the last item that must come before it and the first that must come after,
-with the probability of each place given the order of the others. Where answers may be mistaken,
-nothing must come before anything, but each vote that is gone against makes an ordering less likely.
+with the probability of each place given the order of the others.
 """
 
 from typing import NamedTuple
@@ -17,25 +16,24 @@ from tierwise._kernels.extensions import table_units
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 _Places = npt.NDArray[np.int32]
-_Votes = npt.NDArray[np.int64]
+
+
+# Beyond this energy a weight is no longer a number.
+MOST_ENERGY = 740.0
 
 
 class Model(NamedTuple):
-    """Tiers by label of item, blocks by place, the distance in units, and theta per unit.
-
-    ``penalty`` is the log odds of a right answer against a mistaken one.
-    """
+    """Tiers by label of item, blocks by place, the distance in units, and theta per unit."""
 
     labels: _Integers
     block_of_place: _Integers
     misplaced: int
     placing: _Integers
     theta: float
-    penalty: float
 
 
 @compiled
-def _exchange(
+def exchange(
     table: _Integers, block: int, falling: int, rising: int, misplaced: int, placing: _Integers
 ) -> int:
     """Let an item of a block and one of the next trade places; return the change in units.
@@ -50,18 +48,18 @@ def _exchange(
     change = placing[block + 1, falling] - placing[block, falling]
     change += placing[block, rising] - placing[block + 1, rising]
     if misplaced != 0:
-        pairs = 1 if rising > falling else -1
-        for label in range(table.shape[0]):
-            pairs += upper[label] * (int(label >= falling) - int(label >= rising))
-            pairs += lower[label] * (int(label <= rising) - int(label <= falling))
-        change += misplaced * pairs
+        low, high = min(falling, rising), max(falling, rising)
+        pairs = 1
+        for label in range(low, high):
+            pairs += upper[label] + lower[label + 1]
+        change += misplaced * (pairs if rising > falling else -pairs)
     upper[rising] += 1
     lower[falling] += 1
     return int(change)
 
 
 @compiled
-def _tabulate(places: _Places, row: int, model: Model, table: _Integers) -> None:
+def tabulate(places: _Places, row: int, model: Model, table: _Integers) -> None:
     """Write down the contingency table of an ordering."""
     table[:] = 0
     for item in range(model.labels.shape[0]):
@@ -81,63 +79,47 @@ def _bounds(relation: npt.NDArray[np.bool_], places: _Places, item: int) -> tupl
 
 
 @compiled
-def _walk(
-    places: _Places,
-    ordering: _Integers,
-    table: _Integers,
-    place: int,
-    target: int,
-    model: Model,
-    votes: _Votes,
-    energies: _Floats,
-) -> None:
-    """Move an item place by place; ``energies[place]`` is what it costs to get to each place.
+def _cross(others: _Integers, place: int, label: int, start: int, end: int, model: Model) -> int:
+    """Change in units, if an item of a label leaves the last place of a block for the next one.
 
-    The energy is theta times the distance, plus the penalty of each vote that is gone against.
+    The others are in order, without the item: the one that stood behind it takes its place. The two
+    blocks reach from ``start`` to before ``end``.
     """
-    item = ordering[place]
-    label = model.labels[item]
-    step = 1 if target > place else -1
-    for here in range(place, target, step):
-        there = here + step
-        other = ordering[there]
-        upper, lower = min(here, there), max(here, there)
-        change = 0.0
-        if model.block_of_place[upper] != model.block_of_place[lower]:
-            edge = model.labels[other]
-            falling, rising = (label, edge) if step == 1 else (edge, label)
-            units = _exchange(
-                table,
-                model.block_of_place[upper],
-                falling,
-                rising,
-                model.misplaced,
-                model.placing,
-            )
-            change += model.theta * units
-        if votes.shape[0] > 0:
-            # Going down, the item is now behind the other.
-            against = votes[item, other] - votes[other, item]
-            change += model.penalty * (against if step == 1 else -against)
-        energies[there] = energies[here] + change
-        ordering[here] = other
-        places[other] = here
-        ordering[there] = item
-        places[item] = there
+    rising = model.labels[others[place]]
+    if rising == label:
+        return 0
+    block = model.block_of_place[place]
+    change = model.placing[block + 1, label] - model.placing[block, label]
+    change += model.placing[block, rising] - model.placing[block + 1, rising]
+    if model.misplaced != 0:
+        low, high = min(label, rising), max(label, rising)
+        pairs = 1
+        for position in range(start, place):
+            pairs += int(low <= model.labels[others[position]] < high)
+        for position in range(place + 1, end - 1):
+            pairs += int(low < model.labels[others[position]] <= high)
+        change += model.misplaced * (pairs if rising > label else -pairs)
+    return int(change)
 
 
 @compiled
-def _draw_place(energies: _Floats, low: int, high: int, rng: np.random.Generator) -> int:
-    """Draw a place, from low to high, with probabilities by the energies."""
-    least = energies[low : high + 1].min()
+def _draw_place(
+    units: _Integers, low: int, high: int, weights: _Floats, rng: np.random.Generator
+) -> int:
+    """Draw a place, from low to high, with probabilities by its units.
+
+    ``weights[number]`` is the weight of so many units; that of more is nothing.
+    """
+    least = units[low : high + 1].min()
+    largest = weights.shape[0] - 1
     total = 0.0
     for place in range(low, high + 1):
-        total += np.exp(least - energies[place])
+        total += weights[min(units[place] - least, largest)]
     remainder = rng.random() * total
     # Where rounding leaves a remainder after the last place, the last possible one stands.
     chosen = low
     for place in range(low, high + 1):
-        weight = np.exp(least - energies[place])
+        weight = weights[min(units[place] - least, largest)]
         if weight > 0.0:
             chosen = place
             remainder -= weight
@@ -147,41 +129,65 @@ def _draw_place(energies: _Floats, low: int, high: int, rng: np.random.Generator
 
 
 @compiled
+def _tabulate_weights(model: Model) -> _Floats:
+    """Weights of all numbers of units that places of an item can differ by, up to nothing."""
+    n_items, n_tiers = model.labels.shape[0], model.placing.shape[0]
+    largest = model.misplaced * n_items * n_items
+    if model.placing.size > 0:
+        # Each item changes its block by one, but for the one that is moved.
+        largest += (n_items + n_tiers) * (model.placing.max() - model.placing.min())
+    if model.theta > 0.0:
+        largest = min(largest, int(MOST_ENERGY / model.theta) + 1)
+    weights = np.exp(-model.theta * np.arange(largest + 1))
+    if model.theta * largest > MOST_ENERGY:
+        weights[largest] = 0.0
+    return weights
+
+
+@compiled
 def reinsert_items(
     places: _Places,
     relations: npt.NDArray[np.bool_],
-    votes: _Votes,
     which: _Integers,
     model: Model,
     rng: np.random.Generator,
 ) -> None:
     """Take out every item of every row once, and put it back at random; in place.
 
-    ``relations[which[row]]`` is the partial order that a row must keep to, and
-    ``votes[which[row]][a, b]`` how often the answer put a above b, if it may be mistaken; else it
-    has shape (rows, 0, 0).
+    ``relations[which[row]]`` is the partial order that a row must keep to.
     """
     n_items = model.labels.shape[0]
     n_tiers = model.placing.shape[0]
-    table = np.empty((n_tiers, n_tiers), dtype=np.int64)
-    ordering = np.empty(n_items, dtype=np.int64)
-    energies = np.empty(n_items)
+    starts = np.full(n_tiers + 1, n_items, dtype=np.int64)
+    for place in range(n_items - 1, -1, -1):
+        starts[model.block_of_place[place]] = place
+    others = np.empty(n_items, dtype=np.int64)
+    units = np.empty(n_items, dtype=np.int64)
+    weights = _tabulate_weights(model)
     for row in range(places.shape[0]):
-        answer = which[row]
-        current = places[row]
-        _tabulate(places, row, model, table)
+        relation, current = relations[which[row]], places[row]
         for item in range(n_items):
-            ordering[current[item]] = item
+            others[current[item]] = item
         for item in range(n_items):
-            low, high = _bounds(relations[answer], current, item)
+            low, high = _bounds(relation, current, item)
             if low == high:
                 continue
-            arguments = (model, votes[answer], energies)
-            energies[current[item]] = 0.0
-            _walk(current, ordering, table, current[item], low, *arguments)
-            _walk(current, ordering, table, low, high, *arguments)
-            chosen = _draw_place(energies, low, high, rng)
-            _walk(current, ordering, table, high, chosen, *arguments)
+            for place in range(current[item], n_items - 1):
+                others[place] = others[place + 1]
+            units[low] = 0
+            for place in range(low, high):
+                units[place + 1] = units[place]
+                block = model.block_of_place[place]
+                if place + 1 == starts[block + 1]:
+                    start, end = starts[block], starts[block + 2]
+                    change = _cross(others, place, model.labels[item], start, end, model)
+                    units[place + 1] += change
+            chosen = _draw_place(units, low, high, weights, rng)
+            for place in range(n_items - 1, chosen, -1):
+                others[place] = others[place - 1]
+            others[chosen] = item
+            for place in range(min(chosen, current[item]), max(chosen, current[item]) + 1):
+                current[others[place]] = place
 
 
 @compiled
@@ -218,21 +224,9 @@ def refill_places(
             else:
                 proposal[0, sequence[listed]] = place
                 listed += 1
-        _tabulate(places, row, model, table)
+        tabulate(places, row, model, table)
         units = table_units(table, model.misplaced, model.placing)
-        _tabulate(proposal, 0, model, table)
+        tabulate(proposal, 0, model, table)
         change = table_units(table, model.misplaced, model.placing) - units
         if change <= 0 or rng.random() < np.exp(-model.theta * change):
             places[row] = proposal[0]
-
-
-@compiled
-def votes_against(places: _Places, votes: _Votes, which: _Integers) -> _Integers:
-    """Count the votes of each row that its ordering goes against."""
-    numbers = np.zeros(places.shape[0], dtype=np.int64)
-    for row in range(places.shape[0]):
-        for first in range(places.shape[1]):
-            for second in range(places.shape[1]):
-                if places[row, first] > places[row, second]:
-                    numbers[row] += votes[which[row], first, second]
-    return numbers

@@ -6,6 +6,8 @@
 ``strict.py``        these, tiers of one item each and the Kendall distance: closed form
 ``boards.py``        these, the Hamming distance, any number of items
 ``interleaved.py``   lists of some items, all others anywhere: summed over by a recursion
+``prefixes.py``      the same for many of them: what they have in common is computed once
+``weak_orders.py``   groups of items in order, no order within groups: summed over by a recursion
 ``extensions.py``    any partial order with few completions: all of them are listed
 ``augmentation.py``  any partial order: completions are drawn
 ``votes.py``         pairwise answers that may be mistaken, so may contradict each other

@@ -11,14 +11,16 @@ import numpy as np
 from tierwise._encoding import NOT_LISTED
 from tierwise.counts import first_places
 from tierwise.errors import InputError, TooLargeError
-from tierwise.incomplete import boards, strict
+from tierwise.incomplete import boards, strict, weak_orders
 from tierwise.incomplete.augmentation import DrawnCompletions
 from tierwise.incomplete.base import ExactCompletions
 from tierwise.incomplete.extensions import ListedCompletions
-from tierwise.incomplete.interleaved import InterleavedAnswers, can_be_interleaved
+from tierwise.incomplete.interleaved import InterleavedAnswers, have_ties, work_of
 from tierwise.incomplete.partial import orders_of_places, orders_of_preferences
+from tierwise.incomplete.prefixes import SharedInterleavings, are_affordable
 from tierwise.incomplete.recursive import RecursiveTopAnswers, is_affordable
 from tierwise.incomplete.top import TopAnswers, groups_of
+from tierwise.incomplete.weak_orders import WeakOrders
 from tierwise.preferences import Preferences
 
 if TYPE_CHECKING:
@@ -34,8 +36,11 @@ if TYPE_CHECKING:
 # Completions of one answer, and of all of them, up to which they are listed: some 100 MB.
 MOST_COMPLETIONS = 5040
 MOST_COMPLETIONS_IN_ALL = 2_000_000
-# Numbers that an evaluation of answers with free items may go through: some hundredths of a second.
+# Numbers that an evaluation of answers with ties or free items may go through: some hundredths of a
+# second.
 MOST_WORK = 2_000_000
+# Distinct answers from which on it pays to find what they have in common.
+MANY_ANSWERS = 1000
 
 
 @dataclass(frozen=True)
@@ -106,8 +111,8 @@ def answers_of(
     rng
         Generator, for answers whose completions are drawn.
     most_work
-        Numbers that an evaluation may go through to sum over answers whose other items may be
-        anywhere; beyond, their completions are listed or drawn.
+        Numbers that an evaluation may go through to sum over answers with ties, or whose other
+        items may be anywhere; beyond, their completions are listed or drawn.
     """
     if isinstance(data, Preferences):
         if data.cycles == "keep":
@@ -126,12 +131,17 @@ def answers_of(
         kind = _kind_of_top(sizes, distance) or RecursiveTopAnswers
         top = kind(first[recursive], weights[recursive], sizes, distance)
         parts.append(Part(np.flatnonzero(recursive), top))
-    chains = ~recursive
-    chains[chains] = can_be_interleaved(first[chains], sizes, most_work)
-    if chains.any():
-        interleaved = InterleavedAnswers(first[chains], weights[chains], sizes, distance)
-        parts.append(Part(np.flatnonzero(chains), interleaved))
-    others = ~(recursive | chains)
+    chains = ~recursive & ~have_ties(first)
+    interleaved = _kind_of_chains(first[chains], sizes, most_work) if chains.any() else None
+    if interleaved is not None:
+        summed = interleaved(first[chains], weights[chains], sizes, distance)
+        parts.append(Part(np.flatnonzero(chains), summed))
+        recursive |= chains
+    weak = ~recursive & _are_affordable_groups(first, sizes, most_work)
+    if weak.any():
+        groups = WeakOrders(first[weak], weights[weak], sizes, distance)
+        parts.append(Part(np.flatnonzero(weak), groups))
+    others = ~(recursive | weak)
     if others.any():
         orders = orders_of_places(first[others], weights[others])
         parts += _general_parts(orders, np.flatnonzero(others), sizes, distance, rng)
@@ -154,6 +164,27 @@ def _kind_of_top(sizes: Sizes, distance: Distance) -> type[TopAnswers] | None:
     if is_affordable(sizes):
         return RecursiveTopAnswers
     return boards.BoardTopAnswers if boards.applies(sizes, distance) else None
+
+
+def _kind_of_chains(
+    first: Places, sizes: Sizes, most_work: float
+) -> type[InterleavedAnswers] | None:
+    """Return how lists without ties are summed over, all others being anywhere; None if not."""
+    shared = are_affordable(first, sizes)
+    if work_of(first, sizes).sum() <= most_work and not (shared and len(first) >= MANY_ANSWERS):
+        return InterleavedAnswers
+    return SharedInterleavings if shared else None
+
+
+def _are_affordable_groups(first: Places, sizes: Sizes, most_work: float) -> npt.NDArray[np.bool_]:
+    """Tell which answers put all items into groups that are summed over with little work."""
+    able = (first != NOT_LISTED).all(axis=1)
+    work = np.full(len(first), np.inf)
+    work[able] = weak_orders.work_of(first[able], sizes)
+    cheapest = np.argsort(work, kind="stable")
+    affordable = np.zeros(len(first), dtype=np.bool_)
+    affordable[cheapest] = np.cumsum(work[cheapest]) <= most_work
+    return affordable
 
 
 def _can_be_summed_recursively(

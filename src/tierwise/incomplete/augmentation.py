@@ -76,7 +76,6 @@ class DrawnCompletions(Completions):
                 'refill; use proposal="reinsert"'
             )
         self._orders = orders
-        self._votes = np.empty((len(orders.weights), 0, 0), dtype=np.int64)
         self._rng = rng
         self._proposal = proposal
         rows = np.arange(len(orders.weights))
@@ -119,7 +118,7 @@ class DrawnCompletions(Completions):
             refill_places(self.places, self._orders.first, self._which, model, self._rng)
         else:
             relations = self._orders.relations
-            reinsert_items(self.places, relations, self._votes, self._which, model, self._rng)
+            reinsert_items(self.places, relations, self._which, model, self._rng)
 
     def _model(self, labels: Labels, theta: float, share: float) -> Model:
         rule = self.rule
@@ -129,7 +128,6 @@ class DrawnCompletions(Completions):
             rule.misplaced,
             rule.placing,
             share * theta * rule.unit,
-            penalty=0.0,
         )
 
     def energies(self, labels: Labels, theta: float) -> Floats:
@@ -160,7 +158,7 @@ class DrawnCompletions(Completions):
             add_block_pair_counts(self.blocks, shares, precedence)
         return self._costs(membership, precedence)
 
-    def adapt(self, labels: Labels, theta: float, share: float) -> float:
+    def adapt(self, labels: Labels, theta: float, share: float) -> float:  # noqa: ARG002
         """Learn from the completions at hand what else the model needs; here there is nothing.
 
         Parameters
@@ -224,11 +222,18 @@ class DrawnCompletions(Completions):
         )
         return float((self._row_weights * variances).sum())
 
-    def log_weight(self, labels: Labels, theta: float) -> Estimate:
+    def log_weight(self, labels: Labels, theta: float, *, stretches: int = STRETCHES) -> Estimate:
         """Estimate the sum over answers of the log of the summed weights of their completions.
 
         As a function of the share of the energy that counts, its derivative is minus the mean
         energy, which is averaged along a path from 0, where all completions are equally likely.
+
+        Parameters
+        ----------
+        labels, theta
+            Tiers and theta.
+        stretches
+            Number of stretches of sweeps at each of the shares, at least 2.
         """
         nodes, widths = np.polynomial.legendre.leggauss(PATH_NODES)
         value = float((self.weights * self.log_numbers).sum())
@@ -237,6 +242,7 @@ class DrawnCompletions(Completions):
             means, _ = self._average(
                 lambda: self.energies(labels, theta),
                 lambda share=float(share): self.sweep(labels, theta, share),  # type: ignore[misc]
+                stretches,
             )
             totals = (self._row_weights * means).sum(axis=1)
             value -= float(width * totals.mean())
@@ -244,17 +250,20 @@ class DrawnCompletions(Completions):
         return Estimate(value, standard_error=variance**0.5, method="path")
 
     def _average(
-        self, measure: Callable[[], Floats], sweep: Callable[[], None]
+        self,
+        measure: Callable[[], Floats],
+        sweep: Callable[[], None],
+        stretches: int = STRETCHES,
     ) -> tuple[Floats, Floats]:
         """Measure after each of many sweeps; return means of stretches, and variances."""
         for _ in range(self._sweeps):
             sweep()
-        means = np.zeros((STRETCHES, len(self.places)))
+        means = np.zeros((stretches, len(self.places)))
         squares = np.zeros(len(self.places))
-        for stretch in range(STRETCHES):
+        for stretch in range(stretches):
             for _ in range(self._sweeps):
                 sweep()
                 values = measure()
                 means[stretch] += values / self._sweeps
-                squares += values**2 / (self._sweeps * STRETCHES)
+                squares += values**2 / (self._sweeps * stretches)
         return means, squares - means.mean(axis=0) ** 2

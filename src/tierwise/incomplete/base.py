@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
 from functools import reduce
-from typing import Self, TypeAlias
+from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from tierwise.sizes import Sizes
 
 Labels: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
+
+# What an evaluation takes however little there is to do.
+SECONDS_OF_AN_EVALUATION = 1e-4
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,13 @@ class Completions(ABC):
 
 class ExactCompletions(Completions):
     """Incomplete answers whose completions can all be summed over."""
+
+    seconds_of_a_number: ClassVar[float] = 5e-9
+
+    @property
+    def seconds(self) -> float:
+        """About how long an evaluation takes."""
+        return SECONDS_OF_AN_EVALUATION + self.seconds_of_a_number * self.work
 
     @property
     @abstractmethod

@@ -100,18 +100,25 @@ def climb(likelihood: Likelihood, labels: Labels) -> Maximum:
     path = [value]
     for _ in range(MOST_ROUNDS):
         costs = likelihood.expected_costs(labels, theta)
-        better = closer_labels(costs, likelihood.partition.sizes, labels)
+        closer = closer_labels(costs, likelihood.partition.sizes, labels)
+        better = None if closer is None else _raised(likelihood, closer, theta, value)
         if better is None:
-            better = _swap(likelihood, costs, labels, theta, value)
+            swapped = _swap(likelihood, costs, labels, theta, value)
+            better = None if swapped is None else _raised(likelihood, swapped, theta, value)
         if better is None:
             break
-        new_theta = likelihood.best_theta(better, start=theta)
-        new_value = likelihood.value(better, new_theta)
-        if new_value <= value + LEAST_GAIN * abs(value):
-            break
-        labels, theta, value = better, new_theta, new_value
+        labels, theta, value = better
         path.append(value)
     return Maximum(labels, theta, value, tuple(path))
+
+
+def _raised(
+    likelihood: Likelihood, labels: Labels, theta: float, value: float
+) -> tuple[Labels, float, float] | None:
+    """Return other tiers with their best theta and log-likelihood, if it is above a value."""
+    best_theta = likelihood.best_theta(labels, start=theta)
+    raised = likelihood.value(labels, best_theta)
+    return (labels, best_theta, raised) if raised > value + LEAST_GAIN * abs(value) else None
 
 
 def closer_labels(costs: Costs, sizes: Sizes, labels: Labels) -> Labels | None:

@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isinf, log
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.counting import add_answer_places
-from tierwise._kernels.extensions import block_units, list_extensions
 from tierwise._random import RandomSource, as_generator
 from tierwise.distances import get_distance
 from tierwise.errors import InputError, TooLargeError
-from tierwise.incomplete.answers import MOST_COMPLETIONS, answered_places
-from tierwise.incomplete.augmentation import DrawnCompletions
-from tierwise.incomplete.likelihood import LARGEST_THETA_OF_UNIT
-from tierwise.incomplete.partial import PartialOrders, orders_of_places, orders_of_preferences
+from tierwise.fit_result import Fit
+from tierwise.incomplete.answers import answered_places
+from tierwise.incomplete.imputed_places import (
+    DRAWS_OF_A_MODEL,
+    GivenModel,
+    OpenAnswers,
+    drawn_places,
+    models_to_sum,
+    summed_places,
+)
+from tierwise.incomplete.partial import orders_of_places, orders_of_preferences
+from tierwise.incomplete.votes import votes_of
+from tierwise.model import ClusteredMallows
 from tierwise.preferences import Preferences
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise.distances import Distance
-    from tierwise.fit_result import Fit
-    from tierwise.incomplete.base import Floats, Labels
-    from tierwise.model import ClusteredMallows
+    from tierwise.incomplete.base import Floats
+    from tierwise.posterior import Posterior
     from tierwise.rankings import Rankings
-    from tierwise.sizes import Sizes
     from tierwise.tiers import Item
 
-# Numbers that the probabilities of all distinct answers may take: 800 MB.
-MOST_PROBABILITIES = 100_000_000
+# Numbers that the probabilities of all distinct answers may take, three times over: 700 MB.
+MOST_PROBABILITIES = 30_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,6 +49,8 @@ class Imputation:
         Whether all completions were summed over; else they were drawn.
     error : float
         Typical standard error of a probability that is neither 0 nor 1; 0 where exact.
+    n_models : int
+        Number of draws from a posterior that were averaged over; 1 for a model or a fit.
     pattern_probabilities, pattern_of : numpy.ndarray
         ``pattern_probabilities[pattern, item, place]`` of the distinct answers, places counted from
         0, and which of them each answer is.
@@ -54,6 +59,7 @@ class Imputation:
     items: tuple[Item, ...]
     exact: bool
     error: float
+    n_models: int
     pattern_probabilities: Floats
     pattern_of: npt.NDArray[np.int64]
 
@@ -63,7 +69,8 @@ class Imputation:
 
     def __repr__(self) -> str:
         how = "exact" if self.exact else f"drawn, standard error about {self.error:.2g}"
-        return f"Imputation({len(self)} answers, {len(self.items)} items, {how})"
+        over = f", {self.n_models} draws of the posterior" if self.n_models > 1 else ""
+        return f"Imputation({len(self)} answers, {len(self.items)} items{over}, {how})"
 
     def place_probabilities(self, answer: int) -> Floats:
         """Probability of each place (column) of each item (row) in an answer, by its number from 0.
@@ -82,7 +89,7 @@ class Imputation:
 
 def impute(
     data: Rankings | Preferences,
-    model: ClusteredMallows | Fit,
+    model: ClusteredMallows | Fit | Posterior,
     *,
     draws: int = 2000,
     rng: RandomSource = None,
@@ -90,14 +97,17 @@ def impute(
     """Say where each assessor would have placed the items that the answer leaves open.
 
     Given tiers and theta, each complete ordering that agrees with an answer has a probability. They
-    are summed over where no answer has many of them, and drawn otherwise.
+    are summed over where no answer has many of them, and drawn otherwise. If answers may be
+    mistaken, each complete ordering is possible, and no place is certain.
 
     Parameters
     ----------
     data
         Incomplete rankings, or preferences.
     model
-        A model, or a fit.
+        A model, or a fit; or a posterior, over draws of which the probabilities are averaged: all
+        of them, or as many as are affordable, evenly spaced. Preferences that may be mistaken need
+        a fit or a posterior of such.
     draws
         Number of completions that are drawn of each answer, where they are drawn.
     rng
@@ -118,73 +128,66 @@ def impute(
     """
     if draws < 2:
         raise InputError(f"draws must be at least 2; got {draws}")
-    labels = model.tiers.label_array(data.items)
-    distance = get_distance(model.distance)
-    sizes = model.tiers.sizes
-    orders, pattern_of = _orders_of(data)
-    n_patterns, n_items = len(orders.weights), len(data.items)
+    models = _models_of(model, data.items)
+    may_be_mistaken = isinstance(data, Preferences) and data.cycles == "keep"
+    if may_be_mistaken and models[0].mistake_probability is None:
+        raise InputError(
+            "these preferences may be mistaken, and the model does not say how often: impute with "
+            "a fit or a posterior of them"
+        )
+    answers = _open_answers(data)
+    n_patterns, n_items = len(answers.log_numbers), len(data.items)
     if n_patterns * n_items**2 > MOST_PROBABILITIES:
         raise TooLargeError(
             f"probabilities of {n_patterns} distinct answers on {n_items} items are too many to "
             "keep: impute a subset of the answers"
         )
-    theta = model.theta
-    if isinf(theta):
-        theta = LARGEST_THETA_OF_UNIT / distance.rule(sizes).in_largest_units().unit
-    if orders.log_numbers.max() < log(MOST_COMPLETIONS) + 1e-9:
-        probabilities, error = _summed(orders, labels, sizes, distance, theta), 0.0
+    distance = get_distance(model.distance)
+    summed = models_to_sum(answers, len(models))
+    if summed:
+        chosen, error = _evenly(models, summed), 0.0
+        probabilities = summed_places(answers, chosen, distance)
     else:
-        drawn = DrawnCompletions(orders, sizes, distance, as_generator(rng))
-        probabilities, error = _drawn(drawn, labels, theta, draws)
-    return Imputation(data.items, error == 0.0, error, probabilities, pattern_of)
+        chosen = _evenly(models, max(draws // DRAWS_OF_A_MODEL, 2))
+        probabilities, error = drawn_places(answers, chosen, distance, draws, as_generator(rng))
+    return Imputation(
+        data.items, bool(summed), error, len(chosen), probabilities, answers.pattern_of
+    )
 
 
-def _orders_of(
-    data: Rankings | Preferences,
-) -> tuple[PartialOrders, npt.NDArray[np.int64]]:
+def _models_of(
+    model: ClusteredMallows | Fit | Posterior, items: tuple[Item, ...]
+) -> list[GivenModel]:
+    """Return tiers and theta of a model, or of all draws of a posterior, for given items."""
+    if isinstance(model, ClusteredMallows | Fit):
+        labels = model.tiers.label_array(items)
+        mistakes = model.mistake_probability if isinstance(model, Fit) else None
+        return [GivenModel(labels, model.theta, mistakes)]
+    if set(model.items) != set(items):
+        raise InputError("the posterior is of other items than the answers")
+    order = [model.items.index(item) for item in items]
+    probabilities = model.mistake_probabilities
+    every = [None] * len(model) if probabilities is None else probabilities.tolist()
+    labels_of_draws = np.ascontiguousarray(model.labels[:, order]) - 1
+    return [
+        GivenModel(labels, theta, probability)
+        for labels, theta, probability in zip(
+            labels_of_draws, model.thetas.tolist(), every, strict=True
+        )
+    ]
+
+
+def _evenly(models: list[GivenModel], number: int) -> list[GivenModel]:
+    """Choose at most so many of the models, evenly spaced."""
+    chosen = np.linspace(0, len(models) - 1, min(number, len(models))).round().astype(int)
+    return [models[position] for position in chosen.tolist()]
+
+
+def _open_answers(data: Rankings | Preferences) -> OpenAnswers:
     if isinstance(data, Preferences):
         if data.cycles == "keep":
-            raise InputError("preferences that may be mistaken cannot be imputed")
-        return orders_of_preferences(data)
+            votes = votes_of(data)
+            return OpenAnswers(votes, votes.pattern_of)
+        return OpenAnswers(*orders_of_preferences(data))
     weights = data.pattern_weights.astype(np.float64)
-    return orders_of_places(answered_places(data), weights), data.pattern_of
-
-
-def _summed(
-    orders: PartialOrders, labels: Labels, sizes: Sizes, distance: Distance, theta: float
-) -> Floats:
-    """Sum over all completions of each answer."""
-    n_patterns, n_items = len(orders.weights), len(labels)
-    block_of_place = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    rule = distance.rule(sizes).in_largest_units()
-    probabilities = np.zeros((n_patterns, n_items, n_items))
-    numbers = np.round(np.exp(orders.log_numbers)).astype(np.int64)
-    for pattern, number in enumerate(numbers.tolist()):
-        places = list_extensions(orders.relations[pattern], number)
-        units = block_units(block_of_place[places], labels, rule.misplaced, rule.placing)
-        weights = np.exp(-theta * rule.unit * (units - units.min()))
-        row = np.zeros(len(places), dtype=np.int64)
-        add_answer_places(places, weights / weights.sum(), row, probabilities[pattern][None])
-    return probabilities
-
-
-def _drawn(
-    drawn: DrawnCompletions, labels: Labels, theta: float, draws: int
-) -> tuple[Floats, float]:
-    """Draw completions of each answer, in two halves that tell how far off they are."""
-    n_patterns, n_items = drawn.places.shape
-    rows = np.arange(n_patterns)
-    halves = []
-    half = max(draws // 2, 1)
-    for _ in range(2):
-        for _ in range(max(half // 10, 5)):
-            drawn.sweep(labels, theta)
-        counts = np.zeros((n_patterns, n_items, n_items))
-        for _ in range(half):
-            drawn.sweep(labels, theta)
-            add_answer_places(drawn.places, np.full(n_patterns, 1.0 / half), rows, counts)
-        halves.append(counts)
-    mean = (halves[0] + halves[1]) / 2
-    in_doubt = (mean > 0) & (mean < 1)
-    spread = (halves[0] - halves[1])[in_doubt] / 2
-    return mean, float(np.sqrt((spread**2).mean()))
+    return OpenAnswers(orders_of_places(answered_places(data), weights), data.pattern_of)

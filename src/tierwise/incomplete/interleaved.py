@@ -59,11 +59,14 @@ class InterleavedAnswers(ExactCompletions):
         Of the model.
     """
 
+    seconds_of_a_number = 5e-8
+
     def __init__(self, first: Places, weights: Floats, sizes: Sizes, distance: Distance) -> None:
         n_items = first.shape[1]
         logs = log_factorials(n_items)
         n_listed = (first != NOT_LISTED).sum(axis=1)
         super().__init__(sizes, distance, weights, log_numbers=logs[-1] - logs[n_listed])
+        self._first = first
         self._n_listed = n_listed.astype(np.int64)
         in_order = np.where(first == NOT_LISTED, n_items, first)
         self._sequences = np.argsort(in_order, axis=1, kind="stable").astype(np.int64)
@@ -105,11 +108,9 @@ class InterleavedAnswers(ExactCompletions):
         return self._costs(membership, precedence)
 
 
-def can_be_interleaved(first: Places, sizes: Sizes, most_work: float) -> npt.NDArray[np.bool_]:
-    """Tell which answers have no ties among the listed items; none if all are too much work."""
+def have_ties(first: Places) -> npt.NDArray[np.bool_]:
+    """Tell which answers have ties among the listed items."""
     ascending = np.sort(first, axis=1)
     tied = (ascending[:, 1:] == ascending[:, :-1]) & (ascending[:, 1:] != NOT_LISTED)
-    able: npt.NDArray[np.bool_] = ~tied.any(axis=1)
-    if work_of(first[able], sizes).sum() > most_work:
-        able[:] = False
-    return able
+    ties: npt.NDArray[np.bool_] = tied.any(axis=1)
+    return ties

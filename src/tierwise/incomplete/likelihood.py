@@ -20,6 +20,10 @@ LARGEST_THETA_OF_UNIT = 46.0
 # A maximum beyond this one cannot be told from an infinite theta: it would take a single deviation
 # among tens of billions of rankings.
 LARGEST_FINITE_THETA_OF_UNIT = 25.0
+# From here on the slope may be lost in rounding: the log-likelihood is compared with that at
+# infinity, up to so much an answer.
+DOUBTFUL_THETA_OF_UNIT = 10.0
+ROUNDING = 1e-10
 
 
 @dataclass(frozen=True)
@@ -84,9 +88,8 @@ class Likelihood:
         theta = min(max(start, 1e-3 / self.partition.rule.unit), largest)
         for _ in range(100):
             sums = self.sums(labels, theta)
-            moments = self.partition.moments(theta)
-            slope = self.n_rankings * float(moments.mean) - sums.mean
-            curvature = sums.variance - self.n_rankings * float(moments.variance)
+            slope = self.n_rankings * float(self.partition.mean(theta)) - sums.mean
+            curvature = sums.variance - self.n_rankings * float(self.partition.variance(theta))
             if slope > 0.0:
                 low = theta
             else:
@@ -101,6 +104,14 @@ class Likelihood:
             theta = following
             if settled or theta < 1e-9 * largest:
                 break
-        if theta * self.partition.rule.unit > LARGEST_FINITE_THETA_OF_UNIT:
+        if self._is_as_good_as_infinite(labels, theta):
             return inf
         return 0.0 if theta < 1e-9 * largest else theta
+
+    def _is_as_good_as_infinite(self, labels: Labels, theta: float) -> bool:
+        """Tell whether the log-likelihood is no lower where theta is infinite."""
+        of_unit = theta * self.partition.rule.unit
+        if not DOUBTFUL_THETA_OF_UNIT < of_unit <= LARGEST_FINITE_THETA_OF_UNIT:
+            return of_unit > LARGEST_FINITE_THETA_OF_UNIT
+        at_infinity = self.value(labels, self.largest_theta)
+        return at_infinity >= self.value(labels, theta) - ROUNDING * self.n_rankings

@@ -13,6 +13,8 @@ from tierwise.rankings import Rankings
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from tierwise.preferences import Preferences
+
 
 def observe_like(complete: Rankings, observed: Rankings) -> Rankings:
     """Hide of each complete ranking what one of the observed answers hides.
@@ -51,6 +53,46 @@ def observe_like(complete: Rankings, observed: Rankings) -> Rankings:
         places = _ranks(np.where(listed, places, n_items + places))
     hidden = np.take_along_axis(written, places, axis=1).astype(np.int32)
     return Rankings(observed.items, hidden, unranked=observed.unranked)
+
+
+def answer_like(
+    complete: Rankings,
+    observed: Preferences,
+    mistake_probability: float | None,
+    rng: np.random.Generator,
+) -> Preferences:
+    """Let complete rankings compare the pairs of items that were compared, as often.
+
+    Parameters
+    ----------
+    complete
+        As many complete rankings as there are assessors.
+    observed
+        Pairwise answers.
+    mistake_probability
+        Probability that an answer is mistaken, if any may be.
+    rng
+        Generator, for mistakes.
+
+    Examples
+    --------
+    >>> from tierwise import Preferences
+    >>> complete = Rankings.from_orderings([["c", "b", "a"]])
+    >>> observed = Preferences.from_pairs([("Ann", "a", "b"), ("Ann", "c", "a")], items="abc")
+    >>> answer_like(complete, observed, None, np.random.default_rng(1)).pairs(0)
+    [('b', 'a'), ('c', 'a')]
+    """
+    if len(observed) != len(complete):
+        raise InputError(f"{len(observed)} rankings are needed; got {len(complete)}")
+    order = [complete.items.index(item) for item in observed.items]
+    places = complete.patterns[complete.pattern_of][:, order]
+    times = observed.direct.astype(np.int32) if observed.times is None else observed.times
+    # Of both orders of a pair, one agrees with the ranking: all answers are right at first.
+    right = (times + times.transpose(0, 2, 1)) * (places[:, :, None] < places[:, None, :])
+    wrong = np.zeros_like(right)
+    if mistake_probability is not None:
+        wrong = rng.binomial(right, mistake_probability).astype(np.int32)
+    return observed.with_answers(right - wrong + wrong.transpose(0, 2, 1))
 
 
 def _ranks(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import hypot, inf, isinf, nan, sqrt
+from dataclasses import replace
+from math import hypot, inf, isinf, log, nan, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -11,17 +12,20 @@ import numpy as np
 from tierwise._kernels.objective import total_cost
 from tierwise.consensus import Consensus
 from tierwise.errors import InputError
-from tierwise.fitting import Settings, Solution
+from tierwise.estimate import Estimate
+from tierwise.fitting import Settings, Solution, make_partition
 from tierwise.incomplete.answers import answered_places, answers_of
 from tierwise.incomplete.expectation import Maximum, maximise, starting_labels
 from tierwise.incomplete.likelihood import Likelihood
 from tierwise.incomplete.partial import orders_of_places, orders_of_preferences
 from tierwise.incomplete.stochastic import settle
-from tierwise.partition import partition_function
+from tierwise.partition.interpolated import for_many_thetas
 from tierwise.preferences import Preferences
 from tierwise.theta import ThetaEstimate
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tierwise.distances import Distance
     from tierwise.incomplete.augmentation import DrawnCompletions
     from tierwise.incomplete.base import ExactCompletions, Labels
@@ -29,6 +33,9 @@ if TYPE_CHECKING:
     from tierwise.rankings import Rankings
     from tierwise.sizes import Sizes
 
+# Steps for one theta beyond which the partition function is estimated: there are many thetas.
+LEAST_BUDGET = 1e7
+BUDGET_OF_AN_ANSWER = 1e6
 # Besides the tiers closest to the answers, climbs start from random ones: as many as are cheap.
 WORK_OF_RANDOM_STARTS = 200_000
 MOST_RANDOM_STARTS = 5
@@ -61,7 +68,10 @@ def solve_incomplete(
         from tierwise.incomplete.mistakes import solve_with_mistakes
 
         return solve_with_mistakes(data, sizes, distance, settings, rng)
-    partition = partition_function(sizes, distance, method=settings.partition_method, rng=rng)
+    # The error of an estimate counts as often as there are answers: few of them can do with one.
+    budget = max(BUDGET_OF_AN_ANSWER * float(data.n_rankings), LEAST_BUDGET)
+    settings = replace(settings, partition_budget=min(budget, settings.partition_budget))
+    partition = for_many_thetas(make_partition(sizes, distance, settings, rng))
     if len(sizes) == 1:
         return _no_tiers(data, partition)
     answers = answers_of(data, sizes, distance, rng)
@@ -122,9 +132,46 @@ def starts_of(likelihood: Likelihood, method: str, rng: np.random.Generator) -> 
 def theta_with_error(likelihood: Likelihood, top: Maximum, confidence: float) -> ThetaEstimate:
     """Return theta with its standard error, by the information that the answers hold about it."""
     if isinf(top.theta):
-        return ThetaEstimate(inf, nan, (0.0, inf), "exact")
+        lower = _least_theta_of_agreement(
+            lambda theta: likelihood.value(top.labels, theta),
+            likelihood.largest_theta,
+            confidence,
+            tolerance=1e-6,
+        )
+        return ThetaEstimate(inf, nan, (lower, inf), "exact")
     information = likelihood.information(top.labels, top.theta)
     return theta_of_information(top.theta, information, confidence)
+
+
+def _least_theta_of_agreement(
+    value: Callable[[float], float], largest: float, confidence: float, tolerance: float
+) -> float:
+    """Smallest theta at which answers that all agree with the tiers are not too surprising.
+
+    There their likelihood is one minus the confidence of what it is where theta is infinite.
+
+    Parameters
+    ----------
+    value
+        Log-likelihood for a theta.
+    largest
+        A theta that is as good as infinite.
+    confidence
+        Level of the interval.
+    tolerance
+        Share of theta that it may be off.
+    """
+    bound = value(largest) + log(1 - confidence)
+    low, high = 0.0, largest
+    if value(low) >= bound:
+        return 0.0
+    while high - low > tolerance * high:
+        middle = (low + high) / 2
+        if value(middle) < bound:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 def theta_of_information(
@@ -146,27 +193,38 @@ def _solve_by_drawing(
     rng: np.random.Generator,
 ) -> Solution:
     settled = settle(exact, drawn, partition, settings.method, rng)
-    theta = min(settled.theta, Likelihood((), partition).largest_theta)
-    log_weight = drawn.log_weight(settled.labels, theta)
-    known = [part.sums(settled.labels, theta) for part in exact]
+    labels = settled.labels
     n_rankings = sum(float(part.weights.sum()) for part in (*exact, drawn))
-    log_partition = partition.log_value(theta)
-    information = n_rankings * float(partition.variance(theta))
-    information -= sum(sums.variance for sums in known)
-    information -= drawn.variance(settled.labels, theta)
-    return Solution(
-        consensus=unproved(settled.labels, settled.total, "stochastic expectation-maximisation"),
-        theta=theta_of_information(
+
+    def value(theta: float) -> Estimate:
+        """Estimate the log-likelihood."""
+        known = sum(part.sums(labels, theta).log_weight for part in exact)
+        log_weight, log_partition = drawn.log_weight(labels, theta), partition.log_value(theta)
+        return Estimate(
+            float(log_weight) + known - n_rankings * float(log_partition),
+            standard_error=hypot(
+                log_weight.standard_error, n_rankings * log_partition.standard_error
+            ),
+            method=log_weight.method,
+        )
+
+    largest = Likelihood((), partition).largest_theta
+    if isinf(settled.theta):
+        lower = _least_theta_of_agreement(value, largest, settings.confidence, tolerance=1e-2)
+        estimate = ThetaEstimate(inf, nan, (lower, inf), "exact", converged=settled.converged)
+    else:
+        information = n_rankings * float(partition.variance(settled.theta))
+        information -= sum(part.sums(labels, settled.theta).variance for part in exact)
+        information -= drawn.variance(labels, settled.theta)
+        estimate = theta_of_information(
             settled.theta, information, settings.confidence, converged=settled.converged
-        ),
-        log_likelihood=(
-            float(log_weight)
-            + sum(sums.log_weight for sums in known)
-            - n_rankings * float(log_partition)
-        ),
-        log_likelihood_error=hypot(
-            log_weight.standard_error, n_rankings * log_partition.standard_error
-        ),
+        )
+    log_likelihood = value(min(settled.theta, largest))
+    return Solution(
+        consensus=unproved(labels, settled.total, "stochastic expectation-maximisation"),
+        theta=estimate,
+        log_likelihood=float(log_likelihood),
+        log_likelihood_error=log_likelihood.standard_error,
         partition_method=partition.method,
         log_completions=sum(
             float((part.weights * part.log_numbers).sum()) for part in (*exact, drawn)

@@ -9,6 +9,7 @@ average settles. The number of rounds is limited.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from tierwise._kernels.objective import total_cost
 from tierwise.distances import Costs
-from tierwise.incomplete.base import expected_costs_of
+from tierwise.incomplete.base import add_costs, expected_costs_of
 from tierwise.incomplete.expectation import closer_labels, first_labels, neighbouring_swaps
 from tierwise.incomplete.likelihood import LARGEST_THETA_OF_UNIT
 from tierwise.theta import estimate_theta
@@ -33,6 +34,13 @@ MOST_ROUNDS = 200
 # Settled: the same tiers, and theta moving by less than this share, so many rounds in a row.
 STILL_ROUNDS = 10
 STILL_SHARE = 0.002
+# Where answers times squared items are few, settled tiers are left again: so many times, in so many
+# steps, the first of which count this share of the energy.
+MOST_WORK_FOR_WANDERING = 200_000
+WANDERINGS = 4
+WANDERING_STEPS = 60
+LOWEST_SHARE = 0.3
+STRETCHES_TO_COMPARE = 3
 # A swap is made if its gain is above zero by so many standard errors.
 SURE_ERRORS = 3.0
 
@@ -88,14 +96,38 @@ def settle(
     # At a theta of 0 all completions are equally likely, whatever the tiers.
     costs = rounds.draw(labels, 0.0)
     labels = first_labels(costs, partition.sizes, method, rng)
-    settled = rounds.settle_from(labels, rounds.best_theta(labels, costs))
+    settled = _settle_with_swaps(rounds, labels, rounds.best_theta(labels, costs))
+    if drawn.places.size * len(labels) <= MOST_WORK_FOR_WANDERING:
+        settled = _wander(rounds, settled)
+    theta = inf if settled.theta == rounds.largest_theta else settled.theta
+    return replace(settled, theta=theta)
+
+
+def _settle_with_swaps(rounds: _Rounds, labels: Labels, theta: float) -> Settled:
+    """Settle, and again from every swap that is sure to gain."""
+    settled = rounds.settle_from(labels, theta)
     for _ in range(len(labels)):
-        better = _better_swap(exact, drawn, settled)
+        better = rounds.better_swap(settled)
         if better is None:
             break
         settled = rounds.settle_from(better, settled.theta)
-    theta = inf if settled.theta == rounds.largest_theta else settled.theta
-    return replace(settled, theta=theta)
+    return settled
+
+
+def _wander(rounds: _Rounds, settled: Settled) -> Settled:
+    """Leave settled tiers some times, and return the best that were settled on."""
+    best, most = settled, rounds.value(settled.labels, settled.theta)
+    for _ in range(WANDERINGS):
+        labels = rounds.wander_from(best.labels, best.theta)
+        if np.array_equal(labels, best.labels):
+            continue
+        other = _settle_with_swaps(rounds, labels, best.theta)
+        if np.array_equal(other.labels, best.labels):
+            continue
+        value = rounds.value(other.labels, other.theta)
+        if value > most:
+            best, most = other, value
+    return best
 
 
 class _Rounds:
@@ -107,6 +139,7 @@ class _Rounds:
         drawn: DrawnCompletions,
         partition: PartitionFunction,
     ) -> None:
+        self._exact = exact
         self._drawn = drawn
         self._parts: tuple[Completions, ...] = (*exact, drawn)
         self._partition = partition
@@ -128,11 +161,10 @@ class _Rounds:
     def _next_theta(self, labels: Labels, costs: Costs, theta: float) -> float:
         """Make one Newton step towards the best theta: while costs change, more is not worth it."""
         mean = self._mean(labels, costs)
-        moments = self._partition.moments(theta)
-        variance = float(moments.variance)
+        variance = float(self._partition.variance(theta))
         if mean <= 0.0 or variance == 0.0 or theta == 0.0:
             return self.best_theta(labels, costs)
-        following = theta + (float(moments.mean) - mean) / variance
+        following = theta + (float(self._partition.mean(theta)) - mean) / variance
         return min(max(following, theta / 2.0), 2.0 * theta, self.largest_theta)
 
     def settle_from(self, labels: Labels, theta: float) -> Settled:
@@ -154,22 +186,36 @@ class _Rounds:
         total = float(total_cost(labels, costs.linear, costs.pairs))
         return Settled(labels, theta, total, number, converged=still == STILL_ROUNDS)
 
+    def wander_from(self, labels: Labels, theta: float) -> Labels:
+        """Follow completions drawn at a theta that begins low and comes back, one at a time."""
+        for share in np.linspace(LOWEST_SHARE, 1.0, WANDERING_STEPS).tolist():
+            self._drawn.sweep(labels, theta, share)
+            known = (part.expected_costs(labels, share * theta) for part in self._exact)
+            costs = reduce(add_costs, known, self._drawn.costs())
+            closer = closer_labels(costs, self._partition.sizes, labels)
+            labels = labels if closer is None else closer
+        return labels
 
-def _better_swap(
-    exact: Sequence[ExactCompletions], drawn: DrawnCompletions, settled: Settled
-) -> Labels | None:
-    """Return the tiers after the swap that gains most, if that is beyond doubt."""
-    labels, theta = settled.labels, settled.theta
-    swaps = list(neighbouring_swaps(labels))
-    known = sum(part.sums(labels, theta).log_weight for part in exact)
-    best, most = None, 0.0
-    for swapped, gain in zip(swaps, drawn.gains(labels, theta, swaps), strict=True):
-        sure = float(gain) - SURE_ERRORS * gain.standard_error
-        if exact:
-            sure += sum(part.sums(swapped, theta).log_weight for part in exact) - known
-        if sure > most:
-            best, most = swapped, sure
-    return best
+    def value(self, labels: Labels, theta: float) -> float:
+        """Estimate the log-likelihood."""
+        known = sum(part.sums(labels, theta).log_weight for part in self._exact)
+        log_partition = float(self._partition.log_value(theta))
+        log_weight = float(self._drawn.log_weight(labels, theta, stretches=STRETCHES_TO_COMPARE))
+        return log_weight + known - self._n_rankings * log_partition
+
+    def better_swap(self, settled: Settled) -> Labels | None:
+        """Return the tiers after the swap that gains most, if that is beyond doubt."""
+        labels, theta = settled.labels, settled.theta
+        swaps = list(neighbouring_swaps(labels))
+        known = sum(part.sums(labels, theta).log_weight for part in self._exact)
+        best, most = None, 0.0
+        for swapped, gain in zip(swaps, self._drawn.gains(labels, theta, swaps), strict=True):
+            sure = float(gain) - SURE_ERRORS * gain.standard_error
+            if self._exact:
+                sure += sum(part.sums(swapped, theta).log_weight for part in self._exact) - known
+            if sure > most:
+                best, most = swapped, sure
+        return best
 
 
 def _blend(old: Costs, new: Costs, share: float) -> Costs:

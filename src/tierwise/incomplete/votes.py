@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from tierwise._encoding import collapse
-from tierwise._kernels.augmentation import Model, votes_against
+from tierwise._kernels.votes import redraw_orderings, votes_against
+from tierwise.errors import InputError
 from tierwise.incomplete.augmentation import DrawnCompletions
 from tierwise.incomplete.base import Floats, Labels, log_factorials
 from tierwise.incomplete.partial import PartialOrders
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 # Closer to 0 no answers can tell, and orderings without a mistake would be all that is left.
 LEAST_MISTAKE_PROBABILITY = 1e-6
 # Draws that moments are averaged over, of all assessors together; each gets so many.
-DRAWS_OF_MOMENTS = 50_000
-FEWEST_DRAWS, MOST_DRAWS = 40, 500
+DRAWS_OF_MOMENTS = 20_000
+FEWEST_DRAWS, MOST_DRAWS = 16, 500
 
 
 def allowed(probability: float) -> float:
@@ -43,7 +44,7 @@ class Votes(NamedTuple):
     Attributes
     ----------
     said
-        ``said[row, a, b]`` is 1 if item a was put above item b.
+        ``said[row, a, b]`` is how often item a was put above item b.
     weights
         Number of assessors of each kind.
     pattern_of
@@ -68,9 +69,10 @@ class Votes(NamedTuple):
 
 def votes_of(preferences: Preferences) -> Votes:
     """Collect the answers of assessors who said the same."""
+    if preferences.times is None:
+        raise InputError('these preferences are taken to be right: make them with cycles="keep"')
     n_items = len(preferences.items)
-    flat = preferences.closure.reshape(len(preferences), -1)
-    distinct, which = collapse(flat)  # type: ignore[arg-type]
+    distinct, which = collapse(preferences.times.reshape(len(preferences), -1))
     said = distinct.astype(np.int64).reshape(-1, n_items, n_items)
     return Votes(said, np.bincount(which).astype(np.float64), which)
 
@@ -109,7 +111,9 @@ class DrawnVotes(DrawnCompletions):
             first=None,
         )
         super().__init__(orders, sizes, distance, rng, each=each)
-        self._votes = votes.said
+        self._said = votes.said
+        back = votes.said.transpose(0, 2, 1)
+        self._surplus = np.ascontiguousarray(votes.said - back, dtype=np.int32)
         self._numbers = votes.numbers
         self.n_votes = votes.in_all
         self.mistake_probability = mistake_probability
@@ -127,8 +131,11 @@ class DrawnVotes(DrawnCompletions):
         log_orderings = log_factorials(sum(self.sizes))[-1]
         self.log_numbers = log_orderings + self._numbers * log1p(-probability)
 
-    def _model(self, labels: Labels, theta: float, share: float) -> Model:
-        return super()._model(labels, theta, share)._replace(penalty=share * self._penalty)
+    def sweep(self, labels: Labels, theta: float, share: float = 1.0) -> None:
+        """Go once through all assessors and change the orderings they have in mind."""
+        model = self._model(labels, theta, share)
+        penalty = share * self._penalty
+        redraw_orderings(self.places, self._surplus, self._which, model, penalty, self._rng)
 
     def energies(self, labels: Labels, theta: float) -> Floats:
         """Minus the log of the weight of each ordering, mistakes included."""
@@ -136,7 +143,7 @@ class DrawnVotes(DrawnCompletions):
 
     def mistakes(self) -> Floats:
         """Count the answers of each completed row that are mistaken."""
-        return votes_against(self.places, self._votes, self._which).astype(np.float64)
+        return votes_against(self.places, self._said, self._which).astype(np.float64)
 
     def with_probability(self, mistake_probability: float) -> DrawnVotes:
         """Return the same votes, completed as they are, with another mistake probability."""
@@ -144,7 +151,7 @@ class DrawnVotes(DrawnCompletions):
         other.mistake_probability = mistake_probability
         return other
 
-    def adapt(self, labels: Labels, theta: float, share: float) -> float:
+    def adapt(self, labels: Labels, theta: float, share: float) -> float:  # noqa: ARG002
         """Move the mistake probability towards the share of answers that are mistaken now."""
         before = self.mistake_probability
         mistaken = float((self._row_weights * self.mistakes()).sum()) / self.n_votes
@@ -162,8 +169,9 @@ class DrawnVotes(DrawnCompletions):
             Share of the usual number of draws to make.
         """
         n_rows = len(self.places)
-        half = int(np.clip(effort * DRAWS_OF_MOMENTS / n_rows, FEWEST_DRAWS, MOST_DRAWS)) // 2
-        for _ in range(half // 4):
+        usual = float(np.clip(DRAWS_OF_MOMENTS / n_rows, FEWEST_DRAWS, MOST_DRAWS))
+        half = int(effort * usual) // 2
+        for _ in range(max(half // 4, 1)):
             self.sweep(labels, theta)
         halves = np.empty((2, half, 2, n_rows))
         for draws in halves:

@@ -4,6 +4,8 @@
 ``"closed"``            strict consensus, Kendall: any number of items
 ``"rook"``              Hamming: any sizes, thousands of items
 ``"recursion"``         any distance; work grows with ``(n_1 + 1) ... (n_L + 1)``
+``"anchored"``          Kendall, any sizes; an estimate with its standard error, a good one for
+                        many small tiers
 ``"path"``              any distance and sizes; an estimate with its standard error
 ``"importance"``        the paper's estimator; an estimate with its standard error
 ======================  =================================================================
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from tierwise.distances import get_distance
 from tierwise.errors import InputError
-from tierwise.partition import closed, importance, path, recursion, rook
+from tierwise.partition import anchored, closed, importance, path, recursion, rook
 from tierwise.partition.base import Moments, PartitionFunction
 from tierwise.partition.distribution import DistanceDistribution
 from tierwise.sizes import check_sizes
@@ -37,7 +39,7 @@ __all__ = [
     "partition_function",
 ]
 
-Method: TypeAlias = Literal["auto", "closed", "rook", "recursion", "path", "importance"]
+Method: TypeAlias = Literal["auto", "closed", "rook", "recursion", "anchored", "path", "importance"]
 
 # Steps of the recursion for one theta: about a second, and some hundred megabytes.
 DEFAULT_BUDGET = 2e8
@@ -61,15 +63,16 @@ def partition_function(
     distance
         Name of a distance, or a distance.
     method
-        "auto" takes an exact method if one is affordable, and "path" if none is. This is decided
-        from the sizes, before anything is computed.
+        "auto" takes an exact method if one is affordable; if none is, "anchored" for small tiers
+        and the kendall distance, else "path". This is decided from the sizes, before anything is
+        computed.
     budget
         Most steps that the recursion may take for one theta, some nanoseconds each.
     draws
-        For "importance" the number of draws; for "path" the number of sweeps over the items that
-        each chain makes at each theta of the path.
+        For "importance" the number of draws; for "anchored" that of each of 16 batches; for "path"
+        the number of sweeps over the items that each chain makes at each theta of the path.
     rng
-        Seed for "path" and "importance".
+        Seed for what is estimated.
 
     Examples
     --------
@@ -107,6 +110,13 @@ def partition_function(
     if method == "recursion":
         recursion.refuse_too_many(checked, budget)
         return recursion.RecursionPartition(checked, chosen)
+    if method == "anchored":
+        if not anchored.applies(checked, chosen):
+            raise InputError(
+                f'method "anchored" is for the kendall distance, not {chosen.name}: use '
+                'method="auto"'
+            )
+        return anchored.AnchoredPartition(checked, chosen, batch=draws, rng=rng)
     if method == "path":
         return path.PathPartition(checked, chosen, sweeps=draws, rng=rng)
     return importance.ImportancePartition(checked, chosen, draws=draws, rng=rng)
@@ -118,7 +128,9 @@ def choose_method(sizes: tuple[int, ...], distance: Distance, budget: float) -> 
         return "closed"
     if rook.applies(sizes, distance):
         return "rook"
-    return "recursion" if recursion.is_affordable(sizes, budget) else "path"
+    if recursion.is_affordable(sizes, budget):
+        return "recursion"
+    return "anchored" if anchored.is_worthwhile(sizes, distance) else "path"
 
 
 def log_partition(

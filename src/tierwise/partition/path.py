@@ -98,7 +98,10 @@ class PathPartition(PartitionFunction):
         """Whether no chain left distance 0 on the last rung."""
         return bool(self._means) and not self._means[-1].any()
 
-    def _moments(self, theta: float) -> Moments:
+    def by_chain(
+        self, theta: float
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Integral of the mean distance up to theta, mean and variance there, chain by chain."""
         from scipy.interpolate import CubicHermiteSpline
 
         per_unit = theta * self.rule.unit
@@ -116,10 +119,14 @@ class PathPartition(PartitionFunction):
             means = np.maximum(spline(reached), 0.0)
             variances = -spline(reached, 1)
         unit = self.rule.unit
+        return areas, unit * means, unit**2 * variances
+
+    def _moments(self, theta: float) -> Moments:
+        areas, means, variances = self.by_chain(theta)
         return Moments(
             self._average(lgamma(self.n_items + 1) - areas),
-            self._average(unit * means),
-            self._average(unit**2 * variances),
+            self._average(means),
+            self._average(variances),
         )
 
     def _average(self, values: npt.NDArray[np.float64]) -> Estimate:

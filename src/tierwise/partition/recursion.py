@@ -79,6 +79,11 @@ class RecursionPartition(ExactPartition):
         in_range = max(self.sizes) <= LARGEST_TIER_IN_TABLE
         return in_range and n_states(self.sizes) * self._width <= widest
 
+    @property
+    def knows_all_thetas(self) -> bool:
+        """Whether the recursion is run once, and not once a theta."""
+        return self._is_narrow(WIDEST_TABLE)
+
     @cached_property
     def _ways(self) -> npt.NDArray[np.float64]:
         """Number of ways to reach each distance, items within a block not being ordered."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ from tierwise.posterior.settings import (
     Settings,
     ThetaUpdate,
 )
+from tierwise.posterior.sizes_moves import are_connected
 from tierwise.posterior.target import Target, count_once
 from tierwise.preferences import Preferences
 from tierwise.priors import (
@@ -123,8 +125,9 @@ def sample_posterior(
         gives the log density at theta, up to a constant.
     prior_sizes
         Prior of the sizes: "uniform"; "penalised", which makes sizes ``e`` times less probable with
-        every further tier; or a function that gives the log prior probability of sizes. Tiers of
-        the same sizes are equally probable.
+        every further tier; probabilities by sizes, such as ``{(2, 2): 0.7, (1, 3): 0.3}``, others
+        being impossible; or a function that gives the log prior probability of sizes. Tiers of the
+        same sizes are equally probable.
     prior_mistakes
         Prior of the probability that an answer is mistaken, for preferences with ``cycles="keep"``.
     workers
@@ -176,6 +179,7 @@ def sample_posterior(
         data = data.condensed()
     is_open = _is_open(data, settings)
     settings = _settled(settings, len(data.items), is_open=is_open)
+    _refuse_islands(settings)
     target = _target(data, settings, measure, is_open=is_open)
     log_prior_of_sizes(prior_sizes, settings.sizes or (1,) * len(data.items))
     place = None if checkpoint is None else Checkpoint(Path(checkpoint))
@@ -240,6 +244,19 @@ def _is_open(data: Rankings | Counts | Preferences, settings: Settings) -> bool:
     return True
 
 
+def _refuse_islands(settings: Settings) -> None:
+    """Refuse a prior under which a chain cannot get from some sizes to others."""
+    prior = settings.prior_sizes
+    if settings.sizes is not None or settings.method == "exact" or not isinstance(prior, Mapping):
+        return
+    if not are_connected([sizes for sizes, share in prior.items() if share > 0]):
+        raise InputError(
+            "a chain moves one item at a time, or cuts or joins tiers, and that does not lead from "
+            "some of the sizes in prior_sizes to others: list sizes between them too, or use "
+            'method="exact" or search(criterion="evidence")'
+        )
+
+
 def _target(
     data: Rankings | Counts | Preferences, settings: Settings, distance: Distance, *, is_open: bool
 ) -> Target:
@@ -278,6 +295,7 @@ def _identity(settings: Settings, target: Target) -> str:
         plain,
         target.prior_theta.log_density(thetas),
         [log_prior_of_sizes(target.prior_sizes, sizes) for sizes in some_sizes if min(sizes) > 0],
+        sorted(target.prior_sizes.items()) if isinstance(target.prior_sizes, Mapping) else None,
     )
 
 

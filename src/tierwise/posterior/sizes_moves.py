@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import exp, log, log1p
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from tierwise.posterior.state import State
@@ -121,3 +124,42 @@ def split_or_merge(
 def _log_ways_to_split(n_divisible: int, size: int) -> float:
     """Log of the number of outcomes a split can have, when a tier of this size is chosen."""
     return log(n_divisible) + size * log(2.0) + log1p(-(2.0 ** (1 - size)))
+
+
+def are_connected(listed: Sequence[Sizes]) -> bool:
+    """Whether these moves lead from any of some sizes to any other, through those listed only.
+
+    Examples
+    --------
+    >>> are_connected([(4,), (1, 3), (1, 1, 2)]), are_connected([(4,), (1, 1, 1, 1)])
+    (True, False)
+    """
+    waiting = set(listed)
+    reached = {waiting.pop()}
+    while reached:
+        # Joining and cutting undo each other: one of them is enough, looked at from both sides.
+        near = {
+            other
+            for other in waiting
+            for one in reached
+            if other in _moved_or_joined(one) or one in _moved_or_joined(other)
+        }
+        waiting -= near
+        reached = near
+    return not waiting
+
+
+@lru_cache
+def _moved_or_joined(sizes: Sizes) -> frozenset[Sizes]:
+    """Sizes after one item moved to another tier, old or new, or two neighbouring tiers joined."""
+    found = {
+        (*sizes[:upper], sizes[upper] + sizes[upper + 1], *sizes[upper + 2 :])
+        for upper in range(len(sizes) - 1)
+    }
+    for tier, size in enumerate(sizes):
+        others = sizes[:tier] + ((size - 1,) if size > 1 else ()) + sizes[tier + 1 :]
+        for place in range(len(others) + 1):
+            found.add((*others[:place], 1, *others[place:]))
+        for place in range(len(others)):
+            found.add((*others[:place], others[place] + 1, *others[place + 1 :]))
+    return frozenset(found)

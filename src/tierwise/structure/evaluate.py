@@ -20,6 +20,7 @@ from tierwise.distances import Distance
 from tierwise.estimate import Estimate
 from tierwise.fitting import Settings, Solution, solve_sizes
 from tierwise.partition import partition_function
+from tierwise.partition.interpolated import for_many_thetas
 from tierwise.preferences import Preferences
 from tierwise.priors import Gamma
 from tierwise.progress import Progress, track
@@ -27,7 +28,13 @@ from tierwise.rankings import Rankings
 from tierwise.sizes import Sizes, log_number_of_tiers
 from tierwise.structure.evidence import log_evidence
 from tierwise.structure.open_evidence import log_evidence_of_answers
-from tierwise.structure.work import DEPTHS, Depth, consensus_method, seconds_of
+from tierwise.structure.work import (
+    DEPTHS,
+    SEARCH_BUDGET,
+    Depth,
+    consensus_method,
+    seconds_of,
+)
 from tierwise.tasks import stream_tasks
 
 # Work of a batch: long enough to outweigh handing it over, short enough to show progress.
@@ -102,7 +109,10 @@ def evaluate_sizes(setting: Setting, sizes: Sizes, depth: Depth) -> Evaluation:
         consensus = find_consensus(costs, sizes, method=method, rng=rng)
         agreement = agreement_of_counts(setting.pairs, consensus.labels).overall
         return Evaluation(sizes, depth, consensus.labels, consensus.optimal, agreement)
-    solution = solve_sizes(setting.data, sizes, setting.distance, Settings(method=method), rng)
+    settings = Settings(
+        method=method, partition_seed=setting.entropy, partition_budget=SEARCH_BUDGET
+    )
+    solution = solve_sizes(setting.data, sizes, setting.distance, settings, rng)
     labels = solution.consensus.labels
     evidence = Estimate(nan, method="none")
     if depth == "evidence":
@@ -125,7 +135,9 @@ def _evidence(setting: Setting, solution: Solution, rng: np.random.Generator) ->
     """Log probability of the data given the sizes; the best tiers are where to look first."""
     labels, distance = solution.consensus.labels, setting.distance
     sizes: Sizes = tuple(np.bincount(labels).tolist())
-    partition = partition_function(sizes, distance, rng=rng)
+    partition = for_many_thetas(
+        partition_function(sizes, distance, budget=SEARCH_BUDGET, rng=setting.entropy)
+    )
     data = setting.data
     if isinstance(data, Counts) or blocks_are_known(data, sizes):
         blocks = block_counts(data, sizes)
@@ -165,7 +177,7 @@ class Evaluator:
         if not missing:
             return
         setting = self.setting
-        batches = deal(missing, setting.distance, depth, setting.open_answers)
+        batches = deal(missing, setting, depth)
         results = stream_tasks(
             evaluate_batch,
             [(self.setting, batch, depth) for batch in batches],
@@ -181,15 +193,15 @@ class Evaluator:
         return known is not None and DEPTHS.index(known.depth) >= DEPTHS.index(depth)
 
 
-def deal(
-    candidates: list[Sizes], distance: Distance, depth: Depth, open_answers: int = 0
-) -> list[list[Sizes]]:
+def deal(candidates: list[Sizes], setting: Setting, depth: Depth) -> list[list[Sizes]]:
     """Deal size vectors into batches that take about the same time.
 
     Every batch is then a fair sample of what is still to come, so that the time left can be told
-    from the time taken.
+    from the time taken. Where answers leave something open, each is a batch of its own.
     """
-    seconds = {sizes: seconds_of(sizes, distance, depth, open_answers) for sizes in candidates}
+    if setting.open_answers > 0:
+        return [[sizes] for sizes in candidates]
+    seconds = {sizes: seconds_of(sizes, setting.distance, depth) for sizes in candidates}
     n_batches = min(len(candidates), int(sum(seconds.values()) / _SECONDS_OF_A_BATCH) + 1)
     by_work = sorted(candidates, key=seconds.__getitem__, reverse=True)
     return [by_work[first::n_batches] for first in range(n_batches)]

@@ -35,10 +35,8 @@ if TYPE_CHECKING:
 _DEPTH = 20.0
 # Tiers that are even less probable are not worth integrating over theta.
 _NOTHING = 45.0
-# Seconds that a size vector may take, and those of one evaluation: some, and some for each number
-# that it goes through.
+# Seconds that a size vector may take, about.
 _SECONDS = 3.0
-_EVALUATION, _NUMBER = 1e-4, 3e-8
 _FEWEST_TIERS = 25
 
 
@@ -96,8 +94,7 @@ def sum_over_likely_tiers(likelihood: Likelihood, prior: Gamma, best: Labels) ->
     nodes = covering_nodes(
         lambda node: integrand.at(best, node), mode, min(0.25, 0.5 * width), log_tiers
     )
-    work = sum(part.work for part in likelihood.parts)
-    n_affordable = _SECONDS / (_EVALUATION + _NUMBER * work) / len(nodes)
+    n_affordable = _SECONDS / sum(part.seconds for part in likelihood.parts) / len(nodes)
     likely = _likely_tiers(integrand, best, nodes, mode, max(int(n_affordable), _FEWEST_TIERS))
     if likely is None:
         return None

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterable
+from itertools import islice
 from typing import Literal, TypeAlias, get_args
 
 from tierwise._random import RandomSource, as_generator, spawn_seeds
@@ -33,7 +34,12 @@ from tierwise.structure.ranking import doubtful_sizes, rank
 from tierwise.structure.result import Search
 from tierwise.structure.start import Merging, merge_even_pairs
 from tierwise.structure.tabu import wander
-from tierwise.structure.work import Depth, consensus_method, seconds_of
+from tierwise.structure.work import (
+    Depth,
+    consensus_method,
+    seconds_of,
+    seconds_of_answers,
+)
 
 SearchMethod: TypeAlias = Literal["auto", "exhaustive", "greedy", "tabu", "genetic"]
 Start: TypeAlias = Literal["merging", "merging-by-size"]
@@ -41,6 +47,7 @@ Start: TypeAlias = Literal["merging", "merging-by-size"]
 # "auto" compares all sizes if that takes, on one core, about half a minute at most.
 _MOST_SECONDS = 30.0
 _MOST_SIZES = 2**14
+_SIZES_TO_JUDGE_BY = 16
 _DEFAULT_PRIOR = Gamma(2.0, 2.0)
 
 
@@ -78,9 +85,10 @@ def search(
         What makes sizes better. "likelihood" is the paper's I: the log-likelihood at the best tiers
         and theta, less the log of the number of tiers of these sizes. "evidence" is the probability
         of the rankings given the sizes, tiers and theta being averaged over, for up to 19 items; it
-        gives posterior probabilities, and is estimated where answers leave too much open. "agreement" is the paper's D, the share of pairs that the
-        rankings order as the tiers do. Alone it drifts to degenerate tiers, such as all items but
-        one against the last: it is for narrowing only. "both" does that: D to narrow, I to decide.
+        gives posterior probabilities, and is estimated where answers leave too much open.
+        "agreement" is the paper's D, the share of pairs that the rankings order as the tiers do.
+        Alone it drifts to degenerate tiers, such as all items but one against the last: it is for
+        narrowing only. "both" does that: D to narrow, I to decide.
     method
         "exhaustive" compares all ``2 ** (n - 1)`` sizes. "greedy" moves to the best neighbour as
         long as that is better; "tabu" goes on for a while when it is not; "genetic" crosses and
@@ -106,8 +114,9 @@ def search(
     prior_theta
         For "evidence": the prior of theta.
     prior_sizes
-        For "evidence": "uniform", "penalised" (``e`` times less probable with every further tier),
-        or a function that gives the log prior probability of sizes, up to a constant.
+        For "evidence": "uniform"; "penalised" (``e`` times less probable with every further tier);
+        probabilities by sizes, such as ``{(2, 2): 0.7, (1, 3): 0.3}``, others being impossible; or
+        a function that gives the log prior probability of sizes, up to a constant.
     workers
         Number of processes; see `tierwise.tasks.run_tasks`. The answer does not depend on it.
     progress
@@ -148,7 +157,7 @@ def search(
         log_prior_of_sizes(prior_sizes, beginning)  # refuses what is no prior
         refuse_too_many_tiers(_sizes_of_most_work(space.n_items))
     if method == "auto":
-        method = _choose_method(space, measure, judge.depth, count_open_answers(data))
+        method = _choose_method(space, measure, judge.depth, data)
     setting = Setting(
         data=_counted(data),
         pairs=pair_counts(data),
@@ -207,14 +216,19 @@ def _beginning(space: SizeSpace, start: str | Iterable[int], merging: Merging) -
 
 
 def _choose_method(
-    space: SizeSpace, distance: Distance, depth: Depth, open_answers: int
+    space: SizeSpace, distance: Distance, depth: Depth, data: Rankings | Counts | Preferences
 ) -> SearchMethod:
     """Compare all sizes if that is a matter of seconds."""
     if space.n_sizes > _MOST_SIZES:
         return "greedy"
+    if not isinstance(data, Counts) and count_open_answers(data) > 0:
+        some = list(islice(space, 0, None, max(space.n_sizes // _SIZES_TO_JUDGE_BY, 1)))
+        some_seconds = sum(seconds_of_answers(data, sizes, distance, depth) for sizes in some)
+        seconds = some_seconds * space.n_sizes / len(some)
+        return "greedy" if seconds > _MOST_SECONDS else "exhaustive"
     seconds = 0.0
     for sizes in space:
-        seconds += seconds_of(sizes, distance, depth, open_answers)
+        seconds += seconds_of(sizes, distance, depth)
         if seconds > _MOST_SECONDS:
             return "greedy"
     return "exhaustive"

@@ -2,9 +2,14 @@
 
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from tierwise.consensus import subset_work
 from tierwise.distances import Distance
-from tierwise.partition import DEFAULT_BUDGET, choose_method, recursion
+from tierwise.incomplete.answers import answers_of
+from tierwise.partition import choose_method, recursion
+from tierwise.preferences import Preferences
+from tierwise.rankings import Rankings
 from tierwise.sizes import Sizes
 
 Depth: TypeAlias = Literal["agreement", "likelihood", "evidence"]
@@ -15,6 +20,9 @@ DEPTHS: tuple[Depth, ...] = ("agreement", "likelihood", "evidence")
 # In a search many size vectors are fitted: beyond this much work each, annealing takes over.
 _MOST_SUBSET_STEPS = 1e8
 
+# And beyond so many steps a theta, some hundredths of a second, partition functions are estimated.
+SEARCH_BUDGET = 1e7
+
 # Seconds, as measured; only their proportions and order of magnitude matter.
 _EVERY_EVALUATION = 1e-3
 _SUBSET_STEP = 3e-9
@@ -22,9 +30,11 @@ _ANNEALING = 0.1
 _RECURSION_CELL = 7e-9
 _RECURSION_STEP = 6e-9
 _THETAS_TRIED = 10
-_PATH_SAMPLING = 1.0
-_OPEN_ANSWER = 6e-8
+_ESTIMATE = 3.0
 _EVIDENCE_TRANSITION = 1.5e-7
+_EVALUATIONS_OF_A_FIT = 250
+_DRAWN_FIT = 3.0
+_DRAWN_PLACE = 1e-4
 
 
 def consensus_method(sizes: Sizes, distance: Distance) -> str:
@@ -43,13 +53,17 @@ def consensus_method(sizes: Sizes, distance: Distance) -> str:
     return "subsets" if subset_work(sizes).steps <= _MOST_SUBSET_STEPS else "annealing"
 
 
-def seconds_of(sizes: Sizes, distance: Distance, depth: Depth, open_answers: int = 0) -> float:
-    """Estimate how long the evaluation of a size vector takes.
+def seconds_of(sizes: Sizes, distance: Distance, depth: Depth) -> float:
+    """Estimate how long the evaluation of a size vector takes, for answers that leave nothing open.
 
-    Answers that agree with several complete orderings have to be gone through again and again.
+    Examples
+    --------
+    >>> from tierwise.distances import get_distance
+    >>> seconds_of((2, 2), get_distance("kendall"), "likelihood") < 0.01
+    True
     """
     work = subset_work(sizes)
-    seconds = _EVERY_EVALUATION + open_answers * sum(sizes) ** 2 * _OPEN_ANSWER
+    seconds = _EVERY_EVALUATION
     if work.steps <= _MOST_SUBSET_STEPS:
         seconds += work.steps * _SUBSET_STEP
     else:
@@ -62,10 +76,23 @@ def seconds_of(sizes: Sizes, distance: Distance, depth: Depth, open_answers: int
     return seconds
 
 
+def seconds_of_answers(
+    data: Rankings | Preferences, sizes: Sizes, distance: Distance, depth: Depth
+) -> float:
+    """Estimate how long the evaluation of a size vector takes, for answers that leave much open."""
+    if isinstance(data, Preferences) and data.cycles == "keep":
+        return _DRAWN_FIT
+    answers = answers_of(data, sizes, distance, np.random.default_rng(0))
+    seconds = _EVALUATIONS_OF_A_FIT * sum(part.seconds for part in answers.exact)
+    if answers.drawn is not None:
+        seconds += _DRAWN_FIT + answers.drawn.places.size * _DRAWN_PLACE
+    return seconds if depth != "evidence" else 3.0 * seconds
+
+
 def _seconds_of_theta(sizes: Sizes, distance: Distance) -> float:
-    method = choose_method(sizes, distance, DEFAULT_BUDGET)
-    if method == "path":
-        return _PATH_SAMPLING
+    method = choose_method(sizes, distance, SEARCH_BUDGET)
+    if method in {"anchored", "path"}:
+        return _ESTIMATE
     if method != "recursion":
         return 0.0
     cells = recursion.n_states(sizes) * (distance.rule(sizes).largest(sizes) + 1)
