@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tierwise.datasets import load_word_association as load_word_association
     from tierwise.describing import Description as Description
     from tierwise.describing import describe as describe
+    from tierwise.describing_pairs import PairsDescription as PairsDescription
     from tierwise.distances import Distance as Distance
     from tierwise.distances import get_distance as get_distance
     from tierwise.errors import InputError as InputError
@@ -80,6 +81,7 @@ _HOME_OF = {
     "InputError": "errors",
     "Mixture": "mixture",
     "MixtureDraws": "mixture",
+    "PairsDescription": "describing_pairs",
     "Posterior": "posterior",
     "Preferences": "preferences",
     "RankingScan": "streaming",

@@ -1,15 +1,19 @@
 """What rankings look like before any model: how complete, mean ranks, who is ranked above whom."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._encoding import NOT_LISTED
 from tierwise.errors import InputError
+from tierwise.preferences import Preferences
 from tierwise.rankings import Rankings, Unranked
 from tierwise.tiers import Item
+
+if TYPE_CHECKING:
+    from tierwise.describing_pairs import PairsDescription
 
 
 @dataclass(frozen=True)
@@ -82,20 +86,7 @@ class Description:
         >>> pair.above, pair.below, round(pair.share, 2)
         ('prices', 'order', 0.53)
         """
-        if count < 0:
-            raise InputError(f"the number of pairs must not be negative; got {count}")
-        first, second = np.triu_indices(len(self.items), k=1)
-        distance = np.abs(self.pairwise[first, second] - 0.5)
-        pairs = []
-        for closest in np.argsort(distance, kind="stable")[:count].tolist():
-            if np.isnan(distance[closest]):
-                break
-            above, below = int(first[closest]), int(second[closest])
-            if self.pairwise[above, below] < 0.5:
-                above, below = below, above
-            share = float(self.pairwise[above, below])
-            pairs.append(Pair(self.items[above], self.items[below], share))
-        return pairs
+        return closest_pairs(self.items, self.pairwise, count)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain lists and numbers, as in JSON; None stands for NaN."""
@@ -108,8 +99,8 @@ class Description:
             "mean_listed": self.mean_listed,
             "unranked": self.unranked,
             "n_listing": list(self.n_listing),
-            "mean_ranks": [_or_none(rank) for rank in self.mean_ranks],
-            "pairwise": [[_or_none(share) for share in row] for row in self.pairwise.tolist()],
+            "mean_ranks": [or_none(rank) for rank in self.mean_ranks],
+            "pairwise": [[or_none(share) for share in row] for row in self.pairwise.tolist()],
             "closest_pairs": [
                 {"above": pair.above, "below": pair.below, "share": pair.share}
                 for pair in self.closest_pairs()
@@ -117,13 +108,23 @@ class Description:
         }
 
 
-def describe(rankings: Rankings) -> Description:
+@overload
+def describe(data: Rankings) -> Description: ...
+@overload
+def describe(data: Preferences) -> "PairsDescription": ...
+def describe(data: Rankings | Preferences) -> "Description | PairsDescription":
     """Summarise rankings: how complete they are, mean ranks, pairwise proportions.
 
     Parameters
     ----------
-    rankings
-        Complete or not, with or without ties.
+    data
+        Rankings, complete or not, with or without ties; or pairwise answers.
+
+    Returns
+    -------
+    Description or PairsDescription
+        The latter for pairwise answers: who was compared with whom how often, who was preferred,
+        and what the answers contradict or leave out.
 
     Examples
     --------
@@ -133,6 +134,14 @@ def describe(rankings: Rankings) -> Description:
     >>> description.pairwise[0].tolist()
     [nan, 1.0, 1.0]
     """
+    if isinstance(data, Preferences):
+        from tierwise.describing_pairs import describe_pairs
+
+        return describe_pairs(data)
+    return _describe_rankings(data)
+
+
+def _describe_rankings(rankings: Rankings) -> Description:
     patterns, weights = rankings.patterns, rankings.pattern_weights
     listed = patterns != NOT_LISTED
     wins = _wins(rankings)
@@ -154,6 +163,29 @@ def describe(rankings: Rankings) -> Description:
         mean_ranks=tuple(mean_ranks.tolist()),
         pairwise=pairwise,
     )
+
+
+def closest_pairs(
+    items: tuple[Item, ...],
+    pairwise: NDArray[np.float64],
+    count: int,
+    n_answers: NDArray[np.int64] | None = None,
+) -> list[Pair]:
+    """Return the pairs whose share is closest to a half, of equals those with most answers."""
+    if count < 0:
+        raise InputError(f"the number of pairs must not be negative; got {count}")
+    first, second = np.triu_indices(len(items), k=1)
+    distance = np.abs(pairwise[first, second] - 0.5)
+    fewest_last = np.zeros(len(first)) if n_answers is None else -n_answers[first, second]
+    pairs = []
+    for closest in np.lexsort((fewest_last, distance))[:count].tolist():
+        if np.isnan(distance[closest]):
+            break
+        above, below = int(first[closest]), int(second[closest])
+        if pairwise[above, below] < 0.5:
+            above, below = below, above
+        pairs.append(Pair(items[above], items[below], float(pairwise[above, below])))
+    return pairs
 
 
 def _wins(rankings: Rankings) -> NDArray[np.float64]:
@@ -185,5 +217,6 @@ def _group_sizes(rankings: Rankings) -> NDArray[np.int64]:
     return sizes
 
 
-def _or_none(value: float) -> float | None:
+def or_none(value: float) -> float | None:
+    """Return a number as JSON can hold it: None stands for NaN."""
     return None if np.isnan(value) else value

@@ -108,7 +108,10 @@ def mistakes_in_words(fit: "Fit") -> str:
     if fit.mistake_probability is None or fit.mistake_interval is None:
         return ""
     low, high = fit.mistake_interval
-    text = f"{fit.mistake_probability:.1%} of the answers (95% interval {low:.1%} to {high:.1%})"
+    text = (
+        f"{fit.mistake_probability:.1%} of the answers are mistaken "
+        f"(95% interval {low:.1%} to {high:.1%})"
+    )
     if high - low > WIDE:
         return f"{text}; these answers hardly tell mistakes from differing opinions"
     if high > AS_GOOD_AS_CHANCE:

@@ -53,10 +53,34 @@ def test_pairs_are_fitted_and_drawn_from(files):
     assert drawn.count("\n") == 4
 
 
-@pytest.mark.parametrize("words", [("describe",), ("report",), ("mixture",)])
-def test_pairs_are_refused_where_rankings_are_needed(files, words):
-    with pytest.raises(InputError, match="needs rankings, and these are answers pair by pair"):
-        run(*words, files / "pairs.csv")
+def test_pairs_are_described(files):
+    described = json.loads(run("describe", files / "pairs.csv", "--json").stdout)
+    assert described["n_assessors"] == 2
+    assert described["compared"] == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    shown = run("describe", files / "pairs.csv").stdout
+    for words in (
+        "3 answers about pairs of 3 items, by 2 assessors",
+        "1 more pair follows",
+        "How often the two were compared",
+        "Closest to even",
+    ):
+        assert words in shown
+    again = files / "again.csv"
+    again.write_text(PAIRS + "Ann,c,a\nAnn,b,a\n", encoding="utf-8")
+    kept = " ".join(run("describe", again, "--cycles", "keep").stdout.split())
+    assert "1 assessor (50%) contradicts themself, once by answering about the same pair" in kept
+
+
+def test_pairs_are_reported(files, monkeypatch):
+    monkeypatch.chdir(files)
+    words = ("--sizes", "1,2", "--replicates", 5, "--seed", 1, "--quiet")
+    assert "The report is in report.html" in run("report", "pairs.csv", *words).stdout
+    assert "3 answers about pairs of 3 items" in (files / "report.html").read_text(encoding="utf-8")
+
+
+def test_groups_are_not_found_in_pairs(files):
+    with pytest.raises(InputError, match="groups are found in rankings, and these are answers"):
+        run("mixture", files / "pairs.csv", "--quiet")
 
 
 def test_messages_speak_of_options():

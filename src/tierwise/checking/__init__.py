@@ -2,47 +2,36 @@
 
 from __future__ import annotations
 
-from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from tierwise._encoding import NOT_LISTED
 from tierwise._random import RandomSource, as_generator
-from tierwise.checking.expected import orderings_of, orderings_of_posterior
-from tierwise.checking.findings import (
-    check_direction,
-    check_spread,
-    finding_of_pairs,
-    finding_of_ranks,
-    verdict_of,
+from tierwise.checking.expected import (
+    expected_ranks,
+    orderings_of,
+    orderings_of_posterior,
 )
-from tierwise.checking.lines import check_lines
-from tierwise.checking.pairs import compare_pairs
+from tierwise.checking.findings import verdict_of
+from tierwise.checking.of_answers import check_answers
+from tierwise.checking.of_rankings import check_rankings
 from tierwise.checking.result import Finding, FitCheck, Line, PairDifference, Verdict
-from tierwise.counts import block_counts
-from tierwise.distances import get_distance
 from tierwise.errors import InputError
 from tierwise.model import ClusteredMallows
+from tierwise.preferences import Preferences
 from tierwise.provenance import Stopwatch
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from tierwise.fit_result import Fit
     from tierwise.posterior import Posterior
     from tierwise.rankings import Rankings
-    from tierwise.sizes import Sizes
 
 __all__ = ["Finding", "FitCheck", "Line", "PairDifference", "Verdict", "check_fit"]
 
 # No ranking can tell an infinite theta from this one.
 _LARGEST_THETA = 50.0
-_SEED = 0
 
 
 def check_fit(
-    rankings: Rankings,
+    data: Rankings | Preferences,
     fit: Fit,
     *,
     posterior: Posterior | None = None,
@@ -57,10 +46,13 @@ def check_fit(
     one direction more than they should (both: a mixture of groups is suspected). What the answers
     leave open because they are incomplete is left out.
 
+    Pairwise answers are compared with what the model answers to the same questions, asked of as
+    many people as often, with as many mistakes if answers may be mistaken. They tell no ranks.
+
     Parameters
     ----------
-    rankings
-        The rankings that were fitted.
+    data
+        The rankings, or pairwise answers, that were fitted.
     fit
         The fit. Its model says what to expect, unless there is a posterior.
     posterior
@@ -83,108 +75,35 @@ def check_fit(
     watch = Stopwatch()
     if draws < 100:
         raise InputError(f"draws must be at least 100; got {draws}")
-    labels = fit.tiers.label_array(rankings.items)
+    labels = fit.tiers.label_array(data.items)
     generator = as_generator(rng)
     model = ClusteredMallows(fit.tiers, min(fit.theta, _LARGEST_THETA), fit.distance)
     if posterior is None:
-        orderings = orderings_of(model, rankings.items, draws, generator)
+        orderings = orderings_of(model, data.items, draws, generator)
+        ranks_expected = expected_ranks(model, labels)
     else:
-        orderings = orderings_of_posterior(posterior, rankings.items, draws, generator)
-    sequences = labels[np.argsort(orderings.places, axis=1)]
-    distances = get_distance(fit.distance).between(sequences, fit.sizes)
-    n_effective = _effective_number(rankings)
-
+        orderings = orderings_of_posterior(posterior, data.items, draws, generator)
+        ranks_expected = orderings.shares_of_places()
     alike = labels if posterior is None else None
-    pairs = compare_pairs(rankings, orderings, distances, alike, n_effective)
-    ranks_observed = _rank_shares(rankings)
-    if posterior is None:
-        ranks_expected = _expected_ranks(model, labels)
+    if isinstance(data, Preferences):
+        found = check_answers(data, labels, orderings, alike, fit.mistake_probability, generator)
     else:
-        ranks_expected = _shares_of_places(orderings.places, orderings.weights, len(labels))
-    findings = [
-        finding_of_pairs(pairs.scores),
-        finding_of_ranks(ranks_observed, ranks_expected, n_effective),
-    ]
-    lines: tuple[Line, ...] = ()
-    spread, direction = nan, np.zeros(len(labels))
-    given = _sequences_if_known(rankings, labels, fit.sizes)
-    shares = rankings.pattern_weights / rankings.n_rankings
-    precision = 1 / (1 / n_effective + 1 / orderings.n_draws)
-    if given is not None and len(fit.sizes) > 1:
-        lines, finding = check_lines(
-            model, (given, shares), (sequences, orderings.weights), distances, precision
-        )
-        # A single line cannot differ from others.
-        findings += [finding] if len(lines) > 1 else []
-        given_distances = get_distance(fit.distance).between(given, fit.sizes)
-        spread, finding = check_spread(
-            (given_distances, shares), (distances, orderings.weights), precision
-        )
-        findings.append(finding)
-    if rankings.is_complete:
-        direction, finding = check_direction(rankings, orderings, n_effective, generator)
-        findings.append(finding)
+        found = check_rankings(data, model, labels, orderings, alike, ranks_expected, generator)
     return FitCheck(
         fit=fit,
-        items=rankings.items,
-        verdict=verdict_of(findings),
-        pairs_observed=pairs.observed,
-        pairs_expected=pairs.expected,
-        pair_scores=pairs.scores,
-        ranks_observed=ranks_observed,
+        items=data.items,
+        verdict=verdict_of(found.findings),
+        pairs_observed=found.pairs.observed,
+        pairs_expected=found.pairs.expected,
+        pair_scores=found.pairs.scores,
+        ranks_observed=found.ranks_observed,
         ranks_expected=ranks_expected,
-        lines=lines,
-        distance_spread=spread,
-        direction=direction,
-        findings=tuple(findings),
+        lines=found.lines,
+        distance_spread=found.spread,
+        direction=found.direction,
+        findings=found.findings,
         exact=orderings.exact,
-        monte_carlo_error=pairs.monte_carlo_error,
+        monte_carlo_error=found.pairs.monte_carlo_error,
         provenance=watch.provenance(rng),
+        pairwise=isinstance(data, Preferences),
     )
-
-
-def _effective_number(rankings: Rankings) -> float:
-    """Return how many rankings there are; fractional weights make up for fewer."""
-    if rankings.weights.dtype == np.int64:
-        return float(rankings.n_rankings)
-    return float(rankings.weights.sum() ** 2 / (rankings.weights**2).sum())
-
-
-def _expected_ranks(model: ClusteredMallows, labels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return how often each item should have each rank: items of a tier are alike."""
-    by_place = model.rank_tier_probabilities(rng=_SEED).probabilities / np.array(model.tiers.sizes)
-    return np.ascontiguousarray(by_place[:, labels].T)
-
-
-def _rank_shares(rankings: Rankings) -> NDArray[np.float64]:
-    """Return how often each item has each rank; NaN for ranks that not every answer gives."""
-    n_filled = 0
-    if rankings.unranked != "anywhere" and not rankings.has_ties:
-        n_filled = int((rankings.patterns != NOT_LISTED).sum(axis=1).min())
-    shares = rankings.pattern_weights / rankings.n_rankings
-    return _shares_of_places(rankings.patterns, shares, n_filled)
-
-
-def _shares_of_places(
-    places: NDArray[Any], weights: NDArray[Any], n_filled: int
-) -> NDArray[np.float64]:
-    shares = np.full((places.shape[1],) * 2, nan)
-    for place in range(n_filled):
-        shares[:, place] = weights @ (places == place)
-    return shares
-
-
-def _sequences_if_known(
-    rankings: Rankings, labels: NDArray[np.int64], sizes: Sizes
-) -> NDArray[np.int64] | None:
-    """Return the tiers of the items of each distinct answer, place by place.
-
-    Items that are not listed stand behind, in any order: that is all the same if they lie in one
-    block. None where the answers leave open which items lie in which block.
-    """
-    try:
-        block_counts(rankings, sizes)
-    except InputError:
-        return None
-    last = np.where(rankings.patterns == NOT_LISTED, len(labels), rankings.patterns)
-    return labels[np.argsort(last, axis=1, kind="stable")]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import permutations
-from math import ceil, factorial, inf
-from typing import TYPE_CHECKING
+from math import ceil, factorial, inf, nan
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MOST_ORDERINGS = factorial(8)
 # Draws from a posterior that orderings are drawn for: each needs a partition function of its own.
 MOST_MODELS = 100
+_SEED = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,10 @@ class Orderings:
     def exact(self) -> bool:
         """Whether expectations over them have no Monte Carlo error."""
         return self.n_draws == inf
+
+    def shares_of_places(self) -> NDArray[np.float64]:
+        """Return how often each item (row) has each place (column)."""
+        return shares_of_places(self.places, self.weights, self.places.shape[1])
 
 
 def orderings_of(
@@ -112,6 +117,22 @@ def orderings_of_posterior(
     return Orderings(
         drawn.places.astype(np.int64), np.full(len(drawn), 1.0 / len(drawn)), float(len(drawn))
     )
+
+
+def expected_ranks(model: ClusteredMallows, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return how often each item should have each rank: items of a tier are alike."""
+    by_place = model.rank_tier_probabilities(rng=_SEED).probabilities / np.array(model.tiers.sizes)
+    return np.ascontiguousarray(by_place[:, labels].T)
+
+
+def shares_of_places(
+    places: NDArray[Any], weights: NDArray[Any], n_filled: int
+) -> NDArray[np.float64]:
+    """Return how often each item (row) has each place (column); NaN but for the first of them."""
+    shares = np.full((places.shape[1],) * 2, nan)
+    for place in range(n_filled):
+        shares[:, place] = weights @ (places == place)
+    return shares
 
 
 def share_listing(rankings: Rankings) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import nan
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +17,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.checking.expected import Orderings
+    from tierwise.checking.pairs import PairShares
+    from tierwise.checking.result import Line
     from tierwise.rankings import Rankings
 
 # All findings together raise a false alarm about once in a hundred checks.
 FALSE_ALARMS = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a check finds in data; the fields are as those of a `FitCheck`."""
+
+    pairs: PairShares
+    ranks_observed: NDArray[np.float64]
+    lines: tuple[Line, ...]
+    spread: float
+    direction: NDArray[np.float64]
+    findings: tuple[Finding, ...]
 
 
 def finding_of_pairs(scores: NDArray[np.float64]) -> Finding:

@@ -13,6 +13,7 @@ from tierwise.counts import pair_counts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tierwise.checking.comparisons import Comparisons
     from tierwise.checking.expected import Orderings
     from tierwise.rankings import Rankings
 
@@ -67,6 +68,74 @@ def compare_pairs(
         scores = np.where(errors > 1e-9, (observed - expected) / errors, np.nan)
     error = 0.0 if orderings.exact else float(np.sqrt(np.nanmax(monte_carlo)))
     return PairShares(observed, expected, scores, error)
+
+
+def compare_answers(
+    asked: Comparisons,
+    orderings: Orderings,
+    labels: NDArray[np.int64] | None,
+    mistake_probability: float | None,
+) -> PairShares:
+    """Compare pairwise answers with those of orderings from the model to the same questions.
+
+    Parameters
+    ----------
+    asked
+        Who compared what.
+    orderings
+        Orderings from the model.
+    labels
+        The tier of each item, counted from 0; None where the orderings come from several tiers.
+    mistake_probability
+        Probability that an answer is mistaken, if any may be.
+    """
+    n_items = orderings.places.shape[1]
+    wins = _expected_wins(orderings, np.ones(n_items))
+    if labels is not None:
+        wins = _averaged_over_tiers(wins, labels)
+    opinions, _ = _shares(wins)
+    mistakes = mistake_probability or 0.0
+    expected = mistakes + (1 - 2 * mistakes) * opinions
+    won, times, squares = (np.zeros((n_items, n_items)) for _ in range(3))
+    np.add.at(won, (asked.first, asked.second), asked.wins)
+    np.add.at(won, (asked.second, asked.first), asked.times - asked.wins)
+    np.add.at(times, (asked.first, asked.second), asked.times)
+    np.add.at(squares, (asked.first, asked.second), asked.times**2)
+    times, squares = times + times.T, squares + squares.T
+    observed, _ = _shares(won)
+    # Answers of one person to one question go together, but for mistakes.
+    variances = times * expected * (1 - expected)
+    together = (squares - times) * (1 - 2 * mistakes) ** 2 * opinions * (1 - opinions)
+    n_effective = times * np.divide(
+        variances, variances + together, out=np.ones_like(times), where=variances > 0
+    )
+    error = 0.0
+    if not orderings.exact:
+        error = float(np.sqrt(np.nanmax(opinions * (1 - opinions)) / orderings.n_draws))
+    scores = _binomial_scores(observed, expected, n_effective, 1 / orderings.n_draws)
+    return PairShares(observed, expected, scores, error)
+
+
+def _binomial_scores(
+    observed: NDArray[np.float64],
+    expected: NDArray[np.float64],
+    numbers: NDArray[np.float64],
+    least: float,
+) -> NDArray[np.float64]:
+    """Return how surprising shares are, as normal scores; there may be few answers to a pair.
+
+    A binomial tail is a beta function, which takes numbers of answers that are not whole.
+    """
+    from scipy.special import betainc, ndtri
+
+    known = np.where(numbers > 0, numbers, np.nan)
+    chances = np.clip(expected, max(least, 1e-12), 1 - max(least, 1e-12))
+    won, lost = observed * known, (1 - observed) * known
+    at_least = np.where(won > 0, betainc(np.maximum(won, 1e-12), lost + 1, chances), 1.0)
+    at_most = np.where(lost > 0, betainc(np.maximum(lost, 1e-12), won + 1, 1 - chances), 1.0)
+    tails = np.clip(np.minimum(at_least, at_most), 1e-300, 0.5)
+    scores: NDArray[np.float64] = np.sign(observed - expected) * -ndtri(tails)
+    return np.where(np.isnan(known), np.nan, scores)
 
 
 def _shares(won: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

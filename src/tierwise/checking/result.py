@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -56,11 +57,13 @@ class Line:
     above, below
         The numbers of the two tiers.
     observed, expected
-        Mean number of items that belong above it and are ranked below, a ranking.
+        Mean number of items that belong above it and are ranked below, a ranking; or the share of
+        answers about two items on either side of it that go against the tiers.
     score
         The difference in standard errors.
     theta
-        The theta that would make observed and expected the same; NaN where it is too costly.
+        The theta that would make observed and expected the same; NaN where it is too costly, and
+        for pairwise answers.
     """
 
     above: int
@@ -113,16 +116,17 @@ class FitCheck:
         "fits"; "theta varies" (along the ranking); "mixture suspected"; or "differs" (otherwise).
     pairs_observed, pairs_expected : numpy.ndarray
         ``[a, b]``: share of rankings with item a above item b, among those that tell; NaN where
-        none does.
+        none does. Of pairwise answers, those that were given; what follows from them is left out.
     pair_scores : numpy.ndarray
-        Their differences in standard errors.
+        Their differences in standard errors, or normal scores where answers are few.
     ranks_observed, ranks_expected : numpy.ndarray
         ``[a, r]``: share of rankings with item a in place r, counted from 0; NaN in places that not
         every answer fills.
     lines : tuple of Line
         The lines between tiers; empty where the answers do not tell which items cross them.
     distance_spread : float
-        Variance of the distances from the tiers, observed over expected; NaN where unknown.
+        Variance of the distances from the tiers, observed over expected; NaN where unknown. Of
+        pairwise answers, that of how many answers of a person are in tier order.
     direction : numpy.ndarray
         For each item, its share in the direction in which answers vary more than expected.
     findings : tuple of Finding
@@ -134,6 +138,8 @@ class FitCheck:
         Largest standard error of an expected proportion.
     provenance : Provenance
         Version, seed and time.
+    pairwise : bool
+        Whether people compared pairs; then shares are of answers, not of rankings.
     """
 
     fit: Fit
@@ -151,6 +157,7 @@ class FitCheck:
     exact: bool
     monte_carlo_error: float
     provenance: Provenance
+    pairwise: bool = False
 
     def __repr__(self) -> str:
         return f"FitCheck({self.verdict!r}, pairs off by {self.pairs_off_by:.3f})"
@@ -198,10 +205,11 @@ class FitCheck:
             f"{one.name:<10} p {_p_value(one.p_value):<9} {one.statement}" for one in self.findings
         ]
         if self.lines:
-            lines += ["", f"{'line between tiers':<20}{'crossing':>9}{'expected':>10}{'theta':>8}"]
+            crossing = "against" if self.pairwise else "crossing"
+            lines += ["", f"{'line between tiers':<20}{crossing:>9}{'expected':>10}{'theta':>8}"]
             lines += [
                 f"{f'{line.above} and {line.below}':<20}{line.observed:>9.3f}"
-                f"{line.expected:>10.3f}{line.theta:>8.3f}"
+                f"{line.expected:>10.3f}{'-' if isnan(line.theta) else f'{line.theta:.3f}':>8}"
                 for line in self.lines
             ]
         return "\n".join(lines)

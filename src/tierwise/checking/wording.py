@@ -33,6 +33,13 @@ def verdict_in_words(check: FitCheck) -> str:
 def _about_lines(check: FitCheck) -> str:
     low = min(check.lines, key=lambda line: line.score)
     high = max(check.lines, key=lambda line: line.score)
+    if check.pairwise:
+        return (
+            "Agreement differs along the ranking: answers go against the tiers less often than "
+            f"expected across the line between tiers {low.above} and {low.below}, more often "
+            f"across that between {high.above} and {high.below}. One theta for the whole ranking "
+            "is an average."
+        )
     return (
         "Agreement differs along the ranking: items cross the line between tiers "
         f"{low.above} and {low.below} less often than expected{_theta(low)}, that between "
@@ -50,7 +57,7 @@ def _about_groups(check: FitCheck) -> str:
     worst = max(telling, key=lambda finding: finding.score)
     return (
         f"A mixture of groups is suspected: {worst.statement} Tiers for several groups may "
-        "describe the rankings better than tiers for all."
+        f"describe the {_noun(check)} better than tiers for all."
     )
 
 
@@ -67,9 +74,22 @@ def _about_pairs(check: FitCheck) -> str:
 
 def spread_statement(ratio: float, *, surprising: bool) -> str:
     """Say how various the distances of answers from the tiers are."""
+    if np.isnan(ratio):
+        return "how far answers are from the tiers should not vary at all."
     meaning = ": some people keep to the tiers more than others." if surprising else "."
     return (
         "how far answers are from the tiers varies (in variance) "
+        f"{ratio:.2f} times as much as expected{meaning}"
+    )
+
+
+def spread_of_answers(ratio: float, *, surprising: bool) -> str:
+    """Say how various people are in how many of their answers are in tier order."""
+    if np.isnan(ratio):
+        return "how many of a person's answers are in tier order should not vary at all."
+    meaning = ": some people keep to the tiers more than others." if surprising else "."
+    return (
+        "how many of a person's answers are in tier order varies (in variance) "
         f"{ratio:.2f} times as much as expected{meaning}"
     )
 
@@ -84,18 +104,23 @@ def direction_statement(items: tuple[Item, ...], direction: NDArray[np.float64])
     )
 
 
+def _noun(check: FitCheck) -> str:
+    return "answers" if check.pairwise else "rankings"
+
+
 def _about_size(check: FitCheck) -> str:
-    pairs = check.differing_pairs(1)
-    if not pairs:
+    off = np.abs(check.pairs_observed - check.pairs_expected)
+    off[np.tril_indices(len(off))] = np.nan
+    if np.isnan(off).all():
         return ""
-    upper = np.triu(np.abs(check.pairs_observed - check.pairs_expected), k=1)
-    first, second = np.unravel_index(int(np.nanargmax(upper)), upper.shape)
+    first, second = np.unravel_index(int(np.nanargmax(off)), off.shape)
     if check.pairs_observed[first, second] < 0.5:
         first, second = second, first
     observed = check.pairs_observed[first, second]
     expected = check.pairs_expected[first, second]
+    above = "over" if check.pairwise else "above"
     return (
         f"Pairwise proportions are off by {100 * check.pairs_off_by:.1f} percentage points on "
-        f"average; most for {check.items[first]} above {check.items[second]}: "
-        f"{observed:.0%} of rankings, {expected:.0%} expected."
+        f"average; most for {check.items[first]} {above} {check.items[second]}: "
+        f"{observed:.0%} of {_noun(check)}, {expected:.0%} expected."
     )

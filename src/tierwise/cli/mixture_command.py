@@ -73,11 +73,10 @@ def mixture_command(
     """Divide people into groups, each with its own tiers; say how many groups there are."""
     from tierwise.mixture import fit_mixture
 
-    rankings = reading.rankings_only(answers, "mixture")
     # Fewer rankings than this cannot be held out in turn; who asks for it is told so.
-    few = rankings.n_rankings < _FOLDS and criterion != "held-out"
+    few = answers.n_rankings < _FOLDS and criterion != "held-out"
     found = fit_mixture(
-        rankings,
+        answers,
         options.parse_groups(groups),
         "search" if sizes is None else options.parse_sizes(sizes),
         distance,

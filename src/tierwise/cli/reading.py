@@ -168,16 +168,3 @@ def reads_file(
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     run.__signature__ = inspect.Signature([file, *before, *reading, *after])  # type: ignore[attr-defined]
     return run
-
-
-def rankings_only(answers: Answers, what: str) -> "Rankings":
-    """Return rankings, or say that pairwise answers do not do for a command."""
-    from tierwise.errors import InputError
-    from tierwise.preferences import Preferences
-
-    if isinstance(answers, Preferences):
-        raise InputError(
-            f"{what} needs rankings, and these are answers pair by pair: fit, search, posterior "
-            "and sample take pairs"
-        )
-    return answers

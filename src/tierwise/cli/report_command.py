@@ -41,7 +41,7 @@ def report_command(
     uncertainty: Annotated[
         Literal["bootstrap", "posterior"],
         typer.Option(
-            help="How sure the tiers are: from resampled rankings, or draws from the posterior.",
+            help="How sure the tiers are: from resampled answers, or draws from the posterior.",
             rich_help_panel=_REPORT,
         ),
     ] = "bootstrap",
@@ -74,7 +74,7 @@ def report_command(
     from tierwise.reporting import report
 
     analysis = report(
-        reading.rankings_only(answers, "report"),
+        answers,
         out,
         sizes=options.parse_sizes(sizes) if sizes else None,
         distance=distance,

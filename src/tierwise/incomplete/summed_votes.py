@@ -73,8 +73,9 @@ class SummedVotes(ExactCompletions):
         self._always = np.minimum(forth, back).sum(axis=1)
         surplus = np.abs(forth - back)
         self._most = int(surplus.sum(axis=1).max())
-        # Answers given several times are written as binary numbers, a layer for each digit.
-        digits = np.arange(int(surplus.max()).bit_length())
+        # Answers given several times are written as binary numbers, a layer for each digit; one at
+        # least, even if all answers cancel out.
+        digits = np.arange(max(1, int(surplus.max()).bit_length()))
         self._compared = np.stack([(surplus >> digit & 1) @ bits for digit in digits], axis=1)
         # Shared by copies with other mistake probabilities, as it does not depend on them.
         self._tabulated: dict[bytes, Floats] = {}

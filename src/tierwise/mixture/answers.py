@@ -20,8 +20,9 @@ from tierwise.counts import (
     sizes_of_groups,
 )
 from tierwise.distances import Distance
-from tierwise.errors import TooLargeError
+from tierwise.errors import InputError, TooLargeError
 from tierwise.mixture.plans import Plan
+from tierwise.preferences import Preferences
 from tierwise.rankings import Rankings, Unranked
 from tierwise.sizes import Sizes
 from tierwise.tiers import Item
@@ -144,6 +145,16 @@ class Answers:
             self.orderings, labels, _block_ends(sizes), rule.misplaced, by_place
         )
         return units.astype(np.float64) * rule.unit
+
+
+def rankings_only(data: Rankings | Preferences) -> Rankings:
+    """Return rankings; pairwise answers leave too much open to be divided into groups."""
+    if isinstance(data, Preferences):
+        raise InputError(
+            "groups are found in rankings, and these are answers pair by pair: a fit, a search, a "
+            "posterior and a report without groups take pairs"
+        )
+    return data
 
 
 def answers_of(rankings: Rankings, plans: Iterable[Plan]) -> Answers:

@@ -12,7 +12,7 @@ from tierwise.agreeing import agreement_of_counts
 from tierwise.distances import Distance, get_distance
 from tierwise.errors import InputError
 from tierwise.fitting import named_tiers
-from tierwise.mixture.answers import Answers, answers_of
+from tierwise.mixture.answers import Answers, answers_of, rankings_only
 from tierwise.mixture.components import workshop_for
 from tierwise.mixture.em import Climb, memberships_of
 from tierwise.mixture.heats import STARTS_PER_HEAT, Task, run_heat
@@ -27,6 +27,7 @@ from tierwise.mixture.selection import (
     with_held_out,
 )
 from tierwise.mixture.workshop import Workshop
+from tierwise.preferences import Preferences
 from tierwise.progress import Progress
 from tierwise.provenance import Stopwatch
 from tierwise.rankings import Rankings
@@ -48,7 +49,7 @@ class _Ended:
 
 
 def fit_mixture(
-    rankings: Rankings,
+    rankings: Rankings | Preferences,
     n_groups: int | Iterable[int] | None = None,
     sizes: SizesOfGroups = "search",
     distance: str | Distance = "kendall",
@@ -73,7 +74,7 @@ def fit_mixture(
     ----------
     rankings
         The rankings. What an incomplete answer leaves open is summed over, which takes longer, and
-        must not be too much.
+        must not be too much. Pairwise answers are refused.
     n_groups
         The number of groups. Several numbers, or None for 1 to 6, are compared.
     sizes
@@ -125,6 +126,7 @@ def fit_mixture(
     Tiers('order ~ prices > say ~ speech')
     """
     watch = Stopwatch()
+    rankings = rankings_only(rankings)
     measure = get_distance(distance)
     _check_choices(noise, criterion, starts, folds, tolerance, most_steps)
     plans = plans_of(len(rankings.items), n_groups, sizes, noise)

@@ -5,9 +5,10 @@ Colours can be told apart by colour-blind readers, and labels fit with 25 items.
 """
 
 from tierwise.plots.check import expected_pairs, expected_ranks, theta_along_ranking
-from tierwise.plots.data import pairwise_matrix, rank_boxes, tier_rank_boxes
+from tierwise.plots.data import rank_boxes, tier_rank_boxes
 from tierwise.plots.mixture import group_tier_lists, memberships
 from tierwise.plots.model import distance_distributions, rank_tier_bars
+from tierwise.plots.pairs import pairwise_matrix, preferred_shares, times_compared
 from tierwise.plots.posterior import chain_ranks, trace
 from tierwise.plots.search import (
     criterion_histogram,
@@ -31,6 +32,7 @@ __all__ = [
     "memberships",
     "merging_steps",
     "pairwise_matrix",
+    "preferred_shares",
     "rank_boxes",
     "rank_tier_bars",
     "theta_along_ranking",
@@ -38,5 +40,6 @@ __all__ = [
     "tier_list",
     "tier_probabilities",
     "tier_rank_boxes",
+    "times_compared",
     "trace",
 ]

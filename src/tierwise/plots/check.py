@@ -54,7 +54,7 @@ def expected_pairs(check: FitCheck, *, ax: Axes | None = None) -> Axes:
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     ax.set_xlabel("expected share, first above second")
-    ax.set_ylabel("share of rankings")
+    ax.set_ylabel("share of answers" if check.pairwise else "share of rankings")
     style.without_frame(ax, "bottom", "left")
     return ax
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from tierwise._encoding import NOT_LISTED
 from tierwise.counts import first_places, sizes_of_groups
-from tierwise.describing import describe
 from tierwise.plots import style
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def rank_boxes(rankings: Rankings, tiers: Tiers | None = None, *, ax: Axes | Non
     items = items_in_order(rankings, tiers)
     ranks = _ranks_by_item(rankings)
     groups = [([ranks[rankings.items.index(item)]]) for item in items]
-    colours = _item_colours(items, tiers)
+    colours = item_colours(items, tiers)
     ax = style.new_axes(ax, 6.4, style.height_for(len(items)))
     _draw_boxes(ax, groups, rankings.pattern_weights, colours)
     style.name_rows(ax, style.short_names(items))
@@ -85,48 +84,6 @@ def tier_rank_boxes(rankings: Rankings, tiers: Tiers, *, ax: Axes | None = None)
     _draw_boxes(ax, groups, rankings.pattern_weights, style.tier_colours(len(tiers)))
     style.name_rows(ax, [f"tier {number}" for number in range(1, len(tiers) + 1)])
     _finish_ranks(ax, len(rankings.items))
-    return ax
-
-
-def pairwise_matrix(
-    rankings: Rankings, tiers: Tiers | None = None, *, ax: Axes | None = None
-) -> Axes:
-    """Draw how often each item (row) is ranked above each other (column).
-
-    Parameters
-    ----------
-    rankings
-        The rankings.
-    tiers
-        Tiers to group the items by, with lines between them; without, items are in order of mean
-        rank.
-    ax
-        Where to draw; a new figure where none is given.
-
-    Examples
-    --------
-    >>> import tierwise as tw
-    >>> from tierwise import plots
-    >>> ax = plots.pairwise_matrix(tw.load_political_goals())
-    >>> ax.texts[0].get_text()  # prices above order, in percent
-    '53'
-    """
-    from matplotlib import colormaps
-
-    items = items_in_order(rankings, tiers)
-    order = [rankings.items.index(item) for item in items]
-    shares = describe(rankings).pairwise[np.ix_(order, order)]
-    names = style.short_names(items)
-    side = style.height_for(len(items)) + 1.2
-    ax = style.new_axes(ax, side + 1.2, side)
-    style.draw_square(
-        ax,
-        shares,
-        colormaps["PuOr"],
-        label="row is ranked above column",
-        names=names,
-        sizes=() if tiers is None else tiers.sizes,
-    )
     return ax
 
 
@@ -207,7 +164,8 @@ def _box_summary(ranks: NDArray[np.float64], weights: NDArray[Any]) -> dict[str,
     }
 
 
-def _item_colours(items: Sequence[Item], tiers: Tiers | None) -> list[str]:
+def item_colours(items: Sequence[Item], tiers: Tiers | None) -> list[str]:
+    """Return the colour of the tier of each item; the same for all without tiers."""
     if tiers is None:
         return [style.CATEGORIES[-1]] * len(items)
     colours = style.tier_colours(len(tiers))

@@ -129,8 +129,13 @@ def draw_cells(
     *,
     label: str,
     rows: Sequence[str],
+    most: float | None = None,
 ) -> None:
-    """Draw shares between 0 and 1 as coloured cells, with percentages where there is room."""
+    """Draw shares between 0 and 1 as coloured cells, with percentages where there is room.
+
+    Shares of a number, the most there is, are written as numbers.
+    """
+    whole = 100.0 if most is None else most
     n_rows, n_columns = shares.shape
     masked = np.ma.masked_invalid(shares)
     mesh = ax.pcolormesh(
@@ -151,7 +156,7 @@ def draw_cells(
             ax.text(
                 column,
                 row,
-                f"{100 * share:.0f}",
+                f"{whole * share:.0f}",
                 ha="center",
                 va="center",
                 fontsize=8,
@@ -159,7 +164,8 @@ def draw_cells(
             )
     bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.8, pad=0.02)
     bar.outline.set_visible(False)
-    bar.set_ticks([0.0, 0.5, 1.0], labels=["0%", "50%", "100%"])
+    ends = ["0%", "50%", "100%"] if most is None else ["0", "", f"{most:,.0f}"]
+    bar.set_ticks([0.0, 0.5, 1.0], labels=ends)
     bar.set_label(label)
     without_frame(ax)
 
@@ -172,9 +178,10 @@ def draw_square(
     label: str,
     names: Sequence[str],
     sizes: Sequence[int],
+    most: float | None = None,
 ) -> None:
     """Draw a matrix of items by items, with lines between tiers."""
-    draw_cells(ax, shares, colours, label=label, rows=names)
+    draw_cells(ax, shares, colours, label=label, rows=names, most=most)
     name_columns(ax, names)
     separate_tiers(ax, sizes, columns=True)
     ax.set_aspect("equal")

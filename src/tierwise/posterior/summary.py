@@ -52,7 +52,9 @@ def _sizes_lines(posterior: Posterior) -> list[str]:
     lines += [f"{', '.join(map(str, sizes)):<32}{share:>11.3f}" for sizes, share in shown]
     if len(shares) > len(shown):
         rest = max(1.0 - sum(share for _, share in shown), 0.0)
-        lines.append(f"{f'{len(shares) - len(shown)} others':<32}{rest:>11.3f}")
+        n_others = len(shares) - len(shown)
+        name = "1 other" if n_others == 1 else f"{n_others} others"
+        lines.append(f"{name:<32}{rest:>11.3f}")
     return lines
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from tierwise._random import RandomSource
+    from tierwise.preferences import Preferences
     from tierwise.progress import Progress
     from tierwise.rankings import Rankings
 
@@ -21,7 +22,7 @@ __all__ = ["Analysis", "report"]
 
 
 def report(
-    rankings: Rankings,
+    rankings: Rankings | Preferences,
     path: str | PathLike[str],
     *,
     sizes: Iterable[int] | None = None,
@@ -44,7 +45,7 @@ def report(
     Parameters
     ----------
     rankings
-        The rankings.
+        The rankings, or pairwise answers.
     path
         The file to write; it is there whole or not at all.
     sizes
@@ -56,7 +57,8 @@ def report(
         the "posterior".
     replicates
         How many resampled data sets, or draws from each of four chains; where None, 1000 draws, or
-        as many data sets, between 40 and 200, as take some seconds.
+        as many data sets as take some seconds, between 40 and 200; fewer, at least 10, if what the
+        answers leave open has to be drawn at random.
     groups
         Numbers of groups of people, each with tiers of its own, to compare with one group for all:
         3, or ``range(2, 5)``. The page shows the groups of the best number by BIC, or of the one

@@ -16,10 +16,12 @@ from tierwise.describing import Description, describe
 from tierwise.errors import InputError
 from tierwise.fitting import fit
 from tierwise.model import ClusteredMallows
+from tierwise.preferences import Preferences
 from tierwise.provenance import Provenance, Stopwatch
 from tierwise.structure import Search, search
 
 if TYPE_CHECKING:
+    from tierwise.describing_pairs import PairsDescription
     from tierwise.fit_result import Fit
     from tierwise.mixture import Mixture
     from tierwise.posterior import Posterior
@@ -27,10 +29,13 @@ if TYPE_CHECKING:
     from tierwise.rankings import Rankings
     from tierwise.sizes import Sizes
 
-# Replicates where none are asked for: many if a fit is cheap, fewer if it takes a second.
+# Replicates where none are asked for: many if a fit is cheap, fewer if it takes a second, a handful
+# if it takes ten, as fits do for which completions are drawn.
 _MOST_REPLICATES = 200
-_LEAST_REPLICATES = 40
+_SOME_REPLICATES = 40
+_FEWEST_REPLICATES = 10
 _STEPS_OF_ALL_REPLICATES = 5e9
+_DRAWN_STEPS_OF_ALL_REPLICATES = 250_000
 _DRAWS = 1000
 _FOLDS = 5
 
@@ -44,7 +49,7 @@ class Analysis:
     Attributes
     ----------
     rankings, description
-        The data.
+        The data: rankings, or pairwise answers.
     found
         The search for the sizes; None where they were given.
     fit
@@ -59,8 +64,8 @@ class Analysis:
         Version, seed and time of all of it.
     """
 
-    rankings: Rankings
-    description: Description
+    rankings: Rankings | Preferences
+    description: Description | PairsDescription
     found: Search | None
     fit: Fit
     sampled: Bootstrap | Posterior
@@ -89,7 +94,7 @@ class Analysis:
 
 
 def analyse(
-    rankings: Rankings,
+    rankings: Rankings | Preferences,
     sizes: Iterable[int] | None,
     distance: str,
     uncertainty: Uncertainty,
@@ -105,7 +110,11 @@ def analyse(
         raise InputError(f'uncertainty must be "bootstrap" or "posterior"; got {uncertainty!r}')
     if replicates is not None and replicates < 2:
         raise InputError(f"replicates must be at least 2; got {replicates}")
-    numbers = None if groups is None else _numbers_of_groups(groups)
+    numbers = None
+    if groups is not None:
+        from tierwise.mixture.answers import rankings_only
+
+        rankings, numbers = rankings_only(rankings), _numbers_of_groups(groups)
     seeds = spawn_seeds(rng, 5)
     found = None
     if sizes is None:
@@ -138,7 +147,7 @@ def analyse(
 
 
 def _sample(
-    rankings: Rankings,
+    rankings: Rankings | Preferences,
     best: Fit,
     uncertainty: Uncertainty,
     replicates: int | None,
@@ -148,7 +157,9 @@ def _sample(
 ) -> Bootstrap | Posterior:
     """Resample the rankings, or draw from the posterior."""
     if replicates is None:
-        replicates = _affordable_replicates(best) if uncertainty == "bootstrap" else _DRAWS
+        replicates = _DRAWS
+        if uncertainty == "bootstrap":
+            replicates = _affordable_replicates(best, _n_distinct(rankings))
     if uncertainty == "posterior":
         from tierwise.posterior import sample_posterior
 
@@ -166,12 +177,20 @@ def _sample(
     )
 
 
-def _affordable_replicates(best: Fit) -> int:
-    """Return how many times the fit can be repeated in some seconds, judged by its work."""
+def _n_distinct(rankings: Rankings | Preferences) -> int:
+    return len(rankings) if isinstance(rankings, Preferences) else len(rankings.patterns)
+
+
+def _affordable_replicates(best: Fit, n_distinct: int) -> int:
+    """Return how many times the fit can be repeated in reasonable time, judged by its work."""
+    if best.method.startswith("stochastic"):
+        steps = n_distinct * sum(best.sizes) ** 2
+        affordable = int(_DRAWN_STEPS_OF_ALL_REPLICATES / steps)
+        return min(_SOME_REPLICATES, max(_FEWEST_REPLICATES, affordable))
     if best.method != "subsets":
-        return _MOST_REPLICATES if best.method == "assignment" else _LEAST_REPLICATES
+        return _MOST_REPLICATES if best.method == "assignment" else _SOME_REPLICATES
     affordable = int(_STEPS_OF_ALL_REPLICATES / subset_work(best.sizes).transitions)
-    return min(_MOST_REPLICATES, max(_LEAST_REPLICATES, affordable))
+    return min(_MOST_REPLICATES, max(_SOME_REPLICATES, affordable))
 
 
 def _numbers_of_groups(groups: int | Iterable[int]) -> list[int]:
@@ -192,7 +211,7 @@ def _numbers_of_groups(groups: int | Iterable[int]) -> list[int]:
 
 
 def _fit_groups(
-    rankings: Rankings,
+    rankings: Rankings | Preferences,
     numbers: list[int],
     sizes: Sizes | Literal["search"],
     distance: str,

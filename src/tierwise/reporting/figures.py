@@ -9,6 +9,7 @@ import numpy as np
 
 from tierwise import plots
 from tierwise.plots.style import MOST_NUMBERED_CELLS, height_for, short_name
+from tierwise.preferences import Preferences
 from tierwise.reporting.svg import figure_as_svg
 
 if TYPE_CHECKING:
@@ -50,6 +51,10 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
     tiers = fit.tiers
     n_items, n_tiers = len(tiers.items), len(tiers)
     by_item = height_for(n_items)
+    above = "preferred to" if check.pairwise else "ranked above"
+    following = ""
+    if isinstance(rankings, Preferences) and rankings.times is None:
+        following = ", what follows from other answers included"
     drawn: dict[str, Picture] = {}
 
     def draw(
@@ -65,28 +70,46 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
         )
         drawn[name] = Picture(svg, caption)
 
-    draw(
-        "ranks",
-        lambda ax: plots.rank_boxes(rankings, tiers, ax=ax),
-        "The ranks of each item. A box holds the middle half and is cut at the median, its "
-        "whiskers hold 90%, the dot is the mean; colours are the tiers.",
-        size=(_WIDTH, by_item),
-        description=f"Box plots of ranks by item, tier by tier: {tiers}.",
-    )
-    draw(
-        "tier-ranks",
-        lambda ax: plots.tier_rank_boxes(rankings, tiers, ax=ax),
-        "The same, all items of a tier together.",
-        size=(_WIDTH, height_for(n_tiers)),
-        description=f"Box plots of ranks for {n_tiers} tiers; ranks rise from tier to tier.",
-    )
+    if isinstance(rankings, Preferences):
+        draw(
+            "preferred",
+            lambda ax: plots.preferred_shares(rankings, tiers, ax=ax),
+            "How often each item is preferred when it is compared; colours are the tiers.",
+            size=(_WIDTH, by_item),
+            description="Bars of the share of comparisons that each item wins; the table of items "
+            "has the same numbers.",
+        )
+        draw(
+            "compared",
+            lambda ax: plots.times_compared(rankings, tiers, ax=ax),
+            "How often each two items were compared. Lines separate the tiers.",
+            size=matrix_size(tiers.items),
+            description="Matrix of the number of answers about each pair of items.",
+        )
+    else:
+        draw(
+            "ranks",
+            lambda ax: plots.rank_boxes(rankings, tiers, ax=ax),
+            "The ranks of each item. A box holds the middle half and is cut at the median, its "
+            "whiskers hold 90%, the dot is the mean; colours are the tiers.",
+            size=(_WIDTH, by_item),
+            description=f"Box plots of ranks by item, tier by tier: {tiers}.",
+        )
+        draw(
+            "tier-ranks",
+            lambda ax: plots.tier_rank_boxes(rankings, tiers, ax=ax),
+            "The same, all items of a tier together.",
+            size=(_WIDTH, height_for(n_tiers)),
+            description=f"Box plots of ranks for {n_tiers} tiers; ranks rise from tier to tier.",
+        )
     draw(
         "pairs",
         lambda ax: plots.pairwise_matrix(rankings, tiers, ax=ax),
-        "How often the item of the row is ranked above that of the column, in percent. Lines "
-        "separate the tiers.",
+        f"How often the item of the row is {above} that of the column, in percent{following}. "
+        "Lines separate the tiers.",
         size=matrix_size(tiers.items),
-        description="Matrix of pairwise shares; the table of pairs below has the same numbers.",
+        description="Matrix of pairwise shares; the table of pairs below has "
+        + ("those of the answers alone." if following else "the same numbers."),
     )
     if analysis.found is not None:
         found = analysis.found
@@ -128,7 +151,7 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
         draw(
             "theta",
             lambda ax: plots.theta_histogram(sampled.thetas, truth=fit.theta, ax=ax),
-            "Theta over resampled rankings or draws; the dashed line is the estimate.",
+            "Theta over resampled data sets or draws; the dashed line is the estimate.",
             size=(_WIDTH, 2.6),
             description=f"Histogram of theta around {fit.theta:.3g}.",
         )
@@ -145,7 +168,7 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
         "expected-pairs",
         lambda ax: plots.expected_pairs(check, ax=ax),
         "Each dot is a pair of items. On the diagonal, the model predicts how often the first is "
-        "ranked above the second.",
+        f"{above} the second.",
         size=(4.0, 3.8),
         description="Scatter of observed against expected pairwise shares, which differ by "
         f"{100 * check.pairs_off_by:.1f} percentage points on average.",

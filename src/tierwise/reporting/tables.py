@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise.describing_pairs import PairsDescription
 from tierwise.plots.model import name_of_sizes
 from tierwise.plots.search import candidates_to_show
 
 if TYPE_CHECKING:
+    from tierwise.describing import Description
     from tierwise.reporting.analysis import Analysis
 
 _MOST_PAIRS = 500
@@ -44,26 +46,41 @@ class Table:
 
 def items_table(analysis: Analysis) -> Table:
     """Return what is known of each item, best tier first."""
-    tiers, description = analysis.fit.tiers, analysis.description
+    tiers = analysis.fit.tiers
     shares = probabilities_by_item(analysis)
-    columns = ["item", "tier", "sure", "other tiers", "mean rank"]
-    if description.unranked is not None:
-        columns.append("listed by")
+    about = _about_items(analysis.description)
+    columns = ["item", "tier", "sure", "other tiers", *about]
     rows = []
     for item in (item for tier in tiers for item in tier):
-        number, position = tiers[item], description.items.index(item)
-        row = [
-            Cell(str(item)),
-            Cell(str(number), number),
-            percent(shares[item][number - 1]),
-            Cell(_other_tiers(shares[item], number)),
-            decimal(description.mean_ranks[position]),
-        ]
-        if description.unranked is not None:
-            listing = description.n_listing[position]
-            row.append(Cell(f"{listing:,}", float(listing)))
-        rows.append(tuple(row))
+        number, position = tiers[item], analysis.description.items.index(item)
+        rows.append(
+            (
+                Cell(str(item)),
+                Cell(str(number), number),
+                percent(shares[item][number - 1]),
+                Cell(_other_tiers(shares[item], number)),
+                *(cells[position] for cells in about.values()),
+            )
+        )
     return Table("Items, best tier first", tuple(columns), tuple(rows))
+
+
+def _about_items(description: Description | PairsDescription) -> dict[str, list[Cell]]:
+    """Return what the data say of each item, by the name of the column."""
+    if isinstance(description, PairsDescription):
+        return {
+            "preferred": [percent(share) for share in description.shares_won],
+            "answers": [_whole(number) for number in description.compared.sum(axis=0).tolist()],
+            "assessors": [_whole(number) for number in description.n_comparing],
+        }
+    columns = {"mean rank": [decimal(rank) for rank in description.mean_ranks]}
+    if description.unranked is not None:
+        columns["listed by"] = [_whole(number) for number in description.n_listing]
+    return columns
+
+
+def _whole(number: float) -> Cell:
+    return Cell(f"{number:,}", float(number))
 
 
 def pairs_table(analysis: Analysis) -> Table:
@@ -87,13 +104,14 @@ def pairs_table(analysis: Analysis) -> Table:
         rows.append(tuple(row))
     n_pairs = n_items * (n_items - 1) // 2
     which = "All pairs" if len(rows) == n_pairs else f"{len(rows)} of {n_pairs} pairs"
+    verb = "preferred to" if check.pairwise else "ranked above"
     return Table(
-        f"{which}: how often the first is ranked above the second, and how often the model "
+        f"{which}: how often the first is {verb} the second, and how often the model "
         "expects it; the largest differences first",
         (
             "item",
             "other item",
-            "above",
+            "preferred" if check.pairwise else "above",
             "expected",
             "difference",
             "standard errors",

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise.bootstrapping import Bootstrap
+from tierwise.describing_pairs import PairsDescription, count
+from tierwise.fit_summary import mistakes_in_words, what_agrees, what_is_ordered
 from tierwise.reporting.tables import probabilities_by_item
 
 if TYPE_CHECKING:
+    from tierwise.describing import Description, Pair
     from tierwise.reporting.analysis import Analysis
 
 
@@ -19,16 +22,40 @@ def opening(analysis: Analysis) -> list[str]:
     fit = analysis.fit
     sentences = [fit.verdict()]
     if len(fit.tiers) > 1:
-        sentences.append(
-            f"Of pairs of items from different tiers, {fit.agreement:.0%} are ranked in tier order."
-        )
-    sentences += [_theta(analysis), _how_sure(analysis)]
+        sentences.append(f"{fit.agreement:.0%} of {what_is_ordered(fit)} in tier order.")
+    sentences += [_theta(analysis), _mistakes(analysis), _how_sure(analysis)]
     return [sentence for sentence in sentences if sentence]
 
 
 def about_data(analysis: Analysis) -> list[str]:
     """Say what the rankings are."""
     description = analysis.description
+    if isinstance(description, PairsDescription):
+        sentences = [
+            f"{count(description.n_answers, 'answer')} about pairs of {len(description.items)} "
+            f"items, by {count(description.n_assessors, 'assessor')}.",
+            *description.sentences(),
+        ]
+    else:
+        sentences = _about_rankings(description)
+    sentences += [_most_even(pair, description) for pair in description.closest_pairs(1)]
+    return sentences
+
+
+def _most_even(pair: Pair, description: Description | PairsDescription) -> str:
+    """Say on which pair of items opinion is most evenly split."""
+    if pair.share == 1.0:
+        return "About no pair of items does anybody disagree."
+    preferred = f"rank {pair.above} above"
+    if isinstance(description, PairsDescription):
+        preferred = f"prefer {pair.above}"
+    return (
+        f"Opinion is most evenly split between {pair.above} and {pair.below}: "
+        f"{pair.share:.1%} {preferred}."
+    )
+
+
+def _about_rankings(description: Description) -> list[str]:
     total = description.n_rankings
     sentences = [
         f"{total:,} rankings of {len(description.items)} items; {description.n_distinct:,} of them "
@@ -44,22 +71,16 @@ def about_data(analysis: Analysis) -> list[str]:
         )
     if description.n_with_ties:
         sentences.append(f"{description.n_with_ties / total:.0%} hold ties.")
-    pairs = description.closest_pairs(1)
-    if pairs:
-        (pair,) = pairs
-        sentences.append(
-            f"Opinion is most evenly split between {pair.above} and {pair.below}: "
-            f"{pair.share:.1%} rank {pair.above} above."
-        )
     return sentences
 
 
 def about_sizes(analysis: Analysis) -> list[str]:
     """Say how the sizes were found and how clear the choice is."""
     found = analysis.found
+    noun = "answers" if analysis.fit.pairwise else "rankings"
     explained = (
         "The criterion is the log-likelihood, less the log of the number of tiers of the same "
-        "sizes: it asks whether finer tiers describe the rankings enough better to be worth it. "
+        f"sizes: it asks whether finer tiers describe the {noun} enough better to be worth it. "
         "A difference of 3 is a factor of 20 in probability."
     )
     if found is None:
@@ -78,8 +99,9 @@ def about_sizes(analysis: Analysis) -> list[str]:
         sentences.append(f"The best sizes are ahead by {gap:.2f}, {clear}.")
     if found.doubtful:
         sentences.append(
-            f"Monte Carlo error leaves open whether {len(found.doubtful)} other size vectors are "
-            "better."
+            "Monte Carlo error leaves open whether "
+            f"{count(len(found.doubtful), 'other size vector')} "
+            f"{'is' if len(found.doubtful) == 1 else 'are'} better."
         )
     return sentences
 
@@ -125,7 +147,7 @@ def _theta(analysis: Analysis) -> str:
     if len(fit.tiers) == 1:
         return ""
     if isinf(fit.theta):
-        return "Theta is infinite: every ranking agrees with the tiers."
+        return f"Theta is infinite: {what_agrees(fit)}."
     low, high = fit.theta_estimate.interval
     return (
         f"Opinion is concentrated around the tiers with theta {fit.theta:.3f} (95% interval "
@@ -133,9 +155,16 @@ def _theta(analysis: Analysis) -> str:
     )
 
 
+def _mistakes(analysis: Analysis) -> str:
+    told = mistakes_in_words(analysis.fit)
+    return f"{told}." if told else ""
+
+
 def _how_sure(analysis: Analysis) -> str:
     sampled, shares = analysis.sampled, probabilities_by_item(analysis)
     tiers = analysis.fit.tiers
+    if len(tiers) == 1:  # there is no other way
+        return ""
     same = float(
         (sampled.labels == np.array([tiers[item] for item in sampled.items])).all(1).mean()
     )
@@ -154,6 +183,8 @@ def _how_sure(analysis: Analysis) -> str:
 
 def _optimality(analysis: Analysis) -> str:
     fit = analysis.fit
+    if len(fit.tiers) == 1:
+        return "one, with all items: there is nothing to choose"
     if not fit.optimal:
         return f"found by {fit.method}, not proved to be the best of their sizes"
     if fit.n_optima == 1:
@@ -169,7 +200,11 @@ def _optimality(analysis: Analysis) -> str:
 def _sampling(analysis: Analysis) -> str:
     sampled = analysis.sampled
     if isinstance(sampled, Bootstrap):
-        return f"{len(sampled)} {sampled.kind} bootstrap replicates, sizes held fixed"
+        error = 50 / len(sampled) ** 0.5
+        return (
+            f"{len(sampled)} {sampled.kind} bootstrap replicates, sizes held fixed; shares of them "
+            f"have a standard error of up to {error:.0f} percentage points"
+        )
     if sampled.method == "exact":
         return f"{len(sampled)} independent draws from the posterior, sizes held fixed"
     report = sampled.diagnostics()

@@ -287,7 +287,8 @@ def _conclude(
             stacklevel=3,
         )
     if doubtful:
-        others = f" and {len(doubtful) - 1} others" if len(doubtful) > 1 else ""
+        more = len(doubtful) - 1
+        others = f" and {more} {'other' if more == 1 else 'others'}" if more else ""
         warnings.warn(
             "the partition function had to be estimated, and its error could change the winner: "
             f"{doubtful[0]}{others} may be better than {best}; see criterion_error in the table",

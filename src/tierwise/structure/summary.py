@@ -100,10 +100,9 @@ def remarks(search: "Search") -> list[str]:
     if not isinf(search.runner_up_gap):
         lines.append(_verdict(search))
     if search.doubtful:
-        lines.append(
-            f"Monte Carlo error leaves open whether {len(search.doubtful)} other size vectors are "
-            "better."
-        )
+        one = len(search.doubtful) == 1
+        others = "another size vector is" if one else f"{len(search.doubtful)} others are"
+        lines.append(f"Monte Carlo error leaves open whether {others} better.")
     return lines
 
 

@@ -1,0 +1,254 @@
+"""Checks of pairwise answers: what the model would have answered to the same questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tierwise.checking import statistics, wording
+from tierwise.checking.findings import FALSE_ALARMS
+from tierwise.checking.result import Finding, Line
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tierwise.checking.expected import Orderings
+    from tierwise.preferences import Preferences
+    from tierwise.tiers import Item
+
+_REPLICATES = 400
+
+
+@dataclass(frozen=True, eq=False)
+class Comparisons:
+    """Who compared what: an entry for each pair of items of each assessor.
+
+    Attributes
+    ----------
+    assessors
+        Who compared, counted from 0.
+    first, second
+        The two items; the first is of the better tier, if they are of different tiers.
+    times
+        How often they compared them.
+    wins
+        How often they preferred the first.
+    above, below
+        The tiers of the two items, counted from 0.
+    """
+
+    assessors: NDArray[np.int64]
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    times: NDArray[np.int64]
+    wins: NDArray[np.int64]
+    above: NDArray[np.int64]
+    below: NDArray[np.int64]
+
+
+def comparisons_of(preferences: Preferences, labels: NDArray[np.int64]) -> Comparisons:
+    """Return who compared what; only what was asked, for what follows depends on the answers."""
+    given = preferences.direct if preferences.times is None else preferences.times
+    by_tier = np.argsort(labels, kind="stable")
+    said = given[:, by_tier][:, :, by_tier].astype(np.int64)
+    times = np.triu(said + said.transpose(0, 2, 1), k=1)
+    assessors, first, second = np.nonzero(times)
+    return Comparisons(
+        assessors,
+        by_tier[first],
+        by_tier[second],
+        times[assessors, first, second],
+        said[assessors, first, second],
+        labels[by_tier[first]],
+        labels[by_tier[second]],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What is compared between the answers and their replicates; or of all these, row by row.
+
+    Attributes
+    ----------
+    agreement
+        Share of answers about items of different tiers that are in tier order.
+    against
+        For each line between tiers, the share of answers about items on both sides of it that go
+        against the tiers.
+    spread
+        Sum over assessors of the squared excess of their answers in tier order.
+    products
+        For each two items, the mean product over assessors of the excess of their wins.
+    """
+
+    agreement: NDArray[np.float64]
+    against: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    products: NDArray[np.float64]
+
+
+def summarise(
+    asked: Comparisons, wins: NDArray[np.int64], expected: NDArray[np.float64]
+) -> Summary:
+    """Summarise answers to what was asked.
+
+    Parameters
+    ----------
+    asked
+        Who compared what.
+    wins
+        How often the first item was preferred, an entry each.
+    expected
+        The share of answers that should prefer the row to the column.
+    """
+    n_items, n_tiers = len(expected), int(asked.below.max()) + 1
+    n_assessors = int(asked.assessors.max()) + 1
+    apart = asked.above < asked.below
+    excess = wins - asked.times * expected[asked.first, asked.second]
+    lines = np.arange(n_tiers - 1)
+    across = (asked.above <= lines[:, None]) & (lines[:, None] < asked.below)
+    n_across = across @ asked.times
+    lost = across @ (asked.times - wins)
+    of_assessor = np.bincount(asked.assessors[apart], weights=excess[apart])
+    by_item = np.zeros((n_assessors, n_items))
+    np.add.at(by_item, (asked.assessors, asked.first), excess)
+    np.subtract.at(by_item, (asked.assessors, asked.second), excess)
+    return Summary(
+        agreement=np.array(wins[apart].sum() / max(1, int(asked.times[apart].sum()))),
+        against=lost / np.maximum(n_across, 1),
+        spread=np.array((of_assessor**2).sum()),
+        products=by_item.T @ by_item / n_assessors,
+    )
+
+
+def draw_summaries(
+    asked: Comparisons,
+    orderings: Orderings,
+    expected: NDArray[np.float64],
+    mistake_probability: float | None,
+    rng: np.random.Generator,
+) -> Summary:
+    """Let the model answer what was asked, many times over.
+
+    Parameters
+    ----------
+    asked
+        Who compared what.
+    orderings
+        Orderings from the model.
+    expected
+        The share of answers that should prefer the row to the column.
+    mistake_probability
+        Probability that an answer is mistaken, if any may be.
+    rng
+        Where randomness comes from.
+    """
+    n_assessors = int(asked.assessors.max()) + 1
+    summaries = []
+    for _ in range(_REPLICATES):
+        rows = rng.choice(len(orderings.places), size=n_assessors, p=orderings.weights)
+        drawn = rows[asked.assessors]
+        right = orderings.places[drawn, asked.first] < orderings.places[drawn, asked.second]
+        wins = asked.times * right
+        if mistake_probability is not None:
+            chances = np.where(right, 1 - mistake_probability, mistake_probability)
+            wins = rng.binomial(asked.times, chances)
+        summaries.append(summarise(asked, wins, expected))
+    return Summary(
+        *(
+            np.array([getattr(one, name) for one in summaries])
+            for name in ("agreement", "against", "spread", "products")
+        )
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Deviation:
+    """How far numbers are from what replicates with the same agreement lead to expect."""
+
+    expected: NDArray[np.float64]
+    deviations: NDArray[np.float64]
+    covariances: NDArray[np.float64]
+
+
+def _deviation(
+    observed: NDArray[np.float64],
+    replicates: NDArray[np.float64],
+    agreement: float,
+    agreements: NDArray[np.float64],
+) -> _Deviation:
+    """Compare numbers with their replicates, given the agreement with the tiers.
+
+    Theta was fitted to it, so what goes with it is no evidence against the model.
+    """
+    centred = replicates - replicates.mean(axis=0)
+    shifts = agreements - agreements.mean()
+    variance = float(shifts @ shifts)
+    slopes = shifts @ centred / variance if variance > 0 else np.zeros(centred.shape[1])
+    expected = replicates.mean(axis=0) + slopes * (agreement - agreements.mean())
+    left = centred - np.outer(shifts, slopes)
+    return _Deviation(expected, observed - expected, left.T @ left / len(left))
+
+
+def check_lines(answered: Summary, drawn: Summary) -> tuple[tuple[Line, ...], Finding]:
+    """Compare how often answers go against the tiers, line by line."""
+    found = _deviation(answered.against, drawn.against, float(answered.agreement), drawn.agreement)
+    errors = np.sqrt(np.diag(found.covariances))
+    scores = np.divide(
+        found.deviations, errors, out=np.zeros_like(found.deviations), where=errors > 1e-9
+    )
+    lines = tuple(
+        Line(number, number + 1, *values, theta=float("nan"))
+        for number, values in enumerate(
+            zip(answered.against.tolist(), found.expected.tolist(), scores.tolist(), strict=True),
+            start=1,
+        )
+    )
+    chi_square, freedom = statistics.chi_square_score(found.deviations, found.covariances)
+    # The covariances are estimated, which makes chance deviations look larger than they are.
+    chi_square *= (_REPLICATES - freedom - 2) / (_REPLICATES - 1)
+    score = statistics.standard_score(chi_square, freedom)
+    worst = max(lines, key=lambda line: abs(line.score))
+    statement = (
+        f"across the line between tiers {worst.above} and {worst.below}, {worst.observed:.0%} of "
+        f"answers go against the tiers, {worst.expected:.0%} expected."
+    )
+    return lines, Finding("lines", statistics.tail(score), score, statement)
+
+
+def check_spread(answered: Summary, drawn: Summary) -> tuple[float, Finding]:
+    """Compare how various assessors are in how often they answer in tier order."""
+    # Cube roots of sums of squares are nearly normal (Wilson and Hilferty).
+    found = _deviation(
+        np.cbrt(answered.spread)[None],
+        np.cbrt(drawn.spread)[:, None],
+        float(answered.agreement),
+        drawn.agreement,
+    )
+    expected = float(drawn.spread.mean())
+    ratio = float(answered.spread) / expected if expected > 0 else float("nan")
+    error = float(found.covariances[0, 0]) ** 0.5
+    score = float(found.deviations[0]) / error if error > 1e-9 else 0.0
+    p_value = statistics.tail(score)
+    statement = wording.spread_of_answers(ratio, surprising=p_value < FALSE_ALARMS)
+    return ratio, Finding("spread", p_value, score, statement)
+
+
+def check_direction(
+    items: tuple[Item, ...], answered: Summary, drawn: Summary
+) -> tuple[NDArray[np.float64], Finding]:
+    """Look for a direction in which assessors differ more than the model expects."""
+    expected = drawn.products.mean(axis=0)
+    values, vectors = np.linalg.eigh(answered.products - expected)
+    largest = np.linalg.eigvalsh(drawn.products - expected)[:, -1]
+    error = float(largest.std(ddof=1))
+    score = float(values[-1] - largest.mean()) / error if error > 1e-9 else 0.0
+    p_value = statistics.tail(score)
+    statement = "assessors differ in no direction by more than expected."
+    # Who wins more has a smaller rank, as other directions are in ranks.
+    direction = -vectors[:, -1]
+    if p_value < FALSE_ALARMS:
+        statement = wording.direction_statement(items, direction)
+    return direction, Finding("direction", p_value, score, statement)
