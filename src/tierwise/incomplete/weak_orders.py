@@ -35,7 +35,7 @@ def work_of(first: Places, sizes: Sizes) -> Floats:
     --------
     >>> import numpy as np
     >>> work_of(np.array([[0, 0, 0], [0, 1, 2]], dtype=np.int32), (1, 2))
-    array([4., 2.])
+    array([6., 2.])
     """
     n_items = first.shape[1]
     splits = np.array([float(most_splits(sizes, number)) for number in range(n_items + 1)])
