@@ -123,6 +123,11 @@ class DrawnVotes(DrawnCompletions):
         """Probability that an answer is mistaken."""
         return self._mistake_probability
 
+    @property
+    def penalty(self) -> float:
+        """Log odds of a right answer against a mistaken one."""
+        return self._penalty
+
     @mistake_probability.setter
     def mistake_probability(self, probability: float) -> None:
         self._mistake_probability = probability

@@ -7,7 +7,7 @@ completions, as they do for complete rankings; in turn.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import nan
+from math import exp, nan
 from typing import TYPE_CHECKING
 
 from tierwise.incomplete.votes import DrawnVotes
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 # Labels that an iteration tries to switch, for each item: cheap beside drawing completions.
 _SWITCHES_PER_ITEM = 3
 _SPLITS_AND_MERGES = 2
+# Assessors beyond which a change of names in all their orderings is hardly ever accepted.
+_MOST_ROWS_TO_RENAME = 200
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ class Augmented:
         """Complete the answers anew, and move all else given that."""
         drawn.sweep(state.labels, state.theta)
         if isinstance(drawn, DrawnVotes):
+            state = state._replace(labels=_rename(drawn, state.labels, rng))
             mistakes, answers = float(drawn.mistakes().sum()), drawn.n_votes
             drawn.mistake_probability = self.prior_mistakes.draw(mistakes, answers, rng)
             state = state._replace(mistake_probability=drawn.mistake_probability)
@@ -93,3 +96,29 @@ class Augmented:
             return switch, DrawTheta(completed)
         change = ChangeSizes(completed, n_items, _SPLITS_AND_MERGES)
         return switch, change, DrawTheta(completed)
+
+
+def _rename(
+    drawn: DrawnVotes, labels: npt.NDArray[np.int64], rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """Let two items trade names, in the tiers and in what everybody has in mind, some times.
+
+    That leaves all distances as they are, so only the number of mistakes decides. Where few answers
+    say little, tiers and orderings in mind hold each other fast, and this moves both.
+    """
+    n_rows, n_items = drawn.places.shape
+    if n_rows > _MOST_ROWS_TO_RENAME:
+        return labels
+    mistakes = float(drawn.mistakes().sum())
+    for _ in range(n_items):
+        pair = rng.choice(n_items, size=2, replace=False)
+        if labels[pair[0]] == labels[pair[1]]:
+            continue
+        drawn.places[:, pair] = drawn.places[:, pair[::-1]]
+        proposed = float(drawn.mistakes().sum())
+        if rng.random() < exp(min(drawn.penalty * (mistakes - proposed), 0.0)):
+            labels, mistakes = labels.copy(), proposed
+            labels[pair] = labels[pair[::-1]]
+        else:
+            drawn.places[:, pair] = drawn.places[:, pair[::-1]]
+    return labels

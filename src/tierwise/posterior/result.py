@@ -118,6 +118,11 @@ class Posterior:
         return probabilities
 
     @property
+    def pairwise(self) -> bool:
+        """Whether answers were given pair by pair."""
+        return bool(self._facts.get("pairwise", False))
+
+    @property
     def completions(self) -> str | None:
         """What was done about the completions of answers that leave something open, if any do."""
         return self._facts.get("completions")

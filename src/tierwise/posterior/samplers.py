@@ -15,6 +15,7 @@ from tierwise.posterior.pseudo import PseudoLikelihood, PseudoSwitchTiers, Pseud
 from tierwise.posterior.sizes_moves import ChangeSizes
 from tierwise.posterior.summed_moves import ChangeOpenSizes, SwitchOpenTiers, WalkTheta
 from tierwise.posterior.weights import tabulate_weights
+from tierwise.preferences import Preferences
 
 if TYPE_CHECKING:
     from tierwise.counts import Counts
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from tierwise.posterior.settings import Settings
     from tierwise.posterior.state import Move
     from tierwise.posterior.target import Target
-    from tierwise.preferences import Preferences
     from tierwise.rankings import Rankings
 
 # Labels an iteration tries to switch, for each item: cheap beside the rest of an iteration.
@@ -86,9 +86,11 @@ def _sampler_of_answers(settings: Settings, target: OpenTarget) -> Sampler:
 def facts_of(sampler: Sampler) -> dict[str, Any]:
     """Return what is known without looking at draws."""
     if isinstance(sampler, Augmented):
-        return {"completions": f"drawn by {sampler.proposal}"}
+        pairwise = isinstance(sampler.target.said, Preferences)
+        return {"completions": f"drawn by {sampler.proposal}", "pairwise": pairwise}
     if isinstance(sampler, Moves) and isinstance(sampler.moves[0], SwitchOpenTiers):
-        return {"completions": "summed over"}
+        pairwise = isinstance(sampler.moves[0].target.said, Preferences)
+        return {"completions": "summed over", "pairwise": pairwise}
     if isinstance(sampler, Moves) and isinstance(sampler.moves[0], exact.ExactPosterior):
         return sampler.moves[0].facts()
     return {}

@@ -19,8 +19,9 @@ def summarise(posterior: Posterior) -> str:
     chains, draws = posterior.data["posterior"]["theta"].shape
     how = "independent draws" if posterior.method == "exact" else f"draws from {chains} chains"
     low, high = posterior.theta_interval()
+    who = "assessors who compared pairs" if posterior.pairwise else "rankings"
     lines = [
-        f"{posterior.n_rankings:,.10g} rankings of {len(posterior.items)} items, "
+        f"{posterior.n_rankings:,.10g} {who} of {len(posterior.items)} items, "
         f"{posterior.distance} distance; {chains * draws:,} {how}",
         "",
         f"most probable tiers   {posterior.tiers()}",
@@ -36,7 +37,7 @@ def summarise(posterior: Posterior) -> str:
             f"{mistakes.std():.4f}, 95% interval {low:.4f} to {high:.4f})"
         )
     if posterior.completions is not None:
-        lines.append(f"what is left open     {posterior.completions}")
+        lines.append(f"completions           {posterior.completions}")
     if posterior.sizes is None:
         lines += ["", *_sizes_lines(posterior)]
     lines += ["", *_item_lines(posterior)]

@@ -290,8 +290,8 @@ def _conclude(
         more = len(doubtful) - 1
         others = f" and {more} {'other' if more == 1 else 'others'}" if more else ""
         warnings.warn(
-            "the partition function had to be estimated, and its error could change the winner: "
-            f"{doubtful[0]}{others} may be better than {best}; see criterion_error in the table",
+            "some sizes had to be compared by estimates, whose error could change the winner: "
+            f"{doubtful[0]}{others} may be better than {best}; the table shows the errors",
             TierwiseWarning,
             stacklevel=3,
         )
