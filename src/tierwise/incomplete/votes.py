@@ -123,11 +123,6 @@ class DrawnVotes(DrawnCompletions):
         """Probability that an answer is mistaken."""
         return self._mistake_probability
 
-    @property
-    def penalty(self) -> float:
-        """Log odds of a right answer against a mistaken one."""
-        return self._penalty
-
     @mistake_probability.setter
     def mistake_probability(self, probability: float) -> None:
         self._mistake_probability = probability
@@ -135,6 +130,11 @@ class DrawnVotes(DrawnCompletions):
         # Where the energy does not count, all orderings are equally likely.
         log_orderings = log_factorials(sum(self.sizes))[-1]
         self.log_numbers = log_orderings + self._numbers * log1p(-probability)
+
+    @property
+    def penalty(self) -> float:
+        """Log odds of a right answer against a mistaken one."""
+        return self._penalty
 
     def sweep(self, labels: Labels, theta: float, share: float = 1.0) -> None:
         """Go once through all assessors and change the orderings they have in mind."""
