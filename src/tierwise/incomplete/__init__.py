@@ -10,10 +10,11 @@
 ``weak_orders.py``   groups of items in order, no order within groups: summed over by a recursion
 ``extensions.py``    any partial order with few completions: all of them are listed
 ``augmentation.py``  any partial order: completions are drawn
-``votes.py``         pairwise answers that may be mistaken, so may contradict each other
+``votes.py``         pairwise answers that may be mistaken, so may contradict each other: drawn
+``summed_votes.py``  these, few items: summed over
 ===================  ==========================================================================
 
 ``answers.py`` decides which answers are treated how; ``expectation.py`` and ``stochastic.py`` find
-the best tiers and theta, ``mistakes.py`` also how often answers are mistaken; ``imputing.py`` tells
-the probable places of what was not said.
+the best tiers and theta, ``mistakes.py`` also how often answers are mistaken, with the interval of
+``mistake_profile.py``; ``imputing.py`` tells the probable places of what was not said.
 """

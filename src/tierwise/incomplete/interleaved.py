@@ -12,13 +12,14 @@ import numpy as np
 
 from tierwise._encoding import NOT_LISTED
 from tierwise._kernels.interleaving import Setting, add_expected_counts, value_answers
-from tierwise.incomplete.base import ExactCompletions, Floats, Labels, Sums, log_factorials
+from tierwise.incomplete.base import Floats, log_factorials
+from tierwise.incomplete.sequenced import SequencedAnswers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise._encoding import Places
-    from tierwise.distances import Costs, Distance
+    from tierwise.distances import Distance
     from tierwise.sizes import Sizes
 
 
@@ -46,7 +47,7 @@ def work_of(first: Places, sizes: Sizes) -> Floats:
     return work
 
 
-class InterleavedAnswers(ExactCompletions):
+class InterleavedAnswers(SequencedAnswers):
     """Answers whose listed items have no ties, and whose other items may be anywhere.
 
     Parameters
@@ -59,8 +60,6 @@ class InterleavedAnswers(ExactCompletions):
         Of the model.
     """
 
-    seconds_of_a_number = 5e-8
-
     def __init__(self, first: Places, weights: Floats, sizes: Sizes, distance: Distance) -> None:
         n_items = first.shape[1]
         logs = log_factorials(n_items)
@@ -72,40 +71,13 @@ class InterleavedAnswers(ExactCompletions):
         self._sequences = np.argsort(in_order, axis=1, kind="stable").astype(np.int64)
         self._work = float(work_of(first, sizes).sum())
 
-    @property
-    def work(self) -> float:
-        """How many numbers an evaluation goes through."""
-        return self._work
+    def _in_units(self, setting: Setting) -> Floats:
+        return value_answers(setting, self._sequences, self._n_listed)
 
-    def _setting(self, labels: Labels, theta: float) -> Setting:
-        sizes = np.array(self.sizes, dtype=np.int64)
-        rule = self.rule
-        logs = log_factorials(len(labels))
-        return Setting(labels, sizes, rule.misplaced, rule.placing, theta * rule.unit, logs)
-
-    def _values(self, labels: Labels, theta: float) -> Floats:
-        values = value_answers(self._setting(labels, theta), self._sequences, self._n_listed)
-        scaled: Floats = values * [1.0, self.rule.unit, self.rule.unit**2]
-        return scaled
-
-    def log_weights(self, labels: Labels, theta: float) -> Floats:
-        """Log of the sum of ``exp(-theta d)`` over the completions of each answer."""
-        return self._values(labels, theta)[:, 0]
-
-    def sums(self, labels: Labels, theta: float) -> Sums:
-        """Log weights, and moments of the distance, over all answers."""
-        values = self._values(labels, theta)
-        values[:, 2] = np.maximum(values[:, 2] - values[:, 1] ** 2, 0.0)
-        return Sums(*(self.weights[:, None] * values).sum(axis=0).tolist())
-
-    def expected_costs(self, labels: Labels, theta: float) -> Costs:
-        """Costs of all tiers, on the average over completions drawn from the model."""
-        membership, precedence = self._no_counts()
-        setting = self._setting(labels, theta)
+    def _add_expected(self, setting: Setting, membership: Floats, precedence: Floats) -> None:
         add_expected_counts(
             setting, self._sequences, self._n_listed, self.weights, membership, precedence
         )
-        return self._costs(membership, precedence)
 
 
 def have_ties(first: Places) -> npt.NDArray[np.bool_]:

@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import comb
 
-from tierwise._kernels.interleaving import Setting
-from tierwise._kernels.weak_orders import add_expected_counts, value_weak_orders
+from tierwise._kernels.weak_order_counts import add_expected_counts
+from tierwise._kernels.weak_orders import value_weak_orders
 from tierwise.counts import sizes_of_groups
-from tierwise.incomplete.base import ExactCompletions, Floats, Labels, Sums, log_factorials
+from tierwise.incomplete.base import Floats, log_factorials
 from tierwise.incomplete.interleaved import most_splits
+from tierwise.incomplete.sequenced import SequencedAnswers
 
 if TYPE_CHECKING:
     from tierwise._encoding import Places
-    from tierwise.distances import Costs, Distance
+    from tierwise._kernels.interleaving import Setting
+    from tierwise.distances import Distance
     from tierwise.sizes import Sizes
 
 # States of one answer at the end of a block.
@@ -60,7 +62,7 @@ def work_of(first: Places, sizes: Sizes) -> Floats:
     return work
 
 
-class WeakOrders(ExactCompletions):
+class WeakOrders(SequencedAnswers):
     """Answers that put all items into groups, and the groups in order.
 
     Parameters
@@ -72,8 +74,6 @@ class WeakOrders(ExactCompletions):
     sizes, distance
         Of the model.
     """
-
-    seconds_of_a_number = 5e-8
 
     def __init__(self, first: Places, weights: Floats, sizes: Sizes, distance: Distance) -> None:
         n_items = first.shape[1]
@@ -87,37 +87,10 @@ class WeakOrders(ExactCompletions):
         self._starts[:, :-1] = np.take_along_axis(first, self._sequences, axis=1)
         self._work = float(work_of(first, sizes).sum())
 
-    @property
-    def work(self) -> float:
-        """How many numbers an evaluation goes through."""
-        return self._work
+    def _in_units(self, setting: Setting) -> Floats:
+        return value_weak_orders(setting, self._sequences, self._starts)
 
-    def _setting(self, labels: Labels, theta: float) -> Setting:
-        sizes = np.array(self.sizes, dtype=np.int64)
-        rule = self.rule
-        logs = log_factorials(len(labels))
-        return Setting(labels, sizes, rule.misplaced, rule.placing, theta * rule.unit, logs)
-
-    def _values(self, labels: Labels, theta: float) -> Floats:
-        values = value_weak_orders(self._setting(labels, theta), self._sequences, self._starts)
-        scaled: Floats = values * [1.0, self.rule.unit, self.rule.unit**2]
-        return scaled
-
-    def log_weights(self, labels: Labels, theta: float) -> Floats:
-        """Log of the sum of ``exp(-theta d)`` over the completions of each answer."""
-        return self._values(labels, theta)[:, 0]
-
-    def sums(self, labels: Labels, theta: float) -> Sums:
-        """Log weights, and moments of the distance, over all answers."""
-        values = self._values(labels, theta)
-        values[:, 2] = np.maximum(values[:, 2] - values[:, 1] ** 2, 0.0)
-        return Sums(*(self.weights[:, None] * values).sum(axis=0).tolist())
-
-    def expected_costs(self, labels: Labels, theta: float) -> Costs:
-        """Costs of all tiers, on the average over completions drawn from the model."""
-        membership, precedence = self._no_counts()
-        setting = self._setting(labels, theta)
+    def _add_expected(self, setting: Setting, membership: Floats, precedence: Floats) -> None:
         add_expected_counts(
             setting, self._sequences, self._starts, self.weights, membership, precedence
         )
-        return self._costs(membership, precedence)

@@ -25,6 +25,7 @@ from tierwise._random import RandomSource, as_generator
 from tierwise.estimate import Estimate
 from tierwise.partition.base import Moments, PartitionFunction
 from tierwise.partition.closed import ClosedPartition
+from tierwise.partition.coarsening import Orderings
 from tierwise.partition.path import PathPartition
 from tierwise.partition.strict_draws import nearby_theta, strict_draws
 from tierwise.partition.theta import check_theta
@@ -124,7 +125,7 @@ class AnchoredPartition(PartitionFunction):
         """Weigh draws of the strict model at a theta nearby; None if these are too uneven."""
         draws = strict_draws(self.n_items, nearby_theta(self.n_items, theta), *self._draws)
         if draws.theta not in self._distances:
-            orderings = _Orderings(draws.sequences, (1,) * self.n_items, self.distance)
+            orderings = Orderings(draws.sequences, (1,) * self.n_items, self.distance)
             ends = np.cumsum(self.sizes)[:-1].tolist()
             self._distances[draws.theta] = orderings.within(ends).distances
         distances = self._distances[draws.theta]
@@ -174,7 +175,7 @@ class AnchoredPartition(PartitionFunction):
         """
         strict = ClosedPartition((1,) * self.n_items, self.distance)
         n_rows = N_BATCHES * self._batch
-        orderings = _Orderings(
+        orderings = Orderings(
             strict.draw_sequences(theta, n_rows, self._rng),
             (1,) * self.n_items,
             self.distance,
@@ -199,8 +200,8 @@ class AnchoredPartition(PartitionFunction):
         return None
 
     def _coarsen(
-        self, orderings: _Orderings, boundaries: list[int], fewest: int, theta: float
-    ) -> tuple[_Orderings, int]:
+        self, orderings: Orderings, boundaries: list[int], fewest: int, theta: float
+    ) -> tuple[Orderings, int]:
         """Take away as many boundaries, from the end of the list, as leave weights even enough."""
         left = fewest
         while True:
@@ -210,67 +211,6 @@ class AnchoredPartition(PartitionFunction):
             if effective_share(weights) >= WANTED_SHARE or left == len(boundaries) - 1:
                 return coarser, left
             left = (left + len(boundaries)) // 2
-
-
-class _Orderings:
-    """Orderings as label sequences, for sizes that get coarser."""
-
-    def __init__(self, sequences: npt.NDArray[np.int64], sizes: Sizes, distance: Distance) -> None:
-        from tierwise._kernels.sequences import sequence_units
-
-        self.sequences = sequences
-        self.sizes = sizes
-        self._distance = distance
-        self._sizes_array = np.array(sizes, dtype=np.int64)
-        self._rule = distance.rule(sizes).in_largest_units()
-        self._units = sequence_units(
-            sequences, self._sizes_array, self._rule.misplaced, self._rule.placing
-        )
-
-    @property
-    def distances(self) -> npt.NDArray[np.float64]:
-        """Distance of each ordering from the tiers."""
-        return self._units.astype(np.float64) * float(self._rule.unit)
-
-    def within(self, boundaries: list[int]) -> _Orderings:
-        """Return the same orderings for fewer boundaries, given as the number of items before."""
-        n_items = self.sequences.shape[1]
-        edges = np.array([0, *sorted(boundaries), n_items])
-        starts = np.cumsum((0, *self.sizes[:-1]))
-        coarser = np.searchsorted(edges, starts, side="right") - 1
-        return _Orderings(coarser[self.sequences], tuple(np.diff(edges).tolist()), self._distance)
-
-    def resample(self, weights: npt.NDArray[np.float64], rng: np.random.Generator) -> None:
-        """Draw orderings by their weights, evenly spaced, a row of weights a batch."""
-        n_batches, batch = weights.shape
-        marks = (rng.random((n_batches, 1)) + np.arange(batch)) / batch
-        cumulative = np.cumsum(weights, axis=1)
-        cumulative /= cumulative[:, -1:]
-        rows = np.concatenate(
-            [
-                np.minimum(np.searchsorted(cumulative[number], marks[number]), batch - 1)
-                + number * batch
-                for number in range(n_batches)
-            ]
-        )
-        self.sequences = self.sequences[rows]
-        self._units = self._units[rows]
-
-    def move(self, theta: float, steps: int, rng: np.random.Generator) -> None:
-        """Let places trade their items."""
-        from tierwise._kernels.metropolis import walk
-
-        rule = self._rule
-        walk(
-            self.sequences,
-            self._sizes_array,
-            theta * rule.unit,
-            rule.misplaced,
-            rule.placing,
-            steps,
-            self._units,
-            rng,
-        )
 
 
 def applies(sizes: Sizes, distance: Distance) -> bool:
