@@ -99,3 +99,10 @@ def test_what_cannot_be_is_refused(arguments, complaint):
 
 def test_large_spaces_are_counted_but_not_listed():
     assert SizeSpace(101).n_sizes == 2**100
+
+
+def test_of_many_tiers_few_are_joined_at_once():
+    few, many = SizeSpace(12).leaps((1,) * 12), SizeSpace(13).leaps((1,) * 13)
+    assert (12,) in few
+    assert len(few) == sum(12 - joined + 1 for joined in range(3, 13))
+    assert {13 - len(sizes) + 1 for sizes in many} == {3, 4}

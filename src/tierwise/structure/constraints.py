@@ -11,6 +11,10 @@ from tierwise.sizes import Sizes, adjacent_shifts, check_sizes, compositions, ne
 
 Moves: TypeAlias = Literal["split-merge-shift", "adjacent"]
 
+# Up to so many tiers any number of neighbours is joined in a leap, beyond only so many.
+_FEW_TIERS = 12
+_MOST_JOINED = 4
+
 
 def check_moves(moves: str) -> None:
     """Refuse an unknown kind of neighbours."""
@@ -131,7 +135,8 @@ class SizeSpace:
         """Size vectors of this space that take several moves, none of which need be a gain.
 
         Three or more neighbouring tiers are joined, or a tier of three or more is taken apart: of
-        three equal items, two in a tier and one apart can be worse than both all and none.
+        three equal items, two in a tier and one apart can be worse than both all and none. Of many
+        tiers only three or four are joined, because there are too many ways to join more.
 
         Examples
         --------
@@ -139,9 +144,10 @@ class SizeSpace:
         [(3, 3), (1, 5), (6,), (1, 1, 1, 1, 1, 1)]
         """
         middle = self.middle(sizes)
+        most_joined = len(middle) if len(middle) <= _FEW_TIERS else _MOST_JOINED
         joined = [
             (*middle[:first], sum(middle[first:last]), *middle[last:])
-            for n_joined in range(3, len(middle) + 1)
+            for n_joined in range(3, most_joined + 1)
             for first in range(len(middle) - n_joined + 1)
             for last in [first + n_joined]
         ]
