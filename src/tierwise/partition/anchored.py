@@ -125,9 +125,8 @@ class AnchoredPartition(PartitionFunction):
         """Weigh draws of the strict model at a theta nearby; None if these are too uneven."""
         draws = strict_draws(self.n_items, nearby_theta(self.n_items, theta), *self._draws)
         if draws.theta not in self._distances:
-            orderings = Orderings(draws.sequences, (1,) * self.n_items, self.distance)
-            ends = np.cumsum(self.sizes)[:-1].tolist()
-            self._distances[draws.theta] = orderings.within(ends).distances
+            labels = np.repeat(np.arange(len(self.sizes)), self.sizes)[draws.sequences]
+            self._distances[draws.theta] = Orderings(labels, self.sizes, self.distance).distances
         distances = self._distances[draws.theta]
         logs = draws.theta * draws.distances - theta * distances
         peak = float(logs.max())

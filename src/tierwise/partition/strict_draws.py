@@ -37,7 +37,7 @@ class StrictDraws:
     """
 
     theta: float
-    sequences: npt.NDArray[np.int64]
+    sequences: npt.NDArray[np.int16]
     distances: npt.NDArray[np.float64]
     log_partition: float
 
@@ -75,4 +75,6 @@ def strict_draws(n_items: int, theta: float, n_rows: int, seed: int) -> StrictDr
     rule = strict.rule
     units = sequence_units(sequences, sizes, rule.misplaced, rule.placing)
     distances = units.astype(np.float64) * float(rule.unit)
-    return StrictDraws(theta, sequences, distances, float(strict.log_value(theta)))
+    log_partition = float(strict.log_value(theta))
+    # Many of them are kept, so they are kept small.
+    return StrictDraws(theta, sequences.astype(np.int16), distances, log_partition)
