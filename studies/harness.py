@@ -140,7 +140,9 @@ def obtain(
         return stored
     started = perf_counter()
     results = study.compute(settings, place)
-    outcome = Outcome(study, results, settings, __version__, perf_counter() - started)
+    # The page is to say the same whether results are new or stored.
+    seconds = round(perf_counter() - started, 3)
+    outcome = Outcome(study, results, settings, __version__, seconds)
     _store(outcome, folder)
     return outcome
 
@@ -177,7 +179,7 @@ def _store(outcome: Outcome, folder: Path) -> None:
         "study": outcome.study.name,
         "version": outcome.version,
         "settings": asdict(outcome.settings),
-        "seconds": round(outcome.seconds, 3),
+        "seconds": outcome.seconds,
         "results": outcome.results,
     }
     with whole_file(path) as partial:
