@@ -271,8 +271,8 @@ def test_the_weight_of_drawn_orderings_is_estimated():
     sizes, labels, theta = (1, 2), np.array([1, 0, 1]), 0.5
     drawn = DrawnVotes(many, sizes, get_distance("kendall"), np.random.default_rng(1), 0.2)
     exact = SummedVotes(votes, sizes, get_distance("kendall"), 0.2)
-    assert drawn.expected_mistakes(labels, theta) == pytest.approx(
-        2000 * exact.expected_mistakes(labels, theta), rel=0.02
+    assert drawn.moments(labels, theta).mistakes == pytest.approx(
+        2000 * exact.moments(labels, theta).mistakes, rel=0.02
     )
     estimate = drawn.log_weight(labels, theta)
     assert abs(estimate - 2000 * exact.log_weights(labels, theta)[0]) < (

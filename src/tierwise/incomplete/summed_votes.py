@@ -164,7 +164,3 @@ class SummedVotes(ExactCompletions):
         add_place_counts(self._blocks, weights, membership)
         add_block_pair_counts(self._blocks, weights, precedence)
         return self._costs(membership, precedence)
-
-    def expected_mistakes(self, labels: Labels, theta: float) -> float:
-        """Return the expected number of mistaken answers."""
-        return self.moments(labels, theta).mistakes

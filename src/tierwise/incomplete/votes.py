@@ -190,7 +190,3 @@ class DrawnVotes(DrawnCompletions):
         products = (changes**2).mean(axis=0) / 2, (changes[:, 0] * changes[:, 1]).mean(axis=0) / 2
         columns = (*means, products[0][0], products[1], products[0][1])
         return Moments(*(np.stack(columns) @ self._row_weights).tolist())
-
-    def expected_mistakes(self, labels: Labels, theta: float) -> float:
-        """Return the average number of mistaken answers over many sweeps."""
-        return self.moments(labels, theta).mistakes
