@@ -10,9 +10,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from tierwise.consensus import best_labels, find_consensus, make_problem
+from tierwise.consensus.find import find_consensus
+from tierwise.consensus.problem import make_problem
+from tierwise.consensus.subsets import best_labels
 from tierwise.distances.base import Costs
-from tierwise.sizes import Sizes, compositions
+from tierwise.tiers.sizes import Sizes, compositions
 
 CASES: list[tuple[str, Sizes, float]] = [
     ("subsets", (1, 1, 1, 2, 3, 2), 0.1),

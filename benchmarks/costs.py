@@ -16,9 +16,10 @@ import numpy as np
 from benchmarks.counting import count_alone, names, write_orderings
 from benchmarks.rows import core_time, show_sizes, show_time
 from tierwise import ClusteredMallows, Rankings, Tiers
-from tierwise.consensus import find_consensus, subset_work
+from tierwise.consensus.find import find_consensus
+from tierwise.consensus.subsets import subset_work
 from tierwise.distances.base import Costs
-from tierwise.partition import partition_function
+from tierwise.partition.choose import partition_function
 from tierwise.partition.recursion import steps
 
 # Half of the joint counts, which is what is written to, in the megabyte that a core has at hand.

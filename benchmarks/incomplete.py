@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.table import Table
 
 import tierwise as tw
-from tierwise.distances import get_distance
-from tierwise.fitting import Settings, solve_sizes
-from tierwise.incomplete.answers import answers_of
+from tierwise.answers.dispatch import answers_of
+from tierwise.distances.named import get_distance
+from tierwise.fitting.fit import Settings, solve_sizes
 
 KENDALL = get_distance("kendall")
 CASES = [

@@ -2,7 +2,7 @@
 
 from benchmarks.floors import seconds_to_read
 from benchmarks.rows import Row, best_time, show_sizes
-from tierwise.partition import log_partition, partition_function
+from tierwise.partition.choose import log_partition, partition_function
 from tierwise.partition.recursion import n_states
 
 THETA = 0.25

@@ -11,9 +11,9 @@ from time import perf_counter, process_time
 import numpy as np
 
 from tierwise import Counts, Rankings
-from tierwise.model import ClusteredMallows
-from tierwise.posterior import sample_posterior
-from tierwise.tiers import Tiers
+from tierwise.model.clustered_mallows import ClusteredMallows
+from tierwise.posterior.run import sample_posterior
+from tierwise.tiers.ordered_partition import Tiers
 
 STRICT = (1,) * 10
 WAYS = {
@@ -27,7 +27,7 @@ WAYS = {
 def the_rankings(folder: Path | None) -> Rankings:
     """Load the sushi rankings, or draw as many that are like them."""
     if folder is not None:
-        from tierwise.datasets import load_sushi
+        from tierwise.data.datasets import load_sushi
 
         return load_sushi(folder)
     return ClusteredMallows(Tiers.from_sizes(STRICT, range(10)), 0.242).sample(5000, rng=1)

@@ -1,8 +1,8 @@
 """Sampling from the model: exact against Metropolis."""
 
 from benchmarks.rows import Row, best_time, show_sizes
-from tierwise.model import ClusteredMallows
-from tierwise.tiers import Tiers
+from tierwise.model.clustered_mallows import ClusteredMallows
+from tierwise.tiers.ordered_partition import Tiers
 
 DRAWS = 10_000
 CASES = [

@@ -107,7 +107,7 @@ def _run_commands(block: Block, page: Path) -> None:
 
 def _run_command(command: str) -> tuple[str, int]:
     """Run a command of the program here; return what it printed and its exit code."""
-    from tierwise.cli import main
+    from tierwise.cli.main import main
 
     program, *arguments = shlex.split(command)
     if program != "tierwise":

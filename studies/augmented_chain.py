@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from tierwise._kernels.chains import switch_labels
-from tierwise.consensus import make_problem
-from tierwise.distances import get_distance
-from tierwise.incomplete.answers import answered_places
-from tierwise.incomplete.augmentation import DrawnCompletions
-from tierwise.incomplete.partial import orders_of_places
-from tierwise.partition import partition_function
-from tierwise.posterior.log_partition import LogPartition
-from tierwise.posterior.theta_density import ThetaGivenDistance
-from tierwise.priors import Gamma
-from tierwise.sizes import log_number_of_tiers
+from tierwise.answers.dispatch import answered_places
+from tierwise.answers.drawn import DrawnCompletions
+from tierwise.answers.partial import orders_of_places
+from tierwise.consensus.problem import make_problem
+from tierwise.distances.named import get_distance
+from tierwise.model.priors import Gamma
+from tierwise.partition.choose import partition_function
+from tierwise.theta.density import ThetaGivenDistance
+from tierwise.theta.log_partition import LogPartition
+from tierwise.tiers.sizes import log_number_of_tiers
 
 if TYPE_CHECKING:
     from tierwise import Rankings, Tiers

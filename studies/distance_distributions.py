@@ -11,7 +11,7 @@ import numpy as np
 from studies.harness import Claim, Place, Results, Study, number_claim
 from studies.writing import figure, paragraphs, sizes_text, table
 from tierwise import ClusteredMallows, Rankings, Tiers
-from tierwise.partition import partition_function
+from tierwise.partition.choose import partition_function
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

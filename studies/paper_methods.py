@@ -5,18 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tierwise.agreeing import agreement_of_counts
-from tierwise.consensus import Annealing, Consensus, find_consensus
-from tierwise.counts import Counts, block_counts, pair_counts
-from tierwise.distances import get_distance
-from tierwise.partition import partition_function
-from tierwise.sizes import Sizes, adjacent_shifts, log_number_of_tiers
-from tierwise.theta import iterate_theta
+from tierwise.consensus.annealing import Annealing
+from tierwise.consensus.find import find_consensus
+from tierwise.data.counts import Counts, block_counts, pair_counts
+from tierwise.distances.named import get_distance
+from tierwise.fitting.agreement import agreement_of_counts
+from tierwise.partition.choose import partition_function
+from tierwise.theta.estimate import iterate_theta
+from tierwise.tiers.sizes import Sizes, adjacent_shifts, log_number_of_tiers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy as np
+
+    from tierwise.consensus.result import Consensus
 
 # One run from one start, in which two items trade tiers at a time.
 ANNEALING = Annealing(switched=2, schedule="linear", restarts=1)

@@ -14,8 +14,8 @@ from studies.harness import Claim, Place, Results, Study, number_claim
 from studies.paper_methods import climb, fit_as_in_the_paper
 from studies.writing import duration, figure, paragraphs, percent, sizes_text, table
 from tierwise import ClusteredMallows, Counts, Search, Tiers, search
-from tierwise.structure import merge_even_pairs
-from tierwise.tasks import run_tasks
+from tierwise._util.tasks import run_tasks
+from tierwise.searching.merging import merge_even_pairs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,10 +13,10 @@ from studies.harness import Claim, Place, Results, Study, number_claim
 from studies.paper_methods import fit_as_in_the_paper
 from studies.writing import duration, figure, paragraphs, percent, sizes_text, table
 from tierwise import ClusteredMallows, Counts, Tiers, get_distance
-from tierwise.fitting import Settings as FitSettings
-from tierwise.fitting import solve_sizes
-from tierwise.sizes import log_number_of_tiers
-from tierwise.tasks import run_tasks
+from tierwise._util.tasks import run_tasks
+from tierwise.fitting.fit import Settings as FitSettings
+from tierwise.fitting.fit import solve_sizes
+from tierwise.tiers.sizes import log_number_of_tiers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

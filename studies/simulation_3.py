@@ -14,17 +14,17 @@ from studies.harness import Claim, Place, Results, Study, text_claim
 from studies.paper_methods import agreement_as_in_the_paper, climb, fit_as_in_the_paper
 from studies.writing import duration, figure, paragraphs, percent, sizes_text, table
 from tierwise import ClusteredMallows, Counts, Tiers, search
-from tierwise.partition import partition_function
-from tierwise.sizes import adjacent_shifts
-from tierwise.structure import merge_even_pairs
-from tierwise.tasks import run_tasks
-from tierwise.theta import iterate_theta
+from tierwise._util.tasks import run_tasks
+from tierwise.partition.choose import partition_function
+from tierwise.searching.merging import merge_even_pairs
+from tierwise.theta.estimate import iterate_theta
+from tierwise.tiers.sizes import adjacent_shifts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tierwise.structure.constraints import Moves
-    from tierwise.structure.criteria import Criterion
+    from tierwise.searching.criteria import Criterion
+    from tierwise.searching.size_space import Moves
 
 SIZES, THETA = (3, 3, 3, 3, 3), 1.5
 DISTANCES = ("kendall", "hamming")

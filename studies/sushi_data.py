@@ -10,7 +10,7 @@ from studies.harness import Claim, Place, Results, Study, number_claim, text_cla
 from studies.sushi_paper import START
 from studies.writing import figure, paragraphs, sizes_text, table, tiers_text
 from tierwise import describe, load_sushi
-from tierwise.structure import merge_even_pairs
+from tierwise.searching.merging import merge_even_pairs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

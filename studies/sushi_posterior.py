@@ -12,7 +12,7 @@ from studies.sushi_paper import DRAWS, MEANT
 from studies.writing import duration, figure, paragraphs, sizes_text, table, tiers_text
 from tierwise import ClusteredMallows, Rankings, Tiers, agreement, load_sushi
 from tierwise.errors import TierwiseWarning
-from tierwise.posterior import sample_posterior
+from tierwise.posterior.run import sample_posterior
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

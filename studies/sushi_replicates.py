@@ -12,9 +12,9 @@ from studies import sushi_paper as paper
 from studies.harness import Claim, Place, Results, Study, number_claim
 from studies.writing import figure, paragraphs, sizes_text, table
 from tierwise import Fit, fit, load_sushi, search
-from tierwise.partition import partition_function
-from tierwise.sizes import log_number_of_tiers
-from tierwise.tasks import run_tasks
+from tierwise._util.tasks import run_tasks
+from tierwise.partition.choose import partition_function
+from tierwise.tiers.sizes import log_number_of_tiers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,13 +15,13 @@ from studies.paper_methods import agreement_as_in_the_paper, climb, fit_as_in_th
 from studies.sushi_selection_text import tell
 from studies.writing import sizes_text
 from tierwise import Counts, Rankings, fit, load_sushi, search
-from tierwise.distances import get_distance
-from tierwise.fit_result import plain_number
-from tierwise.fitting import Settings as FitSettings
-from tierwise.fitting import solve_sizes
-from tierwise.sizes import adjacent_shifts, log_number_of_tiers
-from tierwise.structure import merge_even_pairs
-from tierwise.tasks import run_tasks
+from tierwise._util.tasks import run_tasks
+from tierwise.distances.named import get_distance
+from tierwise.fitting.fit import Settings as FitSettings
+from tierwise.fitting.fit import solve_sizes
+from tierwise.fitting.result import plain_number
+from tierwise.searching.merging import merge_even_pairs
+from tierwise.tiers.sizes import adjacent_shifts, log_number_of_tiers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from tierwise import InputError, Rankings, read_rankings
-from tierwise.cli import main
+from tierwise.cli.main import main
 
 PREFLIB = """# DATA TYPE: soc
 # NUMBER ALTERNATIVES: 2

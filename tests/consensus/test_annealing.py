@@ -5,8 +5,9 @@ import pytest
 
 from tests.reference_consensus import brute_force, random_parts, total_of
 from tierwise._kernels.annealing import anneal
-from tierwise.consensus import Annealing, find_consensus, make_problem
-from tierwise.consensus.annealing import simple_bound
+from tierwise.consensus.annealing import Annealing, simple_bound
+from tierwise.consensus.find import find_consensus
+from tierwise.consensus.problem import make_problem
 from tierwise.distances.base import Costs
 from tierwise.errors import InputError
 

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from tests.reference_consensus import brute_force, random_parts, total_of
-from tierwise.consensus import find_consensus, make_problem
 from tierwise.consensus.assignment import _equally_good
+from tierwise.consensus.find import find_consensus
+from tierwise.consensus.problem import make_problem
 from tierwise.distances.base import Costs
 from tierwise.errors import InputError
-from tierwise.sizes import compositions
+from tierwise.tiers.sizes import compositions
 
 small_sizes = [sizes for n_items in (1, 2, 4, 6) for sizes in compositions(n_items)]
 

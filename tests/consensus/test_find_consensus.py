@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from tests.reference_consensus import random_parts
-from tierwise.consensus import METHODS, Annealing, find_consensus
+from tierwise.consensus.annealing import Annealing
+from tierwise.consensus.find import METHODS, find_consensus
 from tierwise.distances.base import Costs
 from tierwise.errors import InputError
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.data_paths import shared_data
-from tierwise.consensus import find_consensus
+from tierwise.consensus.find import find_consensus
 from tierwise.distances.base import Costs
 
 SIZES = (1, 1, 1, 2, 3, 2, 15)

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from tests.reference_consensus import brute_force, random_parts
-from tierwise.consensus import best_labels, find_consensus, make_problem, subset_work
+from tierwise.consensus.find import find_consensus
+from tierwise.consensus.problem import make_problem
+from tierwise.consensus.subsets import best_labels, subset_work
 from tierwise.distances.base import Costs
 from tierwise.errors import TooLargeError
-from tierwise.sizes import compositions
+from tierwise.tiers.sizes import compositions
 
 all_small_sizes = [sizes for n_items in range(1, 7) for sizes in compositions(n_items)]
 some_sizes_of_seven = [(1, 1, 1, 1, 1, 1, 1), (1, 2, 1, 2, 1), (3, 4), (1, 5, 1), (2, 2, 3), (7,)]

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from tests.data_paths import shared_data
 from tierwise import Rankings, __version__, describe, write_rankings
-from tierwise.cli import main
+from tierwise.cli.main import main
 
 ANSWERS = Rankings.from_orderings(
     [["a", "b", "c"], ["b", "a", "c"], ["a", "c", "b"]], weights=[5, 3, 1]

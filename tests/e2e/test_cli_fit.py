@@ -8,7 +8,7 @@ import pytest
 
 import tierwise as tw
 
-PROGRAM = "from tierwise.cli import main; main()"
+PROGRAM = "from tierwise.cli.main import main; main()"
 
 
 def run(*words, expected=0):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import tierwise as tw
 from tests import reference
 from tests.mixture.simulated import from_groups
-from tierwise.distances import get_distance
+from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TooLargeError
 from tierwise.mixture.answers import answers_of
 from tierwise.mixture.components import workshop_for

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import tierwise as tw
 from tests import reference, reference_mixture
 from tests.mixture.simulated import from_groups, random_tiers
-from tierwise.counts import block_counts
-from tierwise.distances import get_distance
+from tierwise.data.counts import block_counts
+from tierwise.distances.named import get_distance
 from tierwise.mixture.answers import answers_of
 from tierwise.mixture.components import CountingWorkshop as Workshop
 from tierwise.mixture.em import begin, climb, divide, log_joint, look_around, memberships_of

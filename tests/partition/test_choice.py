@@ -7,8 +7,8 @@ import tracemalloc
 import pytest
 
 from tierwise import InputError, TooLargeError
-from tierwise.estimate import Estimate
-from tierwise.partition import log_partition, partition_function
+from tierwise._util.estimate import Estimate
+from tierwise.partition.choose import log_partition, partition_function
 
 
 @pytest.mark.parametrize(

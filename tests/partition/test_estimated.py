@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tierwise.partition import log_partition, partition_function
+from tierwise.partition.choose import log_partition, partition_function
 
 # A normal variable is further out than this once in five hundred million times; t variables with
 # 15 degrees of freedom (16 chains) once in a million beyond 7.6.

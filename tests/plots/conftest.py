@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tierwise as tw
-from tierwise.posterior import sample_posterior
+from tierwise.posterior.run import sample_posterior
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@ import pytest
 
 import tierwise as tw
 from tierwise import InputError, plots
-from tierwise.structure import merge_even_pairs
+from tierwise.searching.merging import merge_even_pairs
 
 
 def row_names(ax):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tests.posterior.small import SIZES, small_rankings
 from tierwise.posterior import checkpoint as checkpoints
-from tierwise.posterior import sample_posterior
+from tierwise.posterior.run import sample_posterior
 
 CASES = {
     "exact theta": {"sizes": SIZES, "method": "mcmc"},

@@ -4,9 +4,9 @@ import numpy as np
 
 from tests.reference_posterior import PosteriorByEnumeration, all_tiers, kendall, tiers_of_sizes
 from tierwise import Rankings
-from tierwise.distances import get_distance
+from tierwise.distances.named import get_distance
+from tierwise.model.priors import Gamma
 from tierwise.posterior.target import Target
-from tierwise.priors import Gamma
 
 ORDERINGS = [
     (0, 1, 2, 3),
@@ -25,7 +25,7 @@ def small_rankings():
 
 
 def small_target(distance="kendall", prior_sizes="uniform"):
-    from tierwise.counts import Counts
+    from tierwise.data.counts import Counts
 
     counts = Counts.of(small_rankings())
     return Target(counts, get_distance(distance), Gamma(2, 2), prior_sizes)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tierwise import Tiers, TierwiseWarning
-from tierwise.model import ClusteredMallows
-from tierwise.posterior import sample_posterior
+from tierwise.model.clustered_mallows import ClusteredMallows
+from tierwise.posterior.run import sample_posterior
 
 N_SIMULATIONS = 400
 N_DRAWS = 19

@@ -14,7 +14,7 @@ import tierwise as tw
 from tests.posterior.interrupted_run import CASES, run
 from tests.posterior.small import SIZES, small_rankings
 from tierwise import InputError
-from tierwise.posterior import sample_posterior
+from tierwise.posterior.run import sample_posterior
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tierwise.cli.main import app
-from tierwise.posterior import Posterior
+from tierwise.posterior.result import Posterior
 
 TABLE = """place1,place2,place3,place4,count
 order,prices,say,speech,40

@@ -6,7 +6,7 @@ import pytest
 import tierwise as tw
 from tests.posterior.small import SIZES, small_rankings
 from tierwise import InputError, TooLargeError
-from tierwise.posterior import sample_posterior
+from tierwise.posterior.run import sample_posterior
 from tierwise.posterior.sizes_moves import are_connected, relocate, split_or_merge
 
 

@@ -9,9 +9,9 @@ import tierwise as tw
 from tests.posterior.small import SIZES, small_rankings, small_reference
 from tests.reference_posterior import all_tiers, disagreement, tiers_of_sizes
 from tierwise import InputError
-from tierwise.model import ClusteredMallows
-from tierwise.posterior import sample_posterior
+from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.posterior.point import least_disagreement
+from tierwise.posterior.run import sample_posterior
 
 
 @pytest.fixture(scope="module")

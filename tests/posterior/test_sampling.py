@@ -12,8 +12,8 @@ from tests.posterior.small import (
     tiers_p_value,
 )
 from tests.reference_posterior import PosteriorByEnumeration, hamming, tiers_of_sizes
-from tierwise.posterior import sample_posterior
-from tierwise.priors import Gamma
+from tierwise.model.priors import Gamma
+from tierwise.posterior.run import sample_posterior
 
 TINY = 1e-6
 WAYS = {
@@ -113,10 +113,10 @@ def test_exact_probabilities_of_sizes_are_those_of_enumeration():
 
 
 def test_exact_evidence_agrees_with_the_search():
-    from tierwise.counts import block_counts
-    from tierwise.distances import get_distance
-    from tierwise.partition import partition_function
-    from tierwise.structure.evidence import log_evidence
+    from tierwise.data.counts import block_counts
+    from tierwise.distances.named import get_distance
+    from tierwise.partition.choose import partition_function
+    from tierwise.searching.evidence import log_evidence
 
     rankings = small_rankings()
     for distance in ("kendall", "footrule"):

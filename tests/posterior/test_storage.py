@@ -5,7 +5,8 @@ import pytest
 
 from tests.posterior.small import SIZES, small_rankings
 from tierwise import InputError, Rankings
-from tierwise.posterior import Posterior, sample_posterior
+from tierwise.posterior.result import Posterior
+from tierwise.posterior.run import sample_posterior
 
 
 @pytest.fixture(scope="module")

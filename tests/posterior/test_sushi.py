@@ -5,7 +5,7 @@ import pytest
 
 import tierwise as tw
 from tests.data_paths import shared_data
-from tierwise.posterior import sample_posterior
+from tierwise.posterior.run import sample_posterior
 
 SIZES = (1, 1, 1, 2, 3, 2)
 TIERS = tw.Tiers(

@@ -5,11 +5,11 @@ import pytest
 
 from tests.posterior.small import SIZES, small_target
 from tierwise import Rankings
-from tierwise.counts import Counts
-from tierwise.distances import get_distance
+from tierwise.data.counts import Counts
+from tierwise.distances.named import get_distance
+from tierwise.model.priors import Gamma
 from tierwise.posterior.target import Target
 from tierwise.posterior.weights import possible_totals, tabulate_weights
-from tierwise.priors import Gamma
 
 
 def random_target(n_items, n_rankings, distance, seed):

@@ -8,7 +8,7 @@ import pytest
 import tierwise as tw
 from tests.scale.files import random_rankings, write_parts
 from tierwise import InputError, Rankings
-from tierwise.tasks import parallel
+from tierwise._util.tasks import parallel
 
 distributed = pytest.importorskip("dask.distributed", reason="needs tierwise[dask]")
 

@@ -9,7 +9,7 @@ import pytest
 import tierwise as tw
 from tests.scale.files import random_rankings
 from tierwise import InputError
-from tierwise.tasks import parallel, run_tasks, stream_tasks
+from tierwise._util.tasks import parallel, run_tasks, stream_tasks
 
 
 def who(_task):

@@ -15,10 +15,11 @@ import tierwise as tw
 from tests import reference_scan as naive
 from tests.scale.files import random_rankings, write_parts
 from tests.strategies import rankings as any_rankings
-from tierwise import Counts, InputError, Rankings, TooLargeError, _pattern_tally
-from tierwise.counts import block_counts
-from tierwise.readers import pieces as cutting
-from tierwise.streaming import RankingScan
+from tierwise import Counts, InputError, Rankings, TooLargeError
+from tierwise.data import pattern_tally as _pattern_tally
+from tierwise.data.counts import block_counts
+from tierwise.data.scan import RankingScan
+from tierwise.files import file_pieces as cutting
 
 
 @pytest.fixture

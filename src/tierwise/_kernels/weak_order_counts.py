@@ -13,13 +13,7 @@ import numpy.typing as npt
 from tierwise._kernels.choices import first_choice, next_choice
 from tierwise._kernels.compiling import compiled
 from tierwise._kernels.interleaving import Setting
-from tierwise._kernels.weak_orders import (
-    Answer,
-    enter_block,
-    read_answer,
-    walk_forward,
-    weigh,
-)
+from tierwise._kernels.weak_orders import Answer, enter_block, read_answer, walk_forward, weigh
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.checking.expected import Orderings
-    from tierwise.preferences import Preferences
-    from tierwise.tiers import Item
+    from tierwise.data.preferences import Preferences
+    from tierwise.tiers.ordered_partition import Item
 
 _REPLICATES = 400
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tierwise._encoding import NOT_LISTED
+from tierwise.data.encoding import NOT_LISTED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tierwise.model import ClusteredMallows
-    from tierwise.posterior import Posterior
-    from tierwise.rankings import Rankings
-    from tierwise.tiers import Item
+    from tierwise.data.rankings import Rankings
+    from tierwise.model.clustered_mallows import ClusteredMallows
+    from tierwise.posterior.result import Posterior
+    from tierwise.tiers.ordered_partition import Item
 
 # Up to eight items all orderings are looked at, and nothing is left to chance.
 MOST_ORDERINGS = factorial(8)
@@ -70,7 +70,7 @@ def orderings_of(
     rng
         Where randomness comes from.
     """
-    from tierwise.rankings import Rankings
+    from tierwise.data.rankings import Rankings
 
     if factorial(len(items)) > MOST_ORDERINGS:
         drawn = model.sample(draws, rng).restrict(items)
@@ -97,9 +97,9 @@ def orderings_of_posterior(
     rng
         Where randomness comes from.
     """
-    from tierwise.model import ClusteredMallows
-    from tierwise.rankings import Rankings
-    from tierwise.tiers import Tiers
+    from tierwise.data.rankings import Rankings
+    from tierwise.model.clustered_mallows import ClusteredMallows
+    from tierwise.tiers.ordered_partition import Tiers
 
     n_models = min(len(posterior), MOST_MODELS)
     chosen = rng.choice(len(posterior), size=n_models, replace=False)

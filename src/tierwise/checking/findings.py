@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tierwise.checking.expected import Orderings
     from tierwise.checking.pairs import PairShares
     from tierwise.checking.result import Line
-    from tierwise.rankings import Rankings
+    from tierwise.data.rankings import Rankings
 
 # All findings together raise a false alarm about once in a hundred checks.
 FALSE_ALARMS = 0.01

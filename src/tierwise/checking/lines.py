@@ -9,13 +9,13 @@ import numpy as np
 
 from tierwise.checking import statistics
 from tierwise.checking.result import Finding, Line
-from tierwise.partition import partition_function
 from tierwise.partition.base import ExactPartition
+from tierwise.partition.choose import partition_function
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tierwise.model import ClusteredMallows
+    from tierwise.model.clustered_mallows import ClusteredMallows
 
     Weighted = tuple[NDArray[np.int64], NDArray[np.float64]]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tierwise.checking.expected import Orderings
     from tierwise.checking.result import Line
-    from tierwise.preferences import Preferences
+    from tierwise.data.preferences import Preferences
 
 
 def check_answers(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._encoding import NOT_LISTED
 from tierwise.checking.expected import shares_of_places
 from tierwise.checking.findings import (
     Found,
@@ -18,8 +17,9 @@ from tierwise.checking.findings import (
 )
 from tierwise.checking.lines import check_lines
 from tierwise.checking.pairs import compare_pairs
-from tierwise.counts import block_counts
-from tierwise.distances import get_distance
+from tierwise.data.counts import block_counts
+from tierwise.data.encoding import NOT_LISTED
+from tierwise.distances.named import get_distance
 from tierwise.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from tierwise.checking.expected import Orderings
     from tierwise.checking.result import Line
-    from tierwise.model import ClusteredMallows
-    from tierwise.rankings import Rankings
-    from tierwise.sizes import Sizes
+    from tierwise.data.rankings import Rankings
+    from tierwise.model.clustered_mallows import ClusteredMallows
+    from tierwise.tiers.sizes import Sizes
 
 
 def check_rankings(

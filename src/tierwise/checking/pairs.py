@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise.checking.expected import share_listing
-from tierwise.counts import pair_counts
+from tierwise.data.counts import pair_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.checking.comparisons import Comparisons
     from tierwise.checking.expected import Orderings
-    from tierwise.rankings import Rankings
+    from tierwise.data.rankings import Rankings
 
 
 @dataclass(frozen=True, eq=False)

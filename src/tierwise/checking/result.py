@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from tierwise.fit_result import plain_item, plain_number
+from tierwise.fitting.result import plain_item, plain_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tierwise.fit_result import Fit
-    from tierwise.provenance import Provenance
-    from tierwise.tiers import Item
+    from tierwise._util.provenance import Provenance
+    from tierwise.fitting.result import Fit
+    from tierwise.tiers.ordered_partition import Item
 
 Verdict: TypeAlias = Literal["fits", "theta varies", "mixture suspected", "differs"]
 

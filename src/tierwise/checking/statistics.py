@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.checking.expected import Orderings
-    from tierwise.sizes import Sizes
+    from tierwise.tiers.sizes import Sizes
 
 _REPLICATES = 200
 _MOST_ROWS_OF_A_REPLICATE = 1000

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.checking.result import FitCheck, Line
-    from tierwise.tiers import Item
+    from tierwise.tiers.ordered_partition import Item
 
 
 def verdict_in_words(check: FitCheck) -> str:

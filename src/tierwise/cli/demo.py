@@ -10,8 +10,8 @@ from tierwise.cli import options, printing
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from tierwise.bootstrapping import Bootstrap
-    from tierwise.fit_result import Fit
+    from tierwise.fitting.bootstrap import Bootstrap
+    from tierwise.fitting.result import Fit
 
 _QUESTION = (
     "What should a country aim for? In a survey that M. Croon published in 1989, 2,262 people in "
@@ -31,16 +31,16 @@ def demo(
     quiet: options.Quiet = False,
 ) -> None:
     """Find the tiers of real data: 2262 rankings of four political goals (Croon, 1989)."""
-    from tierwise.bootstrapping import bootstrap
-    from tierwise.datasets import load_political_goals
-    from tierwise.structure import search
+    from tierwise.data.datasets import load_political_goals
+    from tierwise.fitting.bootstrap import bootstrap
+    from tierwise.searching.search import search
 
     goals = load_political_goals()
     progress = printing.progress(quiet=quiet)
     found = search(goals, progress=progress, rng=1)
     resampled = bootstrap(goals, found.best, replicates=500, progress=progress, rng=1)
     if report is not None:
-        from tierwise.reporting import report as write_report
+        from tierwise.reporting.report import report as write_report
 
         write_report(
             goals, report, title="Four political goals", replicates=500, progress=progress, rng=1

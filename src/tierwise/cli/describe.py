@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from tierwise.describing import Description
-    from tierwise.tiers import Item
+    from tierwise.data.describe import Description
+    from tierwise.tiers.ordered_partition import Item
 
 _LONGEST_NAME = 24
 _GAP = 2  # columns between two cells of a table
@@ -28,8 +28,8 @@ def describe(
     quiet: options.Quiet = False,
 ) -> None:
     """Describe answers: how complete they are, mean ranks, who is ranked above whom."""
-    from tierwise.describing import Description
-    from tierwise.describing import describe as summarise
+    from tierwise.data.describe import Description
+    from tierwise.data.describe import describe as summarise
 
     description = summarise(answers)
     if json:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tierwise.cli import printing
 from tierwise.cli.describe import items_that_fit, matrix, percent, say_what_is_left_out, short
-from tierwise.describing_pairs import count
+from tierwise.data.describe_pairs import count
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from tierwise.describing_pairs import PairsDescription
+    from tierwise.data.describe_pairs import PairsDescription
 
 
 def print_pairs(description: "PairsDescription", *, out: "Path | None", quiet: bool) -> None:

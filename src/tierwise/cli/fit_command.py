@@ -9,8 +9,8 @@ from tierwise.cli import options, printing, reading
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tierwise.bootstrapping import Bootstrap
-    from tierwise.fit_result import Fit
+    from tierwise.fitting.bootstrap import Bootstrap
+    from tierwise.fitting.result import Fit
 
 _FIT = "How to fit"
 
@@ -59,12 +59,12 @@ def fit_command(
 
     Without --sizes the best ones are searched for first; tierwise search shows the others.
     """
-    from tierwise.bootstrapping import bootstrap as resample
-    from tierwise.fitting import fit
+    from tierwise.fitting.bootstrap import bootstrap as resample
+    from tierwise.fitting.fit import fit
 
     progress = printing.progress(quiet=quiet)
     if sizes is None:
-        from tierwise.structure import search
+        from tierwise.searching.search import search
 
         chosen = search(answers, distance, workers=workers, progress=progress, rng=seed).best.sizes
     else:

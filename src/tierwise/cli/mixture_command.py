@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from tierwise.mixture import Mixture
+    from tierwise.mixture.result import Mixture
 
 _GROUPS = "The groups"
 _FOLDS = 5
@@ -71,7 +71,7 @@ def mixture_command(
     quiet: options.Quiet = False,
 ) -> None:
     """Divide people into groups, each with its own tiers; say how many groups there are."""
-    from tierwise.mixture import fit_mixture
+    from tierwise.mixture.estimation import fit_mixture
 
     # Fewer rankings than this cannot be held out in turn; who asks for it is told so.
     few = answers.n_rankings < _FOLDS and criterion != "held-out"

@@ -98,7 +98,7 @@ def posterior_command(
     quiet: options.Quiet = False,
 ) -> None:
     """Say how sure tiers, sizes and theta are; without --sizes the sizes are open too."""
-    from tierwise.posterior import sample_posterior
+    from tierwise.posterior.run import sample_posterior
 
     posterior = sample_posterior(
         answers,

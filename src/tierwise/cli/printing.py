@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from tierwise.progress import Progress
+    from tierwise._util.progress import Progress
 
 # Wide enough for tables and narrow enough for a page, where there is no terminal to ask.
 _WIDTH_OF_FILES = 100
@@ -46,7 +46,7 @@ def print_result(parts: "list[RenderableType]", out: Path | None) -> None:
     if out is None:
         _print(parts, sys.stdout, width_of_output(out))
         return
-    from tierwise._atomic import whole_file
+    from tierwise._util.atomic import whole_file
 
     with whole_file(out) as partial, partial.open("w", encoding="utf-8") as file:
         _print(parts, file, width_of_output(out))
@@ -70,7 +70,7 @@ def print_json(result: dict[str, Any], out: Path | None) -> None:
     if out is None:
         sys.stdout.write(text)
         return
-    from tierwise._atomic import whole_file
+    from tierwise._util.atomic import whole_file
 
     with whole_file(out) as partial:
         partial.write_text(text, encoding="utf-8")

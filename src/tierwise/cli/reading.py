@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Literal, ParamSpe
 import typer
 
 if TYPE_CHECKING:
-    from tierwise.preferences import Preferences
-    from tierwise.rankings import Rankings
+    from tierwise.data.preferences import Preferences
+    from tierwise.data.rankings import Rankings
 
 Answers: TypeAlias = "Rankings | Preferences"
 
@@ -129,7 +129,7 @@ def read_file(
     cycles: Cycles = "error",
 ) -> Answers:
     """Read what a command is about."""
-    from tierwise.readers import read_answers
+    from tierwise.files.read import read_answers
 
     return read_answers(
         sys.stdin.buffer if file == "-" else file,

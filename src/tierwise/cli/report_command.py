@@ -8,7 +8,7 @@ import typer
 from tierwise.cli import options, printing, reading
 
 if TYPE_CHECKING:
-    from tierwise.reporting import Analysis
+    from tierwise.reporting.analysis import Analysis
 
 _REPORT = "What the report shows"
 
@@ -71,7 +71,7 @@ def report_command(
     quiet: options.Quiet = False,
 ) -> None:
     """Write a page with tiers, how sure they are, and whether the model fits: one HTML file."""
-    from tierwise.reporting import report
+    from tierwise.reporting.report import report
 
     analysis = report(
         answers,

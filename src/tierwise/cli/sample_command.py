@@ -47,11 +47,11 @@ def sample_command(
 ) -> None:
     """Fit tiers to rankings and draw new rankings from the fitted model, exactly if affordable."""
     from tierwise.errors import InputError
-    from tierwise.fit_result import plain_item
-    from tierwise.fitting import fit
-    from tierwise.model import ClusteredMallows
-    from tierwise.structure import search
-    from tierwise.writers import write_csv, write_rankings
+    from tierwise.files.write import write_csv, write_rankings
+    from tierwise.fitting.fit import fit
+    from tierwise.fitting.result import plain_item
+    from tierwise.model.clustered_mallows import ClusteredMallows
+    from tierwise.searching.search import search
 
     if sizes is None:
         progress = printing.progress(quiet=quiet)

@@ -98,7 +98,7 @@ def search_command(
     quiet: options.Quiet = False,
 ) -> None:
     """Find out how many tiers there are, and how large: a leaderboard of sizes, best first."""
-    from tierwise.structure import search
+    from tierwise.searching.search import search
 
     found = search(
         answers,

@@ -10,7 +10,7 @@ import numpy as np
 
 from tierwise._kernels.annealing import anneal
 from tierwise._kernels.descent import descend
-from tierwise._random import RandomSource, as_generator
+from tierwise._util.random import RandomSource, as_generator
 from tierwise.consensus.result import MAX_ALTERNATIVES, Consensus
 from tierwise.errors import InputError
 

@@ -23,7 +23,7 @@ from tierwise.errors import TooLargeError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise._random import RandomSource
+    from tierwise._util.random import RandomSource
     from tierwise.consensus.problem import Problem
 
 MOST_ITEMS = 200

@@ -9,7 +9,7 @@ import numpy as np
 
 from tierwise._kernels.objective import total_cost
 from tierwise.errors import InputError
-from tierwise.sizes import Sizes, check_sizes
+from tierwise.tiers.sizes import Sizes, check_sizes
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise.consensus.problem import Problem
-    from tierwise.sizes import Sizes
+    from tierwise.tiers.sizes import Sizes
 
 # Entering a set takes as long as following this many transitions out of it.
 _TRANSITIONS_PER_SET = 25

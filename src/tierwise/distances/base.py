@@ -13,8 +13,8 @@ from tierwise.errors import InputError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise.counts import BlockCounts
-    from tierwise.sizes import Sizes
+    from tierwise.data.counts import BlockCounts
+    from tierwise.tiers.sizes import Sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ class Distance(ABC):
 
         Examples
         --------
-        >>> from tierwise.distances import get_distance
+        >>> from tierwise.distances.named import get_distance
         >>> get_distance("kendall").of_table([[1, 1], [1, 1]])
         3.0
         >>> get_distance("hamming").of_table([[1, 1], [1, 1]])
@@ -141,7 +141,7 @@ class Distance(ABC):
 
         Examples
         --------
-        >>> from tierwise.distances import get_distance
+        >>> from tierwise.distances.named import get_distance
         >>> get_distance("kendall").swap_change([[1, 1], [1, 1]], (0, 1), (1, 0))
         -3.0
         """
@@ -168,7 +168,7 @@ class Distance(ABC):
         Examples
         --------
         >>> import numpy as np
-        >>> from tierwise.distances import get_distance
+        >>> from tierwise.distances.named import get_distance
         >>> get_distance("kendall").between(np.array([[0, 1, 0, 1], [0, 0, 1, 1]]), (2, 2))
         array([3., 0.])
         """

@@ -9,7 +9,7 @@ import numpy as np
 from tierwise.distances.base import Distance, Rule
 
 if TYPE_CHECKING:
-    from tierwise.sizes import Sizes
+    from tierwise.tiers.sizes import Sizes
 
 
 class Kendall(Distance):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tierwise.distances.base import Distance, Rule, mean_places
 
 if TYPE_CHECKING:
-    from tierwise.sizes import Sizes
+    from tierwise.tiers.sizes import Sizes
 
 
 class Spearman(Distance):

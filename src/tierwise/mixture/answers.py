@@ -8,10 +8,9 @@ from math import lgamma
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._encoding import NOT_LISTED, Places
 from tierwise._kernels import counting
 from tierwise._kernels.groups import precedence_of_orderings, units_of_orderings
-from tierwise.counts import (
+from tierwise.data.counts import (
     MOST_ITEMS_FOR_JOINT_COUNTS,
     BlockCounts,
     Counts,
@@ -19,13 +18,14 @@ from tierwise.counts import (
     first_places,
     sizes_of_groups,
 )
-from tierwise.distances import Distance
+from tierwise.data.encoding import NOT_LISTED, Places
+from tierwise.data.preferences import Preferences
+from tierwise.data.rankings import Rankings, Unranked
+from tierwise.distances.base import Distance
 from tierwise.errors import InputError, TooLargeError
 from tierwise.mixture.plans import Plan
-from tierwise.preferences import Preferences
-from tierwise.rankings import Rankings, Unranked
-from tierwise.sizes import Sizes
-from tierwise.tiers import Item
+from tierwise.tiers.ordered_partition import Item
+from tierwise.tiers.sizes import Sizes
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 
 from tierwise._kernels.descent import descend
 from tierwise._kernels.groups import gains_of_swaps
-from tierwise.consensus import Problem, best_labels, make_problem, subset_work
-from tierwise.counts import BlockCounts
-from tierwise.distances import Distance
+from tierwise.consensus.problem import Problem, make_problem
+from tierwise.consensus.subsets import best_labels, subset_work
+from tierwise.data.counts import BlockCounts
+from tierwise.distances.base import Distance
 from tierwise.mixture.answers import Answers
 from tierwise.mixture.workshop import Component, Workshop
-from tierwise.sizes import Sizes, log_number_of_tiers
-from tierwise.theta import estimate_theta
+from tierwise.theta.estimate import estimate_theta
+from tierwise.tiers.sizes import Sizes, log_number_of_tiers
 
 # Steps of the subset recursion that one update of a group's tiers may take: a hundredth of a
 # second. Beyond, items trade tiers as long as that helps.

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.provenance import Provenance
 from tierwise.errors import InputError
-from tierwise.fit_result import plain_tiers
-from tierwise.fitting import named_tiers
+from tierwise.fitting.fit import named_tiers
+from tierwise.fitting.result import plain_tiers
 from tierwise.mixture.result import Mixture
-from tierwise.provenance import Provenance
-from tierwise.tiers import Tiers
+from tierwise.tiers.ordered_partition import Tiers
 
 if TYPE_CHECKING:
     from tierwise.posterior.diagnostics import Diagnostics

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from tierwise.mixture.plans import Plan
 from tierwise.mixture.workshop import Component, Workshop
-from tierwise.sizes import log_number_of_tiers
+from tierwise.tiers.sizes import log_number_of_tiers
 
 # A group with less weight than this keeps its tiers and theta: nothing is there to fit them to.
 _LEAST_WEIGHT = 1e-8

@@ -7,11 +7,17 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._random import RandomSource, spawn_seeds
-from tierwise.agreeing import agreement_of_counts
-from tierwise.distances import Distance, get_distance
+from tierwise._util.progress import Progress
+from tierwise._util.provenance import Stopwatch
+from tierwise._util.random import RandomSource, spawn_seeds
+from tierwise._util.tasks import run_tasks
+from tierwise.data.preferences import Preferences
+from tierwise.data.rankings import Rankings
+from tierwise.distances.base import Distance
+from tierwise.distances.named import get_distance
 from tierwise.errors import InputError
-from tierwise.fitting import named_tiers
+from tierwise.fitting.agreement import agreement_of_counts
+from tierwise.fitting.fit import named_tiers
 from tierwise.mixture.answers import Answers, answers_of, rankings_only
 from tierwise.mixture.components import workshop_for
 from tierwise.mixture.em import Climb, memberships_of
@@ -19,19 +25,8 @@ from tierwise.mixture.heats import STARTS_PER_HEAT, Task, run_heat
 from tierwise.mixture.plans import Noise, Plan, SizesOfGroups, plans_of
 from tierwise.mixture.precision import standard_errors
 from tierwise.mixture.result import Group, Mixture
-from tierwise.mixture.selection import (
-    Scores,
-    fold_weights,
-    held_out_values,
-    score,
-    with_held_out,
-)
+from tierwise.mixture.selection import Scores, fold_weights, held_out_values, score, with_held_out
 from tierwise.mixture.workshop import Workshop
-from tierwise.preferences import Preferences
-from tierwise.progress import Progress
-from tierwise.provenance import Stopwatch
-from tierwise.rankings import Rankings
-from tierwise.tasks import run_tasks
 
 Criterion: TypeAlias = Literal["bic", "icl", "held-out"]
 

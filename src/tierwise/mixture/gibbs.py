@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels.annealing import anneal
-from tierwise.consensus import make_problem
-from tierwise.distances import Distance
+from tierwise.consensus.problem import make_problem
+from tierwise.distances.base import Distance
 from tierwise.mixture.answers import Answers
 from tierwise.mixture.components import CountingWorkshop
 from tierwise.mixture.em import memberships_of
 from tierwise.mixture.workshop import Component, Workshop
-from tierwise.posterior.log_partition import LogPartition
-from tierwise.posterior.theta_density import ThetaGivenDistance
-from tierwise.priors import ThetaPrior
-from tierwise.sizes import Sizes
+from tierwise.model.priors import ThetaPrior
+from tierwise.theta.density import ThetaGivenDistance
+from tierwise.theta.log_partition import LogPartition
+from tierwise.tiers.sizes import Sizes
 
 # Swaps of two items that are tried a round, times the number of items.
 _SWEEPS_OF_TIERS = 10

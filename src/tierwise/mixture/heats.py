@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tierwise.distances import Distance
+from tierwise.distances.base import Distance
 from tierwise.mixture.answers import Answers
 from tierwise.mixture.components import workshop_for
 from tierwise.mixture.em import Climb, begin, climb

@@ -5,18 +5,18 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.consensus import make_problem
-from tierwise.distances import Distance
+from tierwise.answers.base import ExactCompletions
+from tierwise.answers.dispatch import Answers as OpenAnswers
+from tierwise.answers.dispatch import answers_of as open_answers_of
+from tierwise.answers.likelihood import Likelihood
+from tierwise.consensus.problem import make_problem
+from tierwise.data.rankings import Rankings
+from tierwise.distances.base import Distance
 from tierwise.errors import TooLargeError
-from tierwise.incomplete.answers import Answers as OpenAnswers
-from tierwise.incomplete.answers import answers_of as open_answers_of
-from tierwise.incomplete.base import ExactCompletions
-from tierwise.incomplete.likelihood import Likelihood
 from tierwise.mixture.answers import Answers
 from tierwise.mixture.components import better_labels
 from tierwise.mixture.workshop import Component, Workshop
-from tierwise.rankings import Rankings
-from tierwise.sizes import Sizes, log_number_of_tiers
+from tierwise.tiers.sizes import Sizes, log_number_of_tiers
 
 # Rounds of completing the answers on the average when a group is fitted from nothing.
 _FIRST_ROUNDS = 3

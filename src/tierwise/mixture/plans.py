@@ -5,7 +5,7 @@ from operator import index
 from typing import Any, Literal, TypeAlias
 
 from tierwise.errors import InputError
-from tierwise.sizes import Sizes, check_sizes
+from tierwise.tiers.sizes import Sizes, check_sizes
 
 Plan: TypeAlias = Sizes | Literal["search"]
 """The sizes of a group's tiers, or that they are to be found."""

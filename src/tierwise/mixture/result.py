@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.provenance import Provenance
 from tierwise.errors import InputError
-from tierwise.fit_result import plain_number, plain_tiers
+from tierwise.fitting.result import plain_number, plain_tiers
 from tierwise.mixture.selection import Scores
-from tierwise.provenance import Provenance
-from tierwise.sizes import Sizes
-from tierwise.tiers import Tiers
+from tierwise.tiers.ordered_partition import Tiers
+from tierwise.tiers.sizes import Sizes
 
 if TYPE_CHECKING:
-    from tierwise.frames import Backend
-    from tierwise.model import ClusteredMallows
+    from tierwise.data.frames import Backend
+    from tierwise.model.clustered_mallows import ClusteredMallows
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,7 +63,7 @@ class Group:
     @property
     def model(self) -> "ClusteredMallows":
         """The model of the group's rankings."""
-        from tierwise.model import ClusteredMallows
+        from tierwise.model.clustered_mallows import ClusteredMallows
 
         return ClusteredMallows(self.tiers, self.theta, self.distance)
 
@@ -207,7 +207,7 @@ class Mixture:
         data frame
             A row a value: the number of rankings, and the expected share of each group in them.
         """
-        from tierwise.frames import make_frame
+        from tierwise.data.frames import make_frame
 
         values = list(covariate)
         if len(values) != len(self.pattern_of):

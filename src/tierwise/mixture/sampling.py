@@ -7,8 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from tierwise._random import RandomSource, spawn_seeds
-from tierwise.distances import Distance, get_distance
+from tierwise._util.progress import Progress
+from tierwise._util.provenance import Stopwatch
+from tierwise._util.random import RandomSource, spawn_seeds
+from tierwise._util.tasks import run_tasks
+from tierwise.data.rankings import Rankings
+from tierwise.distances.base import Distance
+from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TierwiseWarning
 from tierwise.mixture.answers import answers_of
 from tierwise.mixture.components import CountingWorkshop
@@ -17,11 +22,7 @@ from tierwise.mixture.estimation import fit_mixture
 from tierwise.mixture.gibbs import Chain, run_chain
 from tierwise.mixture.plans import Noise, SizesOfGroups, plans_of
 from tierwise.mixture.workshop import Component
-from tierwise.priors import Gamma, ThetaPrior, as_theta_prior
-from tierwise.progress import Progress
-from tierwise.provenance import Stopwatch
-from tierwise.rankings import Rankings
-from tierwise.tasks import run_tasks
+from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
 
 # A group in perfect agreement has an infinite theta by maximum likelihood; a chain starts here.
 _LARGEST_START = 5.0

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.fit_result import plain_number
+from tierwise.data.rankings import Rankings
+from tierwise.fitting.result import plain_number
 from tierwise.mixture.em import Climb, memberships_of
 from tierwise.mixture.workshop import Workshop
-from tierwise.rankings import Rankings
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.distances import Distance
+from tierwise.distances.base import Distance
 from tierwise.mixture.answers import Answers
 from tierwise.mixture.plans import Plan
-from tierwise.partition import PartitionFunction, partition_function
-from tierwise.sizes import Sizes, neighbours
+from tierwise.partition.base import PartitionFunction
+from tierwise.partition.choose import partition_function
+from tierwise.tiers.sizes import Sizes, neighbours
 
 # Fits of neighbouring sizes that are looked at twice.
 _RIVALS = 5

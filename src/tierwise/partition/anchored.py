@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._random import RandomSource, as_generator
-from tierwise.estimate import Estimate
+from tierwise._util.estimate import Estimate
+from tierwise._util.random import RandomSource, as_generator
 from tierwise.partition.base import Moments, PartitionFunction
 from tierwise.partition.closed import ClosedPartition
 from tierwise.partition.coarsening import Orderings
@@ -33,8 +33,8 @@ from tierwise.partition.theta import check_theta
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise.distances import Distance
-    from tierwise.sizes import Sizes
+    from tierwise.distances.base import Distance
+    from tierwise.tiers.sizes import Sizes
 
 N_BATCHES = 16
 BATCH = 1500

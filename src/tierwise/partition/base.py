@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from tierwise._util.estimate import Estimate
 from tierwise.errors import TooLargeError
-from tierwise.estimate import Estimate
 from tierwise.partition.theta import check_theta
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise.distances import Distance
+    from tierwise.distances.base import Distance
     from tierwise.partition.distribution import DistanceDistribution
-    from tierwise.sizes import Sizes
+    from tierwise.tiers.sizes import Sizes
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,7 @@ class Moments:
 class PartitionFunction(ABC):
     """The partition function of given sizes and distance, for any theta.
 
-    Made by `tierwise.partition.partition_function`. The work that does not depend on theta is
-    done once.
+    Made by `tierwise.partition_function`. The work that does not depend on theta is done once.
 
     Attributes
     ----------

@@ -19,8 +19,8 @@ from tierwise.partition.theta import decay_by_units
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise.distances import Distance
-    from tierwise.sizes import Sizes
+    from tierwise.distances.base import Distance
+    from tierwise.tiers.sizes import Sizes
 
 # The exact counts of 300 items are 45,000 integers of up to 2,000 bits, and take a few seconds.
 MOST_ITEMS_FOR_DISTRIBUTION = 300

@@ -9,8 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise.distances import Distance
-    from tierwise.sizes import Sizes
+    from tierwise.distances.base import Distance
+    from tierwise.tiers.sizes import Sizes
 
 
 class Orderings:

@@ -30,7 +30,7 @@ class DistanceDistribution:
 
     Examples
     --------
-    >>> from tierwise.partition import partition_function
+    >>> from tierwise.partition.choose import partition_function
     >>> distribution = partition_function((2, 2), "hamming").distribution()
     >>> distribution.distances
     array([0., 2., 4.])

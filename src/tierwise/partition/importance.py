@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._random import RandomSource, spawn_seeds
-from tierwise.estimate import Estimate
+from tierwise._util.estimate import Estimate
+from tierwise._util.random import RandomSource, spawn_seeds
 from tierwise.partition.base import Moments, PartitionFunction
 from tierwise.partition.theta import check_theta, decay_by_units
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise.distances import Distance
-    from tierwise.sizes import Sizes
+    from tierwise.distances.base import Distance
+    from tierwise.tiers.sizes import Sizes
 
 DEFAULT_DRAWS = 100_000
 # Labels drawn at a time: 64 MB.

@@ -15,7 +15,7 @@ from tierwise.partition.base import Moments, PartitionFunction
 from tierwise.partition.recursion import RecursionPartition
 
 if TYPE_CHECKING:
-    from tierwise.estimate import Estimate
+    from tierwise._util.estimate import Estimate
 
 # From one theta where the values are computed to the next.
 _RATIO = 1.03
@@ -64,7 +64,7 @@ def for_many_thetas(partition: PartitionFunction) -> PartitionFunction:
 
     Examples
     --------
-    >>> from tierwise.partition import partition_function
+    >>> from tierwise.partition.choose import partition_function
     >>> psi = partition_function((1, 1, 1, 2, 3, 2))
     >>> for_many_thetas(psi) is psi
     True

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._random import RandomSource, as_generator
-from tierwise.estimate import Estimate
+from tierwise._util.estimate import Estimate
+from tierwise._util.random import RandomSource, as_generator
 from tierwise.partition.base import Moments, PartitionFunction
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise.distances import Distance
-    from tierwise.sizes import Sizes
+    from tierwise.distances.base import Distance
+    from tierwise.tiers.sizes import Sizes
 
 N_CHAINS = 16
 # Transpositions of each chain on a rung: so many for each item, and at least so many in all.

@@ -16,14 +16,14 @@ from tierwise.errors import TooLargeError
 from tierwise.partition.base import ExactPartition, Moments
 from tierwise.partition.distribution import DistanceDistribution, from_exact_counts
 from tierwise.partition.theta import decay_by_units
-from tierwise.sizes import log_number_of_tiers
+from tierwise.tiers.sizes import log_number_of_tiers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise._kernels.states import States
-    from tierwise.distances import Distance
-    from tierwise.sizes import Sizes
+    from tierwise.distances.base import Distance
+    from tierwise.tiers.sizes import Sizes
 
 # Distances times states up to which all distances are done at the same time: 32 MB.
 WIDEST_TABLE = 4_000_000

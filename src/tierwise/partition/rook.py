@@ -21,8 +21,8 @@ from tierwise.partition.distribution import DistanceDistribution, from_exact_cou
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise.distances import Distance
-    from tierwise.sizes import Sizes
+    from tierwise.distances.base import Distance
+    from tierwise.tiers.sizes import Sizes
 
 # Up to this many items exact counts take some milliseconds; beyond, everything is in logarithms.
 MOST_ITEMS_FOR_DISTRIBUTION = 200

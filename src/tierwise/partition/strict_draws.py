@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.distances import get_distance
+from tierwise.distances.named import get_distance
 from tierwise.partition.closed import ClosedPartition
 
 if TYPE_CHECKING:

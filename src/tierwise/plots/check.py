@@ -12,7 +12,7 @@ from tierwise.plots import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tierwise.checking import FitCheck
+    from tierwise.checking.result import FitCheck
 
 
 def expected_pairs(check: FitCheck, *, ax: Axes | None = None) -> Axes:

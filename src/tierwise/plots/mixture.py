@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from tierwise.mixture import Group, Mixture
+    from tierwise.mixture.result import Group, Mixture
 
 # Heights in font sizes, widths in letters.
 _HEADING_LINE = 1.3

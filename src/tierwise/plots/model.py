@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise.errors import InputError
-from tierwise.partition import partition_function
+from tierwise.partition.choose import partition_function
 from tierwise.plots import style
-from tierwise.sizes import check_sizes
+from tierwise.tiers.sizes import check_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from matplotlib.axes import Axes
 
-    from tierwise.distances import Distance
-    from tierwise.model import ClusteredMallows
-    from tierwise.sizes import Sizes
+    from tierwise.distances.base import Distance
+    from tierwise.model.clustered_mallows import ClusteredMallows
+    from tierwise.tiers.sizes import Sizes
 
 # With more places than this, not every one has its number under it.
 _MOST_NUMBERED_PLACES = 15

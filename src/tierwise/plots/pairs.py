@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.describing import describe
+from tierwise.data.describe import describe
+from tierwise.data.preferences import Preferences
 from tierwise.plots import style
 from tierwise.plots.data import item_colours, items_in_order
-from tierwise.preferences import Preferences
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tierwise.rankings import Rankings
-    from tierwise.tiers import Item, Tiers
+    from tierwise.data.rankings import Rankings
+    from tierwise.tiers.ordered_partition import Item, Tiers
 
 
 def pairwise_matrix(

@@ -45,7 +45,7 @@ def trace(posterior: Posterior, quantity: Quantity = "theta", *, ax: Axes | None
     --------
     >>> import tierwise as tw
     >>> from tierwise import plots
-    >>> from tierwise.posterior import sample_posterior
+    >>> from tierwise import sample_posterior
     >>> posterior = sample_posterior(tw.load_political_goals(), (2, 2), draws=50, rng=1)
     >>> len(plots.trace(posterior).lines)  # one a chain
     4
@@ -85,7 +85,7 @@ def chain_ranks(
     --------
     >>> import tierwise as tw
     >>> from tierwise import plots
-    >>> from tierwise.posterior import sample_posterior
+    >>> from tierwise import sample_posterior
     >>> posterior = sample_posterior(tw.load_political_goals(), (2, 2), draws=50, rng=1)
     >>> [patch.get_label() for patch in plots.chain_ranks(posterior).patches]
     ['chain 1', 'chain 2', 'chain 3', 'chain 4']

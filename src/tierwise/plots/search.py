@@ -9,7 +9,7 @@ import numpy as np
 from tierwise.errors import InputError
 from tierwise.plots import style
 from tierwise.plots.model import name_of_sizes
-from tierwise.structure.start import Merging
+from tierwise.searching.merging import Merging
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
-    from tierwise.structure.result import Candidate, Search
-    from tierwise.tiers import Item
+    from tierwise.searching.result import Candidate, Search
+    from tierwise.tiers.ordered_partition import Item
 
 
 def leaderboard(search: Search, *, rows: int = 10, ax: Axes | None = None) -> Axes:
@@ -100,7 +100,7 @@ def merging_steps(merging: Merging | Search, *, ax: Axes | None = None) -> Axes:
     --------
     >>> import tierwise as tw
     >>> from tierwise import plots
-    >>> from tierwise.structure import merge_even_pairs
+    >>> from tierwise import merge_even_pairs
     >>> ax = plots.merging_steps(merge_even_pairs(tw.load_political_goals(), tolerance=0.1))
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['0', '1', '2']

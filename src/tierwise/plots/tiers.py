@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from tierwise.errors import InputError
-from tierwise.fit_result import Fit
+from tierwise.fitting.result import Fit
 from tierwise.plots import style
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-    from tierwise.tiers import Item, Tiers
+    from tierwise.tiers.ordered_partition import Item, Tiers
 
 _LINE_HEIGHT = 2.8  # in font sizes, for a name with a percentage below it
 _GAP_BETWEEN_TIERS = 0.25

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tierwise.fit_result import plain_item
+from tierwise.fitting.result import plain_item
 from tierwise.posterior.result import Posterior
 
 if TYPE_CHECKING:
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tierwise._util.provenance import Provenance
     from tierwise.posterior.chain import Trace
     from tierwise.posterior.settings import Settings
-    from tierwise.provenance import Provenance
-    from tierwise.tiers import Item
+    from tierwise.tiers.ordered_partition import Item
 
 _NAMES = {
     "theta": "theta",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import exp, nan
 from typing import TYPE_CHECKING
 
-from tierwise.incomplete.votes import DrawnVotes
+from tierwise.answers.votes import DrawnVotes
 from tierwise.posterior.moves import DrawTheta, SwitchTiers
 from tierwise.posterior.open_target import CompletedTarget
 from tierwise.posterior.sizes_moves import ChangeSizes
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from tierwise.incomplete.augmentation import DrawnCompletions, Proposal
+    from tierwise.answers.drawn import DrawnCompletions, Proposal
+    from tierwise.model.priors import Beta
     from tierwise.posterior.chain import Trace
     from tierwise.posterior.open_target import OpenTarget
     from tierwise.posterior.state import Move, State
-    from tierwise.priors import Beta
-    from tierwise.sizes import Sizes
+    from tierwise.tiers.sizes import Sizes
 
 # Labels that an iteration tries to switch, for each item: cheap beside drawing completions.
 _SWITCHES_PER_ITEM = 3

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise.errors import InputError
-from tierwise.model import ClusteredMallows
-from tierwise.tiers import Tiers
+from tierwise.model.clustered_mallows import ClusteredMallows
+from tierwise.tiers.ordered_partition import Tiers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tierwise.sizes import Sizes
+    from tierwise.tiers.sizes import Sizes
 
 # Thetas, equally probable, at which the probabilities are computed.
 _N_THETAS = 201

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from tierwise._util.progress import Progress, track
 from tierwise.posterior.state import State, random_state
-from tierwise.progress import Progress, track
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tierwise.posterior.checkpoint import Checkpoint
     from tierwise.posterior.state import Move
     from tierwise.posterior.target import Target
-    from tierwise.sizes import Sizes
+    from tierwise.tiers.sizes import Sizes
 
 # Parts in which a chain is run: between them it tells how far it is, and may be saved.
 _PARTS = 100

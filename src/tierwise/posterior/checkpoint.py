@@ -11,8 +11,8 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from tierwise._atomic import whole_file
-from tierwise._random import RandomSource, spawn_seeds
+from tierwise._util.atomic import whole_file
+from tierwise._util.random import RandomSource, spawn_seeds
 from tierwise.errors import InputError
 from tierwise.posterior.state import State
 

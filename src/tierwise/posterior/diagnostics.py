@@ -103,7 +103,7 @@ class Diagnostics:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in JSON; None stands for NaN and infinity."""
-        from tierwise.fit_result import plain_number
+        from tierwise.fitting.result import plain_number
 
         return {
             row.name: {

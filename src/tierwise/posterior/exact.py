@@ -15,17 +15,17 @@ import numpy as np
 from tierwise._kernels.evidence import weigh_tiers
 from tierwise._kernels.subset_draws import draw_tiers
 from tierwise._kernels.subsets import least_costs
-from tierwise.consensus import subset_work
+from tierwise.consensus.subsets import subset_work
 from tierwise.errors import InputError, TooLargeError
-from tierwise.posterior.series import ThetaSeries
-from tierwise.sizes import Sizes, compositions, log_number_of_tiers
+from tierwise.theta.series import ThetaSeries
+from tierwise.tiers.sizes import Sizes, compositions, log_number_of_tiers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.posterior.state import State
     from tierwise.posterior.target import SizedTarget, Target
-    from tierwise.posterior.theta_density import ThetaDensity
+    from tierwise.theta.density import ThetaDensity
 
 # Thetas at which all tiers are summed, at first; what lies between is interpolated.
 _NODES = 32

@@ -12,7 +12,7 @@ from tierwise.errors import InputError, TooLargeError
 from tierwise.partition.base import ExactPartition
 
 if TYPE_CHECKING:
-    from tierwise.partition import DistanceDistribution
+    from tierwise.partition.distribution import DistanceDistribution
     from tierwise.posterior.state import State
     from tierwise.posterior.target import SizedTarget, Target
 

@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.counts import MOST_ITEMS_FOR_JOINT_COUNTS, Counts
+from tierwise.answers.base import expected_costs_of
+from tierwise.answers.dispatch import answered_places, answers_of
+from tierwise.answers.drawn import DrawnCompletions, Proposal
+from tierwise.answers.likelihood import Likelihood
+from tierwise.answers.partial import orders_of_places, orders_of_preferences
+from tierwise.answers.votes import DrawnVotes, votes_of
+from tierwise.data.counts import MOST_ITEMS_FOR_JOINT_COUNTS, Counts
+from tierwise.data.preferences import Preferences
 from tierwise.errors import InputError
-from tierwise.incomplete.answers import answered_places, answers_of
-from tierwise.incomplete.augmentation import DrawnCompletions, Proposal
-from tierwise.incomplete.base import expected_costs_of
-from tierwise.incomplete.likelihood import Likelihood
-from tierwise.incomplete.partial import orders_of_places, orders_of_preferences
-from tierwise.incomplete.votes import DrawnVotes, votes_of
 from tierwise.posterior.target import KEPT_SIZES, Target
-from tierwise.preferences import Preferences
 
 if TYPE_CHECKING:
-    from tierwise.distances import Costs, Distance
-    from tierwise.incomplete.answers import Answers
-    from tierwise.incomplete.partial import PartialOrders
-    from tierwise.incomplete.votes import Votes
-    from tierwise.priors import SizesPrior, ThetaPrior
-    from tierwise.rankings import Rankings
-    from tierwise.sizes import Sizes
+    from tierwise.answers.dispatch import Answers
+    from tierwise.answers.partial import PartialOrders
+    from tierwise.answers.votes import Votes
+    from tierwise.data.rankings import Rankings
+    from tierwise.distances.base import Costs, Distance
+    from tierwise.model.priors import SizesPrior, ThetaPrior
+    from tierwise.tiers.sizes import Sizes
 
 _SEED = 0
 FIRST_MISTAKE_PROBABILITY = 0.1

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.consensus import find_consensus
-from tierwise.distances import Costs
+from tierwise.consensus.find import find_consensus
+from tierwise.distances.base import Costs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tierwise.sizes import Sizes
+    from tierwise.tiers.sizes import Sizes
 
 # Distinct draws that are tried as a start, the most frequent first.
 _MOST_STARTS = 50

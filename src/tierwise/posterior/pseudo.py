@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._kernels.pseudo import log_pseudo
+from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
 from tierwise.partition.theta import decay_by_units
 from tierwise.posterior.exchange import adapted
-from tierwise.rankings import Rankings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tierwise.counts import Counts
+    from tierwise.data.counts import Counts
+    from tierwise.data.preferences import Preferences
     from tierwise.posterior.state import State
     from tierwise.posterior.target import Target
-    from tierwise.preferences import Preferences
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from tierwise._util.provenance import Provenance
 from tierwise.errors import InputError
-from tierwise.fit_result import plain_tiers
+from tierwise.fitting.result import plain_tiers
 from tierwise.posterior.diagnostics import Diagnostics, diagnose
 from tierwise.posterior.point import least_disagreement, share_above
-from tierwise.provenance import Provenance
-from tierwise.tiers import Item, Tiers
+from tierwise.tiers.ordered_partition import Item, Tiers
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from xarray import DataArray, DataTree
 
     from tierwise.posterior.bands import RankTierBands
-    from tierwise.sizes import Sizes
+    from tierwise.tiers.sizes import Sizes
 
 PointEstimate: TypeAlias = Literal["map", "consensus"]
 
@@ -43,7 +43,7 @@ class Posterior:
     Examples
     --------
     >>> import tierwise as tw
-    >>> from tierwise.posterior import sample_posterior
+    >>> from tierwise import sample_posterior
     >>> posterior = sample_posterior(tw.load_political_goals(), rng=1)
     >>> posterior.tiers()
     Tiers('order ~ prices > say ~ speech')
@@ -222,7 +222,7 @@ class Posterior:
         Examples
         --------
         >>> import tierwise as tw
-        >>> from tierwise.posterior import sample_posterior
+        >>> from tierwise import sample_posterior
         >>> posterior = sample_posterior(tw.load_political_goals(), sizes=(2, 2), rng=1)
         >>> bands = posterior.rank_tier_bands()
         >>> round(float(bands.low[0, 0]), 3), round(float(bands.high[0, 0]), 3)
@@ -246,7 +246,7 @@ class Posterior:
         Examples
         --------
         >>> import tierwise as tw
-        >>> from tierwise.posterior import sample_posterior
+        >>> from tierwise import sample_posterior
         >>> posterior = sample_posterior(tw.load_political_goals(), method="mcmc", rng=1)
         >>> posterior.diagnostics().worst_r_hat.r_hat < 1.01
         True

@@ -10,16 +10,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tierwise._random import RandomSource, spawn_seeds
-from tierwise.counts import (
+from tierwise._util.provenance import Stopwatch
+from tierwise._util.random import RandomSource, spawn_seeds
+from tierwise._util.tasks import run_tasks
+from tierwise.data.counts import (
     BlockCounts,
     Counts,
     block_counts,
     blocks_are_known,
     count_open_answers,
 )
-from tierwise.distances import Distance, get_distance
+from tierwise.data.preferences import Preferences
+from tierwise.data.scan import RankingScan
+from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TierwiseWarning
+from tierwise.model.priors import (
+    Beta,
+    Gamma,
+    SizesPrior,
+    ThetaPrior,
+    as_theta_prior,
+    log_prior_of_sizes,
+)
 from tierwise.posterior import exact
 from tierwise.posterior.assembly import assemble
 from tierwise.posterior.chain import Schedule, run_chain
@@ -35,28 +47,17 @@ from tierwise.posterior.settings import (
 )
 from tierwise.posterior.sizes_moves import are_connected
 from tierwise.posterior.target import Target, count_once
-from tierwise.preferences import Preferences
-from tierwise.priors import (
-    Beta,
-    Gamma,
-    SizesPrior,
-    ThetaPrior,
-    as_theta_prior,
-    log_prior_of_sizes,
-)
-from tierwise.provenance import Stopwatch
-from tierwise.sizes import check_sizes
-from tierwise.streaming import RankingScan
-from tierwise.tasks import run_tasks
+from tierwise.tiers.sizes import check_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from os import PathLike
 
+    from tierwise._util.progress import Progress
+    from tierwise.data.rankings import Rankings
+    from tierwise.distances.base import Distance
     from tierwise.posterior.exchange import Auxiliary
     from tierwise.posterior.result import Posterior
-    from tierwise.progress import Progress
-    from tierwise.rankings import Rankings
 
 # The paper's prior of theta.
 DEFAULT_PRIOR = Gamma(2.0, 2.0)
@@ -131,9 +132,9 @@ def sample_posterior(
     prior_mistakes
         Prior of the probability that an answer is mistaken, for preferences with ``cycles="keep"``.
     workers
-        Number of processes; see `tierwise.tasks.run_tasks`. The answer does not depend on it.
+        Number of processes; see `tierwise._util.tasks.run_tasks`. The answer does not depend on it.
     progress
-        "auto", "off" or a function; see `tierwise.progress.track`.
+        "auto", "off" or a function; see `tierwise._util.progress.track`.
     rng
         Seed or generator.
     checkpoint

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tierwise.data.preferences import Preferences
 from tierwise.posterior import exact
 from tierwise.posterior.augmented import Augmented
 from tierwise.posterior.chain import Moves
@@ -15,15 +16,14 @@ from tierwise.posterior.pseudo import PseudoLikelihood, PseudoSwitchTiers, Pseud
 from tierwise.posterior.sizes_moves import ChangeSizes
 from tierwise.posterior.summed_moves import ChangeOpenSizes, SwitchOpenTiers, WalkTheta
 from tierwise.posterior.weights import tabulate_weights
-from tierwise.preferences import Preferences
 
 if TYPE_CHECKING:
-    from tierwise.counts import Counts
+    from tierwise.data.counts import Counts
+    from tierwise.data.rankings import Rankings
     from tierwise.posterior.chain import Sampler
     from tierwise.posterior.settings import Settings
     from tierwise.posterior.state import Move
     from tierwise.posterior.target import Target
-    from tierwise.rankings import Rankings
 
 # Labels an iteration tries to switch, for each item: cheap beside the rest of an iteration.
 _SWITCHES_PER_ITEM = 3

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from tierwise.errors import InputError
+from tierwise.model.priors import Beta, Gamma, SizesPrior, ThetaPrior
 from tierwise.posterior.exchange import Auxiliary
-from tierwise.priors import Beta, Gamma, SizesPrior, ThetaPrior
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tierwise.sizes import Sizes
+    from tierwise.tiers.sizes import Sizes
 
 PosteriorMethod: TypeAlias = Literal["auto", "exact", "mcmc"]
 ThetaUpdate: TypeAlias = Literal["exact", "integrated", "exchange"]

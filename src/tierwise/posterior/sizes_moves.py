@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tierwise.posterior.state import State
     from tierwise.posterior.target import Target
-    from tierwise.sizes import Sizes
+    from tierwise.tiers.sizes import Sizes
 
 
 @dataclass(frozen=True)

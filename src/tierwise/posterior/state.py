@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from tierwise.errors import InputError
-from tierwise.priors import log_prior_of_sizes
+from tierwise.model.priors import log_prior_of_sizes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.posterior.target import Target
-    from tierwise.sizes import Sizes
+    from tierwise.tiers.sizes import Sizes
 
 _MOST_ATTEMPTS = 10_000
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tierwise._atomic import whole_file
+from tierwise._util.atomic import whole_file
 from tierwise.errors import InputError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tierwise.posterior.open_target import OpenTarget
     from tierwise.posterior.state import State
-    from tierwise.sizes import Sizes
+    from tierwise.tiers.sizes import Sizes
 
 _STEPS_OF_THETA = 3
 

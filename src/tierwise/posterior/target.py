@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.consensus import Problem, make_problem
-from tierwise.counts import MOST_ITEMS_FOR_JOINT_COUNTS, BlockCounts, Counts, block_counts
-from tierwise.distances import Costs, Distance
-from tierwise.partition import PartitionFunction, partition_function
-from tierwise.posterior.log_partition import LogPartition
-from tierwise.posterior.theta_density import ThetaGivenDistance
-from tierwise.preferences import Preferences
-from tierwise.priors import SizesPrior, ThetaPrior, log_prior_of_sizes
-from tierwise.rankings import Rankings
-from tierwise.sizes import Sizes, log_number_of_tiers
+from tierwise.consensus.problem import Problem, make_problem
+from tierwise.data.counts import MOST_ITEMS_FOR_JOINT_COUNTS, BlockCounts, Counts, block_counts
+from tierwise.data.preferences import Preferences
+from tierwise.data.rankings import Rankings
+from tierwise.distances.base import Costs, Distance
+from tierwise.model.priors import SizesPrior, ThetaPrior, log_prior_of_sizes
+from tierwise.partition.base import PartitionFunction
+from tierwise.partition.choose import partition_function
+from tierwise.theta.density import ThetaGivenDistance
+from tierwise.theta.log_partition import LogPartition
+from tierwise.tiers.sizes import Sizes, log_number_of_tiers
 
 KEPT_SIZES = 2000
 # Where Monte Carlo has to stand in, the same sizes have the same partition function in every chain.

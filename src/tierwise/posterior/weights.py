@@ -12,9 +12,9 @@ from tierwise._kernels.chains import log_weight
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tierwise.consensus import Problem
+    from tierwise.consensus.problem import Problem
     from tierwise.posterior.target import SizedTarget
-    from tierwise.posterior.theta_density import ThetaGivenDistance
+    from tierwise.theta.density import ThetaGivenDistance
 
 # Largest error of the logarithm half way between two knots, as found; a quarter of it elsewhere.
 TOLERANCE = 1e-9

@@ -8,26 +8,28 @@ from math import isfinite
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from tierwise._random import RandomSource, spawn_seeds
-from tierwise.bootstrapping import Bootstrap, bootstrap
-from tierwise.checking import FitCheck, check_fit
-from tierwise.consensus import subset_work
-from tierwise.describing import Description, describe
+from tierwise._util.provenance import Provenance, Stopwatch
+from tierwise._util.random import RandomSource, spawn_seeds
+from tierwise.checking.check import check_fit
+from tierwise.consensus.subsets import subset_work
+from tierwise.data.describe import Description, describe
+from tierwise.data.preferences import Preferences
 from tierwise.errors import InputError
-from tierwise.fitting import fit
-from tierwise.model import ClusteredMallows
-from tierwise.preferences import Preferences
-from tierwise.provenance import Provenance, Stopwatch
-from tierwise.structure import Search, search
+from tierwise.fitting.bootstrap import Bootstrap, bootstrap
+from tierwise.fitting.fit import fit
+from tierwise.model.clustered_mallows import ClusteredMallows
+from tierwise.searching.search import search
 
 if TYPE_CHECKING:
-    from tierwise.describing_pairs import PairsDescription
-    from tierwise.fit_result import Fit
-    from tierwise.mixture import Mixture
-    from tierwise.posterior import Posterior
-    from tierwise.progress import Progress
-    from tierwise.rankings import Rankings
-    from tierwise.sizes import Sizes
+    from tierwise._util.progress import Progress
+    from tierwise.checking.result import FitCheck
+    from tierwise.data.describe_pairs import PairsDescription
+    from tierwise.data.rankings import Rankings
+    from tierwise.fitting.result import Fit
+    from tierwise.mixture.result import Mixture
+    from tierwise.posterior.result import Posterior
+    from tierwise.searching.result import Search
+    from tierwise.tiers.sizes import Sizes
 
 # Replicates where none are asked for: many if a fit is cheap, fewer if it takes a second, a handful
 # if it takes ten, as fits do for which completions are drawn.
@@ -161,7 +163,7 @@ def _sample(
         if uncertainty == "bootstrap":
             replicates = _affordable_replicates(best, _n_distinct(rankings))
     if uncertainty == "posterior":
-        from tierwise.posterior import sample_posterior
+        from tierwise.posterior.run import sample_posterior
 
         return sample_posterior(
             rankings,
@@ -220,7 +222,7 @@ def _fit_groups(
     seed: RandomSource,
 ) -> Mixture:
     """Fit groups; if one number is asked for, it is shown whether or not it is the best."""
-    from tierwise.mixture import fit_mixture
+    from tierwise.mixture.estimation import fit_mixture
 
     def fit_numbers(n_groups: list[int], folds: int | None) -> Mixture:
         return fit_mixture(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise import plots
+from tierwise.data.preferences import Preferences
 from tierwise.plots.style import MOST_NUMBERED_CELLS, height_for, short_name
-from tierwise.preferences import Preferences
 from tierwise.reporting.svg import figure_as_svg
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from tierwise.reporting.analysis import Analysis
-    from tierwise.tiers import Item
+    from tierwise.tiers.ordered_partition import Item
 
 # Narrow enough for a phone to show them without making the text too small.
 _WIDTH = 4.6

@@ -11,7 +11,8 @@ from tierwise.reporting.tables import UNKNOWN, Cell, Table, decimal
 from tierwise.reporting.tier_lists import ShownTier, tier_list
 
 if TYPE_CHECKING:
-    from tierwise.mixture import Group, Mixture, Scores
+    from tierwise.mixture.result import Group, Mixture
+    from tierwise.mixture.selection import Scores
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.describing_pairs import PairsDescription
+from tierwise.data.describe_pairs import PairsDescription
 from tierwise.plots.model import name_of_sizes
 from tierwise.plots.search import candidates_to_show
 
 if TYPE_CHECKING:
-    from tierwise.describing import Description
+    from tierwise.data.describe import Description
     from tierwise.reporting.analysis import Analysis
 
 _MOST_PAIRS = 500

@@ -10,7 +10,7 @@ from tierwise.plots import style
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tierwise.tiers import Item, Tiers
+    from tierwise.tiers.ordered_partition import Item, Tiers
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.bootstrapping import Bootstrap
-from tierwise.describing_pairs import PairsDescription, count
-from tierwise.fit_summary import mistakes_in_words, what_agrees, what_is_ordered
+from tierwise.data.describe_pairs import PairsDescription, count
+from tierwise.fitting.bootstrap import Bootstrap
+from tierwise.fitting.summary import mistakes_in_words, what_agrees, what_is_ordered
 from tierwise.reporting.tables import probabilities_by_item
 
 if TYPE_CHECKING:
-    from tierwise.describing import Description, Pair
+    from tierwise.data.describe import Description, Pair
     from tierwise.reporting.analysis import Analysis
 
 

@@ -1,0 +1,188 @@
+"""Work side by side: the one place that knows joblib, and through it other engines."""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
+
+from tierwise._util.progress import Progress, track
+from tierwise.errors import InputError
+
+_Result = TypeVar("_Result")
+
+_SECONDS_TO_CONNECT = 10
+
+Engine: TypeAlias = Literal["processes", "threads", "dask"]
+
+
+def run_tasks(
+    function: Callable[..., _Result],
+    tasks: Sequence[tuple[Any, ...]],
+    *,
+    description: str,
+    workers: int | None = None,
+    progress: Progress = "auto",
+) -> list[_Result]:
+    """Call a function once a task, and return the results in the order of the tasks.
+
+    Whatever is random must come with the task, as a seed: then the answer does not depend on the
+    number of workers.
+
+    Parameters
+    ----------
+    function
+        What to call; it must be importable, so that other processes can find it.
+    tasks
+        The arguments of each call.
+    description
+        What is being done, for the progress bar.
+    workers
+        Number of processes; -1 is one a core. None is one, unless the call stands in a `parallel`
+        block that says otherwise.
+    progress
+        As for `tierwise._util.progress.track`.
+
+    Examples
+    --------
+    >>> run_tasks(pow, [(2, 3), (3, 2)], description="powers")
+    [8, 9]
+    """
+    results = stream_tasks(function, tasks, workers=workers)
+    return list(track(results, description, len(tasks), progress))
+
+
+def stream_tasks(
+    function: Callable[..., _Result],
+    tasks: Sequence[tuple[Any, ...]],
+    *,
+    workers: int | None = None,
+    prefer: Literal["processes", "threads"] = "processes",
+) -> Iterator[_Result]:
+    """Call a function once a task, and pass the results on, in order, as they come.
+
+    Parameters
+    ----------
+    function, tasks, workers
+        As for `run_tasks`.
+    prefer
+        "threads" for work that mostly runs outside Python; a `parallel` block may say otherwise.
+
+    Examples
+    --------
+    >>> list(stream_tasks(pow, [(2, 3), (3, 2)]))
+    [8, 9]
+    """
+    _check_workers(workers)
+    return _stream(function, tasks, workers, prefer)
+
+
+def _stream(
+    function: Callable[..., _Result],
+    tasks: Sequence[tuple[Any, ...]],
+    workers: int | None,
+    prefer: str,
+) -> Iterator[_Result]:
+    from joblib import Parallel, delayed
+
+    results = Parallel(n_jobs=workers, prefer=prefer, return_as="generator")(
+        delayed(function)(*task) for task in tasks
+    )
+    try:
+        for result in results:  # noqa: UP028 - "yield from" would close the results unasked
+            yield result
+    finally:
+        with warnings.catch_warnings():
+            # Whoever stops early knows that there were more tasks.
+            warnings.simplefilter("ignore", UserWarning)
+            results.close()
+
+
+@contextmanager
+def parallel(
+    engine: Engine, *, workers: int | None = None, address: str | None = None
+) -> Iterator[None]:
+    """Let everything inside the block that can run side by side do so.
+
+    Searches, chains, bootstraps, mixtures and counting then use the workers of the block, unless
+    a call has its own ``workers``. Answers do not depend on it.
+
+    Parameters
+    ----------
+    engine
+        "processes" or "threads" of this machine, or "dask" for the workers of a Dask cluster.
+    workers
+        How many processes or threads; one a core if None. A Dask cluster has its own number.
+    address
+        Where the scheduler of a Dask cluster listens, as in ``tcp://10.0.0.1:8786``. Without one,
+        the cluster that the program is connected to already is used.
+
+    Notes
+    -----
+    Dask does again what a worker that died was doing. What it reads must lie where all workers find
+    it, under the same name.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> with tw.parallel("threads", workers=2):
+    ...     found = tw.search(tw.load_political_goals())
+    >>> found.best.sizes
+    (2, 2)
+    """
+    from joblib import parallel_config
+
+    _check_engine(engine, workers, address)
+    if engine == "dask":
+        with _dask_client(address), parallel_config(backend="dask"):
+            yield
+    else:
+        backend = "loky" if engine == "processes" else "threading"
+        with parallel_config(backend=backend, n_jobs=-1 if workers is None else workers):
+            yield
+
+
+def _check_engine(engine: str, workers: int | None, address: str | None) -> None:
+    if engine not in get_args(Engine):
+        known = ", ".join(f'"{name}"' for name in get_args(Engine))
+        raise InputError(f"engine must be one of {known}; got {engine!r}")
+    _check_workers(workers)
+    if engine == "dask" and workers is not None:
+        raise InputError("a Dask cluster has its own number of workers: leave out workers")
+    if engine != "dask" and address is not None:
+        raise InputError(
+            f'an address is where a Dask cluster is: use engine "dask", not {engine!r}'
+        )
+
+
+def _check_workers(workers: int | None) -> None:
+    if workers is not None and (workers == 0 or workers < -1):
+        raise InputError(f"workers must be a number from 1 upwards, or -1 for all; got {workers}")
+
+
+@contextmanager
+def _dask_client(address: str | None) -> Iterator[Any]:
+    """Connect to a cluster, or find the connection that is there."""
+    try:
+        from dask.distributed import Client, default_client
+    except ImportError:
+        raise InputError(
+            'the engine "dask" needs Dask: install it with `pip install "tierwise[dask]"`'
+        ) from None
+    if address is None:
+        try:
+            connected = default_client()
+        except ValueError:
+            raise InputError(
+                "there is no Dask cluster to use: give its address, or connect to it first with "
+                "dask.distributed.Client"
+            ) from None
+        yield connected
+        return
+    try:
+        client = Client(address, timeout=_SECONDS_TO_CONNECT)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"no Dask cluster answers at {address} ({error}): check the address"
+        ) from None
+    with client:
+        yield client

@@ -1,0 +1,223 @@
+"""Incomplete answers at given sizes: which are summed over, in which way, and which are drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tierwise.answers import boards, strict, weak_orders
+from tierwise.answers.base import ExactCompletions
+from tierwise.answers.drawn import DrawnCompletions
+from tierwise.answers.extensions import ListedCompletions
+from tierwise.answers.interleaved import InterleavedAnswers, have_ties, work_of
+from tierwise.answers.partial import orders_of_places, orders_of_preferences
+from tierwise.answers.prefixes import SharedInterleavings, are_affordable
+from tierwise.answers.recursive import RecursiveTopAnswers, is_affordable
+from tierwise.answers.top import TopAnswers, groups_of
+from tierwise.answers.weak_orders import WeakOrders
+from tierwise.data.counts import first_places
+from tierwise.data.encoding import NOT_LISTED
+from tierwise.data.preferences import Preferences
+from tierwise.errors import InputError, TooLargeError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tierwise.answers.base import Completions, Floats, Labels
+    from tierwise.answers.partial import PartialOrders
+    from tierwise.data.encoding import Places
+    from tierwise.data.rankings import Rankings
+    from tierwise.distances.base import Distance
+    from tierwise.tiers.sizes import Sizes
+
+# Completions of one answer, and of all of them, up to which they are listed: some 100 MB.
+MOST_COMPLETIONS = 5040
+MOST_COMPLETIONS_IN_ALL = 2_000_000
+# Numbers that an evaluation of answers with ties or free items may go through: some hundredths of a
+# second.
+MOST_WORK = 2_000_000
+# Distinct answers from which on it pays to find what they have in common.
+MANY_ANSWERS = 1000
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some of the distinct answers, and their completions."""
+
+    rows: npt.NDArray[np.int64]
+    completions: Completions
+
+
+@dataclass(frozen=True)
+class Answers:
+    """All distinct answers for given sizes.
+
+    Attributes
+    ----------
+    parts
+        Answers that are treated in the same way.
+    pattern_of
+        Which of the distinct answers each answer is.
+    """
+
+    parts: tuple[Part, ...]
+    pattern_of: npt.NDArray[np.int64]
+
+    @property
+    def exact(self) -> tuple[ExactCompletions, ...]:
+        """The parts that are summed over."""
+        every = (part.completions for part in self.parts)
+        return tuple(part for part in every if isinstance(part, ExactCompletions))
+
+    @property
+    def drawn(self) -> DrawnCompletions | None:
+        """The part that has too many completions, if there is one."""
+        every = (part.completions for part in self.parts)
+        return next((part for part in every if isinstance(part, DrawnCompletions)), None)
+
+    def log_weights(self, labels: Labels, theta: float) -> Floats:
+        """Log of the sum of ``exp(-theta d)`` over the completions of each answer, as given."""
+        logs = np.empty(sum(len(part.rows) for part in self.parts))
+        for part in self.parts:
+            if not isinstance(part.completions, ExactCompletions):
+                raise TooLargeError(
+                    f"{len(part.rows)} of the answers have more than {MOST_COMPLETIONS:,} "
+                    "completions, too many to sum over: fit or sample the posterior, which draw "
+                    "completions, or restrict the rankings to fewer items"
+                )
+            logs[part.rows] = part.completions.log_weights(labels, theta)
+        return logs[self.pattern_of]
+
+
+def answers_of(
+    data: Rankings | Preferences,
+    sizes: Sizes,
+    distance: Distance,
+    rng: np.random.Generator,
+    *,
+    most_work: float = MOST_WORK,
+) -> Answers:
+    """Decide how the completions of each answer are treated, from sizes alone.
+
+    Parameters
+    ----------
+    data
+        Rankings or pairwise preferences.
+    sizes, distance
+        Of the model.
+    rng
+        Generator, for answers whose completions are drawn.
+    most_work
+        Numbers that an evaluation may go through to sum over answers with ties, or whose other
+        items may be anywhere; beyond, their completions are listed or drawn.
+    """
+    if isinstance(data, Preferences):
+        if data.cycles == "keep":
+            raise InputError(
+                "these preferences may be mistaken, so they do not say which orderings are "
+                'possible: fit them, or make them with cycles="error"'
+            )
+        orders, pattern_of = orders_of_preferences(data)
+        rows = np.arange(len(orders.weights))
+        return Answers(tuple(_general_parts(orders, rows, sizes, distance, rng)), pattern_of)
+    weights = data.pattern_weights.astype(np.float64)
+    first = answered_places(data)
+    recursive = _can_be_summed_recursively(first, sizes, distance)
+    parts: list[Part] = []
+    if recursive.any():
+        kind = _kind_of_top(sizes, distance) or RecursiveTopAnswers
+        top = kind(first[recursive], weights[recursive], sizes, distance)
+        parts.append(Part(np.flatnonzero(recursive), top))
+    chains = ~recursive & ~have_ties(first)
+    interleaved = _kind_of_chains(first[chains], sizes, most_work) if chains.any() else None
+    if interleaved is not None:
+        summed = interleaved(first[chains], weights[chains], sizes, distance)
+        parts.append(Part(np.flatnonzero(chains), summed))
+        recursive |= chains
+    weak = ~recursive & _are_affordable_groups(first, sizes, most_work)
+    if weak.any():
+        groups = WeakOrders(first[weak], weights[weak], sizes, distance)
+        parts.append(Part(np.flatnonzero(weak), groups))
+    others = ~(recursive | weak)
+    if others.any():
+        orders = orders_of_places(first[others], weights[others])
+        parts += _general_parts(orders, np.flatnonzero(others), sizes, distance, rng)
+    return Answers(tuple(parts), data.pattern_of)
+
+
+def answered_places(rankings: Rankings) -> Places:
+    """First place of each item's tied group in the distinct answers; -1 where it may be anywhere.
+
+    Items that are not listed and come below form a group of their own.
+    """
+    anywhere = rankings.unranked == "anywhere"
+    return rankings.patterns if anywhere else first_places(rankings.patterns)
+
+
+def _kind_of_top(sizes: Sizes, distance: Distance) -> type[TopAnswers] | None:
+    """Return how lists of the best items are summed over; None if that is too much."""
+    if strict.applies(sizes, distance):
+        return strict.StrictTopAnswers
+    if is_affordable(sizes):
+        return RecursiveTopAnswers
+    return boards.BoardTopAnswers if boards.applies(sizes, distance) else None
+
+
+def _kind_of_chains(
+    first: Places, sizes: Sizes, most_work: float
+) -> type[InterleavedAnswers] | None:
+    """Return how lists without ties are summed over, all others being anywhere; None if not."""
+    shared = are_affordable(first, sizes)
+    if work_of(first, sizes).sum() <= most_work and not (shared and len(first) >= MANY_ANSWERS):
+        return InterleavedAnswers
+    return SharedInterleavings if shared else None
+
+
+def _are_affordable_groups(first: Places, sizes: Sizes, most_work: float) -> npt.NDArray[np.bool_]:
+    """Tell which answers put all items into groups that are summed over with little work."""
+    able = (first != NOT_LISTED).all(axis=1)
+    work = np.full(len(first), np.inf)
+    work[able] = weak_orders.work_of(first[able], sizes)
+    cheapest = np.argsort(work, kind="stable")
+    affordable = np.zeros(len(first), dtype=np.bool_)
+    affordable[cheapest] = np.cumsum(work[cheapest]) <= most_work
+    return affordable
+
+
+def _can_be_summed_recursively(
+    first: Places, sizes: Sizes, distance: Distance
+) -> npt.NDArray[np.bool_]:
+    """Tell which answers leave no doubt about blocks, but for a last group of items."""
+    known = (first != NOT_LISTED).all(axis=1)
+    able = np.zeros(len(first), dtype=np.bool_)
+    groups = groups_of(first[known], sizes)
+    if _kind_of_top(sizes, distance) is not None:
+        able[known] = (~groups.doubtful | groups.last).all(axis=1)
+    else:
+        able[known] = ~groups.doubtful.any(axis=1)
+    return able
+
+
+def _general_parts(
+    orders: PartialOrders,
+    rows: npt.NDArray[np.int64],
+    sizes: Sizes,
+    distance: Distance,
+    rng: np.random.Generator,
+) -> list[Part]:
+    """List the completions of answers that have few, and draw those of the others."""
+    few = orders.log_numbers < log(MOST_COMPLETIONS) + 1e-9
+    few &= np.cumsum(np.where(few, np.exp(np.minimum(orders.log_numbers, 20.0)), 0.0)) < (
+        MOST_COMPLETIONS_IN_ALL
+    )
+    parts = []
+    if few.any():
+        listed = ListedCompletions(orders.subset(few), sizes, distance)
+        parts.append(Part(rows[few], listed))
+    if not few.all():
+        drawn = DrawnCompletions(orders.subset(~few), sizes, distance, rng)
+        parts.append(Part(rows[~few], drawn))
+    return parts

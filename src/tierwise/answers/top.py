@@ -1,0 +1,173 @@
+"""Answers that list the best items, all others being below: what all ways to sum over them share.
+
+The blocks of the listed items are known, and what they cost is the same for all completions.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
+from tierwise._kernels.objective import total_cost
+from tierwise._kernels.roles import EARLIER, LEFT, LISTED, known_units
+from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, add_costs, log_factorials
+from tierwise.data.counts import sizes_of_groups
+from tierwise.data.encoding import collapse
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tierwise.data.encoding import Places
+    from tierwise.distances.base import Costs, Distance
+    from tierwise.tiers.sizes import Sizes
+
+
+class Groups(NamedTuple):
+    """Answers as groups of items in unknown order, for blocks of given sizes.
+
+    Attributes
+    ----------
+    blocks
+        Block of the first place of each item's group.
+    sizes
+        Size of each item's group.
+    doubtful
+        Whether the places of the group reach into more than one block.
+    last
+        Whether the group takes up the last places.
+    """
+
+    blocks: npt.NDArray[np.int32]
+    sizes: npt.NDArray[np.int64]
+    doubtful: npt.NDArray[np.bool_]
+    last: npt.NDArray[np.bool_]
+
+
+def groups_of(first: Places, sizes: Sizes) -> Groups:
+    """Find the groups of answers, given the first place of each item's group."""
+    n_items = first.shape[1]
+    group_sizes = sizes_of_groups(first)
+    block_of_place = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    end = first + group_sizes
+    blocks = block_of_place[first]
+    return Groups(
+        blocks=np.ascontiguousarray(blocks),
+        sizes=group_sizes,
+        doubtful=blocks != block_of_place[end - 1],
+        last=end == n_items,
+    )
+
+
+class TopAnswers(ExactCompletions):
+    """Answers of which only the last group, below all others, leaves its blocks open.
+
+    Parameters
+    ----------
+    first
+        First place of the tied group of each item; items not listed are the last group.
+    weights
+        Weight of each answer.
+    sizes, distance
+        Of the model.
+    """
+
+    def __init__(self, first: Places, weights: Floats, sizes: Sizes, distance: Distance) -> None:
+        groups = groups_of(first, sizes)
+        n_items = first.shape[1]
+        logs = log_factorials(n_items)
+        n_left = groups.doubtful.sum(axis=1)
+        ends = np.cumsum(sizes)
+        block = np.repeat(np.arange(len(sizes)), sizes)[np.minimum(n_items - n_left, n_items - 1)]
+        free = ends[block] - (n_items - n_left)
+        # Each member of a group carries its share of the log number of orders of the group.
+        within = np.where(groups.doubtful, 0.0, logs[groups.sizes] / groups.sizes).sum(axis=1)
+        later = np.append(np.cumsum(logs[list(sizes)][::-1])[::-1], 0.0)[block + 1]
+        super().__init__(sizes, distance, weights, log_numbers=within + logs[n_left])
+        self._log_orders = within + np.where(n_left > 0, logs[free] + later, 0.0)
+        self._blocks = groups.blocks
+        self._left = groups.doubtful
+        is_open = n_left > 0
+        roles = np.where(
+            groups.doubtful, LEFT, np.where(groups.blocks == block[:, None], LISTED, EARLIER)
+        )[is_open].astype(np.int32)
+        self._roles, role_of = collapse(roles)
+        self._role_of = np.full(len(first), -1)
+        self._role_of[is_open] = role_of
+        self._weigh()
+        first_of_role = np.flatnonzero(is_open)[np.unique(role_of, return_index=True)[1]]
+        self._block_and_free = np.column_stack([block, free])[first_of_role].astype(np.int64)
+
+    def _weigh(self) -> None:
+        is_open = self._role_of >= 0
+        self._role_weights = np.bincount(
+            self._role_of[is_open], weights=self.weights[is_open], minlength=len(self._roles)
+        ).astype(np.float64)
+        self._log_orders_in_all = float((self.weights * self._log_orders).sum())
+        self.__dict__.pop("_known_costs", None)
+
+    @property
+    def work(self) -> float:
+        """How many numbers an evaluation goes through."""
+        return float(self._roles.size * len(self.sizes))
+
+    @cached_property
+    def _known_costs(self) -> Costs:
+        """Costs of all that the answers say about blocks."""
+        membership, precedence = self._no_counts()
+        add_place_counts(self._blocks, self.weights, membership)
+        add_block_pair_counts(self._blocks, self.weights, precedence)
+        row, item = np.nonzero(self._left)
+        cells = item * len(self.sizes) + self._blocks[row, item]
+        open_cells = np.bincount(cells, weights=self.weights[row], minlength=membership.size)
+        membership -= open_cells.reshape(membership.shape)
+        return self._costs(membership, precedence)
+
+    def log_weights(self, labels: Labels, theta: float) -> Floats:
+        """Log of the sum of ``exp(-theta d)`` over the completions of each answer."""
+        logs = self._log_orders - theta * self._known_distances(labels)
+        is_open = self._role_of >= 0
+        if is_open.any():
+            logs[is_open] += self._open_values(labels, theta)[self._role_of[is_open], 0]
+        return np.asarray(logs, dtype=np.float64)
+
+    def _known_distances(self, labels: Labels) -> Floats:
+        """Part of each answer's distance that all its completions share."""
+        rule = self.rule
+        units = known_units(self._blocks, self._left, labels, rule.misplaced, rule.placing)
+        return units.astype(np.float64) * rule.unit
+
+    def sums(self, labels: Labels, theta: float) -> Sums:
+        """Log weights, and moments of the distance, over all answers."""
+        known = self._known_costs
+        distance = float(total_cost(labels, known.linear, known.pairs))
+        values = self._open_values(labels, theta) if len(self._roles) else np.zeros((0, 3))
+        values[:, 2] = np.maximum(values[:, 2] - values[:, 1] ** 2, 0.0)
+        log_weight, mean, variance = (self._role_weights[:, None] * values).sum(axis=0).tolist()
+        return Sums(
+            self._log_orders_in_all - theta * distance + log_weight, distance + mean, variance
+        )
+
+    def expected_costs(self, labels: Labels, theta: float) -> Costs:
+        """Costs of all tiers, on the average over completions drawn from the model."""
+        membership, precedence = self._no_counts()
+        if len(self._roles):
+            self._add_open(labels, theta, membership, precedence)
+        return add_costs(self._known_costs, self._costs(membership, precedence))
+
+    @abstractmethod
+    def _open_values(self, labels: Labels, theta: float) -> Floats:
+        """Log weight, mean and mean square of the distance, of what each row of roles leaves.
+
+        The weight is summed over all ways to put items into blocks; the order of places within a
+        block is not part of it, nor is what the listed items cost by themselves.
+        """
+
+    @abstractmethod
+    def _add_open(
+        self, labels: Labels, theta: float, membership: Floats, precedence: Floats
+    ) -> None:
+        """Add the expected counts of what the answers leave open."""

@@ -1,0 +1,105 @@
+"""Checks whether a fitted model predicts the rankings it was fitted to, and if not, what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tierwise._util.provenance import Stopwatch
+from tierwise._util.random import RandomSource, as_generator
+from tierwise.checking.expected import expected_ranks, orderings_of, orderings_of_posterior
+from tierwise.checking.findings import verdict_of
+from tierwise.checking.of_answers import check_answers
+from tierwise.checking.of_rankings import check_rankings
+from tierwise.checking.result import Finding, FitCheck, Line, PairDifference, Verdict
+from tierwise.data.preferences import Preferences
+from tierwise.errors import InputError
+from tierwise.model.clustered_mallows import ClusteredMallows
+
+if TYPE_CHECKING:
+    from tierwise.data.rankings import Rankings
+    from tierwise.fitting.result import Fit
+    from tierwise.posterior.result import Posterior
+
+__all__ = ["Finding", "FitCheck", "Line", "PairDifference", "Verdict", "check_fit"]
+
+# No ranking can tell an infinite theta from this one.
+_LARGEST_THETA = 50.0
+
+
+def check_fit(
+    data: Rankings | Preferences,
+    fit: Fit,
+    *,
+    posterior: Posterior | None = None,
+    draws: int = 20_000,
+    rng: RandomSource = None,
+) -> FitCheck:
+    """Compare rankings with what a fitted model expects, and say in what they differ.
+
+    Five things are looked at: proportions of pairs, how often items have each rank, how often the
+    lines between tiers are crossed (more at one end of the ranking than at the other: theta
+    varies), how various the distances of answers from the tiers are, and whether answers vary in
+    one direction more than they should (both: a mixture of groups is suspected). What the answers
+    leave open because they are incomplete is left out.
+
+    Pairwise answers are compared with what the model answers to the same questions, asked of as
+    many people as often, with as many mistakes if answers may be mistaken. They tell no ranks.
+
+    Parameters
+    ----------
+    data
+        The rankings, or pairwise answers, that were fitted.
+    fit
+        The fit. Its model says what to expect, unless there is a posterior.
+    posterior
+        A posterior of the same items: then what to expect is averaged over its draws, as in a
+        posterior predictive check; lines and distances are still those of the tiers of the fit.
+    draws
+        Rankings to draw from the model. Up to eight items none are needed: all orderings are
+        looked at.
+    rng
+        Seed or generator.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> model = tw.ClusteredMallows(tw.Tiers([["a"], ["b", "c"], ["d"]]), theta=0.5)
+    >>> rankings = model.sample(500, rng=1)
+    >>> tw.check_fit(rankings, tw.fit(rankings, (1, 2, 1))).verdict
+    'fits'
+    """
+    watch = Stopwatch()
+    if draws < 100:
+        raise InputError(f"draws must be at least 100; got {draws}")
+    labels = fit.tiers.label_array(data.items)
+    generator = as_generator(rng)
+    model = ClusteredMallows(fit.tiers, min(fit.theta, _LARGEST_THETA), fit.distance)
+    if posterior is None:
+        orderings = orderings_of(model, data.items, draws, generator)
+        ranks_expected = expected_ranks(model, labels)
+    else:
+        orderings = orderings_of_posterior(posterior, data.items, draws, generator)
+        ranks_expected = orderings.shares_of_places()
+    alike = labels if posterior is None else None
+    if isinstance(data, Preferences):
+        found = check_answers(data, labels, orderings, alike, fit.mistake_probability, generator)
+    else:
+        found = check_rankings(data, model, labels, orderings, alike, ranks_expected, generator)
+    return FitCheck(
+        fit=fit,
+        items=data.items,
+        verdict=verdict_of(found.findings),
+        pairs_observed=found.pairs.observed,
+        pairs_expected=found.pairs.expected,
+        pair_scores=found.pairs.scores,
+        ranks_observed=found.ranks_observed,
+        ranks_expected=ranks_expected,
+        lines=found.lines,
+        distance_spread=found.spread,
+        direction=found.direction,
+        findings=found.findings,
+        exact=orderings.exact,
+        monte_carlo_error=found.pairs.monte_carlo_error,
+        provenance=watch.provenance(rng),
+        pairwise=isinstance(data, Preferences),
+    )

@@ -1,0 +1,1 @@
+"""What people said: rankings, preferences, and what the model needs of them."""

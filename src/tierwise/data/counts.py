@@ -1,0 +1,316 @@
+"""What of the data the model needs: counts, as large for a million rankings as for ten."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import lgamma
+from typing import Any, TypeAlias, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._kernels import counting
+from tierwise.data.encoding import NOT_LISTED, Places, Weights
+from tierwise.data.preferences import Preferences
+from tierwise.data.rankings import Rankings
+from tierwise.errors import InputError, TooLargeError
+from tierwise.tiers.ordered_partition import Item
+from tierwise.tiers.sizes import Sizes, check_sizes
+
+# int64 where all weights are whole numbers, float64 otherwise.
+Numbers: TypeAlias = NDArray[Any]
+
+# Joint counts take n^4 numbers: 50 MB at this many items.
+MOST_ITEMS_FOR_JOINT_COUNTS = 50
+
+
+@dataclass(frozen=True, eq=False)
+class BlockCounts:
+    """What the data say once places are cut into blocks of given sizes.
+
+    Attributes
+    ----------
+    items
+        The items that rows and columns stand for.
+    sizes
+        The sizes of the blocks, which are those of the tiers.
+    membership
+        ``membership[a, l]`` is how often item ``a`` lies in block ``l``.
+    precedence
+        ``precedence[a, b]`` is how often item ``a`` lies in an earlier block than item ``b``.
+    n_rankings
+        The number of rankings, the sum of their weights.
+    log_completions
+        Sum over rankings of the log number of complete orderings that agree with what was said: 0
+        for complete rankings. All of them have the same blocks, so the same probability.
+    """
+
+    items: tuple[Item, ...]
+    sizes: Sizes
+    membership: Numbers
+    precedence: Numbers
+    n_rankings: int | float
+    log_completions: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Place counts and joint counts of complete rankings; two of them add.
+
+    Attributes
+    ----------
+    items
+        The items that the axes stand for.
+    places
+        ``places[a, r]`` is how often item ``a`` has place ``r``.
+    joint
+        ``joint[a, r, b, s]`` is how often item ``a`` has place ``r`` and item ``b`` place ``s``.
+        Block counts of any sizes are sums over it.
+    n_rankings
+        The number of rankings, the sum of their weights.
+
+    Examples
+    --------
+    >>> from tierwise import Rankings
+    >>> counts = Counts.of(Rankings.from_orderings([["a", "b", "c"], ["b", "a", "c"]]))
+    >>> counts.places.tolist()
+    [[1, 1, 0], [1, 1, 0], [0, 0, 2]]
+    >>> (counts + counts).n_rankings
+    4
+    >>> counts.blocks((2, 1)).precedence.tolist()
+    [[0, 0, 2], [0, 0, 2], [0, 0, 0]]
+    """
+
+    items: tuple[Item, ...]
+    places: Numbers
+    joint: Numbers
+    n_rankings: int | float
+
+    @classmethod
+    def of(cls, rankings: Rankings) -> "Counts":
+        """Count complete rankings."""
+        return cls.from_chunks([rankings])
+
+    @classmethod
+    def from_chunks(cls, chunks: Iterable[Rankings]) -> "Counts":
+        """Count rankings that come in pieces, of which only one is in memory at a time."""
+        tally: _Tally | None = None
+        for chunk in chunks:
+            tally = _Tally(chunk.items) if tally is None else tally
+            tally.add(chunk)
+        if tally is None:
+            raise InputError("there are no rankings to count: give at least one chunk")
+        return tally.counts()
+
+    @classmethod
+    def of_places(cls, items: tuple[Item, ...], places: Places, weights: Weights) -> "Counts":
+        """Count complete orderings that are given as the place of each item, one row each."""
+        tally = _Tally(items)
+        tally.add_places(places, weights)
+        return tally.counts()
+
+    def __add__(self, other: "Counts") -> "Counts":
+        if self.items != other.items:
+            raise InputError("counts of different items, or in a different order, do not add")
+        return Counts(
+            self.items,
+            self.places + other.places,
+            self.joint + other.joint,
+            self.n_rankings + other.n_rankings,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Compare items and all counts."""
+        if not isinstance(other, Counts):
+            return NotImplemented
+        return (
+            self.items == other.items
+            and self.n_rankings == other.n_rankings
+            and np.array_equal(self.joint, other.joint)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def blocks(self, sizes: Iterable[int]) -> BlockCounts:
+        """Return the counts for places cut into blocks of given sizes."""
+        checked = check_sizes(sizes, len(self.items))
+        starts = np.cumsum((0, *checked[:-1]))
+        membership = np.add.reduceat(self.places, starts, axis=1)
+        by_block = np.add.reduceat(np.add.reduceat(self.joint, starts, axis=1), starts, axis=3)
+        earlier = np.triu(np.ones((len(checked), len(checked)), dtype=self.joint.dtype), k=1)
+        precedence = np.einsum("aibj,ij->ab", by_block, earlier)
+        return BlockCounts(self.items, checked, membership, precedence, self.n_rankings)
+
+
+class _Tally:
+    """Counts while they grow: only half of the joint counts, the other half mirrors it."""
+
+    def __init__(self, items: tuple[Item, ...]) -> None:
+        n_items = len(items)
+        if n_items > MOST_ITEMS_FOR_JOINT_COUNTS:
+            raise TooLargeError(
+                f"joint counts of {n_items} items need {n_items**4 * 8 / 2**30:.1f} GB: they are "
+                f"kept for up to {MOST_ITEMS_FOR_JOINT_COUNTS} items. Fitting with given sizes "
+                "works for any number of items: pass the rankings themselves"
+            )
+        self.items = items
+        self.n_rankings: int | float = 0
+        self.half: Numbers = np.zeros((n_items,) * 4, dtype=np.int64)
+
+    def add(self, chunk: Rankings) -> None:
+        if chunk.items != self.items:
+            raise InputError("all chunks must have the same items in the same order")
+        if not chunk.is_complete:
+            raise InputError(
+                "place counts need complete rankings without ties: use "
+                "block_counts(rankings, sizes) or leave the incomplete answers out"
+            )
+        self.add_places(chunk.places, chunk.weights)
+
+    def add_places(self, places: Places, weights: Weights) -> None:
+        if weights.dtype != self.half.dtype:
+            self.half = self.half.astype(float)
+        counting.add_joint_counts(places, weights.astype(self.half.dtype, copy=False), self.half)
+        self.n_rankings += weights.sum().item()
+
+    def counts(self) -> Counts:
+        joint = self.half + self.half.transpose(2, 3, 0, 1)
+        n_items = len(self.items)
+        item, place = np.indices((n_items, n_items))
+        # Wherever an item is, every other item is somewhere.
+        places = joint[item, place, (item + 1) % n_items].sum(axis=-1)
+        joint[item, place, item, place] = places
+        return Counts(self.items, places, joint, self.n_rankings)
+
+
+def block_counts(data: Rankings | Counts, sizes: Iterable[int]) -> BlockCounts:
+    """Count how often items lie in the blocks of given sizes, and in an earlier block than others.
+
+    Answers may be incomplete or tied as long as they leave no doubt about the blocks: a list of the
+    best ten does, if the last tier holds all other items.
+
+    Examples
+    --------
+    >>> from tierwise import Rankings
+    >>> top = Rankings.from_orderings([["a"], ["b"]], items="abc", unranked="below")
+    >>> block_counts(top, (1, 2)).membership.tolist()
+    [[1, 1], [1, 1], [0, 2]]
+    """
+    if isinstance(data, Counts):
+        return data.blocks(sizes)
+    checked = check_sizes(sizes, len(data.items))
+    blocks, group_sizes = _blocks_of_patterns(data, checked)
+    weights: Weights = data.pattern_weights
+    membership: Numbers = np.zeros((len(data.items), len(checked)), dtype=weights.dtype)
+    precedence: Numbers = np.zeros((len(data.items),) * 2, dtype=weights.dtype)
+    counting.add_place_counts(blocks, weights, membership)
+    counting.add_block_pair_counts(blocks, weights, precedence)
+    # A group of g items in unknown order has g! orders; each member carries its share of log g!.
+    log_factorial = np.array([lgamma(size + 1) for size in range(len(data.items) + 1)])
+    shares = log_factorial[group_sizes] / np.maximum(group_sizes, 1)
+    log_completions = float(weights @ shares.sum(axis=1))
+    return BlockCounts(
+        data.items, checked, membership, precedence, data.n_rankings, log_completions
+    )
+
+
+def blocks_are_known(data: Rankings | Preferences, sizes: Sizes) -> TypeGuard[Rankings]:
+    """Tell whether all answers say which items lie in which of the blocks of given sizes.
+
+    Examples
+    --------
+    >>> from tierwise import Rankings
+    >>> top = Rankings.from_orderings([["a"], ["b"]], items="abc", unranked="below")
+    >>> blocks_are_known(top, (1, 2)), blocks_are_known(top, (2, 1))
+    (True, False)
+    """
+    if isinstance(data, Preferences) or data.unranked == "anywhere":
+        return False
+    if data.is_complete:
+        return True
+    first = first_places(data.patterns)
+    block_of_place = np.repeat(np.arange(len(sizes)), sizes)
+    last = first + sizes_of_groups(first) - 1
+    return bool((block_of_place[first] == block_of_place[last]).all())
+
+
+def count_open_answers(data: Rankings | Counts | Preferences) -> int:
+    """Count the distinct answers that agree with several complete orderings.
+
+    Examples
+    --------
+    >>> from tierwise import Rankings
+    >>> count_open_answers(Rankings.from_orderings([["a"], ["c", "b", "a"]], unranked="below"))
+    1
+    """
+    if isinstance(data, Counts):
+        return 0
+    if isinstance(data, Preferences):
+        return len(data)
+    if data.is_complete:
+        return 0
+    ascending = np.sort(data.patterns, axis=1)
+    tied = (ascending[:, 1:] == ascending[:, :-1]).any(axis=1)
+    return int((tied | (ascending[:, 0] == NOT_LISTED)).sum())
+
+
+def pair_counts(data: Rankings | Counts | Preferences) -> Numbers:
+    """Count, for each two items, how often the first is ranked above the second.
+
+    Pairs that an answer ties or leaves open do not count.
+
+    Examples
+    --------
+    >>> from tierwise import Rankings
+    >>> pair_counts(Rankings.from_orderings([["a", "b", "c"], ["b", "a", "c"]])).tolist()
+    [[0, 1, 2], [1, 0, 2], [0, 0, 0]]
+    """
+    n_items = len(data.items)
+    if isinstance(data, Counts):
+        return data.blocks((1,) * n_items).precedence
+    if isinstance(data, Preferences):
+        said = data.closure if data.times is None else data.times
+        counted: Numbers = said.sum(axis=0)
+        return counted
+    weights = data.pattern_weights
+    counts: Numbers = np.zeros((n_items, n_items), dtype=weights.dtype)
+    places = data.patterns if data.unranked == "anywhere" else first_places(data.patterns)
+    counting.add_block_pair_counts(places, weights, counts)
+    return counts
+
+
+def first_places(patterns: Places) -> Places:
+    """Put items that are not listed behind all that are, as one tied group."""
+    n_listed = (patterns != NOT_LISTED).sum(axis=1, dtype=np.int32)[:, None]
+    return np.where(patterns == NOT_LISTED, n_listed, patterns)
+
+
+def sizes_of_groups(first: Places) -> NDArray[np.int64]:
+    """Return the size of the tied group of each item, given the first place of the group."""
+    n_rows, n_items = first.shape
+    cells = first + np.arange(n_rows)[:, None] * n_items
+    occupied = np.bincount(cells.ravel(), minlength=n_rows * n_items)
+    group_sizes: NDArray[np.int64] = occupied[cells]
+    return group_sizes
+
+
+def _blocks_of_patterns(rankings: Rankings, sizes: Sizes) -> tuple[Places, NDArray[np.int64]]:
+    """Return the block of each item in each pattern, and the size of the group it is tied in."""
+    patterns = rankings.patterns
+    if rankings.unranked == "anywhere":
+        raise InputError(
+            'answers with unranked="anywhere" do not determine the blocks: complete rankings, or '
+            'unranked="below" with a last tier that holds all items not listed, do'
+        )
+    first = first_places(patterns)
+    group_sizes = sizes_of_groups(first)
+    block_of_place = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    blocks = block_of_place[first]
+    doubtful = blocks != block_of_place[first + group_sizes - 1]
+    if doubtful.any():
+        row = int(np.argmax(doubtful.any(axis=1)[rankings.pattern_of]))
+        raise InputError(
+            f"row {row + 1} does not say which items lie in which tier-sized block for sizes "
+            f"{sizes}: use complete answers, or a last tier large enough to hold all items that "
+            "any answer leaves out"
+        )
+    return np.ascontiguousarray(blocks), group_sizes

@@ -1,0 +1,244 @@
+"""Small published tables inside the package, and loaders for sets that may not be shipped."""
+
+from collections.abc import Iterable, Sequence
+from itertools import permutations
+from os import PathLike
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from tierwise.data.rankings import Rankings, Unranked
+from tierwise.errors import InputError
+
+Region: TypeAlias = Literal[
+    "Hokkaido",
+    "Tohoku",
+    "Hokuriku",
+    "Kanto+Shizuoka",
+    "Nagano+Yamanashi",
+    "Chukyo",
+    "Kinki",
+    "Chugoku",
+    "Shikoku",
+    "Kyushu",
+    "Okinawa",
+    "Foreign",
+]
+Word: TypeAlias = Literal["idea", "song"]
+
+# Frequencies of all orderings of the items, in the order 1234, 1243, 1324, ...
+_POLITICAL_GOALS = """
+137 29 309 255 52 93 48 23 61 55 33 59 330 294 117 69 70 34 21 30 29 52 35 27
+"""
+_APA_1980 = """
+30 28 27 35 29 34 102 95 45 50 70 70 35 28 24 17 48 35 37 35 51 36 52 40
+40 30 26 42 24 36 34 30 16 29 22 11 42 34 23 19 45 46 40 30 31 25 50 50
+172 186 96 79 162 106 74 82 40 50 52 35 35 36 35 26 30 28 87 45 38 34 38 43
+52 52 28 21 53 34 75 64 51 24 66 44 28 27 35 22 24 24 133 61 84 49 54 67
+53 45 44 40 63 35 34 41 24 26 58 54 62 41 30 22 34 37 107 71 91 57 31 29
+"""
+# Items, and the frequencies of the orderings that occur.
+_WORD_ASSOCIATION: dict[Word, tuple[str, str]] = {
+    "idea": (
+        "thought play theory dream attention",
+        "13425:12 13452:33 13524:1 13542:6 14325:8 14352:18 14532:5 15342:2 31245:1 31452:5 "
+        "34125:2 41325:2 41532:1 43251:1 52431:1",
+    ),
+    "song": (
+        "score instrument solo benediction suit",
+        "12345:7 13245:9 21345:4 23145:6 23415:2 31245:10 31425:3 32145:19 32154:6 32415:8 "
+        "32451:5 32541:2 34215:2",
+    ),
+}
+_SUSHI = (
+    "shrimp",
+    "sea eel",
+    "tuna",
+    "squid",
+    "sea urchin",
+    "salmon roe",
+    "egg",
+    "fatty tuna",
+    "tuna roll",
+    "cucumber roll",
+)
+
+
+def load_political_goals() -> Rankings:
+    """Load 2262 German rankings of four political goals.
+
+    The goals are maintaining order in the nation (``order``), giving people more say in decisions
+    of the government (``say``), fighting rising prices (``prices``) and protecting freedom of
+    speech (``speech``).
+
+    References
+    ----------
+    M. A. Croon (1989). Latent class models for the analysis of rankings. In G. De Soete, H. Feger
+    and K. C. Klauer (eds.), New Developments in Psychological Choice Modeling, 99-121.
+
+    Examples
+    --------
+    >>> load_political_goals()
+    Rankings(2,262 rankings of 4 items, complete, 24 distinct)
+    """
+    return _from_all_orderings(("order", "say", "prices", "speech"), _POLITICAL_GOALS)
+
+
+def load_apa1980() -> Rankings:
+    """Load the 5738 complete ballots of the American Psychological Association's 1980 election.
+
+    Voters ranked five candidates for president, here A to E.
+
+    References
+    ----------
+    P. Diaconis (1988). Group Representations in Probability and Statistics, p. 96.
+
+    Examples
+    --------
+    >>> load_apa1980()
+    Rankings(5,738 rankings of 5 items, complete, 120 distinct)
+    """
+    return _from_all_orderings(tuple("ABCDE"), _APA_1980)
+
+
+def load_word_association(word: Word = "idea") -> Rankings:
+    """Load rankings of five words by how close they are to a given one.
+
+    Parameters
+    ----------
+    word
+        "idea" (98 students) or "song" (83 students).
+
+    References
+    ----------
+    M. A. Fligner and J. S. Verducci (1986). Distance based ranking models. Journal of the Royal
+    Statistical Society B 48, 359-369 ("idea").
+
+    D. E. Critchlow, M. A. Fligner and J. S. Verducci (1991). Probability models on rankings.
+    Journal of Mathematical Psychology 35, 294-318 ("song").
+
+    Examples
+    --------
+    >>> load_word_association("song")
+    Rankings(83 rankings of 5 items, complete, 13 distinct)
+    """
+    if word not in _WORD_ASSOCIATION:
+        raise InputError(f"there is no table for the word {word!r}: choose 'idea' or 'song'")
+    items, table = _WORD_ASSOCIATION[word]
+    entries = [entry.split(":") for entry in table.split()]
+    orderings = [[int(digit) - 1 for digit in ordering] for ordering, _ in entries]
+    return _from_frequencies(items.split(), orderings, [int(count) for _, count in entries])
+
+
+def _from_all_orderings(items: Sequence[str], frequencies: str) -> Rankings:
+    counts = [int(count) for count in frequencies.split()]
+    return _from_frequencies(items, permutations(range(len(items))), counts)
+
+
+def _from_frequencies(
+    items: Sequence[str], orderings: Iterable[Iterable[int]], counts: list[int]
+) -> Rankings:
+    positions = np.array([list(ordering) for ordering in orderings])
+    return Rankings.from_order_array(items, positions, counts)
+
+
+def load_sushi(path: str | PathLike[str], region: Region | None = None) -> Rankings:
+    """Load the sushi preferences of 5000 people in Japan, ten kinds of sushi each.
+
+    The set is free for research but must not be passed on, so it is not part of this package:
+    get it from Toshihiro Kamishima's page "SUSHI Preference Data Sets".
+
+    Parameters
+    ----------
+    path
+        The folder that holds ``sushi3a.5000.10.order`` and ``sushi3.udata``.
+    region
+        Only people who lived in this region for the longest time until they were 15.
+
+    References
+    ----------
+    T. Kamishima (2003). Nantonac collaborative filtering: recommendation based on order responses.
+    KDD 2003, 583-588.
+
+    Examples
+    --------
+    >>> load_sushi("sushi3-2016", region="Tohoku")  # doctest: +SKIP
+    Rankings(280 rankings of 10 items, complete, 280 distinct)
+    """
+    from tierwise.files.read import read_rankings
+
+    terms = (
+        "get sushi3-2016.zip from T. Kamishima's page 'SUSHI Preference Data Sets' and unpack it "
+        "(free for research; must not be passed on)"
+    )
+    numbered = read_rankings(_present(Path(path) / "sushi3a.5000.10.order", terms), format="sushi")
+    rankings = Rankings(_SUSHI, numbered.patterns[numbered.pattern_of])
+    if region is None:
+        return rankings
+    if region not in get_args(Region):
+        raise InputError(
+            f"there is no region {region!r}: choose one of " + ", ".join(get_args(Region))
+        )
+    people = _present(Path(path) / "sushi3.udata", terms)
+    home = np.loadtxt(people, dtype=np.int64, usecols=5)
+    if len(home) != len(rankings):
+        raise InputError(
+            f"{people.name} describes {len(home)} people, but there are {len(rankings)} rankings: "
+            "take both files from the same download"
+        )
+    return rankings.subset(home == get_args(Region).index(region))
+
+
+def load_f1(
+    path: str | PathLike[str], *, minimum_entries: int = 11, unranked: Unranked = "below"
+) -> Rankings:
+    """Load results of Formula 1 races, a race an answer and a driver an item.
+
+    The table is not part of this package: take it from the f1db project (CC BY 4.0), race
+    results as CSV with the columns year, round, positionText and driverId.
+
+    Parameters
+    ----------
+    path
+        The CSV file.
+    minimum_entries
+        Leave out drivers who were entered for fewer races.
+    unranked
+        What it means that a driver is not among the finishers of a race. "below" places all of them
+        after the finishers, also those who were not entered; "anywhere" leaves them open.
+
+    Examples
+    --------
+    >>> load_f1("f1db_2015_2016_results.csv")  # doctest: +SKIP
+    Rankings(40 rankings of 25 items, 40 incomplete: not listed = below)
+    """
+    import csv
+
+    terms = "get the race results as CSV from the f1db project (CC BY 4.0: name the source)"
+    table = _present(Path(path), terms)
+    entries: dict[str, int] = {}
+    finishers: dict[tuple[str, str], dict[int, str]] = {}
+    with table.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file)
+        missing = {"year", "round", "positionText", "driverId"} - set(rows.fieldnames or ())
+        if missing:
+            raise InputError(f"{table.name} has no column {min(missing)!r}: {terms}")
+        for row in rows:
+            driver = row["driverId"].replace("-", " ").title()
+            entries[driver] = entries.get(driver, 0) + 1
+            race = finishers.setdefault((row["year"], row["round"]), {})
+            if row["positionText"].isdecimal():
+                race[int(row["positionText"])] = driver
+    drivers = [driver for driver, count in entries.items() if count >= minimum_entries]
+    orderings = [
+        [race[place] for place in sorted(race) if race[place] in drivers]
+        for race in finishers.values()
+    ]
+    return Rankings.from_orderings(orderings, items=drivers, unranked=unranked)
+
+
+def _present(path: Path, terms: str) -> Path:
+    if not path.is_file():
+        raise InputError(f"there is no file {path}: {terms}")
+    return path

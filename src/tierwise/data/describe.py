@@ -1,0 +1,222 @@
+"""What rankings look like before any model: how complete, mean ranks, who is ranked above whom."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise.data.encoding import NOT_LISTED
+from tierwise.data.preferences import Preferences
+from tierwise.data.rankings import Rankings, Unranked
+from tierwise.errors import InputError
+from tierwise.tiers.ordered_partition import Item
+
+if TYPE_CHECKING:
+    from tierwise.data.describe_pairs import PairsDescription
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two items, and the share of answers that rank the first above the second."""
+
+    above: Item
+    below: Item
+    share: float
+
+
+@dataclass(frozen=True, eq=False)
+class Description:
+    """A summary of rankings; `describe` makes it.
+
+    Attributes
+    ----------
+    items
+        The items.
+    n_rankings
+        The number of rankings, the sum of their weights.
+    n_distinct
+        The number of different answers.
+    n_complete
+        The number of rankings that list every item.
+    n_with_ties
+        The number of rankings with ties.
+    mean_listed
+        The mean number of items that a ranking lists.
+    unranked
+        What "not listed" means; None where every ranking is complete.
+    n_listing
+        For each item, the number of rankings that list it.
+    mean_ranks
+        For each item, its mean rank among the rankings that list it; NaN if none does. Tied items
+        share the mean of the ranks they take up.
+    pairwise
+        ``pairwise[a, b]`` is the share of rankings that put item ``a`` above item ``b`` among those
+        that put one above the other: ties say nothing, and an item not listed is below those listed
+        or unknown, as ``unranked`` says. NaN on the diagonal and where no ranking says anything.
+    """
+
+    items: tuple[Item, ...]
+    n_rankings: int | float
+    n_distinct: int
+    n_complete: int | float
+    n_with_ties: int | float
+    mean_listed: float
+    unranked: Unranked | None
+    n_listing: tuple[int | float, ...]
+    mean_ranks: tuple[float, ...]
+    pairwise: NDArray[np.float64]
+
+    def by_mean_rank(self) -> list[int]:
+        """Return the positions of the items in ``items``, best mean rank first."""
+        return [int(item) for item in np.argsort(self.mean_ranks, kind="stable")]
+
+    def closest_pairs(self, count: int = 5) -> list[Pair]:
+        """Return the pairs on which opinion is most evenly split, the closest first.
+
+        Parameters
+        ----------
+        count
+            The most pairs to return.
+
+        Examples
+        --------
+        >>> from tierwise.data.datasets import load_political_goals
+        >>> [pair] = describe(load_political_goals()).closest_pairs(1)
+        >>> pair.above, pair.below, round(pair.share, 2)
+        ('prices', 'order', 0.53)
+        """
+        return closest_pairs(self.items, self.pairwise, count)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain lists and numbers, as in JSON; None stands for NaN."""
+        return {
+            "items": list(self.items),
+            "n_rankings": self.n_rankings,
+            "n_distinct": self.n_distinct,
+            "n_complete": self.n_complete,
+            "n_with_ties": self.n_with_ties,
+            "mean_listed": self.mean_listed,
+            "unranked": self.unranked,
+            "n_listing": list(self.n_listing),
+            "mean_ranks": [or_none(rank) for rank in self.mean_ranks],
+            "pairwise": [[or_none(share) for share in row] for row in self.pairwise.tolist()],
+            "closest_pairs": [
+                {"above": pair.above, "below": pair.below, "share": pair.share}
+                for pair in self.closest_pairs()
+            ],
+        }
+
+
+@overload
+def describe(data: Rankings) -> Description: ...
+@overload
+def describe(data: Preferences) -> "PairsDescription": ...
+def describe(data: Rankings | Preferences) -> "Description | PairsDescription":
+    """Summarise rankings: how complete they are, mean ranks, pairwise proportions.
+
+    Parameters
+    ----------
+    data
+        Rankings, complete or not, with or without ties; or pairwise answers.
+
+    Returns
+    -------
+    Description or PairsDescription
+        The latter for pairwise answers: who was compared with whom how often, who was preferred,
+        and what the answers contradict or leave out.
+
+    Examples
+    --------
+    >>> description = describe(Rankings.from_orderings([["a", "b", "c"], ["a", "c", "b"]]))
+    >>> description.mean_ranks
+    (1.0, 2.5, 2.5)
+    >>> description.pairwise[0].tolist()
+    [nan, 1.0, 1.0]
+    """
+    if isinstance(data, Preferences):
+        from tierwise.data.describe_pairs import describe_pairs
+
+        return describe_pairs(data)
+    return _describe_rankings(data)
+
+
+def _describe_rankings(rankings: Rankings) -> Description:
+    patterns, weights = rankings.patterns, rankings.pattern_weights
+    listed = patterns != NOT_LISTED
+    wins = _wins(rankings)
+    with np.errstate(invalid="ignore"):
+        pairwise = wins / (wins + wins.T)
+        # The rank of an item is the middle of the places that its tie takes up, counted from 1.
+        tied = _group_sizes(rankings)
+        ranks = np.where(listed, patterns + (tied + 1) / 2, 0.0)
+        mean_ranks = weights @ ranks / (weights @ listed)
+    return Description(
+        items=rankings.items,
+        n_rankings=rankings.n_rankings,
+        n_distinct=len(patterns),
+        n_complete=weights[listed.all(axis=1)].sum().item(),
+        n_with_ties=weights[((tied > 1) & listed).any(axis=1)].sum().item(),
+        mean_listed=float(weights @ listed.sum(axis=1) / rankings.n_rankings),
+        unranked=rankings.unranked,
+        n_listing=tuple((weights @ listed).tolist()),
+        mean_ranks=tuple(mean_ranks.tolist()),
+        pairwise=pairwise,
+    )
+
+
+def closest_pairs(
+    items: tuple[Item, ...],
+    pairwise: NDArray[np.float64],
+    count: int,
+    n_answers: NDArray[np.int64] | None = None,
+) -> list[Pair]:
+    """Return the pairs whose share is closest to a half, of equals those with most answers."""
+    if count < 0:
+        raise InputError(f"the number of pairs must not be negative; got {count}")
+    first, second = np.triu_indices(len(items), k=1)
+    distance = np.abs(pairwise[first, second] - 0.5)
+    fewest_last = np.zeros(len(first)) if n_answers is None else -n_answers[first, second]
+    pairs = []
+    for closest in np.lexsort((fewest_last, distance))[:count].tolist():
+        if np.isnan(distance[closest]):
+            break
+        above, below = int(first[closest]), int(second[closest])
+        if pairwise[above, below] < 0.5:
+            above, below = below, above
+        pairs.append(Pair(items[above], items[below], float(pairwise[above, below])))
+    return pairs
+
+
+def _wins(rankings: Rankings) -> NDArray[np.float64]:
+    """Return the weight of rankings that put one item (row) above another (column).
+
+    As `tierwise.data.counts.pair_counts`, but without waiting for the compiler, which takes longer.
+    """
+    n_items = len(rankings.items)
+    listed = rankings.patterns != NOT_LISTED
+    # Below all that are listed is one more place; all items there are level with each other.
+    places = np.where(listed, rankings.patterns, n_items)
+    weights = rankings.pattern_weights.astype(np.float64)
+    wins = np.empty((n_items, n_items))
+    for item in range(n_items):
+        above = places[:, [item]] < places
+        if rankings.unranked == "anywhere":
+            above &= listed
+        wins[item] = weights @ above
+    return wins
+
+
+def _group_sizes(rankings: Rankings) -> NDArray[np.int64]:
+    """Return how many items share the place of each item."""
+    n_patterns, n_items = rankings.patterns.shape
+    rows = np.arange(n_patterns)[:, None]
+    occupied = np.zeros((n_patterns, n_items + 1), dtype=np.int64)
+    np.add.at(occupied, (rows, rankings.patterns), 1)  # not listed, -1, is the last column
+    sizes: NDArray[np.int64] = occupied[rows, rankings.patterns]
+    return sizes
+
+
+def or_none(value: float) -> float | None:
+    """Return a number as JSON can hold it: None stands for NaN."""
+    return None if np.isnan(value) else value

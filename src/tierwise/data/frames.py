@@ -1,0 +1,132 @@
+"""Data frames in and out: pandas, polars, and whatever else narwhals knows."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise.data.encoding import Ties, numbered_row
+from tierwise.data.rankings import Rankings, Unranked
+from tierwise.errors import InputError
+from tierwise.files.columns import numbers
+from tierwise.files.layouts import Columns, Layout, TableOptions, assign_roles
+from tierwise.files.tables import rankings_from_table
+from tierwise.tiers.ordered_partition import Item
+
+Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+Column: TypeAlias = "Iterable[Any] | NDArray[Any]"
+
+
+def make_frame(columns: Mapping[str, Column], backend: Backend = "pandas") -> Any:
+    """Make a data frame of the library that the user works with.
+
+    Parameters
+    ----------
+    columns
+        The columns by name.
+    backend
+        The library: "pandas", "polars" or "pyarrow".
+
+    Examples
+    --------
+    >>> make_frame({"item": ["a", "b"], "tier": [1, 2]}, "pyarrow").to_pydict()
+    {'item': ['a', 'b'], 'tier': [1, 2]}
+    """
+    from importlib.util import find_spec
+
+    import narwhals as nw
+
+    if backend not in get_args(Backend):
+        known = ", ".join(repr(name) for name in get_args(Backend))
+        raise InputError(f"there is no backend {backend!r}: choose one of {known}")
+    if find_spec(backend) is None:
+        others = " or ".join(repr(name) for name in get_args(Backend) if name != backend)
+        raise InputError(f"{backend} is not installed: install it, or pass backend={others}")
+    return nw.from_dict(dict(columns), backend=backend).to_native()
+
+
+def numeric_columns(frame: Any) -> tuple[list[Item], NDArray[np.float64]]:
+    """Return the names of a data frame's columns and its values, NaN where there is none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> names, values = numeric_columns(pd.DataFrame({"a": [1, 2], "b": [2, None]}))
+    >>> names, values.tolist()
+    (['a', 'b'], [[1.0, 2.0], [2.0, nan]])
+    """
+    names, table = _arrow_table(frame)
+    values = [
+        numbers(column, f"the value of {name!r}", numbered_row)
+        for name, column in zip(names, table.columns, strict=True)
+    ]
+    return names, np.column_stack(values) if values else np.empty((table.num_rows, 0))
+
+
+def rankings_from_frame(
+    frame: Any,
+    *,
+    layout: Layout = "auto",
+    unranked: Unranked | None = None,
+    ties: Ties = "error",
+    items: Iterable[Item] | None = None,
+    weights: str | None = None,
+    assessor: Columns | None = None,
+    item: str | None = None,
+    rank: str | None = None,
+) -> Rankings:
+    """Make rankings from a data frame.
+
+    Parameters
+    ----------
+    frame
+        A data frame of pandas or polars, an arrow table, or another that narwhals knows.
+    layout, unranked, ties, items, weights, assessor, item, rank
+        As for `tierwise.read_rankings`: how the table is laid out, what its answers mean, and which
+        of its columns are for what.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"first": ["a", "b"], "second": ["b", "a"], "count": [3, 1]})
+    >>> rankings_from_frame(frame)
+    Rankings(4 rankings of 2 items, complete, 2 distinct)
+    """
+    options = TableOptions.make(
+        items=items,
+        layout=layout,
+        unranked=unranked,
+        ties=ties,
+        weights=weights,
+        assessor=assessor,
+        item=item,
+        rank=rank,
+    )
+    names, table = _arrow_table(frame)
+    roles = assign_roles(names, table, options)
+    return rankings_from_table(table, names, roles, options, numbered_row)
+
+
+def _arrow_table(frame: Any) -> tuple[list[Item], Any]:
+    """Turn a data frame into an arrow table; names are apart, for they need not be text."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    try:
+        wrapped = nw.from_native(frame, eager_only=True)
+    except TypeError:
+        raise InputError(
+            f"a {type(frame).__name__} is not a data frame in memory: give one of pandas, polars "
+            "or pyarrow (collect it first if it is lazy)"
+        ) from None
+    columns = []
+    for name in wrapped.columns:
+        try:
+            columns.append(pa.chunked_array([wrapped.get_column(name).to_arrow()]))
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            raise InputError(
+                f"column {name!r} mixes cells of different kinds: make them all text or all numbers"
+            ) from None
+    labels = [str(position) for position in range(len(columns))]
+    return list(wrapped.columns), pa.table(columns, names=labels)

@@ -1,0 +1,238 @@
+"""What people said, pair by pair: Preferences."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping
+from copy import copy
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise.data.encoding import check_items, unknown_item
+from tierwise.errors import InputError
+from tierwise.tiers.ordered_partition import Item
+
+Assessor: TypeAlias = Hashable
+Pair: TypeAlias = tuple[Item, Item]
+Cycles: TypeAlias = Literal["error", "keep"]
+
+
+class Preferences:
+    """Pairwise answers per assessor, with what follows from them; it never changes.
+
+    If an assessor prefers a to b and b to c, then a to c follows. Answers that contradict each
+    other (a over b over a) are an error that names the assessor and the cycle, unless
+    ``cycles="keep"`` says that any answer may be a mistake; then nothing follows from them, and an
+    answer that was given twice counts twice.
+
+    Attributes
+    ----------
+    items : tuple
+        The items, by their own names.
+    assessors : tuple
+        The assessors, in order of first appearance.
+    closure : numpy.ndarray
+        ``closure[s, a, b]`` tells whether assessor ``s`` prefers item ``a`` to item ``b``, directly
+        or by what follows; only directly if answers may be mistaken.
+    direct : numpy.ndarray
+        The same for what assessors said directly.
+    times : numpy.ndarray or None
+        ``times[s, a, b]`` says how often assessor ``s`` put item ``a`` above item ``b``, if answers
+        may be mistaken.
+    cycles : {"error", "keep"}
+        Whether answers are all right, or may be mistaken.
+
+    Examples
+    --------
+    >>> answers = Preferences.from_pairs([("Ann", "a", "b"), ("Ann", "b", "c"), ("Bob", "c", "a")])
+    >>> answers
+    Preferences(2 assessors, 3 items, 4 ordered pairs of which 1 by transitivity)
+    >>> answers.pairs("Ann")
+    [('a', 'b'), ('a', 'c'), ('b', 'c')]
+    """
+
+    items: tuple[Item, ...]
+    assessors: tuple[Assessor, ...]
+    closure: NDArray[np.bool_]
+    direct: NDArray[np.bool_]
+    times: NDArray[np.int32] | None
+    cycles: Cycles
+
+    def __init__(
+        self,
+        answers: Mapping[Assessor, Iterable[Pair]],
+        items: Iterable[Item] | None = None,
+        *,
+        cycles: Cycles = "error",
+    ) -> None:
+        if cycles not in ("error", "keep"):
+            raise InputError(f'cycles must be "error" or "keep"; got {cycles!r}')
+        self.cycles = cycles
+        given = {assessor: [tuple(pair) for pair in pairs] for assessor, pairs in answers.items()}
+        if not any(given.values()):
+            raise InputError("there are no preferences: give at least one pair")
+        for assessor, pairs in given.items():
+            for pair in pairs:
+                if len(pair) != 2:
+                    raise InputError(
+                        f"assessor {assessor!r}: {pair!r} is not a pair (preferred, other)"
+                    )
+        mentioned = dict.fromkeys(
+            item for pairs in given.values() for pair in pairs for item in pair
+        )
+        self.items = check_items(mentioned if items is None else items)
+        numbers = {item: number for number, item in enumerate(self.items)}
+        self.assessors = tuple(given)
+        times = np.zeros((len(given), len(self.items), len(self.items)), dtype=np.int32)
+        for row, (assessor, pairs) in enumerate(given.items()):
+            for preferred, other in pairs:
+                for item in (preferred, other):
+                    if item not in numbers:
+                        raise unknown_item(item, self.items, f"assessor {assessor!r}")
+                if preferred == other:
+                    raise InputError(
+                        f"assessor {assessor!r} compares item {preferred!r} with itself"
+                    )
+                times[row, numbers[preferred], numbers[other]] += 1
+        self._set_answers(times)
+
+    def _set_answers(self, times: NDArray[np.int32]) -> None:
+        """Take the answers as they were given, and what follows from them."""
+        self.direct = times > 0
+        self.times = None
+        if self.cycles == "keep":
+            self.closure = self.direct
+            self.times = times
+            self.times.flags.writeable = False
+        else:
+            self.closure = transitive_closure(self.direct)
+            self._refuse_cycles()
+        self.closure.flags.writeable = False
+        self.direct.flags.writeable = False
+
+    def with_answers(self, times: NDArray[np.int32]) -> "Preferences":
+        """Return other answers about the same items, by assessors who are numbered from 0.
+
+        Parameters
+        ----------
+        times
+            ``times[s, a, b]`` says how often assessor ``s`` puts item ``a`` above item ``b``.
+        """
+        other = copy(self)
+        other.assessors = tuple(range(len(times)))
+        other._set_answers(times)
+        return other
+
+    @classmethod
+    def from_pairs(
+        cls,
+        rows: Iterable[tuple[Assessor, Item, Item]],
+        items: Iterable[Item] | None = None,
+        *,
+        cycles: Cycles = "error",
+    ) -> "Preferences":
+        """Make preferences from rows (assessor, preferred item, other item).
+
+        Parameters
+        ----------
+        rows
+            One comparison a row; repeated rows count once, unless answers may be mistaken.
+        items
+            All items there are; those that appear in the rows where none are given.
+        cycles
+            "keep" accepts answers that contradict each other: any of them may be a mistake.
+        """
+        answers: defaultdict[Assessor, list[Pair]] = defaultdict(list)
+        for number, row in enumerate(rows, start=1):
+            if len(row) != 3:
+                raise InputError(f"row {number} must be (assessor, preferred, other); got {row!r}")
+            answers[row[0]].append((row[1], row[2]))
+        return cls(answers, items, cycles=cycles)
+
+    def _refuse_cycles(self) -> None:
+        in_cycle = np.diagonal(self.closure, axis1=1, axis2=2)
+        if not in_cycle.any():
+            return
+        row, start = (int(position) for position in np.argwhere(in_cycle)[0])
+        cycle = " > ".join(
+            repr(self.items[item]) for item in shortest_cycle(self.direct[row], start)
+        )
+        raise InputError(
+            f"assessor {self.assessors[row]!r} contradicts themself: {cycle}: "
+            'correct or leave out one of these answers, or pass cycles="keep" if answers may be '
+            "mistaken"
+        )
+
+    def pairs(self, assessor: Assessor) -> list[Pair]:
+        """Return all pairs (preferred, other) of an assessor, those that follow included.
+
+        If answers may be mistaken, each is there as often as it was given.
+        """
+        if assessor not in self.assessors:
+            raise InputError(f"there is no assessor {assessor!r}")
+        row = self.assessors.index(assessor)
+        said = self.closure[row] if self.times is None else self.times[row]
+        return [
+            (self.items[a], self.items[b])
+            for a, b in np.argwhere(said).tolist()
+            for _ in range(int(said[a, b]))
+        ]
+
+    def __len__(self) -> int:
+        """Return the number of assessors."""
+        return len(self.assessors)
+
+    @property
+    def n_rankings(self) -> int:
+        """The number of assessors: each has one ranking, of which pairs are known."""
+        return len(self)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare items, assessors and what they prefer, in order."""
+        if not isinstance(other, Preferences):
+            return NotImplemented
+        return (
+            self.items == other.items
+            and self.assessors == other.assessors
+            and self.cycles == other.cycles
+            and np.array_equal(self.closure, other.closure)
+            and (
+                self.times is None or other.times is None or np.array_equal(self.times, other.times)
+            )
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        who = f"{len(self)} assessors, {len(self.items)} items"
+        if self.times is not None:
+            return f"Preferences({who}, {self.times.sum()} answers of which any may be mistaken)"
+        total = int(self.closure.sum())
+        follow = total - int(self.direct.sum())
+        return f"Preferences({who}, {total} ordered pairs of which {follow} by transitivity)"
+
+
+def transitive_closure(relations: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Close many relations at once under "a over b and b over c gives a over c"."""
+    closed = relations.copy()
+    for middle in range(relations.shape[1]):
+        closed |= closed[:, :, middle, None] & closed[:, None, middle, :]
+    return closed
+
+
+def shortest_cycle(relation: NDArray[np.bool_], start: int) -> list[int]:
+    """Return a shortest path of the relation from an item back to itself."""
+    came_from: dict[int, int] = {}
+    frontier = [start]
+    while start not in came_from:
+        reached = []
+        for item in frontier:
+            for following in np.flatnonzero(relation[item]).tolist():
+                if following not in came_from:
+                    came_from[following] = item
+                    reached.append(following)
+        frontier = reached
+    path = [start]
+    while len(path) == 1 or path[-1] != start:
+        path.append(came_from[path[-1]])
+    return path[::-1]

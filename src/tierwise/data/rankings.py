@@ -1,0 +1,468 @@
+"""What people said: rankings of named items, complete or not, with weights."""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tierwise.data import encoding
+from tierwise.data.encoding import (
+    NOT_LISTED,
+    Places,
+    RowNamer,
+    Ties,
+    Weights,
+    numbered_row,
+    with_ties,
+)
+from tierwise.data.showing import in_html, in_words
+from tierwise.errors import InputError
+from tierwise.tiers.ordered_partition import Item
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from tierwise.data.frames import Backend
+    from tierwise.data.scan import RankingScan
+
+Unranked: TypeAlias = Literal["below", "anywhere"]
+
+
+class Rankings:
+    """A collection of rankings of the same items; it never changes.
+
+    Make one with `from_orderings`, `from_ranks`, `from_dataframe` or `read_rankings`. An answer may
+    list only some of the items; then ``unranked`` says what that means. Answers may hold ties.
+
+    Attributes
+    ----------
+    items : tuple
+        The items, by their own names.
+    unranked : {"below", "anywhere"} or None
+        What an item that is not listed means: ranked below all that are listed (ballots,
+        finishers of a race), or of unknown rank (not shown). None where every answer is complete.
+    weights : numpy.ndarray
+        The weight of each answer, in the order given; whole numbers are kept as integers.
+    places : numpy.ndarray
+        ``places[row, item]`` is the place of the item in the answer, counted from 0; tied items
+        share the first place they take up; -1 is not listed.
+    patterns, pattern_weights, pattern_of : numpy.ndarray
+        The distinct rows of ``places``, their total weights, and the pattern of each answer.
+
+    Examples
+    --------
+    >>> rankings = Rankings.from_orderings([["a", "b", "c"], ["b", "a", "c"], ["a", "b", "c"]])
+    >>> rankings
+    Rankings(3 rankings of 3 items, complete, 2 distinct)
+    >>> rankings.to_orderings()[1]
+    ['b', 'a', 'c']
+    """
+
+    items: tuple[Item, ...]
+    unranked: Unranked | None
+    weights: Weights
+    places: Places
+
+    def __init__(
+        self,
+        items: Iterable[Item],
+        places: Places,
+        weights: Weights | None = None,
+        *,
+        unranked: Unranked | None = None,
+        name_row: RowNamer = numbered_row,
+    ) -> None:
+        self.items = encoding.check_items(items)
+        self.weights = encoding.encode_weights(weights, len(places), name_row)
+        if len(places) == 0:
+            raise InputError("there are no rankings: give at least one row")
+        if unranked not in (None, "below", "anywhere"):
+            raise InputError(f'unranked must be "below" or "anywhere"; got {unranked!r}')
+        completed = _complete_the_last(places) if unranked == "below" else places
+        self.places = np.ascontiguousarray(completed, dtype=np.int32).view()
+        incomplete = self.places.min() == NOT_LISTED
+        if incomplete and unranked is None:
+            raise self._unranked_missing(name_row)
+        self.unranked = unranked if incomplete else None
+        _freeze(self.weights, self.places)
+
+    # Found on first use: counting a chunk needs no distinct answers, and is faster without them.
+    @cached_property
+    def _collapsed(self) -> tuple[Places, NDArray[np.int64], Weights]:
+        patterns, pattern_of = encoding.collapse(self.places)
+        weights = np.zeros(len(patterns), dtype=self.weights.dtype)
+        np.add.at(weights, pattern_of, self.weights)
+        _freeze(patterns, pattern_of, weights)
+        return patterns, pattern_of, weights
+
+    @property
+    def patterns(self) -> Places:
+        """The distinct answers, in order of first appearance."""
+        return self._collapsed[0]
+
+    @property
+    def pattern_of(self) -> NDArray[np.int64]:
+        """The number of the pattern of each answer."""
+        return self._collapsed[1]
+
+    @property
+    def pattern_weights(self) -> Weights:
+        """The total weight of the answers that have each pattern."""
+        return self._collapsed[2]
+
+    def _unranked_missing(self, name_row: RowNamer) -> InputError:
+        row = int(np.argmax((self.places == NOT_LISTED).any(axis=1)))
+        absent = np.flatnonzero(self.places[row] == NOT_LISTED)
+        listed = len(self.items) - len(absent)
+        return InputError(
+            f"{name_row(row)} lists {listed} of {len(self.items)} items "
+            f"(not {self.items[int(absent[0])]!r}), and the data cannot say what that means: "
+            'pass unranked="below" if items not listed come after all that are (ballots, finishers '
+            'of a race), or unranked="anywhere" if they may be anywhere (they were not shown)'
+        )
+
+    @classmethod
+    def from_orderings(
+        cls,
+        rows: Iterable[Iterable[object]],
+        items: Iterable[Item] | None = None,
+        weights: Iterable[float] | None = None,
+        unranked: Unranked | None = None,
+    ) -> "Rankings":
+        """Make rankings from orderings, best item first.
+
+        Parameters
+        ----------
+        rows
+            One ordering a row. A list or a set inside a row holds items that are tied there.
+        items
+            All items there are; those that appear in the rows where none are given.
+        weights
+            How often each row counts; once where none are given.
+        unranked
+            What an item missing from a row means. Required if a row is incomplete.
+
+        Examples
+        --------
+        >>> Rankings.from_orderings([["a", "b"], ["b", ["a", "c"]]], unranked="below")
+        Rankings(2 rankings of 3 items, 1 with ties)
+        >>> Rankings.from_orderings([["a"], ["b", "a", "c"]], unranked="below")
+        Rankings(2 rankings of 3 items, 1 incomplete: not listed = below)
+        """
+        known, places = encoding.encode_orderings(rows, items, numbered_row)
+        return cls(known, places, _as_weights(weights), unranked=unranked)
+
+    @classmethod
+    def from_ranks(
+        cls,
+        ranks: ArrayLike | Any,
+        items: Iterable[Item] | None = None,
+        weights: Iterable[float] | None = None,
+        unranked: Unranked | None = None,
+        ties: Ties = "error",
+    ) -> "Rankings":
+        """Make rankings from a table of ranks, a row an answer and a column an item.
+
+        Parameters
+        ----------
+        ranks
+            An array, or a data frame whose columns are the items. 1 is best; NaN is not ranked.
+        items
+            The items, in the order of the columns; 1, 2, ... where an array comes without.
+        weights
+            How often each row counts; once where none are given.
+        unranked
+            What an item without a rank means. Required if a row is incomplete.
+        ties
+            "allow" accepts equal ranks in a row as ties.
+
+        Examples
+        --------
+        >>> Rankings.from_ranks([[1, 2, 3], [2, 1, 3]], items=["a", "b", "c"]).to_orderings()
+        [['a', 'b', 'c'], ['b', 'a', 'c']]
+        """
+        if hasattr(ranks, "columns") and not isinstance(ranks, np.ndarray):
+            from tierwise.data.frames import numeric_columns
+
+            names, table = numeric_columns(ranks)
+            items = names if items is None else items
+        else:
+            try:
+                table = np.asarray(ranks, dtype=np.float64)
+            except (TypeError, ValueError):
+                raise InputError(
+                    "ranks must be numbers, a row an answer, all of one length"
+                ) from None
+        if table.ndim != 2:
+            raise InputError("ranks must be a table: a row an answer, a column an item")
+        known = encoding.check_items(range(1, table.shape[1] + 1) if items is None else items)
+        if len(known) != table.shape[1]:
+            raise InputError(f"{len(known)} items were given for {table.shape[1]} columns of ranks")
+        places = encoding.encode_ranks(table, known, ties, numbered_row)
+        return cls(known, places, _as_weights(weights), unranked=unranked)
+
+    @classmethod
+    def from_order_array(
+        cls,
+        items: Iterable[Item],
+        orderings: NDArray[np.integer[Any]],
+        weights: Iterable[float] | None = None,
+    ) -> "Rankings":
+        """Make complete rankings from an array of positions in ``items``, best first.
+
+        The fast way in for programs: every row must be a permutation of 0, 1, ..., n - 1.
+
+        Examples
+        --------
+        >>> Rankings.from_order_array("abc", np.array([[2, 0, 1]])).to_orderings()
+        [['c', 'a', 'b']]
+        """
+        known = encoding.check_items(items)
+        n_items = len(known)
+        if orderings.ndim != 2 or orderings.shape[1] != n_items:
+            raise InputError(f"orderings must be an array with {n_items} columns, one a place")
+        rows = np.arange(len(orderings))[:, None]
+        places = np.full(orderings.shape, NOT_LISTED, dtype=np.int32)
+        if orderings.size and (orderings.min() < 0 or orderings.max() >= n_items):
+            raise InputError(f"orderings must hold the numbers from 0 to {n_items - 1}")
+        places[rows, orderings] = np.arange(n_items, dtype=np.int32)
+        if (places == NOT_LISTED).any():
+            row = int(np.argmax((places == NOT_LISTED).any(axis=1)))
+            raise InputError(f"row {row + 1} of the orderings lists an item twice")
+        return cls(known, places, _as_weights(weights))
+
+    @classmethod
+    def from_dataframe(cls, frame: Any, **options: Any) -> "Rankings":
+        """Make rankings from a pandas or polars data frame (or any that narwhals knows).
+
+        Parameters
+        ----------
+        frame
+            Wide orderings (a column a place), ranks (a column an item) or long (a row an answer's
+            item, with columns assessor, item and rank). The layout is recognised.
+        **options
+            As for `tierwise.data.frames.rankings_from_frame`: ``layout``, ``unranked``, ``ties``,
+            ``items``, ``weights`` (a column's name), ``assessor``, ``item``, ``rank``.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> Rankings.from_dataframe(pd.DataFrame({"a": [1, 2], "b": [2, 1]}), layout="ranks")
+        Rankings(2 rankings of 2 items, complete, 2 distinct)
+        """
+        from tierwise.data.frames import rankings_from_frame
+
+        return rankings_from_frame(frame, **options)
+
+    @classmethod
+    def scan(cls, path: "str | PathLike[str]", **options: Any) -> "RankingScan":
+        """Leave rankings in files, which may be larger than memory, and count them there.
+
+        Parameters
+        ----------
+        path
+            A CSV or Parquet file with a row an answer; a folder of such files; or a pattern for
+            their names, as in ``votes/2024-*.parquet``.
+        **options
+            As for `tierwise.data.scan.scan_files`: ``format``, ``layout``, ``unranked``, ``ties``,
+            ``items``, ``weights`` and ``assessor``, which mean the same as for `read_rankings`.
+
+        Returns
+        -------
+        RankingScan
+            What `fit`, `search` and `sample_posterior` take in the place of rankings.
+        """
+        from tierwise.data.scan import scan_files
+
+        return scan_files(path, **options)
+
+    def to_dataframe(self, backend: "Backend" = "pandas") -> Any:
+        """Return a data frame of ranks: a row an answer, a column an item, and ``weight`` last.
+
+        Parameters
+        ----------
+        backend
+            The library whose data frame is wanted: "pandas", "polars" or "pyarrow".
+
+        Examples
+        --------
+        >>> Rankings.from_orderings([["b", "a"]]).to_dataframe().to_dict("records")
+        [{'b': 1.0, 'a': 2.0, 'weight': 1}]
+        """
+        from tierwise.data.frames import make_frame
+
+        columns: dict[str, Any] = {
+            str(item): column for item, column in zip(self.items, self.ranks().T, strict=True)
+        }
+        if "weight" in columns:
+            raise InputError('an item is called "weight", as the column of weights is: rename it')
+        return make_frame(columns | {"weight": self.weights}, backend)
+
+    def to_orderings(self) -> list[list[Any]]:
+        """Return the answers as lists, best first; tied items stand in a list of their own."""
+        distinct = [self._as_ordering(places) for places in self.patterns]
+        return [list(distinct[pattern]) for pattern in self.pattern_of]
+
+    def _as_ordering(self, places: Places) -> list[Any]:
+        groups: dict[int, list[Item]] = {}
+        for item in np.argsort(places, kind="stable").tolist():
+            if places[item] != NOT_LISTED:
+                groups.setdefault(int(places[item]), []).append(self.items[item])
+        return [group[0] if len(group) == 1 else group for group in groups.values()]
+
+    def ranks(self) -> NDArray[np.float64]:
+        """Return the rank of every item in every answer: 1 is best, NaN is not ranked.
+
+        Tied items share the first of the places they take up, as in 1, 2, 2, 4.
+        """
+        ranks = self.patterns.astype(np.float64) + 1
+        ranks[self.patterns == NOT_LISTED] = np.nan
+        return ranks[self.pattern_of]
+
+    def subset(self, rows: Sequence[int] | slice | NDArray[Any]) -> "Rankings":
+        """Keep some of the answers: by their numbers (from 0), a slice, or a mask of booleans.
+
+        Examples
+        --------
+        >>> Rankings.from_orderings([["a", "b"], ["b", "a"]]).subset([1]).to_orderings()
+        [['b', 'a']]
+        """
+        numbers = np.arange(len(self))
+        chosen = numbers[rows] if isinstance(rows, slice) or len(rows) else numbers[:0]
+        if len(chosen) == 0:
+            raise InputError("no answer is left: choose at least one row")
+        return Rankings(
+            self.items,
+            self.places[chosen],
+            self.weights[chosen],
+            unranked=self.unranked,
+        )
+
+    def restrict(self, items: Iterable[Item]) -> "Rankings":
+        """Keep some of the items; the others are struck from every answer.
+
+        Examples
+        --------
+        >>> Rankings.from_orderings([["a", "b", "c"]]).restrict(["c", "a"]).to_orderings()
+        [['a', 'c']]
+        """
+        kept = encoding.check_items(items)
+        numbers = {item: number for number, item in enumerate(self.items)}
+        for item in kept:
+            if item not in numbers:
+                raise encoding.unknown_item(item, self.items, "restrict")
+        places = self.patterns[:, [numbers[item] for item in kept]].astype(np.float64)
+        places[places == NOT_LISTED] = np.nan
+        # An answer left without items stays: it counts as one, though it says nothing any more.
+        informative = ~np.isnan(places).all(axis=1)
+        patterns = np.full(places.shape, NOT_LISTED, dtype=np.int32)
+        patterns[informative] = encoding.encode_ranks(
+            places[informative] + 1, kept, "allow", numbered_row
+        )
+        return Rankings(kept, patterns[self.pattern_of], self.weights, unranked=self.unranked)
+
+    @classmethod
+    def concat(cls, parts: Iterable["Rankings"]) -> "Rankings":
+        """Join collections of rankings of the same items into one.
+
+        Examples
+        --------
+        >>> one = Rankings.from_orderings([["a", "b"]])
+        >>> Rankings.concat([one, one])
+        Rankings(2 rankings of 2 items, complete, 1 distinct)
+        """
+        given = list(parts)
+        if not given:
+            raise InputError("there is nothing to join: give at least one collection of rankings")
+        items = given[0].items
+        meanings = {part.unranked for part in given} - {None}
+        if len(meanings) > 1:
+            raise InputError(
+                'some rankings have unranked="below", others unranked="anywhere": '
+                "they cannot be joined"
+            )
+        for part in given:
+            if set(part.items) != set(items):
+                different = min(str(item) for item in set(part.items) ^ set(items))
+                raise InputError(f"only some of the collections have item {different!r}")
+        orders = [[part.items.index(item) for item in items] for part in given]
+        return cls(
+            items,
+            np.concatenate(
+                [part.places[:, order] for part, order in zip(given, orders, strict=True)]
+            ),
+            np.concatenate([part.weights for part in given]),
+            unranked=meanings.pop() if meanings else None,
+        )
+
+    def __len__(self) -> int:
+        """Return the number of answers; one that has weight 7 counts once here."""
+        return len(self.places)
+
+    @cached_property
+    def n_rankings(self) -> int | float:
+        """The number of rankings: the sum of the weights."""
+        total: int | float = self.weights.sum().item()
+        return total
+
+    @cached_property
+    def has_ties(self) -> bool:
+        """Whether any answer holds ties."""
+        if self.unranked is None:
+            # Sharing the first of several places lowers the sum, and nothing raises it.
+            n_items = len(self.items)
+            total = self.places.sum(dtype=np.int64)
+            return bool(total != len(self) * n_items * (n_items - 1) // 2)
+        return bool(with_ties(self.places).any())
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every answer lists every item, without ties."""
+        return self.unranked is None and not self.has_ties
+
+    def __eq__(self, other: object) -> bool:
+        """Compare item by item and answer by answer, in order, weights included."""
+        if not isinstance(other, Rankings):
+            return NotImplemented
+        return (
+            self.items == other.items
+            and self.unranked == other.unranked
+            and np.array_equal(self.weights, other.weights)
+            and np.array_equal(self.places, other.places)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Rankings({in_words(self)})"
+
+    def _repr_html_(self) -> str:
+        """Show the first answers as a table, in a notebook."""
+        return in_html(self)
+
+
+def _as_weights(weights: Iterable[float] | None) -> Weights | None:
+    if weights is None or isinstance(weights, np.ndarray):
+        return weights
+    try:
+        return np.asarray(list(weights))
+    except (TypeError, ValueError):
+        raise InputError("weights must be numbers, one a row") from None
+
+
+def _freeze(*arrays: NDArray[Any]) -> None:
+    for array in arrays:
+        array.flags.writeable = False
+
+
+def _complete_the_last(places: Places) -> Places:
+    """Give the one item that a row leaves out the last place: it can have no other."""
+    absent = places == NOT_LISTED
+    alone = absent.sum(axis=1) == 1
+    if not alone.any():
+        return places
+    completed = places.copy()
+    completed[absent & alone[:, None]] = places.shape[1] - 1
+    return completed

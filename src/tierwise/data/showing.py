@@ -1,0 +1,49 @@
+"""Rankings in words and as a small table."""
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from tierwise.data.encoding import NOT_LISTED, with_ties
+
+if TYPE_CHECKING:
+    from tierwise.data.rankings import Rankings
+
+_ANSWERS_SHOWN = 5
+
+
+def in_words(rankings: "Rankings") -> str:
+    """Say how many rankings there are, of how many items, and how complete they are."""
+    incomplete = (rankings.patterns == NOT_LISTED).any(axis=1)
+    tied = with_ties(rankings.patterns)
+    remarks = []
+    if incomplete.any():
+        number = rankings.pattern_weights[incomplete].sum().item()
+        remarks.append(f"{number:,} incomplete: not listed = {rankings.unranked}")
+    if tied.any():
+        remarks.append(f"{rankings.pattern_weights[tied].sum().item():,} with ties")
+    if not remarks:
+        remarks.append(f"complete, {len(rankings.patterns):,} distinct")
+    noun = "ranking" if rankings.n_rankings == 1 else "rankings"
+    return f"{rankings.n_rankings:,} {noun} of {len(rankings.items)} items, " + ", ".join(remarks)
+
+
+def in_html(rankings: "Rankings") -> str:
+    """Show the first answers as a table."""
+    first = rankings.subset(slice(0, _ANSWERS_SHOWN))
+    rows = "".join(
+        f"<tr><td>{weight:g}</td><td>{escape(_as_text(row))}</td></tr>"
+        for weight, row in zip(first.weights.tolist(), first.to_orderings(), strict=True)
+    )
+    more = "<tr><td></td><td>&hellip;</td></tr>" if len(rankings) > _ANSWERS_SHOWN else ""
+    return (
+        f"<table><caption>{escape(in_words(rankings))}</caption>"
+        f"<thead><tr><th>weight</th><th>best first</th></tr></thead>"
+        f"<tbody>{rows}{more}</tbody></table>"
+    )
+
+
+def _as_text(row: list[Any]) -> str:
+    return " > ".join(
+        " ~ ".join(str(item) for item in entry) if isinstance(entry, list) else str(entry)
+        for entry in row
+    )

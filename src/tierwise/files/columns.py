@@ -1,0 +1,100 @@
+"""Columns of a table as arrays: labels become codes, text becomes numbers, without row loops."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise.data.encoding import Codes, RowNamer, codes_of
+from tierwise.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ABSENT = -1
+# Said instead of a rank: nothing, or why somebody was not placed in a race.
+_NOT_RANKED = ("", "na", "nan", "n/a", "dnf", "dns", "dnq", "dnp", "dsq", "ret", "nc")
+
+
+def encode(column: "pa.ChunkedArray") -> tuple[Codes, list[Any]]:
+    """Give the distinct labels of a column codes; a cell that is empty has the code ``ABSENT``."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        array = column.unify_dictionaries().combine_chunks()
+    else:
+        array = column.dictionary_encode().combine_chunks()
+    if isinstance(array, pa.ChunkedArray):  # what arrow makes of a column without chunks
+        return np.empty(0, dtype=np.int32), []
+    codes = codes_of(array)
+    labels = [_plain(label) for label in array.dictionary.to_pylist()]
+    empty = [code for code, label in enumerate(labels) if label is None or label == ""]
+    if empty:
+        codes = np.where(np.isin(codes, empty), np.int32(ABSENT), codes)
+    return codes, labels
+
+
+def _plain(label: Any) -> Any:
+    """Undo what tables do to labels beside gaps: 3.0 was 3, and NaN was nothing."""
+    if isinstance(label, float):
+        if np.isnan(label):
+            return None
+        return int(label) if label.is_integer() else label
+    return label
+
+
+def first_rows(codes: Codes, n_labels: int) -> NDArray[np.int64]:
+    """Return the first row of each code; the number of rows for a code that does not occur."""
+    first = np.full(n_labels + 1, len(codes), dtype=np.int64)
+    # Of several values for one code the last written stays, and rows are written last to first.
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    return first[:n_labels]
+
+
+def numbers(column: "pa.ChunkedArray", what: str, name_row: RowNamer) -> NDArray[np.float64]:
+    """Return a column as numbers, NaN where empty, or say which cell is not a number."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        floats = column.cast(pa.float64(), safe=False)
+        return np.asarray(floats.to_numpy(), dtype=np.float64)
+    codes, labels = encode(column)
+    values = np.full(len(labels) + 1, np.nan)
+    for code, label in enumerate(labels):
+        try:
+            values[code] = _as_number(label)
+        except (TypeError, ValueError):
+            row = int(first_rows(codes, len(labels))[code])
+            raise InputError(
+                f"{name_row(row)}: {what} is {label!r}, which is not a number: correct the cell"
+            ) from None
+    return values[codes]
+
+
+def _as_number(label: Any) -> float:
+    """Read a cell as a number; NaN if it is empty or says that there is none."""
+    if label is None or (isinstance(label, str) and label.strip().casefold() in _NOT_RANKED):
+        return np.nan
+    if isinstance(label, bool):
+        raise TypeError
+    return float(label)
+
+
+def share_of_numbers(table: "pa.Table") -> float:
+    """Return which share of the cells that are not empty are numbers."""
+    n_cells, n_numbers = 0, 0
+    for column in table.columns:
+        codes, labels = encode(column)
+        listed = codes[codes != ABSENT]
+        numeric = np.array([_is_number(label) for label in labels], dtype=bool)
+        n_cells += len(listed)
+        n_numbers += int(numeric[listed].sum())
+    return n_numbers / n_cells if n_cells else 0.0
+
+
+def _is_number(label: Any) -> bool:
+    try:
+        _as_number(label)
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -1,0 +1,250 @@
+"""How rankings lie in a table: which layout it has, and what each column is for."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+from tierwise.data.encoding import Ties
+from tierwise.data.rankings import Unranked
+from tierwise.errors import InputError
+from tierwise.files.columns import ABSENT, encode, share_of_numbers
+from tierwise.tiers.ordered_partition import Item
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+TableLayout: TypeAlias = Literal["orderings", "ranks", "long", "pairs"]
+Layout: TypeAlias = Literal["auto", "orderings", "ranks", "long"]
+Columns: TypeAlias = str | Iterable[str]
+
+# What a column is for is recognised by these names, in upper or lower case.
+NAMES_OF_ROLES = {
+    "weights": ("weight", "weights", "count"),
+    "assessor": (
+        *("assessor", "respondent", "participant", "subject", "person", "user", "voter"),
+        *("judge", "rater", "name", "id"),
+    ),
+    "item": ("item", "alternative", "candidate", "option"),
+    "rank": ("rank", "place", "position"),
+    "preferred": ("preferred", "winner", "better", "chosen"),
+    "other": ("other", "loser", "worse", "rejected"),
+}
+SAMPLE_ROWS = 1000
+_PLACE = re.compile(r"(?:place|rank|position|choice|preference|pref)?[ _.#-]*(\d+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions:
+    """What the user says about a table; None is "not said"."""
+
+    layout: TableLayout | Literal["auto"] = "auto"
+    unranked: Unranked | None = None
+    ties: Ties = "error"
+    items: tuple[Item, ...] | None = None
+    weights: str | None = None
+    assessor: tuple[str, ...] | None = None
+    item: str | None = None
+    rank: str | None = None
+    preferred: str | None = None
+    other: str | None = None
+
+    @classmethod
+    def make(
+        cls, *, items: Iterable[Item] | None, assessor: Columns | None, **others: Any
+    ) -> "TableOptions":
+        """Take options as users give them."""
+        if isinstance(assessor, str):
+            assessor = (assessor,)
+        return cls(
+            items=None if items is None else tuple(items),
+            assessor=None if assessor is None else tuple(assessor),
+            **others,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roles:
+    """The layout of a table and the numbers of its columns, by what they are for.
+
+    ``cells`` are the columns that hold items (orderings) or ranks (ranks).
+    """
+
+    layout: TableLayout
+    cells: tuple[int, ...] = ()
+    weights: int | None = None
+    assessor: tuple[int, ...] = ()
+    item: int | None = None
+    rank: int | None = None
+    preferred: int | None = None
+    other: int | None = None
+
+
+def assign_roles(columns: Sequence[Item], table: "pa.Table", options: TableOptions) -> Roles:
+    """Decide what each column is for, from what the user says, the names, and the first rows."""
+    if options.layout not in ("auto", *get_args(TableLayout)):
+        known = ", ".join(repr(layout) for layout in get_args(Layout))
+        raise InputError(f"there is no layout {options.layout!r}: choose one of {known}")
+    names = [str(column).strip() for column in columns]
+    layout, sample = options.layout, table.slice(0, SAMPLE_ROWS)
+    if layout in ("auto", "long"):
+        roles = _long_roles(names, sample, options)
+        if roles is not None:
+            return roles
+    if layout in ("auto", "pairs"):
+        roles = _roles_of_pairs(names, options)
+        if roles is not None:
+            return roles
+    # Elsewhere a column may be an item, even one called "count".
+    items = frozenset(str(item) for item in options.items or ())
+    weights = _find("weights", names, options, items)
+    assessor = _assessors(names, options, items)
+    cells = tuple(column for column in range(len(names)) if column not in (weights, *assessor))
+    if layout == "auto":
+        layout = _recognise([names[cell] for cell in cells], sample.select(list(cells)))
+    return Roles(layout=layout, cells=cells, weights=weights, assessor=assessor)
+
+
+def _long_roles(names: list[str], sample: "pa.Table", options: TableOptions) -> Roles | None:
+    """Return the roles in a table with a row for each item of each answer; None if it is none."""
+    found = {role: _find(role, names, options) for role in ("weights", "item", "rank")}
+    assessor = _assessors(names, options)
+    taken = {*found.values(), *assessor}
+    left = [column for column in range(len(names)) if column not in taken]
+    said = options.layout == "long" or options.item is not None or options.rank is not None
+    # What is left over is what is missing, if that is one thing.
+    if len(left) == 1 and found["rank"] is not None:
+        is_text = share_of_numbers(sample.select(left)) < 0.5
+        if found["item"] is None and assessor and (said or is_text):
+            found["item"] = left[0]
+        elif found["item"] is not None and not assessor:
+            assessor = (left[0],)
+    missing = [role for role in ("item", "rank") if found[role] is None]
+    missing += [] if assessor else ["assessor"]
+    if not missing:
+        if len(assessor) > 1 and options.assessor is None:
+            raise _doubt("assessor", [names[column] for column in assessor])
+        weights, item, rank = found.values()
+        return Roles(layout="long", assessor=assessor, weights=weights, item=item, rank=rank)
+    if said:
+        raise InputError(
+            f"the long layout needs a column for the {missing[0]}: call it {missing[0]!r}, or "
+            f"say with {missing[0]}= which of {_listed(names)} it is"
+        )
+    return None
+
+
+def _roles_of_pairs(names: list[str], options: TableOptions) -> Roles | None:
+    """Return the roles in a table with a row for each comparison; None if it is none."""
+    preferred, other = _find("preferred", names, options), _find("other", names, options)
+    if preferred is not None and other is not None:
+        assessor = _assessors(names, options)
+        if len(assessor) > 1 and options.assessor is None:
+            raise _doubt("assessor", [names[column] for column in assessor])
+        weights = _find("weights", names, options)
+        return Roles(
+            layout="pairs", assessor=assessor, preferred=preferred, other=other, weights=weights
+        )
+    if options.layout == "pairs" or options.preferred is not None or options.other is not None:
+        missing = "other" if preferred is not None else "preferred"
+        raise InputError(
+            f"pairs need a column for the {missing} item: call it {missing!r}, or say with "
+            f"{missing}= which of {_listed(names)} it is"
+        )
+    return None
+
+
+def _assessors(
+    names: list[str], options: TableOptions, items: frozenset[str] = frozenset()
+) -> tuple[int, ...]:
+    """Find the columns that say whose answer it is."""
+    if options.assessor is None:
+        return tuple(_named("assessor", names, items))
+    return tuple(_position(name, "assessor", names) for name in options.assessor)
+
+
+def _find(
+    role: str, names: list[str], options: TableOptions, items: frozenset[str] = frozenset()
+) -> int | None:
+    """Find the column for a role: the one the user names, or one with a name for it."""
+    said = getattr(options, role)
+    if said is not None:
+        return _position(said, role, names)
+    found = _named(role, names, items)
+    if len(found) > 1:
+        raise _doubt(role, [names[column] for column in found])
+    return found[0] if found else None
+
+
+def _named(role: str, names: list[str], items: frozenset[str]) -> list[int]:
+    """Find the columns with a name for a role, unless items are called so."""
+    return [
+        number
+        for number, name in enumerate(names)
+        if name.casefold() in NAMES_OF_ROLES[role] and name not in items
+    ]
+
+
+def _position(said: str, role: str, names: list[str]) -> int:
+    if said not in names:
+        raise InputError(
+            f"there is no column {said!r} for {role}: the columns are {_listed(names)}"
+        )
+    return names.index(said)
+
+
+def _doubt(role: str, found: list[str]) -> InputError:
+    return InputError(
+        f"columns {found[0]!r} and {found[1]!r} may both be for {role}: say which with {role}="
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(repr(name) for name in names)
+
+
+def _recognise(columns: list[str], sample: "pa.Table") -> TableLayout:
+    """Tell orderings, a column a place, from ranks, a column an item."""
+    # In a single row, a name among numbers is more likely a slip, which is named later.
+    if sample.num_rows > 1 and not are_numbered_places(columns):
+        _refuse_mixtures(columns, sample)
+    if share_of_numbers(sample) < 0.5:
+        return "orderings"
+    if all(column.isdecimal() for column in columns):
+        raise InputError(
+            "columns and cells are all numbers, so the table may hold orderings or ranks: "
+            'say layout="orderings" (a column a place) or layout="ranks" (a column an item)'
+        )
+    return "orderings" if are_numbered_places(columns) else "ranks"
+
+
+def _refuse_mixtures(columns: list[str], sample: "pa.Table") -> None:
+    """Refuse a table of which some columns hold numbers and others names."""
+    share_of = {
+        name: share_of_numbers(sample.select([column]))
+        for column, name in enumerate(columns)
+        if (encode(sample.column(column))[0] != ABSENT).any()
+    }
+    texts = [name for name, share in share_of.items() if share == 0]
+    numbers = [name for name, share in share_of.items() if share == 1]
+    if texts and numbers:
+        raise InputError(
+            f"{_columns(texts)} {_hold(texts)} names and {_columns(numbers)} {_hold(numbers)} "
+            "numbers, so it is not clear what the table holds: if it has a row for each item of "
+            "each answer, say which columns are for what with assessor=, item= and rank=; if it "
+            "has a row an answer, name with assessor= the columns that are no part of it"
+        )
+
+
+def _columns(names: list[str]) -> str:
+    return f"{'column' if len(names) == 1 else 'columns'} {_listed(names)}"
+
+
+def _hold(names: list[str]) -> str:
+    return "holds" if len(names) == 1 else "hold"
+
+
+def are_numbered_places(columns: Sequence[Item]) -> bool:
+    """Tell whether columns are called 1, 2, ... or place 1, place 2, ... or the like."""
+    places = [_PLACE.fullmatch(str(column).strip().casefold()) for column in columns]
+    return [int(place[1]) for place in places if place] == list(range(1, len(columns) + 1))

@@ -1,0 +1,264 @@
+"""Files in: CSV, Parquet, PrefLib and the sushi format; rankings, or answers pair by pair."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
+
+from tierwise.data.encoding import Ties
+from tierwise.data.preferences import Cycles, Preferences
+from tierwise.data.rankings import Rankings, Unranked
+from tierwise.errors import InputError
+from tierwise.files.layouts import Columns, Layout, TableOptions
+from tierwise.files.recognise import FileFormat, Format, check_format, recognise_format
+from tierwise.files.source import Readable, Source, errors_name, find_source
+from tierwise.files.table_file import TableFile
+from tierwise.tiers.ordered_partition import Item
+
+__all__ = ["read_answers", "read_preferences", "read_rankings", "scan_rankings"]
+
+
+def read_rankings(
+    path: Readable,
+    *,
+    format: Format = "auto",  # noqa: A002 - the word users look for
+    layout: Layout = "auto",
+    unranked: Unranked | None = None,
+    ties: Ties = "error",
+    items: Iterable[Item] | None = None,
+    weights: str | None = None,
+    assessor: Columns | None = None,
+    item: str | None = None,
+    rank: str | None = None,
+) -> Rankings:
+    r"""Read rankings from a file.
+
+    Parameters
+    ----------
+    path
+        A file's name, or an open file.
+    format
+        "csv", "parquet", "preflib" (.soc .soi .toc .toi) or "sushi" (the sushi preference sets).
+        "auto" tells it from the end of the name, or else from how the file begins.
+    layout
+        How a CSV or Parquet table is laid out: "orderings" has a row an answer and a column a
+        place, with items in the cells, best first; "ranks" has a row an answer and a column an
+        item, with ranks in the cells; "long" has a row for each item of each answer, in columns
+        for the assessor, the item and its rank. "auto" tells it from names and cells, and asks if
+        in doubt.
+    unranked
+        What an item that an answer does not list means: "below" all that are listed, or
+        "anywhere". Required if an answer is incomplete.
+    ties
+        "allow" accepts equal ranks in an answer as ties. (PrefLib files say themselves whether
+        they hold ties; orderings in a table cannot.)
+    items
+        All items there are, where not all of them appear in the file, or in the order wanted.
+    weights
+        The column that says how often an answer counts; a column called weight, weights or count
+        is recognised.
+    assessor, item, rank
+        The columns of the long layout; columns called assessor, respondent, person, voter, judge,
+        name, id or the like; item, alternative, candidate or option; rank, place or position are
+        recognised. Several columns may name the assessor together, as year and round name a race.
+        Columns for the assessor may also stand in the other layouts, where they are passed over.
+
+    Notes
+    -----
+    A CSV file is UTF-8 text with a first line that names the columns. Cells are parted by commas,
+    semicolons or tabs, may be quoted, and lose the space around them; blank lines are passed over.
+    Item names from CSV are text. An empty cell is "not listed"; in ranks, so are NA and NaN, and
+    DNF, DNS, DSQ and what else tables of races say. Only the order of ranks or places counts, so
+    gaps between them do not matter.
+
+    Examples
+    --------
+    >>> from io import StringIO
+    >>> read_rankings(StringIO("place 1,place 2,place 3\na,b,c\nb,a,c\n"))
+    Rankings(2 rankings of 3 items, complete, 2 distinct)
+    >>> ballots = StringIO("ann,bob,eve,weight\n1,,,10\n2,1,3,5\n")
+    >>> read_rankings(ballots, unranked="below")
+    Rankings(15 rankings of 3 items, 10 incomplete: not listed = below)
+    """
+    source, file_format = _open(path, format)
+    options = TableOptions.make(
+        items=items,
+        layout=layout,
+        unranked=unranked,
+        ties=ties,
+        weights=weights,
+        assessor=assessor,
+        item=item,
+        rank=rank,
+    )
+    with errors_name(source):
+        if file_format in ("csv", "parquet"):
+            return _open_table(source, file_format).rankings(options)
+        return _read_announced(source, file_format, options)
+
+
+def read_preferences(
+    path: Readable,
+    *,
+    format: Literal["auto", "csv", "parquet"] = "auto",  # noqa: A002 - the word users look for
+    cycles: Cycles = "error",
+    items: Iterable[Item] | None = None,
+    assessor: Columns | None = None,
+    preferred: str | None = None,
+    other: str | None = None,
+) -> Preferences:
+    r"""Read pairwise answers from a file with a row for each comparison.
+
+    Parameters
+    ----------
+    path
+        A file's name, or an open file.
+    format
+        "csv" or "parquet"; "auto" tells it from the end of the name, or how the file begins.
+    cycles
+        "keep" accepts answers that contradict each other: any of them may be a mistake.
+    items
+        All items there are, where not all of them appear in the file, or in the order wanted.
+    assessor
+        The column, or columns, that say who compares; recognised as by `read_rankings`. If there
+        is none, every row is all that somebody said.
+    preferred, other
+        The columns of the item that was preferred, and of the one that it was preferred to;
+        columns called preferred, winner, better or chosen; other, loser, worse or rejected are
+        recognised.
+
+    Examples
+    --------
+    >>> from io import StringIO
+    >>> read_preferences(StringIO("voter,winner,loser\nAnn,a,b\nAnn,b,c\nBob,c,a\n"))
+    Preferences(2 assessors, 3 items, 4 ordered pairs of which 1 by transitivity)
+    """
+    source, file_format = _open(path, format)
+    options = TableOptions.make(
+        items=items, layout="pairs", assessor=assessor, preferred=preferred, other=other
+    )
+    with errors_name(source):
+        if file_format not in ("csv", "parquet"):
+            raise InputError(f"the {file_format} format holds rankings: use read_rankings")
+        return _open_table(source, file_format).preferences(options, cycles)
+
+
+def read_answers(
+    path: Readable,
+    *,
+    format: Format = "auto",  # noqa: A002 - as for the others
+    cycles: Cycles = "error",
+    **options: Any,
+) -> Rankings | Preferences:
+    r"""Read rankings or pairwise answers, whichever a file holds.
+
+    Parameters
+    ----------
+    path, format, cycles
+        As for `read_rankings` and `read_preferences`.
+    **options
+        All other options of both; a layout may also be "pairs".
+
+    Examples
+    --------
+    >>> from io import StringIO
+    >>> read_answers(StringIO("winner,loser\na,b\nb,c\n"))
+    Rankings(2 rankings of 3 items, 2 incomplete: not listed = anywhere)
+    """
+    source, file_format = _open(path, format)
+    said = TableOptions.make(**{"items": None, "assessor": None, **options})
+    with errors_name(source):
+        if file_format in ("csv", "parquet"):
+            return _open_table(source, file_format).answers(said, cycles)
+        return _read_announced(source, file_format, said)
+
+
+def scan_rankings(
+    path: Readable,
+    *,
+    chunk_rows: int = 65536,
+    format: Format = "auto",  # noqa: A002 - the word users look for
+    layout: Layout = "auto",
+    unranked: Unranked | None = None,
+    ties: Ties = "error",
+    items: Iterable[Item] | None = None,
+    weights: str | None = None,
+    assessor: Columns | None = None,
+) -> Iterator[Rankings]:
+    r"""Read rankings chunk by chunk, in memory that does not grow with the file.
+
+    All chunks have the same items in the same order. Orderings without ``items`` take two passes
+    over the file, the first to find the items.
+
+    Parameters
+    ----------
+    path
+        The name of a CSV or Parquet file with a row an answer.
+    chunk_rows
+        The most rows in a chunk.
+    format, layout, unranked, ties, items, weights, assessor
+        As for `read_rankings`.
+
+    Examples
+    --------
+    >>> from io import StringIO
+    >>> file = StringIO("place 1,place 2\na,b\nb,a\na,b\n")
+    >>> [len(chunk) for chunk in scan_rankings(file, chunk_rows=2)]
+    [2, 1]
+    """
+    if chunk_rows < 1:
+        raise InputError(f"chunk_rows must be at least 1; got {chunk_rows}")
+    source, file_format = _open(path, format)
+    options = TableOptions.make(
+        items=items,
+        layout=layout,
+        unranked=unranked,
+        ties=ties,
+        weights=weights,
+        assessor=assessor,
+    )
+    with errors_name(source):
+        if file_format not in ("csv", "parquet"):
+            raise InputError(f"the {file_format} format is read whole: use read_rankings")
+        chunks = _open_table(source, file_format).scan(options, chunk_rows)
+    return _named(chunks, source)
+
+
+def _named(chunks: Iterator[Rankings], source: Source) -> Iterator[Rankings]:
+    with errors_name(source):
+        yield from chunks
+
+
+def _open(path: Readable, file_format: Format) -> tuple[Source, FileFormat]:
+    check_format(file_format)
+    source = find_source(path)
+    return source, recognise_format(source) if file_format == "auto" else file_format
+
+
+def _open_table(source: Source, file_format: FileFormat) -> TableFile:
+    if file_format == "csv":
+        from tierwise.files.csv import open_csv
+
+        return open_csv(source)
+    from tierwise.files.parquet import open_parquet
+
+    return open_parquet(source)
+
+
+def _read_announced(source: Source, file_format: FileFormat, options: TableOptions) -> Rankings:
+    """Read a format that announces its items."""
+    if file_format == "preflib":
+        from tierwise.files.preflib import read_preflib
+
+        rankings = read_preflib(source, options.unranked)
+    else:
+        from tierwise.files.sushi import read_sushi
+
+        rankings = read_sushi(source, options.unranked)
+    if options.items is None:
+        return rankings
+    if set(options.items) != set(rankings.items):
+        different = min(str(item) for item in set(options.items) ^ set(rankings.items))
+        raise InputError(
+            f"the file announces its own items, which differ from those given (see {different!r}): "
+            "leave out items, or use restrict after reading"
+        )
+    return rankings.restrict(options.items)

@@ -1,0 +1,43 @@
+"""The format of the sushi preference sets: a line an answer, items by number from 0."""
+
+from tierwise.data.encoding import encode_orderings
+from tierwise.data.rankings import Rankings, Unranked
+from tierwise.errors import InputError
+from tierwise.files.source import Source
+
+
+def read_sushi(source: Source, unranked: Unranked | None) -> Rankings:
+    """Read orderings: first the number of items and 1, then lines ``0 k item_1 ... item_k``."""
+    rows: list[list[int]] = []
+    line_of_row: list[int] = []
+    n_items: int | None = None
+    for number, line in enumerate(source.text_lines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            numbers = [int(word) for word in line.split()]
+        except ValueError:
+            raise InputError(
+                f"{source.line(number)} holds something that is not a whole number: {line[:40]!r}"
+            ) from None
+        if n_items is None:
+            if len(numbers) != 2 or numbers[1] != 1:
+                raise InputError(
+                    f"{source.line(number)}: a file in the sushi format begins with the number of "
+                    f"items and 1, such as '10 1'; got {line[:40]!r}"
+                )
+            n_items = numbers[0]
+            continue
+        if len(numbers) < 2 or numbers[0] != 0 or numbers[1] != len(numbers) - 2:
+            raise InputError(
+                f"{source.line(number)} must be 0, the number of items listed, and the items, "
+                f"best first; got {line[:40]!r}"
+            )
+        rows.append(numbers[2:])
+        line_of_row.append(number)
+
+    def name_row(row: int) -> str:
+        return source.line(line_of_row[row])
+
+    items, places = encode_orderings(rows, range(n_items or 0), name_row)
+    return Rankings(items, places, unranked=unranked, name_row=name_row)

@@ -1,0 +1,125 @@
+"""A file that holds a table: read whole, or batch by batch."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, cast
+
+from tierwise.data.encoding import RowNamer
+from tierwise.data.preferences import Cycles, Preferences
+from tierwise.data.rankings import Rankings
+from tierwise.errors import InputError
+from tierwise.files.columns import encode, numbers
+from tierwise.files.layouts import SAMPLE_ROWS, Roles, TableOptions, assign_roles
+from tierwise.files.pairs import preferences_from_table
+from tierwise.files.tables import in_order_of_appearance, new_items, rankings_from_table
+from tierwise.tiers.ordered_partition import Item
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """A table in a file.
+
+    Attributes
+    ----------
+    columns
+        The names of its columns.
+    read
+        Returns all of it as an arrow table.
+    batches
+        Yields it as arrow tables of at most so many rows, one in memory at a time.
+    name_row
+        Names a row for messages, by its number from 0.
+    """
+
+    columns: tuple[str, ...]
+    read: Callable[[], Any]
+    batches: Callable[[int], Iterator[Any]]
+    name_row: RowNamer
+
+    def rankings(self, options: TableOptions) -> Rankings:
+        """Read all rankings."""
+        table = self.read()
+        roles = assign_roles(self.columns, table, options)
+        return rankings_from_table(table, self.columns, roles, options, self.name_row)
+
+    def answers(self, options: TableOptions, cycles: Cycles) -> Rankings | Preferences:
+        """Read all answers, which may be rankings or pairs.
+
+        Pairs are rankings of two items if each is all that somebody said.
+        """
+        table = self.read()
+        roles = assign_roles(self.columns, table, options)
+        if roles.layout != "pairs":
+            return rankings_from_table(table, self.columns, roles, options, self.name_row)
+        if roles.assessor:
+            return preferences_from_table(table, roles, options, cycles, self.name_row)
+        places = (cast("int", roles.preferred), cast("int", roles.other))
+        alone = Roles(layout="orderings", cells=places, weights=roles.weights)
+        anywhere = replace(options, unranked="anywhere")
+        return rankings_from_table(table, self.columns, alone, anywhere, self.name_row)
+
+    def preferences(self, options: TableOptions, cycles: Cycles) -> Preferences:
+        """Read all pairs."""
+        table = self.read()
+        roles = assign_roles(self.columns, table, options)
+        return preferences_from_table(table, roles, options, cycles, self.name_row)
+
+    def scan(self, options: TableOptions, chunk_rows: int) -> Iterator[Rankings]:
+        """Read rankings in chunks that all have the same items in the same order."""
+        roles = self.roles(options)
+        if roles.layout == "orderings" and options.items is None:
+            items = in_order_of_appearance(self.first_cells(roles, chunk_rows))
+            options = replace(options, items=items)
+        return self._scan(options, roles, chunk_rows)
+
+    def _scan(self, options: TableOptions, roles: Roles, chunk_rows: int) -> Iterator[Rankings]:
+        n_chunks = 0
+        for chunk in self.chunks(options, roles, chunk_rows):
+            n_chunks += 1
+            yield chunk
+        if n_chunks == 0:
+            raise InputError("all weights are 0: at least one ranking must count")
+
+    def roles(self, options: TableOptions) -> Roles:
+        """Tell what the columns are for, in a table that has a row an answer."""
+        first = next(self.batches(SAMPLE_ROWS), None)
+        if first is None:
+            raise InputError("there are no rankings below the header: add at least one row")
+        roles = assign_roles(self.columns, first, options)
+        if roles.layout in ("long", "pairs"):
+            raise InputError(
+                f"the layout of {roles.layout} spreads an answer over many rows, so it cannot be "
+                "read in chunks: read it whole, or write a row an answer"
+            )
+        return roles
+
+    def chunks(self, options: TableOptions, roles: Roles, chunk_rows: int) -> Iterator[Rankings]:
+        """Read rankings in chunks; those in which nothing counts are passed over."""
+        start = 0
+        for batch in self.batches(chunk_rows):
+            name_row = partial(self._name_row_of_batch, start)
+            start += batch.num_rows
+            if not _without_weight(batch, roles, name_row):
+                yield rankings_from_table(batch, self.columns, roles, options, name_row)
+
+    def _name_row_of_batch(self, start: int, row: int) -> str:
+        return self.name_row(start + row)
+
+    def first_cells(self, roles: Roles, chunk_rows: int) -> dict[Item, int]:
+        """Find all items of orderings, each with the number of the cell it is first seen in."""
+        first_cell: dict[Item, int] = {}
+        start = 0
+        for batch in self.batches(chunk_rows):
+            encoded = [encode(batch.column(cell)) for cell in roles.cells]
+            for item, cell in new_items(encoded, first_cell.keys()).items():
+                first_cell[item] = start * len(roles.cells) + cell
+            start += batch.num_rows
+        return first_cell
+
+
+def _without_weight(batch: Any, roles: Roles, name_row: RowNamer) -> bool:
+    """Tell whether nothing in a batch counts."""
+    if roles.weights is None:
+        return False
+    return not numbers(batch.column(roles.weights), "the weight", name_row).any()

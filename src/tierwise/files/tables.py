@@ -1,0 +1,249 @@
+"""From a table of any layout to rankings."""
+
+from collections.abc import Sequence, Set
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise.data.encoding import (
+    NOT_LISTED,
+    Codes,
+    Places,
+    RowNamer,
+    are_ranks,
+    bad_rank,
+    check_items,
+    encode_ranks,
+    scatter,
+    unknown_item,
+)
+from tierwise.data.rankings import Rankings
+from tierwise.errors import InputError
+from tierwise.files.columns import ABSENT, encode, first_rows, numbers
+from tierwise.files.layouts import Roles, TableOptions, are_numbered_places
+from tierwise.tiers.ordered_partition import Item
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def rankings_from_table(
+    table: "pa.Table",
+    columns: Sequence[Item],
+    roles: Roles,
+    options: TableOptions,
+    name_row: RowNamer,
+) -> Rankings:
+    """Make rankings from a table whose columns have known roles."""
+    if table.num_rows == 0:
+        raise InputError("there are no rankings below the header: add at least one row")
+    if roles.layout == "pairs":
+        raise InputError(
+            f"columns {columns[cast('int', roles.preferred)]!r} and "
+            f"{columns[cast('int', roles.other)]!r} hold answers pair by pair: read them with "
+            'read_preferences, or say layout="orderings" if every row is all that somebody said'
+        )
+    weights = None
+    if roles.weights is not None:
+        weights = _weights(table.column(roles.weights), name_row)
+    if roles.layout == "long":
+        items, places, answer_of, name_row = _read_long(table, roles, options, name_row)
+        if weights is not None:
+            weights = _one_weight_each(weights, answer_of, name_row)
+    elif roles.layout == "ranks":
+        items, places = _read_ranks(table, columns, roles, options, name_row)
+    else:
+        items, places = _read_orderings(table, columns, roles, options, name_row)
+    return Rankings(items, places, weights, unranked=options.unranked, name_row=name_row)
+
+
+def new_items(
+    columns: Sequence[tuple[Codes, list[Any]]], known: Set[Item] = frozenset()
+) -> dict[Item, int]:
+    """Find items in columns of places, each with the number of the cell it is first seen in."""
+    first_cell: dict[Item, int] = {}
+    for place, (codes, labels) in enumerate(columns):
+        if known >= set(labels):
+            continue
+        for label, row in zip(labels, first_rows(codes, len(labels)).tolist(), strict=True):
+            if row < len(codes):
+                cell = row * len(columns) + place
+                first_cell[label] = min(cell, first_cell.get(label, cell))
+    return {item: cell for item, cell in first_cell.items() if item not in known}
+
+
+def in_order_of_appearance(first_cell: dict[Item, int]) -> tuple[Item, ...]:
+    """Return items as they are met, reading row by row."""
+    return tuple(sorted(first_cell, key=first_cell.__getitem__))
+
+
+def _items_given_or_found(
+    options: TableOptions, encoded: Sequence[tuple[Codes, list[Any]]]
+) -> tuple[Item, ...]:
+    if options.items is not None:
+        return check_items(options.items)
+    return check_items(in_order_of_appearance(new_items(encoded)))
+
+
+def _read_orderings(
+    table: "pa.Table",
+    columns: Sequence[Item],
+    roles: Roles,
+    options: TableOptions,
+    name_row: RowNamer,
+) -> tuple[tuple[Item, ...], Places]:
+    encoded = [encode(table.column(cell)) for cell in roles.cells]
+    items = _items_given_or_found(options, encoded)
+    _refuse_items_as_names([str(columns[cell]) for cell in roles.cells], items)
+    items_by_place = [_number_items(codes, labels, items, name_row) for codes, labels in encoded]
+    n_listed = np.zeros(table.num_rows, dtype=np.int32)
+    places = np.full((table.num_rows, len(items)), NOT_LISTED, dtype=np.int32)
+    first_cell = np.arange(table.num_rows) * len(items)
+    cells = places.reshape(-1)
+    for item_of in items_by_place:
+        # Only the order counts, so an empty cell between two items leaves no gap.
+        listed = slice(None) if item_of.min() > ABSENT else item_of != ABSENT
+        cells[(first_cell + item_of)[listed]] = n_listed[listed]
+        n_listed[listed] += 1
+    if not n_listed.all():
+        row = int(np.argmin(n_listed))
+        raise InputError(f"{name_row(row)} lists no item: leave the row out")
+    if np.count_nonzero(places != NOT_LISTED) != n_listed.sum():
+        item_at = np.stack(items_by_place, axis=1)
+        row_of, place_of = np.nonzero(item_at != ABSENT)
+        listed_items = item_at[row_of, place_of].astype(np.int64)
+        scatter(row_of, listed_items, place_of.astype(np.int32), table.num_rows, items, name_row)
+    return items, places
+
+
+def _refuse_items_as_names(names: Sequence[str], items: tuple[Item, ...]) -> None:
+    """Refuse a table whose first line is an answer: it would be lost as a header."""
+    if not are_numbered_places(names) and {str(item) for item in items}.issuperset(names):
+        raise InputError(
+            f"the columns are called {', '.join(repr(name) for name in names[:4])}, as items are, "
+            "so the first line seems to be an answer: put a line with names of columns before it, "
+            "such as place 1, place 2"
+        )
+
+
+def _number_items(
+    codes: Codes, labels: list[Any], items: tuple[Item, ...], name_row: RowNamer
+) -> Codes:
+    """Replace the codes of a column by the numbers of the items."""
+    number_of = _item_numbers(items)
+    number_of_code = np.array(
+        [number_of.get(label, ABSENT) for label in [*labels, None]], dtype=np.int32
+    )
+    # An empty cell has the code -1, which wraps around to the last entry.
+    item_of: Codes = np.take(number_of_code, codes, mode="wrap")
+    if (number_of_code[:-1] == ABSENT).any():
+        unknown = (item_of == ABSENT) & (codes != ABSENT)
+        if unknown.any():
+            row = int(np.argmax(unknown))
+            raise unknown_item(labels[codes[row]], items, name_row(row))
+    return item_of
+
+
+def _item_numbers(items: tuple[Item, ...]) -> dict[Any, int]:
+    """Return the numbers of items by name; a file of text finds item 7 under "7"."""
+    by_text: dict[Any, int] = {str(item): number for number, item in enumerate(items)}
+    return by_text | {item: number for number, item in enumerate(items)}
+
+
+def _read_ranks(
+    table: "pa.Table",
+    columns: Sequence[Item],
+    roles: Roles,
+    options: TableOptions,
+    name_row: RowNamer,
+) -> tuple[tuple[Item, ...], Places]:
+    names = [columns[cell] for cell in roles.cells]
+    items = check_items(names if options.items is None else options.items)
+    number_of = _item_numbers(items)
+    ranks = np.full((table.num_rows, len(items)), np.nan)
+    for name, cell in zip(names, roles.cells, strict=True):
+        if name not in number_of:
+            raise unknown_item(name, items, "the columns")
+        column = numbers(table.column(cell), f"the rank of item {name!r}", name_row)
+        ranks[:, number_of[name]] = column
+    return items, encode_ranks(ranks, items, options.ties, name_row)
+
+
+def _read_long(
+    table: "pa.Table", roles: Roles, options: TableOptions, name_row: RowNamer
+) -> tuple[tuple[Item, ...], Places, NDArray[np.int64], RowNamer]:
+    """Read a table with a row for each item of each answer; also return the answer of each row."""
+    assessors, assessor_names = encode_assessors(table, roles.assessor, name_row)
+    codes, labels = encode_without_gaps(table, roles.item, "item", name_row)
+    items = _items_given_or_found(options, [(codes, labels)])
+    item_of = _number_items(codes, labels, items, name_row)
+    rank_of = numbers(table.column(roles.rank), "the rank", name_row)
+    first, answer_of = np.unique(
+        first_rows(assessors, len(assessor_names))[assessors], return_inverse=True
+    )
+
+    def name_answer(answer: int) -> str:
+        row = int(first[answer])
+        return f"{name_row(row)} (assessor {assessor_names[assessors[row]]!r})"
+
+    valid = are_ranks(rank_of)
+    if not valid.all():
+        row = int(np.argmin(valid))
+        raise bad_rank(float(rank_of[row]), items[item_of[row]], name_row(row))
+    _, first_of_cell = np.unique(answer_of * len(items) + item_of, return_index=True)
+    if len(first_of_cell) != len(item_of):
+        row = int(np.setdiff1d(np.arange(len(item_of)), first_of_cell)[0])
+        raise InputError(
+            f"{name_row(row)}: item {items[item_of[row]]!r} is listed twice by assessor "
+            f"{assessor_names[assessors[row]]!r}: list each item once an assessor"
+        )
+    ranks = np.full((len(first), len(items)), np.nan)
+    ranks[answer_of, item_of] = rank_of
+    return items, encode_ranks(ranks, items, options.ties, name_answer), answer_of, name_answer
+
+
+def encode_assessors(
+    table: "pa.Table", columns: tuple[int, ...], name_row: RowNamer
+) -> tuple[Codes, list[Any]]:
+    """Encode the columns that together say whose answer a row belongs to."""
+    first, *others = (encode_without_gaps(table, one, "assessor", name_row) for one in columns)
+    codes, labels = first
+    for own_codes, own_labels in others:
+        together = codes.astype(np.int64) * len(own_labels) + own_codes
+        distinct, inverse = np.unique(together, return_inverse=True)
+        pairs = zip(*np.divmod(distinct, len(own_labels)), strict=True)
+        labels = [f"{labels[one]}, {own_labels[other]}" for one, other in pairs]
+        codes = inverse.astype(np.int32)
+    return codes, labels
+
+
+def encode_without_gaps(
+    table: "pa.Table", column: int | None, role: str, name_row: RowNamer
+) -> tuple[Codes, list[Any]]:
+    """Encode a column that must have a label in every row."""
+    codes, labels = encode(table.column(column))
+    if (codes == ABSENT).any():
+        row = int(np.argmax(codes == ABSENT))
+        raise InputError(f"{name_row(row)} has no {role}: fill the cell or leave the row out")
+    return codes, labels
+
+
+def _weights(column: "pa.ChunkedArray", name_row: RowNamer) -> NDArray[np.float64]:
+    weights = numbers(column, "the weight", name_row)
+    if np.isnan(weights).any():
+        row = int(np.argmax(np.isnan(weights)))
+        raise InputError(f"{name_row(row)} has no weight: fill the cell (1 counts once)")
+    return weights
+
+
+def _one_weight_each(
+    weights: NDArray[np.float64], answer_of: NDArray[np.int64], name_row: RowNamer
+) -> NDArray[np.float64]:
+    """Take the weight of each answer from its rows, which must agree."""
+    _, first = np.unique(answer_of, return_index=True)
+    differs = weights != weights[first][answer_of]
+    if differs.any():
+        answer = int(answer_of[np.argmax(differs)])
+        raise InputError(f"{name_row(answer)} has different weights in its rows: make them equal")
+    return weights[first]

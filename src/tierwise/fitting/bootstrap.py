@@ -1,0 +1,270 @@
+"""bootstrap: how much the tiers and theta would vary with other rankings of the same kind."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._util.progress import Progress
+from tierwise._util.provenance import Provenance, Stopwatch
+from tierwise._util.random import RandomSource, spawn_seeds
+from tierwise._util.tasks import run_tasks
+from tierwise.data.counts import block_counts, blocks_are_known
+from tierwise.data.preferences import Preferences
+from tierwise.data.rankings import Rankings
+from tierwise.distances.named import get_distance
+from tierwise.errors import InputError
+from tierwise.fitting.fit import Settings, solve_sizes, solve_theta
+from tierwise.fitting.result import Fit, plain_item, plain_number
+from tierwise.model.clustered_mallows import ClusteredMallows
+from tierwise.partition.base import PartitionFunction
+from tierwise.partition.choose import partition_function
+from tierwise.theta.estimate import check_confidence
+from tierwise.tiers.ordered_partition import Item
+
+BootstrapKind: TypeAlias = Literal["nonparametric", "parametric"]
+
+# Replicates that one task makes: enough to outweigh the cost of handing over a task.
+REPLICATES_PER_TASK = 25
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bootstrap:
+    """Fits to resampled rankings.
+
+    Attributes
+    ----------
+    fit : Fit
+        The fit that was resampled.
+    kind : str
+        "nonparametric" (the answers were drawn anew) or "parametric" (new ones from the model).
+    thetas : numpy.ndarray
+        Theta of each replicate.
+    labels : numpy.ndarray
+        ``labels[replicate, item]``: the tier of each item, 1 being the best.
+    provenance : Provenance
+        Version, seed and time.
+    """
+
+    fit: Fit
+    kind: BootstrapKind
+    thetas: NDArray[np.float64]
+    labels: NDArray[np.int64]
+    provenance: Provenance
+
+    def __len__(self) -> int:
+        """Return the number of replicates."""
+        return len(self.thetas)
+
+    def __repr__(self) -> str:
+        low, high = self.theta_interval()
+        return f"Bootstrap({len(self)} {self.kind} replicates, theta {low:.4g} to {high:.4g})"
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The items that the columns of ``labels`` stand for."""
+        return self.fit.tiers.items
+
+    def theta_interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Return the interval that holds theta in a share of the replicates."""
+        check_confidence(confidence)
+        tail = (1 - confidence) / 2
+        # Order statistics, not interpolation: a replicate's theta may be infinite.
+        low, high = np.quantile(self.thetas, [tail, 1 - tail], method="inverted_cdf")
+        return float(low), float(high)
+
+    def tier_probabilities(self) -> NDArray[np.float64]:
+        """Return the share of replicates in which each item (row) is of each tier (column)."""
+        numbers = np.arange(1, len(self.fit.sizes) + 1)
+        shares: NDArray[np.float64] = (self.labels[:, :, None] == numbers).mean(axis=0)
+        return shares
+
+    def co_tier_probabilities(self) -> NDArray[np.float64]:
+        """Return the share of replicates in which each two items are tied."""
+        member = (self.labels[:, :, None] == np.arange(1, len(self.fit.sizes) + 1)).astype(
+            np.float64
+        )
+        shares: NDArray[np.float64] = np.einsum("ral,rbl->ab", member, member) / len(self)
+        return shares
+
+    def summary(self) -> str:
+        """Return a table for people: each item's tier and how often it came out so."""
+        low, high = self.theta_interval()
+        shares = self.tier_probabilities()
+        items = self.fit.tiers.items
+        width = max(len(str(item)) for item in items)
+        order = sorted(range(len(items)), key=lambda item: self.fit.tiers[items[item]])
+        return "\n".join(
+            [
+                f"{len(self)} {self.kind} replicates",
+                f"theta {self.fit.theta:.4f}, 95% of replicates between {low:.4f} and {high:.4f}",
+                "",
+                f"{'item':<{width}}  tier  same in  other tiers",
+                *(
+                    f"{items[item]!s:<{width}}  {self.fit.tiers[items[item]]:>4}  "
+                    + _shares(shares[item], self.fit.tiers[items[item]])
+                    for item in order
+                ),
+            ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as in JSON."""
+        items = self.fit.tiers.items
+        return {
+            "kind": self.kind,
+            "replicates": len(self),
+            "theta": plain_number(self.fit.theta),
+            "theta_interval": [plain_number(end) for end in self.theta_interval()],
+            "items": [plain_item(item) for item in items],
+            "tier_probabilities": self.tier_probabilities().tolist(),
+            "co_tier_probabilities": self.co_tier_probabilities().tolist(),
+            "provenance": self.provenance.to_dict(),
+        }
+
+
+def bootstrap(
+    rankings: Rankings | Preferences,
+    fit: Fit,
+    *,
+    replicates: int = 500,
+    kind: BootstrapKind = "nonparametric",
+    workers: int | None = None,
+    progress: Progress = "auto",
+    rng: RandomSource = None,
+) -> Bootstrap:
+    """Fit resampled rankings with the sizes of a fit, to see how sure its tiers and theta are.
+
+    Parameters
+    ----------
+    rankings
+        The rankings, or preferences, that were fitted.
+    fit
+        The fit, from which sizes and distance are taken.
+    replicates
+        Number of resampled data sets.
+    kind
+        "nonparametric" draws as many answers, with replacement, from those given; "parametric"
+        draws new rankings from the fitted model, of which it hides what the answers hide, and makes
+        as many mistakes if answers may be mistaken.
+    workers
+        Number of processes; see `tierwise._util.tasks.run_tasks`. The answer does not depend on it.
+    progress
+        "auto", "off" or a function; see `tierwise._util.progress.track`.
+    rng
+        Seed or generator.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> goals = tw.load_political_goals()
+    >>> again = tw.bootstrap(goals, tw.fit(goals, (2, 2)), replicates=50, rng=1)
+    >>> again.tier_probabilities()[goals.items.index("prices")].tolist()
+    [1.0, 0.0]
+    """
+    watch = Stopwatch()
+    if replicates < 1:
+        raise InputError(f"replicates must be at least 1; got {replicates}")
+    if kind not in ("nonparametric", "parametric"):
+        raise InputError(f'kind must be "nonparametric" or "parametric"; got {kind!r}')
+    if fit.likelihood != "exact":
+        raise InputError('bootstrap needs a fit with likelihood="exact"')
+    if set(fit.tiers.items) != set(rankings.items):
+        raise InputError("the fit is of other items than the rankings: fit these rankings first")
+    if kind == "parametric" and not np.isfinite(fit.theta):
+        raise InputError(
+            "theta is infinite, so the model draws only rankings that agree with the tiers: "
+            "use the nonparametric bootstrap"
+        )
+    partition = partition_function(fit.sizes, fit.distance)
+    model = None
+    if kind == "parametric":
+        model = ClusteredMallows(fit.tiers, fit.theta, fit.distance)
+    seeds = spawn_seeds(rng, replicates)
+    batches = [
+        seeds[start : start + REPLICATES_PER_TASK]
+        for start in range(0, replicates, REPLICATES_PER_TASK)
+    ]
+    results = run_tasks(
+        _fit_replicates,
+        [(rankings, partition, model, fit.mistake_probability, batch) for batch in batches],
+        description="bootstrap",
+        workers=workers,
+        progress=progress,
+    )
+    thetas = np.concatenate([thetas for thetas, _ in results])
+    labels = np.concatenate([labels for _, labels in results])
+    # Labels follow the items of the fit, which may stand in another order than those of the data.
+    order = [rankings.items.index(item) for item in fit.tiers.items]
+    return Bootstrap(fit, kind, thetas, labels[:, order] + 1, watch.provenance(rng))
+
+
+def _fit_replicates(
+    rankings: Rankings | Preferences,
+    partition: PartitionFunction,
+    model: ClusteredMallows | None,
+    mistake_probability: float | None,
+    seeds: list[np.random.SeedSequence],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Fit one resampled data set a seed."""
+    from tierwise.answers.observing import answer_like, observe_like
+    from tierwise.consensus.find import find_consensus
+
+    settings = Settings()
+    distance = get_distance(partition.distance)
+    thetas = np.empty(len(seeds))
+    labels = np.empty((len(seeds), len(rankings.items)), dtype=np.int64)
+    for replicate, seed in enumerate(seeds):
+        rng = np.random.default_rng(seed)
+        sample: Rankings | Preferences
+        if model is None:
+            sample = _draw_answers(rankings, rng)
+        else:
+            complete = model.sample(round(rankings.n_rankings), rng).restrict(rankings.items)
+            if isinstance(rankings, Preferences):
+                sample = answer_like(complete, rankings, mistake_probability, rng)
+            else:
+                sample = complete if rankings.is_complete else observe_like(complete, rankings)
+        if blocks_are_known(sample, partition.sizes):
+            blocks = block_counts(sample, partition.sizes)
+            consensus = find_consensus(distance.costs(blocks), partition.sizes, rng=rng)
+            solution = solve_theta(blocks, consensus, partition, settings, rng)
+        else:
+            solution = solve_sizes(sample, partition.sizes, distance, settings, rng)
+        thetas[replicate] = solution.theta.value
+        labels[replicate] = solution.consensus.labels
+    return thetas, labels
+
+
+def _draw_answers(
+    rankings: Rankings | Preferences, rng: np.random.Generator
+) -> Rankings | Preferences:
+    """Draw answers with replacement, as many as there are."""
+    if isinstance(rankings, Preferences):
+        said = rankings.direct.astype(np.int32) if rankings.times is None else rankings.times
+        return rankings.with_answers(said[rng.integers(len(said), size=len(said))])
+    if rankings.weights.dtype == np.int64:
+        total = int(rankings.n_rankings)
+        drawn = rng.multinomial(total, rankings.pattern_weights / total)
+    else:
+        # Fractional weights belong to answers, so answers are drawn and keep theirs.
+        times = rng.multinomial(len(rankings), np.full(len(rankings), 1 / len(rankings)))
+        drawn = np.bincount(
+            rankings.pattern_of,
+            weights=times * rankings.weights,
+            minlength=len(rankings.patterns),
+        )
+    kept = drawn > 0
+    return Rankings(
+        rankings.items, rankings.patterns[kept], drawn[kept], unranked=rankings.unranked
+    )
+
+
+def _shares(shares: NDArray[np.float64], tier: int) -> str:
+    others = [
+        f"{number} ({share:.0%})"
+        for number, share in enumerate(shares.tolist(), start=1)
+        if number != tier and share > 0
+    ]
+    return f"{shares[tier - 1]:>7.0%}  {', '.join(others)}".rstrip()

@@ -1,0 +1,127 @@
+"""Fitting by the paper's pseudo-likelihood: cheap per evaluation, and an approximation."""
+
+from dataclasses import replace
+from itertools import combinations
+from math import exp, inf, nan, sqrt
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._kernels.objective import total_cost
+from tierwise._kernels.pseudo import log_pseudo
+from tierwise.consensus.result import Consensus
+from tierwise.data.counts import BlockCounts, Counts
+from tierwise.data.rankings import Rankings
+from tierwise.distances.base import Distance
+from tierwise.errors import InputError
+from tierwise.fitting.fit import Solution
+from tierwise.theta.estimate import ThetaEstimate
+from tierwise.tiers.sizes import Sizes
+
+MOST_THETA = 1e3
+
+
+def solve_pseudo(
+    data: Rankings | Counts,
+    blocks: BlockCounts,
+    distance: Distance,
+    start: Consensus,
+    confidence: float,
+) -> Solution:
+    """Climb from a consensus to tiers and theta that no swap of two items improves.
+
+    The pseudo-likelihood does not depend on the distance; the distance only gives the start.
+    """
+    if isinstance(data, Counts) or not data.is_complete:
+        raise InputError('likelihood="pseudo" needs complete rankings without ties, not counts')
+    likelihood = _PseudoLikelihood(data, blocks.sizes)
+    labels = start.labels.copy()
+    theta = likelihood.best_theta(labels)
+    improved = True
+    while improved:
+        labels, improved = likelihood.climb(labels, theta)
+        theta = likelihood.best_theta(labels)
+    costs = distance.costs(blocks)
+    total = float(total_cost(labels, costs.linear, costs.pairs))
+    return Solution(
+        consensus=replace(
+            start,
+            labels=labels,
+            total=total,
+            method="pseudo-likelihood ascent",
+            optimal=False,
+            bound=total,
+            alternatives=(),
+            n_optima=None,
+        ),
+        theta=likelihood.with_error(labels, theta, confidence),
+        log_likelihood=likelihood.value(labels, theta),
+        log_likelihood_error=0.0,
+        partition_method="none: pseudo-likelihood",
+    )
+
+
+class _PseudoLikelihood:
+    """The log pseudo-likelihood of rankings, for any labels and theta."""
+
+    def __init__(self, rankings: Rankings, sizes: Sizes) -> None:
+        self.orderings = np.argsort(rankings.patterns, axis=1)
+        self.weights = rankings.pattern_weights.astype(np.float64)
+        self.sizes = np.array(sizes, dtype=np.int64)
+
+    def value(self, labels: NDArray[np.int64], theta: float) -> float:
+        largest = int(self.sizes.max())
+        # At an infinite theta the chosen label is the smallest one left, and nothing else counts.
+        decay = np.exp(-min(theta, MOST_THETA) * np.arange(largest + 1))
+        values = log_pseudo(labels[self.orderings], self.sizes, decay, min(theta, MOST_THETA))
+        return float(self.weights @ values)
+
+    def best_theta(self, labels: NDArray[np.int64]) -> float:
+        """Maximise over theta, in which the log pseudo-likelihood is concave."""
+        from scipy.optimize import minimize_scalar
+
+        sequences = labels[self.orderings][self.weights > 0]
+        if (np.diff(sequences, axis=1) >= 0).all():
+            return inf if len(self.sizes) > 1 else 0.0
+        found = minimize_scalar(
+            lambda log_theta: -self.value(labels, exp(log_theta)),
+            bounds=(np.log(1e-9), np.log(MOST_THETA)),
+            method="bounded",
+            options={"xatol": 1e-10},
+        )
+        theta = exp(float(found.x))
+        return 0.0 if self.value(labels, 0.0) >= self.value(labels, theta) else theta
+
+    def climb(self, labels: NDArray[np.int64], theta: float) -> tuple[NDArray[np.int64], bool]:
+        """Swap two items as long as that raises the value; tell whether any swap did."""
+        best = self.value(labels, theta)
+        improved_ever, improved = False, True
+        while improved:
+            improved = False
+            for first, second in combinations(range(len(labels)), 2):
+                if labels[first] == labels[second]:
+                    continue
+                swapped = labels.copy()
+                swapped[first], swapped[second] = labels[second], labels[first]
+                value = self.value(swapped, theta)
+                if value > best + 1e-9 * abs(best):
+                    labels, best, improved, improved_ever = swapped, value, True, True
+        return labels, improved_ever
+
+    def with_error(
+        self, labels: NDArray[np.int64], theta: float, confidence: float
+    ) -> ThetaEstimate:
+        """Add the standard error, from the curvature at the maximum."""
+        if theta == inf:
+            return ThetaEstimate(inf, nan, (0.0, inf), "exact")
+        step = 1e-3 * max(theta, 0.01)
+        middle = max(theta, step)
+        curvature = (
+            2 * self.value(labels, middle)
+            - self.value(labels, middle - step)
+            - self.value(labels, middle + step)
+        ) / step**2
+        error = 1 / sqrt(curvature) if curvature > 0 else inf
+        reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
+        return ThetaEstimate(theta, error, (max(0.0, theta - reach), theta + reach), "exact")

@@ -1,0 +1,170 @@
+"""The table that a fit prints."""
+
+import textwrap
+from math import isinf
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tierwise.fitting.result import Fit
+
+# An interval of the mistake probability wider than this says next to nothing.
+WIDE = 0.2
+# With half of them mistaken, answers say nothing.
+AS_GOOD_AS_CHANCE = 0.49
+NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
+
+
+def summarise(fit: "Fit", width: int) -> str:
+    """Write a fit as lines for people, none longer than a width."""
+    kind = "distance" if fit.likelihood == "exact" else "distance, pseudo-likelihood"
+    lines = [
+        f"{who_said_what(fit)}, {fit.distance} {kind}",
+        "",
+        *_tier_lines(fit, width),
+        "",
+        *_wrapped("theta", _theta_line(fit), width),
+        *_mistake_lines(fit, width),
+        *_wrapped("tiers", _optimality(fit), width),
+        *_wrapped("agreement", _agreement(fit), width),
+        "",
+        *_comparison_lines(fit),
+        "",
+        *textwrap.wrap(fit.verdict(), width),
+    ]
+    return "\n".join(lines)
+
+
+def who_said_what(fit: "Fit") -> str:
+    """Say how many answers there are, of which kind."""
+    n_items = len(fit.tiers.items)
+    if fit.pairwise:
+        noun = "assessor" if fit.n_rankings == 1 else "assessors"
+        return f"{fit.n_rankings:,} {noun} who compared pairs of {n_items} items"
+    noun = "ranking" if fit.n_rankings == 1 else "rankings"
+    return f"{fit.n_rankings:,} {noun} of {n_items} items"
+
+
+def _tier_lines(fit: "Fit", width: int) -> list[str]:
+    digits = len(str(len(fit.tiers)))
+    lines = []
+    for number, tier in enumerate(fit.tiers, start=1):
+        # Names do not break within, only between.
+        names = [str(item).replace(" ", NO_BREAK_SPACE) for item in tier]
+        text = f" ~{NO_BREAK_SPACE}".join(names)
+        lines += textwrap.wrap(
+            text,
+            width,
+            initial_indent=f"  {number:>{digits}}  ",
+            subsequent_indent=" " * (digits + 4),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return [line.replace(NO_BREAK_SPACE, " ") for line in lines]
+
+
+def _wrapped(name: str, text: str, width: int) -> list[str]:
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=f"{name:<11}",
+        subsequent_indent=" " * 11,
+        break_on_hyphens=False,
+    )
+
+
+def _theta_line(fit: "Fit") -> str:
+    estimate = fit.theta_estimate
+    if len(fit.tiers) == 1:
+        return "has no meaning: with one tier all orderings are equally probable"
+    if isinf(fit.theta):
+        return (
+            f"infinite: {what_agrees(fit)} "
+            f"(with 95% confidence it is at least {estimate.interval[0]:.3g})"
+        )
+    low, high = estimate.interval
+    how = "" if estimate.method == "exact" else ", Monte Carlo"
+    settled = "" if estimate.converged else ", NOT CONVERGED: allow more rounds"
+    return (
+        f"{fit.theta:.4f}  (standard error {estimate.standard_error:.4f}, "
+        f"95% interval {low:.4f} to {high:.4f}{how}{settled})"
+    )
+
+
+def what_agrees(fit: "Fit") -> str:
+    """Say what agrees with the tiers where theta is infinite."""
+    if fit.mistake_probability is not None:
+        return "everybody's opinion agrees with the tiers, and answers that do not are mistakes"
+    return f"every {'answer' if fit.pairwise else 'ranking'} agrees with the tiers"
+
+
+def _mistake_lines(fit: "Fit", width: int) -> list[str]:
+    if fit.mistake_probability is None or fit.mistake_interval is None:
+        return []
+    return _wrapped("mistakes", mistakes_in_words(fit), width)
+
+
+def mistakes_in_words(fit: "Fit") -> str:
+    """Say how many answers are mistaken, and whether that can be told."""
+    if fit.mistake_probability is None or fit.mistake_interval is None:
+        return ""
+    low, high = fit.mistake_interval
+    text = (
+        f"{fit.mistake_probability:.1%} of the answers are mistaken "
+        f"(95% interval {low:.1%} to {high:.1%})"
+    )
+    if high - low > WIDE:
+        return f"{text}; these answers hardly tell mistakes from differing opinions"
+    if high > AS_GOOD_AS_CHANCE:
+        return f"{text}; the answers are as if drawn by lot"
+    return text
+
+
+def _optimality(fit: "Fit") -> str:
+    if len(fit.tiers) == 1:
+        return "one, with all items: there is nothing to choose"
+    if not fit.optimal:
+        how = f"found by {fit.method}, not proved best"
+        return f"{how}; at most {fit.gap:.1%} of the distance to gain" if fit.gap else how
+    if fit.n_optima == 1:
+        return f"proved best of their sizes by {fit.method}, and the only best"
+    if fit.n_optima is None and not fit.alternatives:
+        return f"proved best of their sizes by {fit.method}"
+    number = "several" if fit.n_optima is None else str(fit.n_optima)
+    return (
+        f"proved best of their sizes by {fit.method}; {number} tiers are equally good, "
+        f"such as {fit.alternatives[0]}"
+    )
+
+
+def _agreement(fit: "Fit") -> str:
+    if len(fit.tiers) == 1:
+        return "none to speak of with one tier"
+    return f"{fit.agreement:.1%} of {what_is_ordered(fit)} in tier order"
+
+
+def what_is_ordered(fit: "Fit") -> str:
+    """Say what is, or is not, in tier order."""
+    if fit.pairwise:
+        return "answers about items of different tiers are"
+    return "pairs from different tiers are ranked"
+
+
+def _comparison_lines(fit: "Fit") -> list[str]:
+    header = f"{'':<18}{'tiers':>6}{'theta':>9}{'log-likelihood':>17}{'criterion':>12}"
+    rows = [("these tiers", len(fit.tiers), fit.theta, fit.log_likelihood, fit.criterion)]
+    rows += [
+        (other.name, len(other.tiers), other.theta, other.log_likelihood, other.criterion)
+        for other in fit.references
+    ]
+    error = fit.log_likelihood_error
+    note = (
+        [f"log-likelihood and criterion are estimates, standard error {error:.2g}"] if error else []
+    )
+    return [
+        header,
+        *(
+            f"{name:<18}{tiers:>6}{theta:>9.4f}{log_likelihood:>17.2f}{criterion:>12.2f}"
+            for name, tiers, theta, log_likelihood, criterion in rows
+        ),
+        *note,
+    ]

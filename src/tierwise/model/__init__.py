@@ -1,0 +1,1 @@
+"""The clustered Mallows model and the priors of its parameters."""

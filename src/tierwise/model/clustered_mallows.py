@@ -1,0 +1,360 @@
+"""The clustered Mallows model: a distribution over orderings around tiers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from tierwise._util.random import RandomSource, as_generator
+from tierwise.data.rankings import Rankings
+from tierwise.distances.named import get_distance
+from tierwise.errors import InputError, TooLargeError
+from tierwise.model.rank_tiers import RankTierProbabilities, from_expected_table, from_sequences
+from tierwise.partition.base import ExactPartition
+from tierwise.partition.choose import DEFAULT_BUDGET, partition_function
+from tierwise.partition.theta import check_theta, decay_by_units
+from tierwise.tiers.ordered_partition import Tiers
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tierwise._util.estimate import Estimate
+    from tierwise.data.preferences import Preferences
+    from tierwise.distances.base import Distance
+    from tierwise.partition.base import PartitionFunction
+    from tierwise.partition.distribution import DistanceDistribution
+
+# Where Monte Carlo has to stand in, the same model gives the same answer every time.
+_SEED = 0
+# Steps of a Metropolis chain are this times the square of the number of items: each pair of
+# places is then tried ten times.
+_STEPS_PER_SQUARE = 5
+
+
+@dataclass(frozen=True, repr=False)
+class ClusteredMallows:
+    r"""The clustered Mallows model: orderings scattered around tiers.
+
+    An ordering of ``n`` items has the probability
+
+    .. math:: f(\pi) = \exp(-\theta\, d(\pi, z)) / \Psi(\theta),
+              \qquad \Psi(\theta) = \sum_\sigma \exp(-\theta\, d(\sigma, z)),
+
+    where ``z`` are tiers of sizes ``n_1, ..., n_L``. The places of the ordering are cut into blocks
+    of these sizes, and ``d`` compares the blocks with the tiers. The order within a block does not
+    matter: all items of a tier are alike. With tiers of one item each this is the Mallows model,
+    with a single tier the uniform distribution.
+
+    Parameters
+    ----------
+    tiers
+        The consensus, an ordered partition of the items.
+    theta
+        Concentration, a finite number of 0 or more: 0 is the uniform distribution; the larger, the
+        closer orderings keep to the tiers.
+    distance
+        "kendall": pairs of items in different blocks that are reversed or tied in the tiers.
+        "hamming": items outside the block of their tier. "footrule" and "spearman": how far block
+        and tier lie apart, by their mean places, summed over items, plain or squared.
+    budget
+        Most steps that the recursion may take, some nanoseconds each. Where it takes more,
+        quantities are estimated, and say so.
+
+    Notes
+    -----
+    The support is all ``n!`` orderings. Strict Kendall models and Hamming models are exact for
+    thousands of items. All others are exact as long as ``(n_1 + 1) ... (n_L + 1)`` is at most some
+    millions.
+
+    References
+    ----------
+    Piancastelli and Friel, Clustered Mallows Model.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> tiers = tw.Tiers([["tuna"], ["squid", "egg"]])
+    >>> model = tw.ClusteredMallows(tiers, theta=1.0)
+    >>> model
+    ClusteredMallows(tuna > squid ~ egg, theta=1.0, distance='kendall')
+    >>> rankings = tw.Rankings.from_orderings([["tuna", "egg", "squid"], ["egg", "tuna", "squid"]])
+    >>> model.distances(rankings)
+    array([0., 2.])
+    >>> model.log_prob(rankings).round(4)
+    array([-0.9327, -2.9327])
+    >>> model.mean_distance()
+    0.4260... (exact, recursion)
+    >>> model.sample(1000, rng=1)
+    Rankings(1,000 rankings of 3 items, complete, 6 distinct)
+    """
+
+    tiers: Tiers
+    theta: float
+    distance: str | Distance = "kendall"
+    budget: float = DEFAULT_BUDGET
+
+    def __post_init__(self) -> None:
+        """Check what was given."""
+        if not isinstance(self.tiers, Tiers):
+            raise InputError(
+                f"the model needs Tiers, such as Tiers([['a'], ['b', 'c']]); got {self.tiers!r}"
+            )
+        object.__setattr__(self, "theta", check_theta(self.theta, infinite="refused"))
+        get_distance(self.distance)
+
+    @cached_property
+    def partition(self) -> PartitionFunction:
+        """The partition function of the sizes and the distance, for any theta."""
+        return partition_function(self.tiers.sizes, self.distance, budget=self.budget, rng=_SEED)
+
+    @property
+    def _sizes(self) -> npt.NDArray[np.int64]:
+        return np.array(self.tiers.sizes, dtype=np.int64)
+
+    def log_partition(self) -> Estimate:
+        """Log partition function, with its standard error where it is estimated."""
+        return self.partition.log_value(self.theta)
+
+    def mean_distance(self) -> Estimate:
+        """Mean distance of an ordering from the tiers."""
+        return self.partition.mean(self.theta)
+
+    def var_distance(self) -> Estimate:
+        """Variance of the distance of an ordering from the tiers."""
+        return self.partition.variance(self.theta)
+
+    def distance_distribution(self) -> DistanceDistribution:
+        """Return the number of orderings at each distance.
+
+        Its ``probabilities(theta)`` are those of the model.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> model = tw.ClusteredMallows(tw.Tiers([["a"], ["b", "c"]]), theta=0.5)
+        >>> list(model.distance_distribution().counts)
+        [2, 4]
+        """
+        return self.partition.distribution()
+
+    def distances(self, rankings: Rankings) -> npt.NDArray[np.float64]:
+        """Distance of each answer from the tiers, in the order given.
+
+        Parameters
+        ----------
+        rankings
+            Complete rankings of the items of the tiers.
+        """
+        sequences = self._sequences(rankings)
+        return get_distance(self.distance).between(sequences, self.tiers.sizes)[rankings.pattern_of]
+
+    def log_prob(self, rankings: Rankings | Preferences) -> npt.NDArray[np.float64]:
+        """Log probability of each answer, in the order given.
+
+        That of an incomplete answer, or of pairwise preferences, is summed over all complete
+        orderings that agree with it. The error is that of `log_partition`, the same for every
+        answer.
+
+        Parameters
+        ----------
+        rankings
+            Rankings of the items of the tiers, or preferences among them.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> model = tw.ClusteredMallows(tw.Tiers([["a"], ["b", "c"]]), theta=1.0)
+        >>> best = tw.Rankings.from_orderings([["a"], ["b"]], items="abc", unranked="below")
+        >>> np.exp(model.log_prob(best)).round(3)
+        array([0.787, 0.107])
+        """
+        log_partition = float(self.log_partition())
+        if isinstance(rankings, Rankings) and rankings.is_complete:
+            return -self.theta * self.distances(rankings) - log_partition
+        from tierwise.answers.dispatch import answers_of
+
+        labels = self.tiers.label_array(rankings.items)
+        answers = answers_of(
+            rankings,
+            self.tiers.sizes,
+            get_distance(self.distance),
+            as_generator(_SEED),
+            most_work=self.budget,
+        )
+        return answers.log_weights(labels, self.theta) - log_partition
+
+    def log_pseudo_likelihood(self, rankings: Rankings) -> npt.NDArray[np.float64]:
+        """Log pseudo-likelihood of each answer, in the order given.
+
+        Places are filled from the first to the last. Among the tiers with items left, the best
+        weighs 1 and any other ``exp(-theta c)``, where ``c`` is its number of items left; the item
+        is then any of these. The paper uses it for the probability, whatever the distance.
+
+        Parameters
+        ----------
+        rankings
+            Complete rankings of the items of the tiers.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> model = tw.ClusteredMallows(tw.Tiers([[1, 2], [3, 4]]), theta=0.5)
+        >>> model.log_pseudo_likelihood(tw.Rankings.from_orderings([[1, 3, 2, 4]])).round(3)
+        array([-3.487])
+        """
+        from tierwise._kernels.pseudo import log_pseudo
+
+        sequences = self._sequences(rankings)
+        values = log_pseudo(sequences, self._sizes, self._pseudo_decay(), self.theta)
+        return values[rankings.pattern_of]
+
+    def sample(
+        self,
+        n_rankings: int,
+        rng: RandomSource = None,
+        *,
+        method: Literal["auto", "exact", "mcmc"] = "auto",
+        steps: int | None = None,
+    ) -> Rankings:
+        """Draw orderings from the model.
+
+        Parameters
+        ----------
+        n_rankings
+            How many.
+        rng
+            A seed, for the same draws every time.
+        method
+            "exact" gives independent draws from the model itself. "mcmc" is the paper's Metropolis
+            sampler: each draw is the end of a chain of its own, close to the model if ``steps`` are
+            many. "auto" is exact where affordable.
+        steps
+            For "mcmc", the random transpositions of each chain.
+        """
+        _check_count("n_rankings", n_rankings, least=1)
+        if method not in ("auto", "exact", "mcmc"):
+            raise InputError(f"there is no method {method!r}: use auto, exact or mcmc")
+        generator = as_generator(rng)
+        return self._deal(self._draw(n_rankings, generator, method, steps), generator)
+
+    def sample_pseudo(self, n_rankings: int, rng: RandomSource = None) -> Rankings:
+        """Draw orderings from the pseudo-likelihood, the paper's proposal for importance sampling.
+
+        Parameters
+        ----------
+        n_rankings
+            How many.
+        rng
+            A seed, for the same draws every time.
+        """
+        from tierwise._kernels.pseudo import draw_pseudo
+
+        _check_count("n_rankings", n_rankings, least=1)
+        generator = as_generator(rng)
+        sequences = draw_pseudo(self._sizes, self._pseudo_decay(), n_rankings, generator)
+        return self._deal(sequences, generator)
+
+    def rank_tier_probabilities(
+        self,
+        *,
+        method: Literal["auto", "exact", "monte-carlo"] = "auto",
+        draws: int = 10_000,
+        rng: RandomSource = None,
+    ) -> RankTierProbabilities:
+        """Probability that a place holds an item of a tier.
+
+        Parameters
+        ----------
+        method
+            "exact", "monte-carlo" (from samples of the model), or "auto": exact where affordable.
+        draws
+            For "monte-carlo", the number of samples.
+        rng
+            For "monte-carlo", a seed.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> model = tw.ClusteredMallows(tw.Tiers([["a"], ["b", "c"]]), theta=1.0)
+        >>> model.rank_tier_probabilities().probabilities.round(3)
+        array([[0.787, 0.213],
+               [0.107, 0.893],
+               [0.107, 0.893]])
+        """
+        if method not in ("auto", "exact", "monte-carlo"):
+            raise InputError(f"there is no method {method!r}: use auto, exact or monte-carlo")
+        if method == "exact" or (method == "auto" and self.partition.exact):
+            table = self._exact_partition("monte-carlo").expected_table(self.theta)
+            return from_expected_table(table, self.tiers.sizes)
+        _check_count("draws", draws, least=2)
+        sequences = self._draw(draws, as_generator(rng), "auto", None)
+        return from_sequences(sequences, self.tiers.sizes)
+
+    def _exact_partition(self, alternative: str) -> ExactPartition:
+        """Return the partition function if it is exact, else name another method."""
+        if not isinstance(self.partition, ExactPartition):
+            raise TooLargeError(
+                f"sizes {self.tiers.sizes} are beyond exact methods for the "
+                f"{self.partition.distance.name} distance: use "
+                f'method="{alternative}", or raise the budget of the model'
+            )
+        return self.partition
+
+    def _draw(
+        self,
+        n_rows: int,
+        rng: np.random.Generator,
+        method: Literal["auto", "exact", "mcmc"],
+        steps: int | None,
+    ) -> npt.NDArray[np.int64]:
+        """Draw orderings, as the tiers of their items place by place."""
+        if method == "exact" or (method == "auto" and self.partition.exact):
+            return self._exact_partition("mcmc").draw_sequences(self.theta, n_rows, rng)
+        from tierwise._kernels.metropolis import walk
+
+        sizes = self._sizes
+        n_items = int(sizes.sum())
+        steps = _STEPS_PER_SQUARE * n_items * n_items if steps is None else steps
+        _check_count("steps", steps, least=1)
+        rule = get_distance(self.distance).rule(self.tiers.sizes)
+        # Chains start at the tiers themselves, at a distance of 0.
+        sequences = np.tile(np.repeat(np.arange(len(sizes)), sizes), (n_rows, 1))
+        units = np.zeros(n_rows, dtype=np.int64)
+        theta = self.theta * rule.unit
+        walk(sequences, sizes, theta, rule.misplaced, rule.placing, steps, units, rng)
+        return sequences
+
+    def _pseudo_decay(self) -> npt.NDArray[np.float64]:
+        return decay_by_units(self.theta, 1.0, max(self.tiers.sizes))
+
+    def _sequences(self, rankings: Rankings) -> npt.NDArray[np.int64]:
+        """Tier of the item in each place, for each distinct answer."""
+        labels = self.tiers.label_array(rankings.items)
+        if not rankings.is_complete:
+            raise InputError(
+                "distances and pseudo-likelihoods need complete rankings without ties: "
+                f"got {rankings!r}. Incomplete ones have a probability: use log_prob"
+            )
+        return labels[np.argsort(rankings.patterns, axis=1)]
+
+    def _deal(self, sequences: npt.NDArray[np.int64], rng: np.random.Generator) -> Rankings:
+        """Turn label sequences into rankings, items of a tier being alike."""
+        from tierwise._kernels.sequences import deal_items
+
+        items = self.tiers.items
+        by_label = np.argsort(self.tiers.label_array(items), kind="stable")
+        orderings = deal_items(sequences, self._sizes, by_label, rng)
+        return Rankings.from_order_array(items, orderings)
+
+    def __repr__(self) -> str:
+        name = get_distance(self.distance).name
+        return f"ClusteredMallows({self.tiers}, theta={self.theta!r}, distance={name!r})"
+
+
+def _check_count(name: str, count: int, *, least: int) -> None:
+    """Raise if a number of things is not whole or too small."""
+    if not isinstance(count, (int, np.integer)) or count < least:
+        raise InputError(f"{name} must be a whole number, at least {least}; got {count!r}")

@@ -1,0 +1,218 @@
+"""What is believed about theta and about sizes before any ranking is seen."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import inf, lgamma, log, log1p
+from numbers import Real
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise.errors import InputError
+from tierwise.tiers.sizes import Sizes, check_sizes
+
+_Floats = NDArray[np.float64]
+
+# A mistake probability of 0 could not be left again: no mistake would be possible.
+_LEAST_PROBABILITY = 1e-12
+
+SizesPrior: TypeAlias = (
+    Literal["uniform", "penalised"] | Mapping[Sizes, float] | Callable[[Sizes], float]
+)
+"""The name of a prior of sizes, probabilities by sizes, or a function that gives their log, both
+up to a constant."""
+
+
+class ThetaPrior(Protocol):
+    """Anything with a log density, up to a constant, at each of many thetas."""
+
+    def log_density(self, theta: _Floats) -> _Floats:
+        """Log of the density; ``-inf`` where it is zero."""
+
+
+@dataclass(frozen=True)
+class Gamma:
+    """Gamma distribution of theta.
+
+    Parameters
+    ----------
+    shape, rate
+        The density is proportional to ``theta ** (shape - 1) * exp(-rate * theta)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Gamma(2, 2).log_density(np.array([1.0]))
+    array([-0.61370564])
+    """
+
+    shape: float = 2.0
+    rate: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not (0 < self.shape < inf and 0 < self.rate < inf):
+            raise InputError(
+                "a Gamma prior of theta has a positive shape and a positive rate, such as (2, 2); "
+                f"got ({self.shape!r}, {self.rate!r})"
+            )
+
+    def log_density(self, theta: _Floats) -> _Floats:
+        """Log of the density at each theta."""
+        constant = self.shape * log(self.rate) - lgamma(self.shape)
+        return constant + (self.shape - 1) * np.log(theta) - self.rate * theta
+
+
+@dataclass(frozen=True)
+class Beta:
+    """Beta distribution of the probability of a mistake, cut off at one half.
+
+    Parameters
+    ----------
+    mistakes, right
+        The density is proportional to ``p ** (mistakes - 1) * (1 - p) ** (right - 1)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> probability = Beta(1, 3).draw(n_mistakes=10, n_answers=100, rng=np.random.default_rng(1))
+    >>> 0 < probability < 0.5
+    True
+    """
+
+    mistakes: float = 1.0
+    right: float = 3.0
+
+    def __post_init__(self) -> None:
+        if not (0 < self.mistakes < inf and 0 < self.right < inf):
+            raise InputError(
+                "a Beta prior of the mistake probability has two positive parameters, such as "
+                f"(1, 3); got ({self.mistakes!r}, {self.right!r})"
+            )
+
+    def _shapes(self, n_mistakes: float, n_answers: float) -> tuple[float, float]:
+        return self.mistakes + n_mistakes, self.right + n_answers - n_mistakes
+
+    def log_density(
+        self, probability: float, n_mistakes: float = 0.0, n_answers: float = 0.0
+    ) -> float:
+        """Log density of the probability, given how many of the answers are mistaken."""
+        from scipy.special import betainc, betaln
+
+        wrong, right = self._shapes(n_mistakes, n_answers)
+        log_constant = float(betaln(wrong, right) + np.log(betainc(wrong, right, 0.5)))
+        return (wrong - 1) * log(probability) + (right - 1) * log1p(-probability) - log_constant
+
+    def draw(self, n_mistakes: float, n_answers: float, rng: np.random.Generator) -> float:
+        """Draw the probability, given how many of the answers are mistaken."""
+        from scipy.special import betainc, betaincinv
+
+        shapes = self._shapes(n_mistakes, n_answers)
+        share = rng.random() * float(betainc(*shapes, 0.5))
+        # Far more mistakes than not leave nothing below one half that a float can tell from it.
+        probability = float(betaincinv(*shapes, share)) if share > 0.0 else 0.5
+        return min(max(probability, _LEAST_PROBABILITY), 0.5)
+
+
+@dataclass(frozen=True)
+class _FunctionPrior:
+    """A prior that the user gave as a function of theta."""
+
+    function: Callable[[Any], Any]
+
+    def log_density(self, theta: _Floats) -> _Floats:
+        try:
+            values = np.asarray(self.function(theta), dtype=np.float64)
+        except (TypeError, ValueError):  # it takes one number at a time, as those of math do
+            values = np.empty(0)
+        if values.shape != theta.shape:
+            values = np.array([float(self.function(one)) for one in theta.tolist()])
+        return values
+
+
+def as_theta_prior(prior: ThetaPrior | Callable[[Any], Any]) -> ThetaPrior:
+    """Return a prior whose log density takes an array, or say why this is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_theta_prior(lambda theta: -3 * theta).log_density(np.array([1.0, 2.0]))
+    array([-3., -6.])
+    """
+    if hasattr(prior, "log_density"):
+        made: ThetaPrior = prior
+    elif callable(prior):
+        made = _FunctionPrior(prior)
+    else:
+        raise InputError(
+            "prior_theta must be a prior such as Gamma(2, 2), or a function that gives the log "
+            f"density at theta; got {prior!r}"
+        )
+    values = made.log_density(np.geomspace(1e-9, 1e3, 400))
+    if np.isnan(values).any() or (values == inf).any():
+        raise InputError(
+            "prior_theta is not a density: its logarithm is NaN or infinite at some theta between "
+            "0 and 1000; use -inf only where theta is impossible"
+        )
+    if (values == -inf).all():
+        raise InputError(
+            "prior_theta is not a density: its logarithm is -inf everywhere, so that no theta is "
+            "possible"
+        )
+    return made
+
+
+def log_prior_of_sizes(prior: SizesPrior, sizes: Sizes) -> float:
+    """Log prior probability of sizes, up to a constant.
+
+    "uniform" gives all sizes the same; "penalised" makes sizes ``e`` times less probable with every
+    further tier. Sizes that a mapping does not list are impossible.
+
+    Examples
+    --------
+    >>> log_prior_of_sizes("penalised", (2, 1, 1))
+    -3.0
+    >>> log_prior_of_sizes({(2, 2): 3, (1, 3): 1}, (1, 3))
+    0.0
+    >>> log_prior_of_sizes({(2, 2): 3, (1, 3): 1}, (2, 1, 1))
+    -inf
+    """
+    if isinstance(prior, Mapping):
+        return _log_prior_of_listed(prior, sizes)
+    if prior == "uniform":
+        return 0.0
+    if prior == "penalised":
+        return -float(len(sizes))
+    if not callable(prior):
+        raise InputError(
+            'prior_sizes must be "uniform", "penalised", probabilities such as {(2, 2): 0.7, '
+            "(1, 3): 0.3}, or a function that gives the log prior probability of sizes; "
+            f"got {prior!r}"
+        )
+    value = float(prior(sizes))
+    if np.isnan(value) or value == inf:
+        raise InputError(
+            f"prior_sizes gives {value} for sizes {sizes}: it must be a log probability, -inf "
+            "where the sizes are impossible"
+        )
+    return value
+
+
+def _log_prior_of_listed(prior: Mapping[Sizes, float], sizes: Sizes) -> float:
+    """Log of what a mapping says about sizes, once all that it says makes sense."""
+    for listed, probability in prior.items():
+        if not isinstance(listed, tuple):
+            raise InputError(f"prior_sizes lists {listed!r}: its keys must be sizes, as (1, 2, 2)")
+        try:
+            check_sizes(listed, sum(sizes))
+        except InputError as error:
+            raise InputError(f"prior_sizes: {error}") from None
+        if not isinstance(probability, Real) or not 0 <= probability < inf:
+            raise InputError(
+                f"prior_sizes gives {probability!r} for sizes {listed}: it must be a probability "
+                "(they need not sum to 1)"
+            )
+    if not any(prior.values()):
+        raise InputError("prior_sizes makes all sizes impossible: give some a positive probability")
+    probability = float(prior.get(sizes, 0.0))
+    return log(probability) if probability else -inf

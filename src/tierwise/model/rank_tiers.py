@@ -1,0 +1,74 @@
+"""How likely each place is to hold an item of each tier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tierwise.tiers.sizes import Sizes
+
+
+@dataclass(frozen=True, eq=False)
+class RankTierProbabilities:
+    """How likely each place is to hold an item of each tier.
+
+    It can be used as the array of its probabilities: ``found[place, tier]``, ``np.asarray(found)``.
+
+    Attributes
+    ----------
+    probabilities
+        ``probabilities[place, tier]``, both counted from 0; rows sum to 1.
+    standard_errors
+        Their Monte Carlo errors; all 0 where the probabilities are exact.
+    method
+        "exact" or "monte-carlo".
+    """
+
+    probabilities: npt.NDArray[np.float64]
+    standard_errors: npt.NDArray[np.float64]
+    method: str
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return probabilities by place and tier, counted from 0."""
+        return self.probabilities[index]
+
+    def __array__(
+        self,
+        dtype: npt.DTypeLike | None = None,
+        copy: bool | None = None,  # noqa: FBT001 - numpy calls it so
+    ) -> npt.NDArray[Any]:
+        """Return the probabilities, for numpy."""
+        return np.array(self.probabilities, dtype=dtype, copy=copy)
+
+    @property
+    def exact(self) -> bool:
+        """Whether there is no Monte Carlo error in them."""
+        return self.method == "exact"
+
+
+def from_expected_table(table: npt.NDArray[np.float64], sizes: Sizes) -> RankTierProbabilities:
+    """Exact probabilities from the expected number of items of each tier in each block."""
+    probabilities = np.repeat(table / np.array(sizes)[:, None], sizes, axis=0)
+    return RankTierProbabilities(probabilities, np.zeros_like(probabilities), "exact")
+
+
+def from_sequences(sequences: npt.NDArray[np.int64], sizes: Sizes) -> RankTierProbabilities:
+    """Estimated probabilities from the tiers, place by place, of sampled orderings."""
+    block_sizes = np.array(sizes, dtype=np.int64)
+    starts = np.cumsum(block_sizes) - block_sizes
+    means, errors = [], []
+    for tier in range(len(sizes)):
+        # Places of a block are alike: their average is a better estimate than each alone.
+        shares = np.add.reduceat(sequences == tier, starts, axis=1, dtype=np.int64) / block_sizes
+        means.append(shares.mean(axis=0))
+        errors.append(shares.std(axis=0, ddof=1) / len(sequences) ** 0.5)
+    return RankTierProbabilities(
+        np.repeat(np.transpose(means), sizes, axis=0),
+        np.repeat(np.transpose(errors), sizes, axis=0),
+        "monte-carlo",
+    )

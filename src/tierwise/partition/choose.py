@@ -1,0 +1,161 @@
+"""The partition function: the sum of ``exp(-theta d)`` over all orderings, exact where affordable.
+
+======================  =================================================================
+``"closed"``            strict consensus, Kendall: any number of items
+``"rook"``              Hamming: any sizes, thousands of items
+``"recursion"``         any distance; work grows with ``(n_1 + 1) ... (n_L + 1)``
+``"anchored"``          Kendall, any sizes; an estimate with its standard error, a good one for
+                        many small tiers
+``"path"``              any distance and sizes; an estimate with its standard error
+``"importance"``        the paper's estimator; an estimate with its standard error
+======================  =================================================================
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from tierwise.distances.named import get_distance
+from tierwise.errors import InputError
+from tierwise.partition import anchored, closed, importance, path, recursion, rook
+from tierwise.partition.base import Moments, PartitionFunction
+from tierwise.partition.distribution import DistanceDistribution
+from tierwise.tiers.sizes import check_sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tierwise._util.estimate import Estimate
+    from tierwise._util.random import RandomSource
+    from tierwise.distances.base import Distance
+
+__all__ = [
+    "DEFAULT_BUDGET",
+    "DistanceDistribution",
+    "Method",
+    "Moments",
+    "PartitionFunction",
+    "log_partition",
+    "partition_function",
+]
+
+Method: TypeAlias = Literal["auto", "closed", "rook", "recursion", "anchored", "path", "importance"]
+
+# Steps of the recursion for one theta: about a second, and some hundred megabytes.
+DEFAULT_BUDGET = 2e8
+
+
+def partition_function(
+    sizes: Iterable[int],
+    distance: str | Distance = "kendall",
+    *,
+    method: Method = "auto",
+    budget: float = DEFAULT_BUDGET,
+    draws: int | None = None,
+    rng: RandomSource = None,
+) -> PartitionFunction:
+    """Partition function of given sizes and distance, ready for many thetas.
+
+    Parameters
+    ----------
+    sizes
+        Sizes of the tiers, best tier first.
+    distance
+        Name of a distance, or a distance.
+    method
+        "auto" takes an exact method if one is affordable; if none is, "anchored" for small tiers
+        and the kendall distance, else "path". This is decided from the sizes, before anything is
+        computed.
+    budget
+        Most steps that the recursion may take for one theta, some nanoseconds each.
+    draws
+        For "importance" the number of draws; for "anchored" that of each of 16 batches; for "path"
+        the number of sweeps over the items that each chain makes at each theta of the path.
+    rng
+        Seed for what is estimated.
+
+    Examples
+    --------
+    >>> psi = partition_function((1, 1, 1, 2, 3, 2))
+    >>> psi
+    <partition function of sizes (1, 1, 1, 2, 3, 2), kendall distance, by recursion (exact)>
+    >>> round(psi.log_value(0.25), 6)
+    10.445639
+    >>> round(psi.mean(0.25), 3), round(psi.variance(0.25), 3)
+    (15.223, 25.332)
+    """
+    checked = check_sizes(sizes)
+    chosen = get_distance(distance)
+    if method not in get_args(Method):
+        raise InputError(
+            f"there is no method {method!r}: use one of " + ", ".join(get_args(Method))
+        )
+    if draws is not None and draws < 2:
+        raise InputError(f"draws must be at least 2; got {draws}")
+    if method == "auto":
+        method = choose_method(checked, chosen, budget)
+    if method == "closed":
+        if not closed.applies(checked, chosen):
+            raise InputError(
+                'method "closed" is for the kendall distance and tiers of one item each; '
+                f'got {chosen.name} and sizes {checked}: use method="auto"'
+            )
+        return closed.ClosedPartition(checked, chosen)
+    if method == "rook":
+        if not rook.applies(checked, chosen):
+            raise InputError(
+                f'method "rook" is for the hamming distance, not {chosen.name}: use method="auto"'
+            )
+        return rook.RookPartition(checked, chosen)
+    if method == "recursion":
+        recursion.refuse_too_many(checked, budget)
+        return recursion.RecursionPartition(checked, chosen)
+    if method == "anchored":
+        if not anchored.applies(checked, chosen):
+            raise InputError(
+                f'method "anchored" is for the kendall distance, not {chosen.name}: use '
+                'method="auto"'
+            )
+        return anchored.AnchoredPartition(checked, chosen, batch=draws, rng=rng)
+    if method == "path":
+        return path.PathPartition(checked, chosen, sweeps=draws, rng=rng)
+    return importance.ImportancePartition(checked, chosen, draws=draws, rng=rng)
+
+
+def choose_method(sizes: tuple[int, ...], distance: Distance, budget: float) -> Method:
+    """Return the method that "auto" stands for, from the sizes alone."""
+    if closed.applies(sizes, distance):
+        return "closed"
+    if rook.applies(sizes, distance):
+        return "rook"
+    if recursion.is_affordable(sizes, budget):
+        return "recursion"
+    return "anchored" if anchored.is_worthwhile(sizes, distance) else "path"
+
+
+def log_partition(
+    sizes: Iterable[int],
+    theta: float,
+    distance: str | Distance = "kendall",
+    *,
+    method: Method = "auto",
+    budget: float = DEFAULT_BUDGET,
+    draws: int | None = None,
+    rng: RandomSource = None,
+) -> Estimate:
+    """Log partition function: the log of the sum of ``exp(-theta d)`` over all orderings.
+
+    Parameters
+    ----------
+    sizes, distance, method, budget, draws, rng
+        As for `partition_function`, which is the better choice if many thetas are wanted.
+    theta
+        Concentration, 0 or more.
+
+    Examples
+    --------
+    >>> log_partition((3, 3, 3, 3, 3), theta=0.25)
+    17.894449969153... (exact, recursion)
+    """
+    psi = partition_function(sizes, distance, method=method, budget=budget, draws=draws, rng=rng)
+    return psi.log_value(theta)

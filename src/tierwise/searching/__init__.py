@@ -1,0 +1,1 @@
+"""Which tiers? How many there are, and how large."""

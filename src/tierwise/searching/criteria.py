@@ -1,0 +1,91 @@
+"""What makes one size vector better than another.
+
+==================  ==========================================================================
+``"likelihood"``    the paper's I: the log-likelihood at the best tiers and theta, less the log of
+                    the number of tiers of these sizes. The default.
+``"evidence"``      the log probability of the rankings given the sizes only, tiers and theta being
+                    averaged over; with a prior over sizes it gives posterior probabilities.
+``"agreement"``     the paper's D: the share of pairs of different tiers that the rankings order as
+                    the tiers do. Alone it drifts to degenerate tiers, such as all items but one
+                    against the last: it is for narrowing a search only.
+``"both"``          D to narrow, I to decide: of the size vectors with equally many tiers, those
+                    that D likes best are compared by I.
+==================  ==========================================================================
+"""
+
+from dataclasses import dataclass
+from math import ceil, inf, isnan
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+from tierwise.errors import InputError
+from tierwise.model.priors import SizesPrior, log_prior_of_sizes
+from tierwise.searching.costs import Depth
+from tierwise.tiers.sizes import Sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tierwise.searching.evaluate import Evaluation
+
+Criterion: TypeAlias = Literal["likelihood", "evidence", "agreement", "both"]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Tells how good size vectors are, by a criterion.
+
+    Attributes
+    ----------
+    criterion
+        Name of the criterion.
+    prior_sizes
+        Log prior of size vectors, for the evidence.
+    shortlist
+        For "both": the share of size vectors, among those with equally many tiers, that are
+        compared by I.
+    """
+
+    criterion: Criterion
+    prior_sizes: SizesPrior = "uniform"
+    shortlist: float = 0.25
+
+    def __post_init__(self) -> None:
+        if self.criterion not in get_args(Criterion):
+            known = ", ".join(f'"{name}"' for name in get_args(Criterion))
+            raise InputError(f"criterion must be one of {known}; got {self.criterion!r}")
+        if not 0 < self.shortlist <= 1:
+            raise InputError(
+                f"shortlist must be a share, above 0 and up to 1; got {self.shortlist:g}"
+            )
+
+    @property
+    def depth(self) -> Depth:
+        """What must be computed for a size vector to be judged."""
+        return "likelihood" if self.criterion == "both" else self.criterion
+
+    def score(self, evaluation: "Evaluation") -> float:
+        """Return how good a size vector is, more being better; minus infinity if unknown."""
+        if self.criterion == "agreement":
+            value = evaluation.agreement
+        elif self.criterion == "evidence":
+            value = evaluation.log_evidence + log_prior_of_sizes(self.prior_sizes, evaluation.sizes)
+        else:
+            value = evaluation.criterion
+        return -inf if isnan(value) else value
+
+    def error(self, evaluation: "Evaluation") -> float:
+        """Return the standard error of that."""
+        if self.criterion == "evidence":
+            return evaluation.log_evidence_error
+        return evaluation.log_likelihood_error
+
+    def narrow(self, evaluations: "Iterable[Evaluation]") -> list[Sizes]:
+        """Keep the size vectors with the best agreement, for each number of tiers."""
+        by_number: dict[int, list[Evaluation]] = {}
+        for evaluation in evaluations:
+            by_number.setdefault(len(evaluation.sizes), []).append(evaluation)
+        kept: list[Sizes] = []
+        for group in by_number.values():
+            ranked = sorted(group, key=lambda one: (one.agreement, one.sizes), reverse=True)
+            kept += [one.sizes for one in ranked[: ceil(self.shortlist * len(ranked))]]
+        return kept

@@ -1,0 +1,195 @@
+"""Evaluate size vectors: each once, the costly ones side by side."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._util.estimate import Estimate
+from tierwise._util.progress import Progress, track
+from tierwise._util.tasks import stream_tasks
+from tierwise.consensus.find import find_consensus
+from tierwise.data.counts import Counts, Numbers, block_counts, blocks_are_known, count_open_answers
+from tierwise.data.preferences import Preferences
+from tierwise.data.rankings import Rankings
+from tierwise.distances.base import Distance
+from tierwise.fitting.agreement import agreement_of_counts
+from tierwise.fitting.fit import Settings, Solution, solve_sizes
+from tierwise.model.priors import Gamma
+from tierwise.partition.choose import partition_function
+from tierwise.partition.interpolated import for_many_thetas
+from tierwise.searching.costs import DEPTHS, SEARCH_BUDGET, Depth, consensus_method, seconds_of
+from tierwise.searching.evidence import log_evidence
+from tierwise.searching.open_evidence import log_evidence_of_answers
+from tierwise.tiers.sizes import Sizes, log_number_of_tiers
+
+# Work of a batch: long enough to outweigh handing it over, short enough to show progress.
+_SECONDS_OF_A_BATCH = 0.25
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """All that the value of a size vector depends on besides the sizes.
+
+    Attributes
+    ----------
+    data
+        Counts where there can be some, else the rankings or preferences.
+    pairs
+        How often each item is above each other.
+    distance
+        The distance.
+    prior_theta
+        The prior of theta, for the evidence.
+    entropy
+        What the seeds of all size vectors are made of.
+    """
+
+    data: Rankings | Counts | Preferences
+    pairs: Numbers
+    distance: Distance
+    prior_theta: Gamma
+    entropy: int
+
+    @property
+    def open_answers(self) -> int:
+        """Number of distinct answers that agree with several complete orderings."""
+        return count_open_answers(self.data)
+
+    def seed(self, sizes: Sizes) -> np.random.SeedSequence:
+        """Return the seed of a size vector: the same whenever and wherever it is evaluated."""
+        return np.random.SeedSequence(self.entropy, spawn_key=sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What is known about a size vector; NaN stands for what was not computed."""
+
+    sizes: Sizes
+    depth: Depth
+    labels: NDArray[np.int64]
+    optimal: bool
+    agreement: float
+    theta: float = nan
+    log_likelihood: float = nan
+    log_likelihood_error: float = 0.0
+    log_evidence: float = nan
+    log_evidence_error: float = 0.0
+
+    @property
+    def criterion(self) -> float:
+        """The paper's I."""
+        return self.log_likelihood - log_number_of_tiers(self.sizes)
+
+
+def evaluate_sizes(setting: Setting, sizes: Sizes, depth: Depth) -> Evaluation:
+    """Find the best tiers of given sizes and say how good they are."""
+    rng = np.random.default_rng(setting.seed(sizes))
+    method = consensus_method(sizes, setting.distance)
+    if (
+        depth == "agreement"
+        and not isinstance(setting.data, Preferences)
+        and setting.open_answers == 0
+    ):
+        costs = setting.distance.costs(block_counts(setting.data, sizes))
+        consensus = find_consensus(costs, sizes, method=method, rng=rng)
+        agreement = agreement_of_counts(setting.pairs, consensus.labels).overall
+        return Evaluation(sizes, depth, consensus.labels, consensus.optimal, agreement)
+    settings = Settings(
+        method=method, partition_seed=setting.entropy, partition_budget=SEARCH_BUDGET
+    )
+    solution = solve_sizes(setting.data, sizes, setting.distance, settings, rng)
+    labels = solution.consensus.labels
+    evidence = Estimate(nan, method="none")
+    if depth == "evidence":
+        evidence = _evidence(setting, solution, rng)
+    return Evaluation(
+        sizes=sizes,
+        depth=depth,
+        labels=labels,
+        optimal=solution.consensus.optimal,
+        agreement=agreement_of_counts(setting.pairs, labels).overall,
+        theta=solution.theta.value,
+        log_likelihood=solution.log_likelihood,
+        log_likelihood_error=solution.log_likelihood_error,
+        log_evidence=float(evidence),
+        log_evidence_error=evidence.standard_error,
+    )
+
+
+def _evidence(setting: Setting, solution: Solution, rng: np.random.Generator) -> Estimate:
+    """Log probability of the data given the sizes; the best tiers are where to look first."""
+    labels, distance = solution.consensus.labels, setting.distance
+    sizes: Sizes = tuple(np.bincount(labels).tolist())
+    partition = for_many_thetas(
+        partition_function(sizes, distance, budget=SEARCH_BUDGET, rng=setting.entropy)
+    )
+    data = setting.data
+    if isinstance(data, Counts) or blocks_are_known(data, sizes):
+        blocks = block_counts(data, sizes)
+        value = log_evidence(blocks, distance, partition, setting.prior_theta)
+        return Estimate(value, method="recursion")
+    return log_evidence_of_answers(data, distance, partition, setting.prior_theta, labels, rng)
+
+
+def evaluate_batch(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> list[Evaluation]:
+    """Evaluate several size vectors, as one task."""
+    return [evaluate_sizes(setting, sizes, depth) for sizes in batch]
+
+
+class Evaluator:
+    """Remembers the value of every size vector, and computes what it does not know.
+
+    Parameters
+    ----------
+    setting
+        What is evaluated.
+    workers, progress
+        As for `tierwise._util.tasks.stream_tasks` and `tierwise._util.progress.track`.
+    """
+
+    def __init__(self, setting: Setting, workers: int | None, progress: Progress) -> None:
+        self.setting = setting
+        self.known: dict[Sizes, Evaluation] = {}
+        self._workers = workers
+        self._progress = progress
+
+    def evaluate(self, candidates: Iterable[Sizes], depth: Depth, description: str) -> None:
+        """See to it that these size vectors are known in this depth.
+
+        Results are kept as they come, so that an interruption loses only what is under way.
+        """
+        missing = [sizes for sizes in dict.fromkeys(candidates) if not self.is_known(sizes, depth)]
+        if not missing:
+            return
+        setting = self.setting
+        batches = deal(missing, setting, depth)
+        results = stream_tasks(
+            evaluate_batch,
+            [(self.setting, batch, depth) for batch in batches],
+            workers=self._workers,
+        )
+        evaluations = (evaluation for batch in results for evaluation in batch)
+        for evaluation in track(evaluations, description, len(missing), self._progress):
+            self.known[evaluation.sizes] = evaluation
+
+    def is_known(self, sizes: Sizes, depth: Depth) -> bool:
+        """Whether a size vector was evaluated at least so far."""
+        known = self.known.get(sizes)
+        return known is not None and DEPTHS.index(known.depth) >= DEPTHS.index(depth)
+
+
+def deal(candidates: list[Sizes], setting: Setting, depth: Depth) -> list[list[Sizes]]:
+    """Deal size vectors into batches that take about the same time.
+
+    Every batch is then a fair sample of what is still to come, so that the time left can be told
+    from the time taken. Where answers leave something open, each is a batch of its own.
+    """
+    if setting.open_answers > 0:
+        return [[sizes] for sizes in candidates]
+    seconds = {sizes: seconds_of(sizes, setting.distance, depth) for sizes in candidates}
+    n_batches = min(len(candidates), int(sum(seconds.values()) / _SECONDS_OF_A_BATCH) + 1)
+    by_work = sorted(candidates, key=seconds.__getitem__, reverse=True)
+    return [by_work[first::n_batches] for first in range(n_batches)]

@@ -1,0 +1,95 @@
+"""What every way to search works with: candidates, their scores, and the path taken."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from tierwise.searching.criteria import Judge
+from tierwise.searching.evaluate import Evaluator
+from tierwise.searching.size_space import Moves, SizeSpace
+from tierwise.tiers.sizes import Sizes
+
+
+class Exploration:
+    """A search under way.
+
+    Parameters
+    ----------
+    space
+        The size vectors that may be considered.
+    evaluator
+        Computes and remembers their values.
+    judge
+        Says which value is better.
+    moves
+        What neighbours are.
+    sample_neighbours
+        How many neighbours, drawn at random, are tried; None is all.
+    rng
+        For that draw, and for searches that draw themselves.
+    """
+
+    def __init__(
+        self,
+        space: SizeSpace,
+        evaluator: Evaluator,
+        judge: Judge,
+        moves: Moves,
+        sample_neighbours: int | None,
+        rng: np.random.Generator,
+    ) -> None:
+        self.space = space
+        self.evaluator = evaluator
+        self.judge = judge
+        self.rng = rng
+        self.path: list[Sizes] = []
+        self._moves = moves
+        self._sample_neighbours = sample_neighbours
+
+    def evaluate(self, candidates: Iterable[Sizes], description: str) -> None:
+        """Evaluate size vectors as far as their comparison needs it."""
+        wanted = list(candidates)
+        if self.judge.criterion == "both":
+            self.evaluator.evaluate(wanted, "agreement", f"{description}, agreement")
+            wanted = self.judge.narrow(self.evaluator.known[sizes] for sizes in wanted)
+        self.evaluator.evaluate(wanted, self.judge.depth, description)
+
+    def score(self, sizes: Sizes) -> float:
+        """Return how good an evaluated size vector is."""
+        return self.judge.score(self.evaluator.known[sizes])
+
+    @property
+    def n_compared(self) -> int:
+        """Number of allowed size vectors that are evaluated as far as their comparison needs."""
+        known = self.evaluator.known
+        return sum(
+            self.evaluator.is_known(sizes, self.judge.depth)
+            for sizes in known
+            if sizes in self.space
+        )
+
+    def best_of(self, candidates: Iterable[Sizes]) -> Sizes:
+        """Return the best of evaluated size vectors; of equals the one with fewer tiers."""
+        return min(candidates, key=self.order)
+
+    def order(self, sizes: Sizes) -> tuple[float, int, Sizes]:
+        """Sort key of evaluated size vectors, best first."""
+        return (-self.score(sizes), len(sizes), sizes)
+
+    def neighbours(self, sizes: Sizes) -> list[Sizes]:
+        """Return the neighbours of a size vector, or as many of them as are to be tried."""
+        return self._sample(self.space.neighbours(sizes, self._moves))
+
+    def leaps(self, sizes: Sizes) -> list[Sizes]:
+        """Return where to look if no neighbour is better; nowhere with the paper's moves."""
+        return self._sample(self.space.leaps(sizes)) if self._moves != "adjacent" else []
+
+    def _sample(self, candidates: list[Sizes]) -> list[Sizes]:
+        if self._sample_neighbours is None or len(candidates) <= self._sample_neighbours:
+            return candidates
+        drawn = self.rng.choice(len(candidates), self._sample_neighbours, replace=False)
+        return [candidates[number] for number in sorted(drawn.tolist())]
+
+    def step_to(self, sizes: Sizes) -> None:
+        """Add a size vector to the path."""
+        self.path.append(sizes)

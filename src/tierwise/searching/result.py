@@ -1,0 +1,229 @@
+"""Search: which sizes are best, by how much, and what was tried."""
+
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from tierwise._util.provenance import Provenance
+from tierwise.data.frames import Backend, make_frame
+from tierwise.fitting.result import Fit, plain_number, plain_tiers
+from tierwise.searching.criteria import Criterion
+from tierwise.searching.merging import Merging
+from tierwise.tiers.ordered_partition import Tiers
+from tierwise.tiers.sizes import Sizes
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A size vector with its best tiers, and how good they are; NaN is what was not computed.
+
+    Attributes
+    ----------
+    sizes, tiers
+        The sizes, and the best tiers of these sizes.
+    score
+        By what the search compares; minus infinity where it was not computed.
+    criterion
+        The paper's I.
+    criterion_error
+        Its standard error; 0 where the partition function is exact.
+    agreement
+        The paper's D.
+    theta
+        Concentration at the best tiers.
+    log_evidence
+        Log probability of the rankings given the sizes only.
+    log_evidence_error
+        Its standard error; 0 where nothing was estimated.
+    probability
+        Posterior probability of the sizes, among all that were evaluated.
+    optimal
+        Whether it is proved that no tiers of these sizes are better.
+    allowed
+        Whether the sizes meet what was asked for; the strict consensus and the single tier are
+        evaluated for comparison even if they do not.
+    """
+
+    sizes: Sizes
+    tiers: Tiers
+    score: float
+    criterion: float
+    criterion_error: float
+    agreement: float
+    theta: float
+    log_evidence: float
+    log_evidence_error: float
+    probability: float
+    optimal: bool
+    allowed: bool
+
+    @property
+    def name(self) -> str:
+        """What people call these sizes, if they have a name."""
+        if len(self.sizes) == 1:
+            return "no tiers"
+        return "strict consensus" if max(self.sizes) == 1 else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values, as in JSON; None stands for NaN and infinity."""
+        numbers = {
+            name: plain_number(value) for name, value in vars(self).items() if type(value) is float
+        }
+        return {
+            "sizes": list(self.sizes),
+            "tiers": plain_tiers(self.tiers),
+            **numbers,
+            "optimal": self.optimal,
+            "allowed": self.allowed,
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Search:
+    """The best sizes that were found, and all others that were evaluated.
+
+    Attributes
+    ----------
+    best : Fit
+        The fit with the best sizes.
+    leaderboard : tuple of Candidate
+        All size vectors that were evaluated, best first. The strict consensus and the single tier
+        are always among them (unless incomplete answers leave them open).
+    criterion : str
+        What was compared: "likelihood", "evidence", "agreement" or "both".
+    method : str
+        How it was searched: "exhaustive", "greedy", "tabu" or "genetic".
+    exhaustive : bool
+        Whether every size vector that was allowed was compared.
+    path : tuple of tuple of int
+        The size vectors that the search moved through, from its start; for a genetic search the
+        best of each generation; empty for an exhaustive one.
+    start : Merging
+        The merging of near-even pairs that suggests where to start, with its steps.
+    doubtful : tuple of tuple of int
+        Size vectors that could be better than the winner, so far as the Monte Carlo error of
+        their criteria can tell (two standard errors).
+    interrupted : bool
+        Whether the search was cut short by the user.
+    provenance : Provenance
+        Version, seed and time.
+    """
+
+    best: Fit
+    leaderboard: tuple[Candidate, ...]
+    criterion: Criterion
+    method: str
+    exhaustive: bool
+    path: tuple[Sizes, ...]
+    start: Merging
+    doubtful: tuple[Sizes, ...]
+    interrupted: bool
+    provenance: Provenance
+
+    def __repr__(self) -> str:
+        return (
+            f"Search(best={self.best.sizes}, criterion={self.criterion!r}, method={self.method!r}, "
+            f"evaluated={self.evaluated}, exhaustive={self.exhaustive})"
+        )
+
+    @property
+    def evaluated(self) -> int:
+        """Number of size vectors that were evaluated."""
+        return len(self.leaderboard)
+
+    @property
+    def contenders(self) -> tuple[Candidate, ...]:
+        """The part of the leaderboard that could have won: allowed, and compared."""
+        return tuple(one for one in self.leaderboard if one.allowed and one.score > -inf)
+
+    @property
+    def runner_up_gap(self) -> float:
+        """How far the second best is behind the best; infinite if there is none."""
+        scores = [one.score for one in self.contenders[:2]]
+        return scores[0] - scores[1] if len(scores) > 1 else inf
+
+    @property
+    def probabilities(self) -> dict[Sizes, float] | None:
+        """Posterior probability of each size vector; None unless the evidence was computed.
+
+        They sum to 1 over all size vectors that were evaluated and allowed, so they are those of
+        the whole posterior only if the search was exhaustive.
+        """
+        if self.criterion != "evidence":
+            return None
+        return {one.sizes: one.probability for one in self.leaderboard if one.allowed}
+
+    @property
+    def table(self) -> Any:
+        """The leaderboard as a pandas data frame, best first."""
+        return self.to_frame()
+
+    def to_frame(self, backend: Backend = "pandas") -> Any:
+        """Return the leaderboard as a data frame, best first.
+
+        Parameters
+        ----------
+        backend
+            The library that makes it: "pandas", "polars" or "pyarrow".
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> found = tw.search(tw.load_political_goals())
+        >>> found.to_frame("pyarrow").column("sizes").to_pylist()[:3]
+        [[2, 2], [2, 1, 1], [1, 1, 2]]
+        """
+        rows = self.leaderboard
+        columns: dict[str, list[Any]] = {
+            "sizes": [one.sizes for one in rows],
+            "criterion": [one.criterion for one in rows],
+            "agreement": [one.agreement for one in rows],
+            "theta": [one.theta for one in rows],
+            "tiers": [str(one.tiers) for one in rows],
+            "behind": [self.behind(one) for one in rows],
+            "name": [one.name for one in rows],
+            "optimal": [one.optimal for one in rows],
+            "allowed": [one.allowed for one in rows],
+        }
+        if any(one.criterion_error > 0 for one in rows):
+            columns["criterion_error"] = [one.criterion_error for one in rows]
+        if self.criterion == "evidence":
+            columns["log_evidence"] = [one.log_evidence for one in rows]
+            if any(one.log_evidence_error > 0 for one in rows):
+                columns["log_evidence_error"] = [one.log_evidence_error for one in rows]
+            columns["probability"] = [one.probability for one in rows]
+        return make_frame(columns, backend)
+
+    def behind(self, candidate: Candidate) -> float:
+        """Return how far a size vector is behind the best; less than 0 if it could not win."""
+        winner = next(one for one in self.leaderboard if one.allowed)
+        return winner.score - candidate.score
+
+    def summary(self, rows: int = 10) -> str:
+        """Return the head of the leaderboard, and what it means, for people.
+
+        Parameters
+        ----------
+        rows
+            How many size vectors to show, besides the strict consensus and the single tier.
+        """
+        from tierwise.searching.summary import summarise
+
+        return summarise(self, rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as in JSON; None stands for NaN and infinity."""
+        return {
+            "best": self.best.to_dict(),
+            "criterion": self.criterion,
+            "method": self.method,
+            "evaluated": self.evaluated,
+            "exhaustive": self.exhaustive,
+            "runner_up_gap": plain_number(self.runner_up_gap),
+            "leaderboard": [one.to_dict() for one in self.leaderboard],
+            "path": [list(sizes) for sizes in self.path],
+            "start": self.start.to_dict(),
+            "doubtful": [list(sizes) for sizes in self.doubtful],
+            "interrupted": self.interrupted,
+            "provenance": self.provenance.to_dict(),
+        }

@@ -1,0 +1,1 @@
+"""Theta: estimates, intervals, and densities given the data."""

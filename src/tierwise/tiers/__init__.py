@@ -1,0 +1,1 @@
+"""Tiers: ordered partitions of the items, and the sizes they have."""

@@ -1,0 +1,219 @@
+"""Tiers: an ordered partition of the items, best tier first."""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from operator import index
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise.errors import InputError
+from tierwise.tiers.sizes import Sizes, check_sizes
+
+Item: TypeAlias = Hashable
+
+
+class Tiers:
+    """An ordered partition of items; items of one tier are tied.
+
+    Parameters
+    ----------
+    tiers
+        The items of each tier, best tier first. Any hashable labels will do.
+
+    Examples
+    --------
+    >>> tiers = Tiers([["fatty tuna"], ["tuna", "shrimp"]])
+    >>> tiers
+    Tiers('fatty tuna > tuna ~ shrimp')
+    >>> tiers.sizes
+    (1, 2)
+    >>> tiers["shrimp"]
+    2
+    """
+
+    __slots__ = ("__dict__", "_items", "_tier_of")
+
+    def __init__(self, tiers: Iterable[Iterable[Item]]) -> None:
+        if isinstance(tiers, str):
+            raise InputError('tiers are a list of lists of items, such as [["a"], ["b", "c"]]')
+        tier_of: dict[Item, int] = {}
+        for number, tier in enumerate(tiers, start=1):
+            if isinstance(tier, str):
+                raise InputError(
+                    f"tier {number} is the text {tier!r}: write [{tier!r}] for a tier of one item"
+                )
+            members = list(tier)
+            if not members:
+                raise InputError(f"tier {number} is empty: every tier needs at least one item")
+            for item in members:
+                if item in tier_of:
+                    raise InputError(
+                        f"item {item!r} is in tier {tier_of[item]} and again in tier {number}: "
+                        "list each item once"
+                    )
+                tier_of[item] = number
+        if not tier_of:
+            raise InputError("there are no tiers: give at least one tier with one item")
+        self._tier_of = tier_of
+        self._items = tuple(tier_of)
+
+    @classmethod
+    def from_labels(
+        cls, labels: Mapping[Any, int] | Iterable[int], items: Iterable[Item] | None = None
+    ) -> "Tiers":
+        """Make tiers from the tier number of each item, 1 being the best.
+
+        Parameters
+        ----------
+        labels
+            A tier number for each item, in the order of ``items``; or a mapping from items.
+        items
+            The items; 1, 2, ... where none are given.
+
+        Examples
+        --------
+        >>> Tiers.from_labels([2, 1, 1, 2, 3])
+        Tiers('2 ~ 3 > 1 ~ 4 > 5')
+        >>> Tiers.from_labels({"tuna": 2, "egg": 3, "fatty tuna": 1})
+        Tiers('fatty tuna > tuna > egg')
+        """
+        if isinstance(labels, Mapping):
+            if items is not None:
+                raise InputError("labels are a mapping, which names its items: leave out items")
+            names, given = list(labels), list(labels.values())
+        else:
+            given = list(labels)
+            names = list(range(1, len(given) + 1)) if items is None else list(items)
+        try:
+            numbers = [index(label) for label in given]
+        except TypeError:
+            raise InputError(f"labels must be whole numbers 1, 2, ...; got {given!r}") from None
+        if len(numbers) != len(names):
+            raise InputError(f"{len(numbers)} labels were given for {len(names)} items")
+        if not numbers:
+            raise InputError("there are no labels: give one for each item")
+        missing = set(range(1, max(numbers) + 1)) - set(numbers)
+        if min(numbers) < 1 or missing:
+            raise InputError(
+                "labels must use every number from 1 (best) to the number of tiers; got "
+                + ", ".join(str(number) for number in sorted(set(numbers)))
+            )
+        tiers: list[list[Item]] = [[] for _ in range(max(numbers))]
+        for item, number in zip(names, numbers, strict=True):
+            tiers[number - 1].append(item)
+        made = cls(tiers)
+        made._items = tuple(names)
+        return made
+
+    @classmethod
+    def from_sizes(cls, sizes: Iterable[int], items: Iterable[Item]) -> "Tiers":
+        """Cut an order of the items, best first, into tiers of given sizes.
+
+        Examples
+        --------
+        >>> Tiers.from_sizes((1, 2), ["a", "b", "c"])
+        Tiers('a > b ~ c')
+        """
+        order = list(items)
+        checked = check_sizes(sizes, n_items=len(order))
+        ends = np.cumsum(checked)
+        return cls(
+            order[end - size : end] for size, end in zip(checked, ends.tolist(), strict=True)
+        )
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The items: in the order they were given, which is that of ``labels``."""
+        return self._items
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """The tier number of each of ``items``, 1 being the best."""
+        return tuple(self._tier_of[item] for item in self._items)
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """The number of items in each tier, best tier first."""
+        return tuple(len(tier) for tier in self)
+
+    @cached_property
+    def _tiers(self) -> tuple[tuple[Item, ...], ...]:
+        tiers: list[list[Item]] = [[] for _ in range(max(self._tier_of.values()))]
+        for item, number in self._tier_of.items():
+            tiers[number - 1].append(item)
+        return tuple(tuple(tier) for tier in tiers)
+
+    def label_array(self, items: Sequence[Item]) -> NDArray[np.int64]:
+        """Tier of each of the given items, counted from 0, for kernels.
+
+        Parameters
+        ----------
+        items
+            All items of these tiers, in any order.
+        """
+        if len(items) != len(self._items) or not all(item in self._tier_of for item in items):
+            unknown = [item for item in items if item not in self._tier_of]
+            absent = [item for item in self._items if item not in set(items)]
+            raise InputError(
+                "the items are not those of the tiers: "
+                + "; ".join(
+                    [f"not in the tiers: {item!r}" for item in unknown[:3]]
+                    + [f"only in the tiers: {item!r}" for item in absent[:3]]
+                )
+                + ". Use Rankings.restrict or other tiers so that both have the same items"
+            )
+        return np.array([self._tier_of[item] - 1 for item in items], dtype=np.int64)
+
+    def to_lists(self) -> list[list[Item]]:
+        """Return the tiers as plain lists, as in JSON.
+
+        Examples
+        --------
+        >>> Tiers([["a"], ["b", "c"]]).to_lists()
+        [['a'], ['b', 'c']]
+        """
+        return [list(tier) for tier in self]
+
+    def tied(self, first: Item, second: Item) -> bool:
+        """Tell whether two items are of the same tier.
+
+        Examples
+        --------
+        >>> Tiers([["a"], ["b", "c"]]).tied("b", "c")
+        True
+        """
+        return self[first] == self[second]
+
+    def __getitem__(self, item: Item) -> int:
+        """Return the tier number of an item, 1 being the best."""
+        try:
+            return self._tier_of[item]
+        except KeyError:
+            raise InputError(f"item {item!r} is not in the tiers: {self}") from None
+
+    def __iter__(self) -> Iterator[tuple[Item, ...]]:
+        """Go through the tiers, best first, each a tuple of items."""
+        return iter(self._tiers)
+
+    def __len__(self) -> int:
+        """Return the number of tiers."""
+        return len(self._tiers)
+
+    def __contains__(self, item: object) -> bool:
+        """Tell whether an item is in any of the tiers."""
+        return item in self._tier_of
+
+    def __eq__(self, other: object) -> bool:
+        """Compare as ordered partitions: the order of items within a tier does not count."""
+        return self._tier_of == other._tier_of if isinstance(other, Tiers) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._tier_of.items()))
+
+    def __str__(self) -> str:
+        return " > ".join(" ~ ".join(str(item) for item in tier) for tier in self)
+
+    def __repr__(self) -> str:
+        return f"Tiers({str(self)!r})"

@@ -1,0 +1,121 @@
+"""Groups of items in order, no order within groups: against sums over all completions."""
+
+from itertools import permutations
+from math import exp, log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tierwise as tw
+from tests.reference import DISTANCES as NAIVE_DISTANCES
+from tests.reference_incomplete import completions, pairs_of_groups
+from tierwise._kernels.objective import total_cost
+from tierwise.answers.dispatch import answers_of
+from tierwise.answers.weak_orders import WeakOrders, work_of
+from tierwise.data.counts import BlockCounts
+from tierwise.distances.named import get_distance
+
+N_ITEMS = 5
+
+
+def first_places(groups):
+    """First place of the group of each item."""
+    first = np.empty(N_ITEMS, dtype=np.int32)
+    place = 0
+    for group in groups:
+        first[group] = place
+        place += len(group)
+    return first
+
+
+@st.composite
+def cases(draw):
+    """A few answers in groups, sizes, tiers and theta."""
+    compositions = list(tw.compositions(N_ITEMS))
+    answers = []
+    for _ in range(draw(st.integers(1, 3))):
+        order = draw(st.permutations(range(N_ITEMS)))
+        ends = np.cumsum(draw(st.sampled_from(compositions)))
+        answers.append([list(part) for part in np.split(np.array(order), ends[:-1])])
+    sizes = draw(st.sampled_from(compositions))
+    labels = draw(st.permutations(np.repeat(np.arange(len(sizes)), sizes).tolist()))
+    theta = draw(st.sampled_from([0.0, 0.3, 1.5, 40.0]))
+    return answers, sizes, np.array(labels, dtype=np.int64), theta
+
+
+@pytest.mark.parametrize("distance", ["kendall", "hamming", "footrule", "spearman"])
+@settings(max_examples=30, deadline=None)
+@given(case=cases())
+def test_all_completions_are_summed_over(distance, case):
+    answers, sizes, labels, theta = case
+    weights = np.arange(1.0, len(answers) + 1)
+    first = np.array([first_places(groups) for groups in answers])
+    found = WeakOrders(first, weights, sizes, get_distance(distance))
+    blocks = np.repeat(np.arange(len(sizes)), sizes)
+    expected_logs, mean, variance = [], 0.0, 0.0
+    membership, precedence = np.zeros((N_ITEMS, len(sizes))), np.zeros((N_ITEMS, N_ITEMS))
+    for groups, weight in zip(answers, weights, strict=True):
+        orderings = list(completions(pairs_of_groups(groups), N_ITEMS))
+        distances = np.array(
+            [NAIVE_DISTANCES[distance](one, tuple(labels.tolist()), sizes) for one in orderings]
+        )
+        least = distances.min()
+        terms = np.exp(-theta * (distances - least))
+        expected_logs.append(log(terms.sum()) - theta * least)
+        shares = terms / terms.sum()
+        average = shares @ distances
+        mean += weight * average
+        variance += weight * (shares @ (distances - average) ** 2)
+        for ordering, share in zip(orderings, shares, strict=True):
+            block_of = {item: blocks[place] for place, item in enumerate(ordering)}
+            for item in range(N_ITEMS):
+                membership[item, block_of[item]] += weight * share
+                for other in range(N_ITEMS):
+                    precedence[item, other] += weight * share * (block_of[item] < block_of[other])
+    assert found.log_weights(labels, theta) == pytest.approx(expected_logs, abs=1e-9)
+    sums = found.sums(labels, theta)
+    assert sums.log_weight == pytest.approx(weights @ expected_logs, abs=1e-9)
+    assert sums.mean == pytest.approx(mean, abs=1e-8)
+    assert sums.variance == pytest.approx(variance, abs=1e-8)
+    costs = found.expected_costs(labels, theta)
+    blocks_counted = BlockCounts(
+        tuple(range(N_ITEMS)), sizes, membership, precedence, weights.sum()
+    )
+    naive = get_distance(distance).costs(blocks_counted)
+    assert costs.linear == pytest.approx(naive.linear, abs=1e-8)
+    assert costs.pairs == pytest.approx(naive.pairs, abs=1e-8)
+    assert total_cost(labels, costs.linear, costs.pairs) == pytest.approx(mean, abs=1e-8)
+
+
+def test_the_number_of_completions():
+    first = np.array([first_places([[0, 3], [1], [2, 4]]), first_places([[0, 1, 2, 3, 4]])])
+    found = WeakOrders(first, np.ones(2), (2, 3), get_distance("kendall"))
+    assert np.exp(found.log_numbers) == pytest.approx([4, 120])
+
+
+def test_work_is_counted_before_it_is_done():
+    first = np.array([first_places([[item] for item in range(5)]), first_places([list(range(5))])])
+    strict, tied = work_of(first, (1,) * 5)
+    assert strict == 5
+    assert tied == sum(choose * (5 - place) for place, choose in enumerate((1, 5, 10, 10))) + 5
+    many = np.zeros((1, 40), dtype=np.int32)
+    assert np.isinf(work_of(many, (1,) * 40)[0])
+    assert np.isfinite(work_of(many, (20, 20))[0])
+
+
+def test_ties_are_summed_over_and_not_drawn():
+    tied = tw.Rankings.from_orderings([[list("abcd"), list("efgh")]] * 3)
+    answers = answers_of(tied, (2,) * 4, get_distance("kendall"), np.random.default_rng(0))
+    assert answers.drawn is None
+    assert [type(part) for part in answers.exact] == [WeakOrders]
+    model = tw.ClusteredMallows(tw.Tiers.from_sizes((2,) * 4, "abcdefgh"), 0.4)
+    labels = (0, 0, 1, 1, 2, 2, 3, 3)
+    naive = sum(
+        exp(-0.4 * NAIVE_DISTANCES["kendall"]((*one, *two), labels, (2,) * 4))
+        for one in permutations(range(4))
+        for two in permutations(range(4, 8))
+    )
+    total = float(tw.log_partition((2,) * 4, 0.4))
+    assert model.log_prob(tied)[0] == pytest.approx(log(naive) - total)

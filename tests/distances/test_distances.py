@@ -1,0 +1,179 @@
+"""Distances: definitions, counts, swaps, and the properties that the model rests on."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests import reference
+from tierwise import Counts, InputError, Rankings
+from tierwise.distances.base import Distance, Rule
+from tierwise.distances.named import distance_names, get_distance
+
+NAMES = sorted(reference.DISTANCES)
+
+
+@st.composite
+def orderings_and_tiers(draw):
+    some = st.lists(st.integers(1, 3), min_size=1, max_size=4)
+    sizes = tuple(draw(some.filter(lambda sizes: sum(sizes) > 1)))
+    n_items = sum(sizes)
+    ordering = tuple(draw(st.permutations(range(n_items))))
+    labels = tuple(draw(st.permutations(reference.labels_of(sizes))))
+    return sizes, ordering, labels
+
+
+def table_of(ordering, labels, sizes):
+    table = np.zeros((len(sizes), len(sizes)), dtype=int)
+    for item, block in reference.blocks(ordering, sizes).items():
+        table[block, labels[item]] += 1
+    return table
+
+
+def sequence_of(ordering, labels):
+    return np.array([[labels[item] for item in ordering]])
+
+
+def test_the_four_distances_are_there():
+    assert list(distance_names()) == NAMES
+    assert all(get_distance(name).description for name in NAMES)
+    assert "kendall" in repr(get_distance("kendall"))
+
+
+def test_the_papers_example():
+    # z = (2, 1, 1, 2, 3) and the ordering (2, 1, 3, 4, 5).
+    labels, ordering, sizes = (1, 0, 0, 1, 2), (1, 0, 2, 3, 4), (2, 2, 1)
+    table = table_of(ordering, labels, sizes)
+    assert get_distance("hamming").of_table(table) == 2
+    assert get_distance("kendall").of_table(table) == 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(case=orderings_and_tiers())
+def test_all_ways_to_a_distance_agree_with_the_definition(name, case):
+    sizes, ordering, labels = case
+    distance = get_distance(name)
+    expected = reference.DISTANCES[name](ordering, labels, sizes)
+    assert distance.of_table(table_of(ordering, labels, sizes)) == expected
+    assert distance.between(sequence_of(ordering, labels), sizes) == [expected]
+    rankings = Rankings.from_order_array(range(len(labels)), np.array([ordering]))
+    costs = distance.costs(Counts.of(rankings).blocks(sizes))
+    total = sum(costs.linear[item, label] for item, label in enumerate(labels) if costs.linear.size)
+    if costs.pairs.size:
+        total += sum(
+            costs.pairs[first, second]
+            for first in range(len(labels))
+            for second in range(len(labels))
+            if first != second and labels[second] <= labels[first]
+        )
+    assert total == pytest.approx(expected)
+    assert costs.n_items == len(labels)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(case=orderings_and_tiers(), data=st.data())
+def test_change_under_a_swap(name, case, data):
+    sizes, ordering, labels = case
+    distance = get_distance(name)
+    places = st.integers(0, len(ordering) - 1)
+    one, other = data.draw(places), data.draw(places)
+    swapped = list(ordering)
+    swapped[one], swapped[other] = swapped[other], swapped[one]
+    block_of_place = reference.labels_of(sizes)
+    before = table_of(ordering, labels, sizes)
+    after = table_of(swapped, labels, sizes)
+    change = distance.swap_change(
+        before,
+        (block_of_place[one], labels[ordering[one]]),
+        (block_of_place[other], labels[ordering[other]]),
+    )
+    assert change == distance.of_table(after) - distance.of_table(before)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(case=orderings_and_tiers(), data=st.data())
+def test_relabelling_items_changes_nothing(name, case, data):
+    sizes, ordering, labels = case
+    names = data.draw(st.permutations(range(len(labels))))
+    renamed_ordering = [names[item] for item in ordering]
+    renamed_labels = [0] * len(labels)
+    for item, label in enumerate(labels):
+        renamed_labels[names[item]] = label
+    distance = get_distance(name)
+    assert distance.between(sequence_of(renamed_ordering, renamed_labels), sizes) == (
+        distance.between(sequence_of(ordering, labels), sizes)
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(case=orderings_and_tiers())
+def test_zero_exactly_at_the_tiers(name, case):
+    sizes, ordering, labels = case
+    distance = get_distance(name)
+    table = table_of(ordering, labels, sizes)
+    is_diagonal = bool((table == np.diag(sizes)).all())
+    assert (distance.of_table(table) == 0) == is_diagonal
+    assert distance.of_table(np.diag(sizes)) == 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(case=orderings_and_tiers())
+def test_symmetric_in_blocks_and_labels(name, case):
+    sizes, ordering, labels = case
+    table = table_of(ordering, labels, sizes)
+    assert get_distance(name).of_table(table.T) == get_distance(name).of_table(table)
+
+
+def test_a_distance_of_ones_own():
+    class Sided(Distance):
+        name = "sided"
+        description = "Kendall, and one for every item that falls"
+
+        def rule(self, sizes):
+            falls = np.tril(np.ones((len(sizes), len(sizes)), dtype=np.int64), -1)
+            return Rule(misplaced=2, placing=falls, unit=0.5)
+
+    sided = Sided()
+    assert get_distance(sided) is sided
+    assert "sided" not in distance_names()
+    assert sided.of_table([[1, 1], [1, 1]]) == 3 + 0.5
+    counts = Counts.of(Rankings.from_orderings([["a", "b"]])).blocks((1, 1))
+    costs = sided.costs(counts)
+    assert costs.linear.tolist() == [[0, 0], [0.5, 0]]
+    assert costs.pairs.tolist() == [[0, 1], [0, 0]]
+
+
+def test_rules_in_largest_units():
+    rule = get_distance("spearman").rule((2, 2))
+    assert rule.placing.tolist() == [[0, 16], [16, 0]]
+    reduced = rule.in_largest_units()
+    assert reduced.placing.tolist() == [[0, 1], [1, 0]]
+    assert reduced.unit == 4.0
+    assert get_distance("spearman").rule((3,)).in_largest_units().unit == 0.25
+
+
+@pytest.mark.parametrize("name", ["euclid", "", "Kendall", 3, None])
+def test_unknown_distance(name):
+    with pytest.raises(InputError, match="footrule, hamming, kendall, spearman"):
+        get_distance(name)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        [1, 2],
+        [[1, 2], [3, 4]],
+        [[1.5]],
+        [[1, 0, 0], [0, 1, 0]],
+        [[2, -1], [-1, 2]],
+        np.empty((0, 0)),
+    ],
+)
+def test_bad_table(table):
+    with pytest.raises(InputError, match="contingency table"):
+        get_distance("kendall").of_table(table)
+
+
+def test_swap_of_an_item_that_is_not_there():
+    with pytest.raises(InputError, match="no item of label 1 in block 0"):
+        get_distance("kendall").swap_change([[1, 0], [0, 1]], (0, 1), (1, 1))

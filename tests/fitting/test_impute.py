@@ -1,0 +1,212 @@
+import warnings
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+import tierwise as tw
+from tests.reference import DISTANCES as NAIVE_DISTANCES
+from tests.reference_incomplete import Answer
+from tierwise import InputError, TierwiseWarning
+from tierwise.fitting import imputed_places
+
+TIERS = tw.Tiers([["b"], ["a", "d"], ["c"]])
+
+
+def naive_places(pairs, theta, distance, tiers=TIERS):
+    labels = tuple(tiers.label_array("abcd").tolist())
+    answer = Answer(pairs, tiers.sizes, distance, labels, theta)
+    return [
+        [
+            answer.expectation([ordering.index(item) == place for ordering in answer.orderings])
+            for place in range(4)
+        ]
+        for item in range(4)
+    ]
+
+
+@pytest.mark.parametrize("distance", ["kendall", "hamming", "footrule", "spearman"])
+def test_places_have_the_probabilities_of_brute_force(distance):
+    model = tw.ClusteredMallows(TIERS, 0.7, distance)
+    rankings = tw.Rankings.from_orderings(
+        [["c"], ["a", "d"], ["c"]], items="abcd", unranked="below"
+    )
+    imputed = tw.impute(rankings, model)
+    assert imputed.exact
+    assert len(imputed) == 3
+    best_c = naive_places({(2, other) for other in (0, 1, 3)}, 0.7, distance)
+    assert imputed.place_probabilities(0) == pytest.approx(np.array(best_c))
+    assert np.array_equal(imputed.place_probabilities(0), imputed.place_probabilities(2))
+    a_then_d = {(0, 3), (0, 1), (0, 2), (3, 1), (3, 2)}
+    assert imputed.place_probabilities(1) == pytest.approx(
+        np.array(naive_places(a_then_d, 0.7, distance))
+    )
+    assert imputed.mean_ranks()[:, 2].tolist()[0] == pytest.approx(1.0)
+
+
+def test_preferences_are_imputed():
+    preferences = tw.Preferences.from_pairs([("Ann", "c", "b")], items="abcd")
+    imputed = tw.impute(preferences, tw.ClusteredMallows(TIERS, 0.4))
+    assert imputed.place_probabilities(0) == pytest.approx(
+        np.array(naive_places({(2, 1)}, 0.4, "kendall"))
+    )
+
+
+def test_drawn_probabilities_come_close(monkeypatch):
+    rankings = tw.Rankings.from_orderings([["c", "a"]], items="abcd", unranked="anywhere")
+    monkeypatch.setattr(imputed_places, "MOST_COMPLETIONS", 1)
+    imputed = tw.impute(rankings, tw.ClusteredMallows(TIERS, 0.4), draws=20_000, rng=1)
+    assert not imputed.exact
+    assert 0 < imputed.error < 0.02
+    assert imputed.place_probabilities(0) == pytest.approx(
+        np.array(naive_places({(2, 0)}, 0.4, "kendall")), abs=0.03
+    )
+
+
+def test_a_fit_with_infinite_theta_can_impute():
+    rankings = tw.Rankings.from_orderings([["a"], ["b"]], items="abcd", unranked="below")
+    fit = tw.fit(rankings, (2, 2), rng=1)
+    probabilities = tw.impute(rankings, fit).place_probabilities(0)
+    assert probabilities[1, 1] == pytest.approx(1.0)
+
+
+def naive_places_of_votes(pairs, tiers, theta, mistake, distance="kendall"):
+    """Probability of each place of each item, any answer being mistaken with a probability."""
+    labels = tuple(tiers.label_array("abcd").tolist())
+    probabilities = np.zeros((4, 4))
+    for ordering in permutations(range(4)):
+        away = NAIVE_DISTANCES[distance](ordering, labels, tiers.sizes)
+        weight = np.exp(-theta * away)
+        for preferred, other in pairs:
+            right = ordering.index(preferred) < ordering.index(other)
+            weight *= 1 - mistake if right else mistake
+        for place, item in enumerate(ordering):
+            probabilities[item, place] += weight
+    return probabilities / probabilities[0].sum()
+
+
+TWICE = [
+    ("Ann", "a", "b"),
+    ("Ann", "b", "c"),
+    ("Ann", "c", "a"),
+    ("Ann", "c", "a"),
+    ("Bob", "d", "a"),
+]
+SAID = [[(0, 1), (1, 2), (2, 0), (2, 0)], [(3, 0)]]
+
+
+@pytest.mark.parametrize("distance", ["kendall", "spearman"])
+def test_places_behind_mistaken_answers_are_those_of_brute_force(distance, monkeypatch):
+    votes = tw.Preferences.from_pairs(TWICE, items="abcd", cycles="keep")
+    fit = replace(
+        tw.fit(votes, TIERS.sizes, rng=1),
+        tiers=TIERS,
+        theta=0.4,
+        mistake_probability=0.2,
+        distance=distance,
+    )
+    imputed = tw.impute(votes, fit)
+    assert imputed.exact
+    expected = [naive_places_of_votes(pairs, TIERS, 0.4, 0.2, distance) for pairs in SAID]
+    for assessor in range(2):
+        assert imputed.place_probabilities(assessor) == pytest.approx(expected[assessor])
+    monkeypatch.setattr(imputed_places, "MOST_COMPLETIONS", 1)
+    drawn = tw.impute(votes, fit, draws=20_000, rng=1)
+    assert not drawn.exact
+    for assessor in range(2):
+        assert drawn.place_probabilities(assessor) == pytest.approx(expected[assessor], abs=0.03)
+
+
+def short_posterior(data, **settings):
+    """Draws that need not have settled: what is averaged over is what was drawn."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TierwiseWarning)
+        return tw.sample_posterior(data, **settings)
+
+
+def of_draws(posterior, numbers):
+    return [
+        (tw.Tiers.from_labels(posterior.labels[number].tolist(), posterior.items), number)
+        for number in numbers
+    ]
+
+
+@pytest.mark.parametrize("sizes", [None, (1, 3)])
+def test_a_posterior_is_averaged_over(sizes):
+    rankings = tw.Rankings.from_orderings(
+        [["b", "a"], ["c"], ["b", "c"], ["d", "b"]], items="abcd", unranked="below"
+    )
+    posterior = short_posterior(rankings, sizes=sizes, draws=50, chains=2, rng=1)
+    imputed = tw.impute(rankings, posterior)
+    assert imputed.exact
+    assert imputed.n_models == len(posterior)
+    assert str(len(posterior)) in repr(imputed)
+    best_c = {(2, other) for other in (0, 1, 3)}
+    expected = np.mean(
+        [
+            naive_places(best_c, posterior.thetas[number], "kendall", tiers)
+            for tiers, number in of_draws(posterior, range(len(posterior)))
+        ],
+        axis=0,
+    )
+    assert imputed.place_probabilities(1) == pytest.approx(expected)
+
+
+def test_few_draws_of_a_posterior_suffice_where_completions_are_drawn(monkeypatch):
+    rankings = tw.Rankings.from_orderings(
+        [["b", "a"], ["c"], ["b", "c"], ["d", "b"]], items="abcd", unranked="below"
+    )
+    posterior = short_posterior(rankings, draws=50, chains=2, rng=1)
+    exact = tw.impute(rankings, posterior)
+    monkeypatch.setattr(imputed_places, "MOST_COMPLETIONS", 1)
+    drawn = tw.impute(rankings, posterior, draws=40_000, rng=1)
+    assert not drawn.exact
+    assert drawn.n_models == len(posterior)
+    assert 0 < drawn.error < 0.03
+    assert drawn.pattern_probabilities == pytest.approx(exact.pattern_probabilities, abs=0.03)
+    assert tw.impute(rankings, posterior, draws=200, rng=1).n_models == 10
+
+
+def test_a_posterior_of_mistaken_answers_is_averaged_over():
+    votes = tw.Preferences.from_pairs(TWICE, items="abcd", cycles="keep")
+    posterior = short_posterior(votes, sizes=(2, 2), draws=25, chains=2, rng=1)
+    imputed = tw.impute(votes, posterior)
+    expected = np.mean(
+        [
+            naive_places_of_votes(
+                SAID[0], tiers, posterior.thetas[number], posterior.mistake_probabilities[number]
+            )
+            for tiers, number in of_draws(posterior, range(len(posterior)))
+        ],
+        axis=0,
+    )
+    assert imputed.place_probabilities(0) == pytest.approx(expected)
+
+
+def test_too_many_draws_of_a_posterior_are_thinned(monkeypatch):
+    rankings = tw.Rankings.from_orderings([["b"], ["c"]], items="abcd", unranked="below")
+    posterior = short_posterior(rankings, sizes=(2, 2), draws=100, chains=2, rng=1)
+    monkeypatch.setattr(imputed_places, "MOST_WORK", 150 * 2 * (6 + 500))
+    imputed = tw.impute(rankings, posterior)
+    assert imputed.exact
+    assert imputed.n_models == 150
+    monkeypatch.setattr(imputed_places, "MOST_WORK", 50 * 2 * (6 + 500))
+    assert not tw.impute(rankings, posterior, rng=1).exact
+
+
+def test_what_cannot_be_imputed_is_refused():
+    model = tw.ClusteredMallows(TIERS, 0.4)
+    rankings = tw.Rankings.from_orderings([["a"]], items="abcd", unranked="below")
+    with pytest.raises(InputError, match="draws"):
+        tw.impute(rankings, model, draws=1)
+    kept = tw.Preferences.from_pairs([("Ann", "c", "b")], items="abcd", cycles="keep")
+    with pytest.raises(InputError, match="mistaken"):
+        tw.impute(kept, model)
+    posterior = short_posterior(rankings, sizes=(2, 2), draws=10, chains=2, rng=1)
+    with pytest.raises(InputError, match="mistaken"):
+        tw.impute(kept, posterior)
+    with pytest.raises(InputError, match="items"):
+        tw.impute(tw.Rankings.from_orderings([["x"]], items="xyz", unranked="below"), posterior)
+    with pytest.raises(InputError, match="items"):
+        tw.impute(tw.Rankings.from_orderings([["x"]], items="xyz", unranked="below"), model)

@@ -1,0 +1,98 @@
+"""``tierwise report`` and ``tierwise demo --report`` as people run them."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import tierwise as tw
+
+
+def run(*words, cwd):
+    return subprocess.run(
+        [sys.executable, "-c", "from tierwise.cli.main import main; main()", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    tw.write_rankings(tw.load_political_goals(), tmp_path / "goals.csv")
+    return tmp_path
+
+
+def test_report_is_written_where_asked(folder):
+    done = run(
+        "report", "goals.csv", "-o", "page.html", "--seed", 1, "--replicates", 20, cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    assert "order ~ prices > say ~ speech" in done.stdout
+    assert "The report is in page.html" in done.stdout
+    assert "<h1>Tiers of 4 items</h1>" in (folder / "page.html").read_text(encoding="utf-8")
+
+
+def test_json_is_pure(folder):
+    words = (
+        "report",
+        "goals.csv",
+        "--sizes",
+        "1,3",
+        "--title",
+        "Goals",
+        "--replicates",
+        5,
+        "--json",
+    )
+    done = run(*words, cwd=folder)
+    told = json.loads(done.stdout)
+    assert told["report"] == "report.html"
+    assert told["fit"]["sizes"] == [1, 3]
+    assert told["search"] is None
+    assert told["groups"] is None
+    assert told["check"]["verdict"] in ("fits", "differs", "mixture suspected", "theta varies")
+    assert "<h1>Goals</h1>" in (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_groups_are_shown_if_asked_for(folder):
+    words = (
+        "report",
+        "goals.csv",
+        "--sizes",
+        "2,2",
+        "--replicates",
+        5,
+        "--groups",
+        "2",
+        "--seed",
+        1,
+    )
+    done = run(*words, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "Several groups describe the rankings better than one" in " ".join(done.stdout.split())
+    assert 'id="groups"' in (folder / "report.html").read_text(encoding="utf-8")
+    wrong = run("report", "goals.csv", "--groups", "two", cwd=folder)
+    assert wrong.returncode == 2
+    assert "groups 'two' are not numbers" in wrong.stderr
+
+
+def test_wrong_input_is_one_line_and_leaves_no_file(folder):
+    done = run("report", "goals.csv", "--sizes", "1,2", cwd=folder)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert "sum to 3" in done.stderr
+    assert not (folder / "report.html").exists()
+
+
+def test_demo_writes_a_report(tmp_path):
+    done = run("demo", "--report", "goals.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "order ~ prices" in done.stdout
+    assert (tmp_path / "goals.html").stat().st_size > 50_000
+    told = json.loads(run("demo", "--json", cwd=tmp_path).stdout)
+    assert told["search"]["best"]["sizes"] == [2, 2]
+    assert told["bootstrap"]["replicates"] == 500
