@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 import tierwise as tw
 from tierwise.posterior.run import sample_posterior
-from tierwise.reporting import report
+from tierwise import report
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(1)
 orders = rng.permuted(np.tile(np.arange(4), (20_000, 1)), axis=1)
