@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tierwise._util.checks import check_choice
 from tierwise._util.fingerprint import MultisetHash, digest, names_of
 from tierwise._util.types import Cycles, Item
+from tierwise._util.wording import quoted
 from tierwise.errors import InputError
 from tierwise.files.places import check_items, unknown_item
 
@@ -75,7 +76,8 @@ class Preferences:
             for pair in pairs:
                 if len(pair) != 2:
                     raise InputError(
-                        f"assessor {assessor!r}: {pair!r} is not a pair (preferred, other)"
+                        f"assessor {quoted(assessor)}: {quoted(pair)} is not a pair "
+                        "(preferred, other)"
                     )
         mentioned = dict.fromkeys(
             item for pairs in given.values() for pair in pairs for item in pair
@@ -88,10 +90,10 @@ class Preferences:
             for preferred, other in pairs:
                 for item in (preferred, other):
                     if item not in numbers:
-                        raise unknown_item(item, self.items, f"assessor {assessor!r}")
+                        raise unknown_item(item, self.items, f"assessor {quoted(assessor)}")
                 if preferred == other:
                     raise InputError(
-                        f"assessor {assessor!r} compares item {preferred!r} with itself"
+                        f"assessor {quoted(assessor)} compares item {quoted(preferred)} with itself"
                     )
                 times[row, numbers[preferred], numbers[other]] += 1
         self._set_answers(times)
@@ -145,7 +147,9 @@ class Preferences:
         answers: defaultdict[Assessor, list[Pair]] = defaultdict(list)
         for number, row in enumerate(rows, start=1):
             if len(row) != 3:
-                raise InputError(f"row {number} must be (assessor, preferred, other); got {row!r}")
+                raise InputError(
+                    f"row {number} must be (assessor, preferred, other); got {quoted(row)}"
+                )
             answers[row[0]].append((row[1], row[2]))
         return cls(answers, items, cycles=cycles)
 
@@ -155,10 +159,10 @@ class Preferences:
             return
         row, start = (int(position) for position in np.argwhere(in_cycle)[0])
         cycle = " > ".join(
-            repr(self.items[item]) for item in shortest_cycle(self.direct[row], start)
+            quoted(self.items[item]) for item in shortest_cycle(self.direct[row], start)
         )
         raise InputError(
-            f"assessor {self.assessors[row]!r} contradicts themself: {cycle}: "
+            f"assessor {quoted(self.assessors[row])} contradicts themself: {cycle}: "
             'correct or leave out one of these answers, or pass cycles="keep" if answers may be '
             "mistaken"
         )
@@ -169,7 +173,7 @@ class Preferences:
         If answers may be mistaken, each is there as often as it was given.
         """
         if assessor not in self.assessors:
-            raise InputError(f"there is no assessor {assessor!r}")
+            raise InputError(f"there is no assessor {quoted(assessor)}")
         row = self.assessors.index(assessor)
         said = self.closure[row] if self.times is None else self.times[row]
         return [
