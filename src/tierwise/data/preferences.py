@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import check_choice
 from tierwise._util.fingerprint import MultisetHash, digest, names_of
+from tierwise._util.memory import check_memory
 from tierwise._util.types import Cycles, Item
-from tierwise._util.wording import quoted
+from tierwise._util.wording import counted, quoted
 from tierwise.errors import InputError
 from tierwise.files.places import check_items, unknown_item
 
@@ -85,6 +86,12 @@ class Preferences:
         self.items = check_items(mentioned if items is None else items)
         numbers = {item: number for number, item in enumerate(self.items)}
         self.assessors = tuple(given)
+        check_memory(
+            # How often each pair was said, whether it was, and what follows.
+            len(given) * len(self.items) ** 2 * (np.dtype(np.int32).itemsize + 3),
+            f"the pairs of {counted(len(self.items), 'item')} by {counted(len(given), 'assessor')}",
+            "give fewer items or assessors",
+        )
         times = np.zeros((len(given), len(self.items), len(self.items)), dtype=np.int32)
         for row, (assessor, pairs) in enumerate(given.items()):
             for preferred, other in pairs:
@@ -138,7 +145,7 @@ class Preferences:
         Parameters
         ----------
         rows
-            One comparison a row; repeated rows count once, unless answers may be mistaken.
+            One comparison per row; repeated rows count once, unless answers may be mistaken.
         items
             All items there are; those that appear in the rows where none are given.
         cycles
@@ -225,12 +232,14 @@ class Preferences:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        who = f"{len(self)} assessors, {len(self.items)} items"
+        who = f"{counted(len(self), 'assessor')}, {counted(len(self.items), 'item')}"
         if self.times is not None:
-            return f"Preferences({who}, {self.times.sum()} answers of which any may be mistaken)"
+            answers = counted(int(self.times.sum()), "answer")
+            return f"Preferences({who}, {answers} of which any may be mistaken)"
         total = int(self.closure.sum())
         follow = total - int(self.direct.sum())
-        return f"Preferences({who}, {total} ordered pairs of which {follow} by transitivity)"
+        pairs = counted(total, "ordered pair")
+        return f"Preferences({who}, {pairs} of which {follow} by transitivity)"
 
 
 def transitive_closure(relations: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -23,6 +23,10 @@ from tierwise._util.wording import counted, has_control_characters, quoted
 from tierwise.errors import InputError
 
 _MOST_WHOLE_WEIGHT = 2.0**62
+# A name, and its entry in a dictionary.
+_BYTES_OF_ITEM = 200
+# While ranks are sorted: the ranks, their order, the sorted ranks, places before and after.
+BYTES_OF_RANK = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,11 +164,18 @@ def _refuse_unhashable(labels: list[Item], row_of: list[int], name_row: RowNamer
             )
 
 
-def check_memory_of_places(n_rows: int, n_items: int) -> None:
-    """Refuse tables of places that are too large for memory, while they are still numbers."""
+def check_memory_of_places(n_rows: int, n_items: int, bytes_of_cell: int = 8) -> None:
+    """Refuse tables of places that are too large for memory, while they are still numbers.
+
+    Parameters
+    ----------
+    n_rows, n_items
+        How large the table is.
+    bytes_of_cell
+        What a cell takes while the table is made: a place and its copy, unless more is said.
+    """
     check_memory(
-        # A copy is made while distinct answers are found.
-        2 * n_rows * n_items * np.dtype(np.int32).itemsize + 200 * n_items,
+        n_rows * n_items * bytes_of_cell + n_items * _BYTES_OF_ITEM,
         f"the places of {counted(n_items, 'item')} in {counted(n_rows, 'answer')}",
         "give fewer items or answers, or leave them in a CSV or Parquet file and use Rankings.scan",
     )
@@ -210,6 +221,7 @@ def encode_ranks(
     Only the order of the ranks in a row counts, so 1, 3, 4 says the same as 1, 2, 3.
     """
     check_choice("ties", ties, get_args(Ties))
+    check_memory_of_places(ranks.shape[0], ranks.shape[1], BYTES_OF_RANK)
     valid = are_ranks(ranks, len(items))
     if not valid.all():
         row, item = (int(position) for position in np.argwhere(~valid)[0])

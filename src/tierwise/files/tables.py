@@ -12,10 +12,12 @@ from tierwise.errors import InputError
 from tierwise.files.cells import ABSENT, encode, first_rows, numbers
 from tierwise.files.layouts import Roles, TableOptions, are_numbered_places
 from tierwise.files.places import (
+    BYTES_OF_RANK,
     EncodedRankings,
     are_ranks,
     bad_rank,
     check_items,
+    check_memory_of_places,
     encode_ranks,
     scatter,
     unknown_item,
@@ -128,6 +130,7 @@ def _read_orderings(
     items = _items_given_or_found(options, encoded, name_row)
     _refuse_items_as_names([str(columns[cell]) for cell in roles.cells], items)
     items_by_place = [_number_items(codes, labels, items, name_row) for codes, labels in encoded]
+    check_memory_of_places(table.num_rows, len(items))
     n_listed = np.zeros(table.num_rows, dtype=np.int32)
     places = np.full((table.num_rows, len(items)), NOT_LISTED, dtype=np.int32)
     first_cell = np.arange(table.num_rows) * len(items)
@@ -193,6 +196,7 @@ def _read_ranks(
     names = [columns[cell] for cell in roles.cells]
     items = check_items(names if options.items is None else options.items)
     number_of = _item_numbers(items)
+    check_memory_of_places(table.num_rows, len(items), BYTES_OF_RANK)
     ranks = np.full((table.num_rows, len(items)), np.nan)
     for name, cell in zip(names, roles.cells, strict=True):
         if name not in number_of:
@@ -230,6 +234,7 @@ def _read_long(
     if not valid.all():
         row = int(np.argmin(valid))
         raise bad_rank(float(rank_of[row]), items[item_of[row]], len(items), name_row(row))
+    check_memory_of_places(len(first), len(items), BYTES_OF_RANK)
     ranks = np.full((len(first), len(items)), np.nan)
     ranks[answer_of, item_of] = rank_of
     return items, encode_ranks(ranks, items, options.ties, name_answer), answer_of, name_answer
