@@ -115,8 +115,8 @@ def test_exact_probabilities_of_sizes_are_those_of_enumeration():
 def test_exact_evidence_agrees_with_the_search():
     from tierwise.data.counts import block_counts
     from tierwise.distances.named import get_distance
+    from tierwise.evidence.exact import log_evidence
     from tierwise.partition.choose import partition_function
-    from tierwise.searching.evidence import log_evidence
 
     rankings = small_rankings()
     for distance in ("kendall", "footrule"):

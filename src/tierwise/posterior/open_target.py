@@ -65,13 +65,13 @@ class OpenTarget(Target):
         """Return the likelihood of what was observed, summed over completions."""
         return Likelihood(self.answers(sizes).exact, self.model(sizes).partition)
 
-    def _costs(self, sizes: Sizes) -> Costs:
+    def _costs(self, sizes: Sizes) -> tuple[Costs, float]:
         """Costs with all completions equally likely: for the start of chains."""
         if self._votes is not None:
-            return self.completed(sizes, "reinsert", np.random.default_rng(_SEED)).costs()
+            return self.completed(sizes, "reinsert", np.random.default_rng(_SEED)).costs(), 0.0
         labels = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
         parts = [part.completions for part in self.answers(sizes).parts]
-        return expected_costs_of(parts, labels, 0.0)
+        return expected_costs_of(parts, labels, 0.0), 0.0
 
     def completed(
         self, sizes: Sizes, proposal: Proposal, rng: np.random.Generator
@@ -135,9 +135,9 @@ class CompletedTarget(Target):
             return None
         return Counts.of_places(self.data.items, places, np.ones(n_rows, dtype=np.int64))
 
-    def _costs(self, sizes: Sizes) -> Costs:
+    def _costs(self, sizes: Sizes) -> tuple[Costs, float]:
         if sizes == self._drawn.sizes:
-            return self._drawn.costs()
+            return self._drawn.costs(), 0.0
         if self._counts is None:
-            return self._drawn.resized(sizes).costs()
-        return self.distance.costs(self._counts.blocks(sizes))
+            return self._drawn.resized(sizes).costs(), 0.0
+        return self.distance.costs(self._counts.blocks(sizes)), 0.0

@@ -15,8 +15,8 @@ from tierwise.distances.base import Costs, Distance
 from tierwise.model.priors import SizesPrior, ThetaPrior, log_prior_of_sizes
 from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import partition_function
+from tierwise.partition.interpolated import LogPartition
 from tierwise.theta.density import ThetaGivenDistance
-from tierwise.theta.log_partition import LogPartition
 from tierwise.tiers.sizes import Sizes, log_number_of_tiers
 
 KEPT_SIZES = 2000
@@ -64,13 +64,21 @@ class SizedTarget:
         Costs of the tiers, laid out for kernels.
     model
         What does not depend on the tiers.
-    log_prior
-        Log prior probability of each tiers of these sizes, up to a constant.
+    log_prior_of_sizes
+        Log prior probability of these sizes, up to a constant.
+    log_completions
+        Log of the number of orderings that agree with the answers, summed over answers.
     """
 
     problem: Problem
     model: SizedModel
-    log_prior: float
+    log_prior_of_sizes: float
+    log_completions: float = 0.0
+
+    @property
+    def log_prior(self) -> float:
+        """Log prior probability of each tiers of these sizes, up to a constant."""
+        return self.log_prior_of_sizes - log_number_of_tiers(self.sizes)
 
     @property
     def sizes(self) -> Sizes:
@@ -140,16 +148,19 @@ class Target:
         return len(self.data.items)
 
     def _at(self, sizes: Sizes) -> SizedTarget:
-        problem = make_problem(self._costs(sizes), sizes)
-        return SizedTarget(problem, self.model(sizes), self.log_prior_of_tiers(sizes))
+        costs, log_completions = self._costs(sizes)
+        log_prior = log_prior_of_sizes(self.prior_sizes, sizes)
+        return SizedTarget(
+            make_problem(costs, sizes), self.model(sizes), log_prior, log_completions
+        )
 
-    def _costs(self, sizes: Sizes) -> Costs:
-        """Costs of all tiers of these sizes."""
+    def _costs(self, sizes: Sizes) -> tuple[Costs, float]:
+        """Costs of all tiers of these sizes, and the log number of completions of the answers."""
         data = self.data
         if isinstance(data, Preferences):
             raise TypeError("preferences do not determine blocks")
         blocks = data if isinstance(data, BlockCounts) else block_counts(data, sizes)
-        return self.distance.costs(blocks)
+        return self.distance.costs(blocks), blocks.log_completions
 
     def _model(self, sizes: Sizes) -> SizedModel:
         return SizedModel(sizes, self.distance, float(self.data.n_rankings), self.prior_theta)

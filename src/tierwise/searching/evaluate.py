@@ -11,18 +11,17 @@ from tierwise._util.estimate import Estimate
 from tierwise._util.progress import Progress, track
 from tierwise._util.tasks import stream_tasks
 from tierwise.consensus.find import find_consensus
-from tierwise.data.counts import Counts, Numbers, block_counts, blocks_are_known, count_open_answers
+from tierwise.data.counts import Counts, Numbers, block_counts, count_open_answers
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.distances.base import Distance
+from tierwise.evidence.choose import find_log_evidence
 from tierwise.fitting.agreement import agreement_of_counts
 from tierwise.fitting.fit import Settings, Solution, solve_sizes
-from tierwise.model.priors import Gamma
+from tierwise.model.priors import ThetaPrior
 from tierwise.partition.choose import partition_function
 from tierwise.partition.interpolated import for_many_thetas
 from tierwise.searching.costs import DEPTHS, SEARCH_BUDGET, Depth, consensus_method, seconds_of
-from tierwise.searching.evidence import log_evidence
-from tierwise.searching.open_evidence import log_evidence_of_answers
 from tierwise.tiers.sizes import Sizes, log_number_of_tiers
 
 # Work of a batch: long enough to outweigh handing it over, short enough to show progress.
@@ -50,7 +49,7 @@ class Setting:
     data: Rankings | Counts | Preferences
     pairs: Numbers
     distance: Distance
-    prior_theta: Gamma
+    prior_theta: ThetaPrior
     entropy: int
 
     @property
@@ -126,12 +125,7 @@ def _evidence(setting: Setting, solution: Solution, rng: np.random.Generator) ->
     partition = for_many_thetas(
         partition_function(sizes, distance, budget=SEARCH_BUDGET, rng=setting.entropy)
     )
-    data = setting.data
-    if isinstance(data, Counts) or blocks_are_known(data, sizes):
-        blocks = block_counts(data, sizes)
-        value = log_evidence(blocks, distance, partition, setting.prior_theta)
-        return Estimate(value, method="recursion")
-    return log_evidence_of_answers(data, distance, partition, setting.prior_theta, labels, rng)
+    return find_log_evidence(setting.data, distance, partition, setting.prior_theta, labels, rng)
 
 
 def evaluate_batch(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> list[Evaluation]:

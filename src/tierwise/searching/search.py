@@ -1,9 +1,9 @@
 """search: which sizes describe the rankings best."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from tierwise._util.progress import Progress
 from tierwise._util.provenance import Stopwatch
@@ -20,12 +20,12 @@ from tierwise.data.scan import RankingScan
 from tierwise.distances.base import Distance
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TierwiseWarning
+from tierwise.evidence.exact import refuse_too_many_tiers
 from tierwise.fitting.fit import fit
-from tierwise.model.priors import Gamma, SizesPrior, log_prior_of_sizes
+from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
 from tierwise.searching.costs import Depth, consensus_method, seconds_of, seconds_of_answers
 from tierwise.searching.criteria import Criterion, Judge
 from tierwise.searching.evaluate import Evaluator, Setting
-from tierwise.searching.evidence import refuse_too_many_tiers
 from tierwise.searching.exhaustive import search_all
 from tierwise.searching.exploration import Exploration
 from tierwise.searching.genetic import evolve
@@ -61,7 +61,7 @@ def search(
     bottom: Iterable[int] | None = None,
     sample_neighbours: int | None = None,
     shortlist: float = 0.25,
-    prior_theta: Gamma = _DEFAULT_PRIOR,
+    prior_theta: ThetaPrior | Callable[[Any], Any] = _DEFAULT_PRIOR,
     prior_sizes: SizesPrior = "uniform",
     workers: int | None = None,
     progress: Progress = "auto",
@@ -108,7 +108,8 @@ def search(
     shortlist
         For "both": the share of sizes that D passes on to I, of those with equally many tiers.
     prior_theta
-        For "evidence": the prior of theta.
+        For "evidence": the prior of theta, a distribution such as ``Gamma(2, 2)``, the default, or
+        a function that gives the log density at theta, up to a constant.
     prior_sizes
         For "evidence": "uniform"; "penalised" (``e`` times less probable with every further tier);
         probabilities by sizes, such as ``{(2, 2): 0.7, (1, 3): 0.3}``, others being impossible; or
@@ -158,7 +159,7 @@ def search(
         data=_counted(data),
         pairs=pair_counts(data),
         distance=measure,
-        prior_theta=prior_theta,
+        prior_theta=as_theta_prior(prior_theta),
         entropy=int(spawn_seeds(rng, 1)[0].generate_state(2).view("uint64")[0]),
     )
     exploration = Exploration(

@@ -9,21 +9,19 @@ Output, Journal of the American Statistical Association 90, 1995).
 
 from __future__ import annotations
 
-from math import exp, hypot, log
+from math import hypot, log
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.evidence import weigh_tiers
-from tierwise._kernels.subsets import least_costs
 from tierwise._util.estimate import Estimate
 from tierwise.answers.votes import DrawnVotes
 from tierwise.consensus.problem import make_problem
+from tierwise.evidence.exact import log_share_of_tiers
 from tierwise.model.priors import Beta
 from tierwise.posterior.augmented import Augmented
 from tierwise.posterior.open_target import OpenTarget
 from tierwise.posterior.state import random_state
-from tierwise.theta.quadrature import NEGLIGIBLE, log_sum
 from tierwise.tiers.sizes import log_number_of_tiers
 
 if TYPE_CHECKING:
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from tierwise.data.preferences import Preferences
     from tierwise.data.rankings import Rankings
     from tierwise.distances.base import Distance
-    from tierwise.model.priors import Gamma
+    from tierwise.model.priors import ThetaPrior
     from tierwise.posterior.state import State
     from tierwise.tiers.sizes import Sizes
 
@@ -47,7 +45,7 @@ _BATCHES = 20
 def estimate_log_evidence(
     data: Rankings | Preferences,
     distance: Distance,
-    prior: Gamma,
+    prior: ThetaPrior,
     best: Labels,
     rng: np.random.Generator,
 ) -> Estimate:
@@ -127,16 +125,7 @@ class _Chain:
     def _log_share(self, theta: float) -> float:
         """Log probability of the best tiers given theta and all completions."""
         problem = make_problem(self._drawn.costs(), self._drawn.sizes)
-        least = least_costs(problem.linear, problem.pairs_transposed, problem.sizes_array)
-        weight = weigh_tiers(
-            problem.linear,
-            problem.pairs_transposed,
-            problem.sizes_array,
-            least,
-            np.array([theta]),
-            (NEGLIGIBLE + log_number_of_tiers(problem.sizes)) / theta,
-        )[0]
-        return -theta * (problem.total(self._best) - float(least[-1])) - log(float(weight))
+        return log_share_of_tiers(problem, self._best, theta)
 
     def density_of_theta(self) -> Estimate:
         """Log density of log theta, the tiers being the best ones."""
@@ -193,11 +182,11 @@ class _Chain:
 
 def _log_mean(logs: npt.NDArray[np.float64]) -> Estimate:
     """Log of the mean of numbers that a chain gave one after the other, with its error."""
-    value = log_sum(logs) - log(len(logs))
-    batches = np.array([exp(log_sum(batch) - log(len(batch)) - value) for batch in _split(logs)])
-    error = float(batches.std(ddof=1)) / len(batches) ** 0.5
+    value = _log_average(logs)
+    batches = [_log_average(batch) for batch in np.array_split(logs, _BATCHES)]
+    error = float(np.exp(np.array(batches) - value).std(ddof=1)) / len(batches) ** 0.5
     return Estimate(value, standard_error=error, method="chain")
 
 
-def _split(logs: npt.NDArray[np.float64]) -> list[npt.NDArray[np.float64]]:
-    return np.array_split(logs, _BATCHES)
+def _log_average(logs: npt.NDArray[np.float64]) -> float:
+    return float(np.logaddexp.reduce(logs)) - log(len(logs))
