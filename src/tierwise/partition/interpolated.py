@@ -136,13 +136,8 @@ class LogPartition:
     """
 
     def __init__(self, partition: PartitionFunction) -> None:
-        def values(thetas: NDArray[np.float64]) -> NDArray[np.float64]:
-            # From the smallest theta upwards, which is how estimates are made.
-            upwards = [float(partition.log_value(theta)) for theta in thetas[::-1].tolist()]
-            return np.array(upwards[::-1])
-
         last_degree = _MOST_NODES if partition.exact else _DEGREE_OF_ESTIMATES
-        self._series = ThetaSeries(values, 0.0, inf, last_degree=last_degree)
+        self._series = ThetaSeries(partition.log_values, 0.0, inf, last_degree=last_degree)
 
     def __call__(self, thetas: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values at many thetas."""
