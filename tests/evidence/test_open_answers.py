@@ -9,9 +9,9 @@ import pytest
 import tierwise as tw
 from tests.reference import DISTANCES as NAIVE_DISTANCES
 from tests.reference_incomplete import completions, pairs_of_groups
-from tierwise.distances.named import get_distance
 from tierwise.evidence.chib import estimate_log_evidence
 from tierwise.evidence.choose import find_log_evidence
+from tierwise.evidence.source import source_of
 from tierwise.partition.choose import partition_function
 
 ROWS = [["a"], ["b", "a"], ["a", "c"], ["a", "b"], ["c", "a"], ["a", "d"]]
@@ -96,11 +96,10 @@ def best_labels(data, sizes, distance="kendall"):
 @pytest.mark.parametrize("distance", ["kendall", "hamming"])
 @pytest.mark.parametrize("sizes", [(1, 3), (2, 2), (1, 2, 1), (1, 1, 1, 1)])
 def test_all_tiers_and_completions_are_summed_over(kind, distance, sizes):
-    data, measure = data_of(kind), get_distance(distance)
+    data = data_of(kind)
     found = find_log_evidence(
-        data,
-        measure,
-        partition_function(sizes, measure),
+        source_of(data, distance),
+        partition_function(sizes, distance),
         tw.Gamma(3, 1),
         best_labels(data, sizes, distance),
         np.random.default_rng(0),
@@ -114,8 +113,8 @@ def test_all_tiers_and_completions_are_summed_over(kind, distance, sizes):
 def test_an_estimate_is_as_good_as_it_says(kind, sizes):
     data = data_of(kind)
     found = estimate_log_evidence(
-        data,
-        get_distance("kendall"),
+        source_of(data, "kendall"),
+        partition_function(sizes),
         tw.Gamma(2, 2),
         best_labels(data, sizes),
         np.random.default_rng(5),
@@ -129,8 +128,7 @@ def test_an_estimate_is_as_good_as_it_says(kind, sizes):
 def test_mistaken_answers_have_an_evidence(sizes):
     votes = tw.Preferences(VOTES, items="abcd", cycles="keep")
     found = find_log_evidence(
-        votes,
-        get_distance("kendall"),
+        source_of(votes, "kendall"),
         partition_function(sizes),
         tw.Gamma(2, 2),
         best_labels(votes, sizes),

@@ -5,10 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tierwise._util.estimate import Estimate
-from tierwise.answers.dispatch import answers_of
-from tierwise.answers.likelihood import Likelihood
-from tierwise.data.counts import Counts, block_counts, blocks_are_known
-from tierwise.data.preferences import Preferences
 from tierwise.evidence.chib import estimate_log_evidence
 from tierwise.evidence.exact import log_evidence
 from tierwise.evidence.summed import sum_over_likely_tiers
@@ -17,15 +13,13 @@ if TYPE_CHECKING:
     import numpy as np
 
     from tierwise.answers.base import Labels
-    from tierwise.data.rankings import Rankings
-    from tierwise.distances.base import Distance
+    from tierwise.answers.likelihood import AnswerSource
     from tierwise.model.priors import ThetaPrior
     from tierwise.partition.base import PartitionFunction
 
 
 def find_log_evidence(
-    data: Rankings | Counts | Preferences,
-    distance: Distance,
+    source: AnswerSource,
     partition: PartitionFunction,
     prior: ThetaPrior,
     best: Labels,
@@ -37,27 +31,33 @@ def find_log_evidence(
 
     Parameters
     ----------
-    data
+    source
         The answers.
-    distance
-        The distance.
     partition
-        The partition function of the sizes and distance.
+        The partition function of the sizes.
     prior
         The prior of theta; tiers of these sizes are equally probable beforehand.
     best
         The most probable tiers, so far as they are known.
     rng
         Generator, for what is estimated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tierwise as tw
+    >>> from tierwise.answers.likelihood import source_of
+    >>> rankings = tw.Rankings.from_orderings([["a", "b", "c"]] * 3)
+    >>> source, partition = source_of(rankings, "kendall"), tw.partition_function((1, 2))
+    >>> best, rng = np.array([0, 1, 1]), np.random.default_rng(1)
+    >>> find_log_evidence(source, partition, tw.Gamma(2, 2), best, rng)
+    -3.96729... (exact, recursion)
     """
-    sizes = partition.sizes
-    if isinstance(data, Counts) or blocks_are_known(data, sizes):
-        value = log_evidence(block_counts(data, sizes), distance, partition, prior)
-        return Estimate(value, method="recursion")
-    mistaken = isinstance(data, Preferences) and data.cycles == "keep"
-    answers = None if mistaken else answers_of(data, sizes, distance, rng)
-    if answers is not None and answers.drawn is None:
-        summed = sum_over_likely_tiers(Likelihood(answers.exact, partition), prior, best)
-        if summed is not None:
-            return Estimate(summed, method="sum over likely tiers")
-    return estimate_log_evidence(data, distance, prior, best, rng)
+    likelihood = source.at(partition.sizes, partition=partition, rng=rng)
+    if likelihood.known:
+        return Estimate(log_evidence(likelihood, prior), method="recursion")
+    if source.votes is None and likelihood.drawn is None:
+        value = sum_over_likely_tiers(likelihood, prior, best)
+        if value is not None:
+            return Estimate(value, method="sum over likely tiers")
+    return estimate_log_evidence(source, partition, prior, best, rng)

@@ -19,21 +19,16 @@ from tierwise._kernels.subsets import least_costs
 from tierwise.consensus.problem import make_problem
 from tierwise.consensus.subsets import subset_work
 from tierwise.errors import TooLargeError
-from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
 from tierwise.partition.interpolated import LogPartition, ThetaSeries
 from tierwise.theta.density import ThetaGivenDistance
 from tierwise.tiers.sizes import log_number_of_tiers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     from numpy.typing import NDArray
 
+    from tierwise.answers.likelihood import Likelihood
     from tierwise.consensus.problem import Problem
-    from tierwise.data.counts import BlockCounts
-    from tierwise.distances.base import Distance
-    from tierwise.partition.base import PartitionFunction
+    from tierwise.model.priors import ThetaPrior
     from tierwise.theta.density import ThetaDensity
 
 # Transitions of the recursion over sets: some seconds for a few dozen thetas.
@@ -118,43 +113,30 @@ def log_share_of_tiers(problem: Problem, labels: NDArray[np.int64], theta: float
     return -theta * excess - float(np.log(weights[0]))
 
 
-def log_evidence(
-    blocks: BlockCounts,
-    distance: Distance,
-    partition: PartitionFunction,
-    prior: ThetaPrior | Callable[[Any], Any] | None = None,
-) -> float:
-    """Log probability of the rankings given the sizes of the tiers only.
+def log_evidence(likelihood: Likelihood, prior: ThetaPrior) -> float:
+    """Log probability of answers whose blocks are known, given the sizes of the tiers only.
 
     Parameters
     ----------
-    blocks
-        Counts of the rankings for these sizes.
-    distance
-        The distance.
-    partition
-        The partition function of the sizes and distance.
+    likelihood
+        Of the answers, at given sizes.
     prior
-        The prior of theta; its default is ``Gamma(2, 2)``. Tiers of these sizes are equally
-        probable beforehand.
+        The prior of theta; tiers of these sizes are equally probable beforehand.
 
     Examples
     --------
-    >>> from tierwise import Rankings
-    >>> from tierwise.data.counts import block_counts
-    >>> from tierwise.distances.named import get_distance
-    >>> from tierwise.partition.choose import partition_function
+    >>> from tierwise import Gamma, Rankings
+    >>> from tierwise.answers.likelihood import source_of
     >>> rankings = Rankings.from_orderings([["a", "b", "c"]] * 3)
-    >>> blocks = block_counts(rankings, (1, 2))
-    >>> round(log_evidence(blocks, get_distance("kendall"), partition_function((1, 2))), 6)
+    >>> likelihood = source_of(rankings, "kendall").at((1, 2))
+    >>> round(log_evidence(likelihood, Gamma(2, 2)), 6)
     -3.967295
     """
-    refuse_too_many_tiers(blocks.sizes)
-    given = ThetaGivenDistance(
-        LogPartition(partition), float(blocks.n_rankings), as_theta_prior(prior or Gamma())
-    )
-    problem = make_problem(distance.costs(blocks), blocks.sizes)
-    return sum_over_tiers(problem, given, blocks.log_completions).log_evidence
+    partition = likelihood.partition
+    refuse_too_many_tiers(partition.sizes)
+    given = ThetaGivenDistance(LogPartition(partition), likelihood.n_rankings, prior)
+    problem = make_problem(likelihood.costs_at_random(), partition.sizes)
+    return sum_over_tiers(problem, given, likelihood.log_completions).log_evidence
 
 
 def refuse_too_many_tiers(sizes: tuple[int, ...]) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tierwise._kernels.objective import total_cost
 from tierwise._kernels.pseudo import log_pseudo
 from tierwise.consensus.result import Consensus
-from tierwise.data.counts import BlockCounts, Counts
+from tierwise.data.counts import BlockCounts, Counts, Numbers
 from tierwise.data.rankings import Rankings
 from tierwise.distances.base import Distance
 from tierwise.errors import InputError
@@ -35,7 +35,9 @@ def solve_pseudo(
     """
     if isinstance(data, Counts) or not data.is_complete:
         raise InputError('likelihood="pseudo" needs complete rankings without ties, not counts')
-    likelihood = _PseudoLikelihood(data, blocks.sizes)
+    likelihood = PseudoLikelihood(
+        np.argsort(data.patterns, axis=1), data.pattern_weights, blocks.sizes
+    )
     labels = start.labels.copy()
     theta = likelihood.best_theta(labels)
     improved = True
@@ -62,15 +64,16 @@ def solve_pseudo(
     )
 
 
-class _PseudoLikelihood:
+class PseudoLikelihood:
     """The log pseudo-likelihood of rankings, for any labels and theta."""
 
-    def __init__(self, rankings: Rankings, sizes: Sizes) -> None:
-        self.orderings = np.argsort(rankings.patterns, axis=1)
-        self.weights = rankings.pattern_weights.astype(np.float64)
+    def __init__(self, orderings: NDArray[np.int64], weights: Numbers, sizes: Sizes) -> None:
+        self.orderings = orderings
+        self.weights = weights.astype(np.float64)
         self.sizes = np.array(sizes, dtype=np.int64)
 
     def value(self, labels: NDArray[np.int64], theta: float) -> float:
+        """Return the log pseudo-likelihood."""
         largest = int(self.sizes.max())
         # At an infinite theta the chosen label is the smallest one left, and nothing else counts.
         decay = np.exp(-min(theta, MOST_THETA) * np.arange(largest + 1))

@@ -1,7 +1,9 @@
-"""Independent draws from the posterior, without a chain, by summing over all tiers.
+"""Independent draws from the posterior, without a chain: forward filtering, backward sampling.
 
 Sizes are drawn by their evidence, theta from its distribution given the sizes, and tiers given both
-by the recursion over sets of items.
+by the recursion over sets of items: forwards it sums, backwards a last tier is drawn and taken away
+until nothing remains (as in Carter and Kohn, On Gibbs sampling for state space models, Biometrika
+81, 1994).
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from tierwise.tiers.sizes import Sizes, compositions
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tierwise.posterior.state import State
+    from tierwise.posterior.chain import State
     from tierwise.posterior.target import SizedTarget, Target
 
 # Steps of the recursion over sets that take some seconds, and some minutes.
@@ -60,7 +62,7 @@ class ExactPosterior:
         vectors = list(compositions(target.n_items)) if sizes is None else [sizes]
         possible = (target.at(vector) for vector in vectors)
         entries = [
-            SizedPosterior(sized, sum_over_tiers(sized.problem, sized.theta, sized.log_completions))
+            SizedPosterior(sized, _sum(target, sized))
             for sized in possible
             if np.isfinite(sized.log_prior_of_sizes)
         ]
@@ -113,6 +115,11 @@ class ExactPosterior:
             theta=theta,
             log_posterior=sized.log_posterior(total),
         )
+
+
+def _sum(target: Target, sized: SizedTarget) -> SumOverTiers:
+    log_completions = target.likelihood(sized.sizes).log_completions
+    return sum_over_tiers(sized.problem, sized.theta, log_completions)
 
 
 def is_affordable(sizes: Sizes | None, n_items: int, n_draws: int, limit: float) -> bool:

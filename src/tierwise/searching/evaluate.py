@@ -16,6 +16,7 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.distances.base import Distance
 from tierwise.evidence.choose import find_log_evidence
+from tierwise.evidence.source import source_of
 from tierwise.fitting.agreement import agreement_of_counts
 from tierwise.fitting.fit import Settings, Solution, solve_sizes
 from tierwise.model.priors import ThetaPrior
@@ -125,7 +126,8 @@ def _evidence(setting: Setting, solution: Solution, rng: np.random.Generator) ->
     partition = for_many_thetas(
         partition_function(sizes, distance, budget=SEARCH_BUDGET, rng=setting.entropy)
     )
-    return find_log_evidence(setting.data, distance, partition, setting.prior_theta, labels, rng)
+    source = source_of(setting.data, distance)
+    return find_log_evidence(source, partition, setting.prior_theta, labels, rng)
 
 
 def evaluate_batch(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> list[Evaluation]:
