@@ -2,7 +2,7 @@
 
 from math import exp, hypot, inf, nan
 
-from tierwise.fitting.fit import named_tiers
+from tierwise.fitting.solution import named_tiers
 from tierwise.searching.exploration import Exploration
 from tierwise.searching.result import Candidate
 from tierwise.tiers.ordered_partition import Item
