@@ -17,14 +17,14 @@ from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
 from tierwise._kernels.groups import precedence_of_orderings, units_of_orderings
 from tierwise._kernels.objective import total_cost
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_factorials
-from tierwise.data.counts import sizes_of_groups
+from tierwise.data.encoding import sizes_of_groups
 from tierwise.errors import InputError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from tierwise._util.types import Places
     from tierwise.data.counts import Counts
-    from tierwise.data.encoding import Places
     from tierwise.distances.base import Costs, Distance
     from tierwise.tiers.sizes import Sizes
 

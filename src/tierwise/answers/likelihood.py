@@ -49,15 +49,14 @@ from tierwise.partition.choose import partition_function
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from tierwise._util.types import Item, Places
     from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums
     from tierwise.answers.partial import PartialOrders
     from tierwise.answers.votes import Votes
     from tierwise.data.counts import Numbers
-    from tierwise.data.encoding import Places
     from tierwise.data.rankings import Rankings
     from tierwise.distances.base import Costs, Distance
     from tierwise.partition.base import PartitionFunction
-    from tierwise.tiers.ordered_partition import Item
     from tierwise.tiers.sizes import Sizes
 
 # At this theta, per unit of distance, a completion that is not the closest weighs nothing.
@@ -277,6 +276,10 @@ class AnswerSource(ABC):
     pattern_of: npt.NDArray[np.int64]
     pairwise: bool = False
     votes: Votes | None = None
+
+    def fingerprint(self) -> str:
+        """Return a digest of all that the likelihood depends on in the data as they were given."""
+        return self.data.fingerprint()
 
     @property
     @abstractmethod

@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.types import Item
 from tierwise.consensus.result import Consensus
 from tierwise.distances.base import Distance
 from tierwise.errors import InputError
@@ -18,7 +19,7 @@ from tierwise.theta.estimate import (
     check_confidence,
     check_theta_method,
 )
-from tierwise.tiers.ordered_partition import Item, Tiers
+from tierwise.tiers.ordered_partition import Tiers
 from tierwise.tiers.sizes import Sizes
 
 LikelihoodKind: TypeAlias = Literal["exact", "pseudo"]
