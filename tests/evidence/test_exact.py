@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import tierwise as tw
 from tests import reference_structure as naive
 from tierwise import Rankings, TooLargeError
+from tierwise.answers.likelihood import source_of
 from tierwise.evidence.exact import log_evidence, refuse_too_many_tiers
-from tierwise.evidence.source import source_of
 from tierwise.model.priors import Gamma
 
 DISTANCES = ("kendall", "hamming", "footrule", "spearman")

@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.reference_posterior import PosteriorByEnumeration, all_tiers, kendall, tiers_of_sizes
 from tierwise import Rankings
-from tierwise.evidence.source import source_of
+from tierwise.answers.likelihood import source_of
 from tierwise.model.priors import Gamma
 from tierwise.posterior.target import Target
 

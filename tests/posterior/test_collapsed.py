@@ -5,8 +5,8 @@ import pytest
 
 from tests.posterior.small import SIZES, small_target
 from tierwise import Rankings
+from tierwise.answers.likelihood import source_of
 from tierwise.data.counts import Counts
-from tierwise.evidence.source import source_of
 from tierwise.model.priors import Gamma
 from tierwise.posterior.collapsed import possible_totals, tabulate_weights
 from tierwise.posterior.target import Target

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise._util.types import NOT_LISTED
 from tierwise.answers import boards, strict, weak_orders
 from tierwise.answers.base import ExactCompletions
 from tierwise.answers.drawn import DrawnCompletions
@@ -18,17 +19,16 @@ from tierwise.answers.prefixes import SharedInterleavings, are_affordable
 from tierwise.answers.recursive import RecursiveTopAnswers, is_affordable
 from tierwise.answers.top import TopAnswers, groups_of
 from tierwise.answers.weak_orders import WeakOrders
-from tierwise.data.counts import first_places
-from tierwise.data.encoding import NOT_LISTED
+from tierwise.data.encoding import first_places
 from tierwise.data.preferences import Preferences
 from tierwise.errors import InputError, TooLargeError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from tierwise._util.types import Places
     from tierwise.answers.base import Completions, Floats, Labels
     from tierwise.answers.partial import PartialOrders
-    from tierwise.data.encoding import Places
     from tierwise.data.rankings import Rankings
     from tierwise.distances.base import Distance
     from tierwise.tiers.sizes import Sizes
@@ -122,9 +122,37 @@ def answers_of(
             )
         orders, pattern_of = orders_of_preferences(data)
         rows = np.arange(len(orders.weights))
-        return Answers(tuple(_general_parts(orders, rows, sizes, distance, rng)), pattern_of)
+        return Answers(tuple(parts_of_orders(orders, rows, sizes, distance, rng)), pattern_of)
     weights = data.pattern_weights.astype(np.float64)
     first = answered_places(data)
+    parts = parts_of_places(first, weights, sizes, distance, rng, most_work)
+    return Answers(tuple(parts), data.pattern_of)
+
+
+def parts_of_places(
+    first: Places,
+    weights: Floats,
+    sizes: Sizes,
+    distance: Distance,
+    rng: np.random.Generator,
+    most_work: float = MOST_WORK,
+) -> list[Part]:
+    """Decide how the completions of each ranking are treated, from sizes alone.
+
+    Parameters
+    ----------
+    first
+        First place of each item's tied group in the distinct answers; -1 where it may be anywhere.
+    weights
+        Weight of each distinct answer.
+    sizes, distance
+        Of the model.
+    rng
+        Generator, for answers whose completions are drawn.
+    most_work
+        Numbers that an evaluation may go through to sum over answers with ties, or whose other
+        items may be anywhere; beyond, their completions are listed or drawn.
+    """
     recursive = _can_be_summed_recursively(first, sizes, distance)
     parts: list[Part] = []
     if recursive.any():
@@ -144,8 +172,8 @@ def answers_of(
     others = ~(recursive | weak)
     if others.any():
         orders = orders_of_places(first[others], weights[others])
-        parts += _general_parts(orders, np.flatnonzero(others), sizes, distance, rng)
-    return Answers(tuple(parts), data.pattern_of)
+        parts += parts_of_orders(orders, np.flatnonzero(others), sizes, distance, rng)
+    return parts
 
 
 def answered_places(rankings: Rankings) -> Places:
@@ -201,7 +229,7 @@ def _can_be_summed_recursively(
     return able
 
 
-def _general_parts(
+def parts_of_orders(
     orders: PartialOrders,
     rows: npt.NDArray[np.int64],
     sizes: Sizes,

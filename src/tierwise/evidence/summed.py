@@ -66,7 +66,7 @@ def sum_over_likely_tiers(likelihood: Likelihood, prior: ThetaPrior, best: Label
     log_tiers = log_number_of_tiers(likelihood.partition.sizes)
     low, high = given.range(closest, log_tiers)
     thetas = chebyshev_thetas(low, high, _FIRST_DEGREE)
-    n_affordable = _SECONDS / sum(part.seconds for part in likelihood.parts) / len(thetas)
+    n_affordable = _SECONDS / likelihood.seconds / len(thetas)
     most = max(int(n_affordable), _FEWEST_TIERS)
     likely = _likely_tiers(known, best, thetas, prior.log_density(thetas) + np.log(thetas), most)
     if likely is None:

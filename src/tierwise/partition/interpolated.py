@@ -168,6 +168,10 @@ class InterpolatedPartition(PartitionFunction):
     def _node(self, number: int) -> float:
         return self._first * _RATIO**number
 
+    def log_values(self, thetas: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Log values at many thetas, which are too far from each other to be interpolated."""
+        return self._partition.log_values(thetas)
+
     def _moments(self, theta: float) -> Moments:
         if theta < self._first:
             return self._partition.moments(theta)

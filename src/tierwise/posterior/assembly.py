@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from xarray import DataTree
 
     from tierwise._util.provenance import Provenance
+    from tierwise._util.types import Item
     from tierwise.posterior.chain import Trace
     from tierwise.posterior.options import SamplingOptions
-    from tierwise.tiers.ordered_partition import Item
 
 _NAMES = {
     "theta": "theta",

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.random import RandomSource, spawn_seeds
 from tierwise._util.tasks import run_tasks
+from tierwise.answers.likelihood import source_of
 from tierwise.data.counts import Counts
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TierwiseWarning
-from tierwise.evidence.source import source_of
 from tierwise.model.priors import (
     Beta,
     Gamma,

@@ -8,12 +8,8 @@ from typing import Any, Literal, TypeAlias, get_args
 from tierwise._util.progress import Progress
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.random import RandomSource, as_generator, spawn_seeds
-from tierwise.data.counts import (
-    MOST_ITEMS_FOR_JOINT_COUNTS,
-    Counts,
-    count_open_answers,
-    pair_counts,
-)
+from tierwise.answers.likelihood import AnswerSource, source_of
+from tierwise.data.counts import Counts
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
@@ -153,12 +149,11 @@ def search(
     if criterion == "evidence":
         log_prior_of_sizes(prior_sizes, beginning)  # refuses what is no prior
         refuse_too_many_tiers(_sizes_of_most_work(space.n_items))
+    source = source_of(data, measure)
     if method == "auto":
-        method = _choose_method(space, measure, judge.depth, data)
+        method = _choose_method(space, judge.depth, source)
     setting = Setting(
-        data=_counted(data),
-        pairs=pair_counts(data),
-        distance=measure,
+        source=source.counted(),
         prior_theta=as_theta_prior(prior_theta),
         entropy=int(spawn_seeds(rng, 1)[0].generate_state(2).view("uint64")[0]),
     )
@@ -212,30 +207,21 @@ def _beginning(space: SizeSpace, start: str | Iterable[int], merging: Merging) -
     return space.nearest(merging.sizes if start == "merging" else merging.sizes_by_size)
 
 
-def _choose_method(
-    space: SizeSpace, distance: Distance, depth: Depth, data: Rankings | Counts | Preferences
-) -> SearchMethod:
+def _choose_method(space: SizeSpace, depth: Depth, source: AnswerSource) -> SearchMethod:
     """Compare all sizes if that is a matter of seconds."""
     if space.n_sizes > _MOST_SIZES:
         return "greedy"
-    if not isinstance(data, Counts) and count_open_answers(data) > 0:
+    if source.n_open > 0:
         some = list(islice(space, 0, None, max(space.n_sizes // _SIZES_TO_JUDGE_BY, 1)))
-        some_seconds = sum(seconds_of_answers(data, sizes, distance, depth) for sizes in some)
+        some_seconds = sum(seconds_of_answers(source, sizes, depth) for sizes in some)
         seconds = some_seconds * space.n_sizes / len(some)
         return "greedy" if seconds > _MOST_SECONDS else "exhaustive"
     seconds = 0.0
     for sizes in space:
-        seconds += seconds_of(sizes, distance, depth)
+        seconds += seconds_of(sizes, source.distance, depth)
         if seconds > _MOST_SECONDS:
             return "greedy"
     return "exhaustive"
-
-
-def _counted(data: Rankings | Counts | Preferences) -> Rankings | Counts | Preferences:
-    """Count the rankings once for all sizes, where that is possible."""
-    if isinstance(data, Counts | Preferences) or not data.is_complete:
-        return data
-    return Counts.of(data) if len(data.items) <= MOST_ITEMS_FOR_JOINT_COUNTS else data
 
 
 def _evaluate_references(exploration: Exploration) -> None:
@@ -273,7 +259,7 @@ def _conclude(
 ) -> Search:
     """Rank what was evaluated, fit the best sizes, and warn of what may be wrong with them."""
     setting, space = exploration.evaluator.setting, exploration.space
-    leaderboard = rank(exploration, setting.data.items)
+    leaderboard = rank(exploration, setting.source.items)
     best = next(candidate.sizes for candidate in leaderboard if candidate.allowed)
     doubtful = doubtful_sizes(exploration, best)
     if interrupted:
@@ -293,10 +279,10 @@ def _conclude(
             stacklevel=3,
         )
     fitted = fit(
-        setting.data,
+        setting.source.data,
         best,
-        setting.distance,
-        method=consensus_method(best, setting.distance),
+        setting.source.distance,
+        method=consensus_method(best, setting.source.distance),
         rng=setting.seed(best),
     )
     return Search(
