@@ -1,50 +1,39 @@
-"""How long a first answer takes, in seconds that a core works: others do not disturb it."""
+"""A first answer does not wait for what it does not need: compilers, readers, data frames."""
 
-import os
-import resource
 import subprocess
 import sys
 
 import pytest
 
+HEAVY = ("numba", "scipy", "pandas", "pyarrow", "matplotlib", "joblib", "rich", "xarray")
 
-def core_seconds(command, **environment):
-    def spent():
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return usage.ru_utime + usage.ru_stime
 
-    before = spent()
-    subprocess.run(
-        command, check=True, capture_output=True, env={**os.environ, **environment}, timeout=200
+def loaded_by(program, *arguments):
+    """Return which heavy modules a program has loaded at its end."""
+    told = f"{program}\nimport sys\nprint(*[name for name in {HEAVY} if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", told, *arguments], check=True, capture_output=True, text=True
     )
-    return spent() - before
+    return set(done.stdout.split())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("sizes", [["--sizes", "2,2,1"], []])
-def test_fit_on_a_cold_and_a_warm_cache(tmp_path, sizes):
-    path = tmp_path / "answers.csv"
-    rows = ["a,b,c,d,e", "b,a,c,d,e", "a,b,d,c,e", "a,c,b,d,e", "e,a,b,c,d"]
-    path.write_text("place 1,place 2,place 3,place 4,place 5\n" + "\n".join(rows))
-    program = "from tierwise.cli.main import main; main()"
-    command = [sys.executable, "-c", program, "fit", str(path), *sizes]
-    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    assert core_seconds(command, **cache) < 10
-    assert core_seconds(command, **cache) < 3
-
-
-def test_importing_takes_no_time():
-    nothing = min(core_seconds([sys.executable, "-c", "pass"]) for _ in range(3))
-    importing = min(core_seconds([sys.executable, "-c", "import tierwise"]) for _ in range(3))
-    assert importing - nothing < 0.3
-
-
-def test_a_csv_file_is_fitted_without_pandas(tmp_path):
+@pytest.fixture
+def answers(tmp_path):
     path = tmp_path / "answers.csv"
     path.write_text("a,b,c\n1,2,3\n2,1,3\n2,,1\n")
-    program = (
-        "import sys, tierwise as tw\n"
-        "tw.fit(tw.read_rankings(sys.argv[1], unranked='below'), (1, 2))\n"
-        "assert 'pandas' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", program, str(path)], check=True)
+    return str(path)
+
+
+READ = "import sys, tierwise as tw\ndata = tw.read_rankings(sys.argv[1], unranked='below')\n"
+
+
+def test_importing_loads_nothing_heavy():
+    assert loaded_by("import tierwise") == set()
+
+
+def test_describing_waits_for_no_compiler(answers):
+    assert loaded_by(READ + "tw.describe(data)", answers) == {"pyarrow"}
+
+
+def test_a_csv_file_is_fitted_without_pandas(answers):
+    assert "pandas" not in loaded_by(READ + "tw.fit(data, (1, 2))", answers)

@@ -10,21 +10,14 @@ from numpy.typing import NDArray
 
 from tierwise._kernels import counting
 from tierwise._kernels.groups import precedence_of_orderings, units_of_orderings
-from tierwise.data.counts import (
-    MOST_ITEMS_FOR_JOINT_COUNTS,
-    BlockCounts,
-    Counts,
-    blocks_are_known,
-    first_places,
-    sizes_of_groups,
-)
-from tierwise.data.encoding import NOT_LISTED, Places
+from tierwise._util.types import NOT_LISTED, Item, Places, Unranked
+from tierwise.data.counts import MOST_ITEMS_FOR_JOINT_COUNTS, BlockCounts, Counts, blocks_are_known
+from tierwise.data.encoding import first_places, sizes_of_groups
 from tierwise.data.preferences import Preferences
-from tierwise.data.rankings import Rankings, Unranked
+from tierwise.data.rankings import Rankings
 from tierwise.distances.base import Distance
 from tierwise.errors import InputError, TooLargeError
 from tierwise.mixture.plans import Plan
-from tierwise.tiers.ordered_partition import Item
 from tierwise.tiers.sizes import Sizes
 
 
