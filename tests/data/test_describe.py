@@ -73,7 +73,7 @@ def test_an_item_that_nobody_lists():
     assert math.isnan(description.mean_ranks[1])
     assert description.n_listing == (1, 0, 0)
     assert description.closest_pairs() == []
-    assert description.by_mean_rank()[0] == 0
+    assert description.best_first()[0] == 0
 
 
 @given(answers=rankings())
@@ -83,5 +83,5 @@ def test_as_json(answers):
 
 
 def test_a_negative_number_of_pairs():
-    with pytest.raises(InputError, match="negative"):
+    with pytest.raises(InputError, match="count must be at least 0"):
         describe(Rankings.from_orderings([["a", "b"]])).closest_pairs(-1)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Item
     from tierwise.data.describe import Description
+    from tierwise.data.describe_pairs import PairsDescription
 
 _LONGEST_NAME = 24
 _GAP = 2  # columns between two cells of a table
@@ -37,17 +38,16 @@ def describe(
     elif isinstance(description, Description):
         print_description(description, out=out, quiet=quiet)
     else:
-        from tierwise.cli.describe_pairs import print_pairs
-
         print_pairs(description, out=out, quiet=quiet)
 
 
 def print_description(description: "Description", *, out: "Path | None", quiet: bool) -> None:
     """Print a description as tables that fit the terminal."""
     n_shown = items_that_fit(description.items, printing.width_of_output(out))
-    shown = description.by_mean_rank()[:n_shown]
+    shown = description.best_first()[:n_shown]
     parts: list[RenderableType] = [
-        *_overview(description),
+        printing.heading(description.heading()),
+        *description.sentences(),
         printing.heading("Mean ranks (1 is best)"),
         _mean_ranks(description),
         printing.heading("How often the row is ranked above the column, in percent"),
@@ -69,35 +69,13 @@ def say_what_is_left_out(n_shown: int, n_items: int, which: str) -> None:
         )
 
 
-def _overview(description: "Description") -> "list[RenderableType]":
-    """Say in a few lines what the data are."""
-    total = description.n_rankings
-    lines: list[RenderableType] = [
-        printing.heading(f"{total:,} rankings of {len(description.items)} items"),
-        f"{description.n_distinct:,} of them are distinct.",
-    ]
-    if description.unranked is None:
-        lines.append("Every ranking lists every item.")
-    else:
-        meaning = {"below": "below all that are listed", "anywhere": "of unknown rank"}
-        lines.append(
-            f"{description.n_complete:,} ({description.n_complete / total:.0%}) are complete; "
-            f"on average a ranking lists {description.mean_listed:.1f} items. "
-            f"Items not listed are {meaning[description.unranked]}."
-        )
-    if description.n_with_ties:
-        share = description.n_with_ties / total
-        lines.append(f"{description.n_with_ties:,} ({share:.0%}) hold ties.")
-    return lines
-
-
 def _mean_ranks(description: "Description") -> "Table":
     table = printing.new_table()
     table.add_column("item")
     table.add_column("mean rank", justify="right")
     if description.unranked is not None:
         table.add_column("listed by", justify="right")
-    for item in description.by_mean_rank():
+    for item in description.best_first():
         rank, listing = description.mean_ranks[item], description.n_listing[item]
         row = [short(description.items[item]), f"{rank:.2f}" if listing else "-"]
         if description.unranked is not None:
@@ -150,3 +128,60 @@ def short(item: "Item") -> str:
     """Write the name of an item so that it fits a table."""
     name = str(item)
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+
+
+def print_pairs(description: "PairsDescription", *, out: "Path | None", quiet: bool) -> None:
+    """Print a description of pairwise answers as tables that fit the terminal."""
+    items = description.items
+    n_shown = items_that_fit(items, printing.width_of_output(out))
+    shown = description.best_first()[:n_shown]
+    following = " (what follows included)" if description.n_following else ""
+    parts: list[RenderableType] = [
+        printing.heading(description.heading()),
+        *description.sentences(),
+        printing.heading("How often an item is preferred, when it is compared"),
+        _shares_won(description),
+        printing.heading(f"How often the row is preferred to the column, in percent{following}"),
+        matrix(items, shown, lambda *pair: percent(description.pairwise[pair])),
+        printing.heading("How often the two were compared"),
+        matrix(items, shown, lambda *pair: _short_count(description.compared[pair])),
+        printing.heading("Closest to even"),
+        _closest_comparisons(description),
+    ]
+    printing.print_result(parts, out)
+    if not quiet:
+        say_what_is_left_out(n_shown, len(items), "that are preferred most often")
+
+
+def _short_count(number: int) -> str:
+    """Write a number in three columns."""
+    return f"{number}" if number < 1000 else f"{number // 1000}k"
+
+
+def _shares_won(description: "PairsDescription") -> "Table":
+    table = printing.new_table()
+    table.add_column("item")
+    for name in ("preferred", "answers", "assessors"):
+        table.add_column(name, justify="right")
+    for item in description.best_first():
+        share = description.shares_won[item]
+        table.add_row(
+            short(description.items[item]),
+            "-" if isnan(share) else f"{share:.0%}",
+            f"{description.compared[item].sum():,}",
+            f"{description.n_comparing[item]:,}",
+        )
+    return table
+
+
+def _closest_comparisons(description: "PairsDescription") -> "Table":
+    table = printing.new_table()
+    for name in ("preferred", "other"):
+        table.add_column(name)
+    for name in ("share", "of"):
+        table.add_column(name, justify="right")
+    for pair in description.closest_pairs():
+        first, second = (description.items.index(item) for item in (pair.above, pair.below))
+        told = description.wins[first, second] + description.wins[second, first]
+        table.add_row(short(pair.above), short(pair.below), f"{pair.share:.3f}", f"{told:,}")
+    return table

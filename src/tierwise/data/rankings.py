@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tierwise._util.checks import check_choice
+from tierwise._util.checks import check_choice, check_iterable
 from tierwise._util.fingerprint import MultisetHash, fingerprint_of_answers
 from tierwise._util.types import (
     NOT_LISTED,
@@ -438,9 +438,12 @@ class Rankings:
         >>> Rankings.concat([one, one])
         Rankings(2 rankings of 2 items, complete, 1 distinct)
         """
-        given = list(parts)
+        given = list(check_iterable("parts", parts, "Rankings"))
         if not given:
             raise InputError("there is nothing to join: give at least one collection of rankings")
+        for part in given:
+            if not isinstance(part, Rankings):
+                raise InputError(f"parts must be Rankings; got {quoted(part)}")
         items = given[0].items
         meanings = {part.unranked for part in given} - {None}
         if len(meanings) > 1:

@@ -1,9 +1,9 @@
 """Files in: CSV, Parquet, PrefLib and the sushi format; rankings, or answers pair by pair."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from tierwise._util.checks import check_count
+from tierwise._util.checks import check_choice, check_count
 from tierwise._util.types import Cycles, Item, Ties, Unranked
 from tierwise._util.wording import quoted
 from tierwise.data.preferences import Preferences
@@ -141,6 +141,7 @@ def read_preferences(
     >>> read_preferences(StringIO("voter,winner,loser\nAnn,a,b\nAnn,b,c\nBob,c,a\n"))
     Preferences(2 assessors, 3 items, 4 ordered pairs of which 1 by transitivity)
     """
+    check_choice("cycles", cycles, get_args(Cycles))
     source, file_format = _open(path, format)
     options = TableOptions.make(
         items=items, layout="pairs", assessor=assessor, preferred=preferred, other=other

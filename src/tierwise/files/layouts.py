@@ -10,6 +10,7 @@ from tierwise._util.types import Item, Ties, Unranked
 from tierwise._util.wording import quoted
 from tierwise.errors import InputError
 from tierwise.files.cells import ABSENT, can_be_encoded, encode, share_of_numbers
+from tierwise.files.places import check_items
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,7 +61,7 @@ class TableOptions:
         if isinstance(assessor, str):
             assessor = (assessor,)
         return cls(
-            items=None if items is None else tuple(items),
+            items=None if items is None else check_items(items),
             assessor=None if assessor is None else tuple(assessor),
             **others,
         )

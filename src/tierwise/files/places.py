@@ -7,7 +7,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.checks import check_choice
+from tierwise._util.checks import check_choice, check_iterable
 from tierwise._util.memory import check_memory
 from tierwise._util.types import (
     NOT_LISTED,
@@ -112,7 +112,7 @@ def encode_orderings(
     place_of: list[int] = []
     labels: list[Item] = []
     n_rows = 0
-    for number, row in enumerate(rows):
+    for number, row in enumerate(check_iterable("rows", rows, "orderings")):
         n_rows += 1
         if isinstance(row, str) or not isinstance(row, Iterable):
             kind = "text" if isinstance(row, str) else type(row).__name__

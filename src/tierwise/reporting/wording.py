@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.data.describe_pairs import PairsDescription, count
+from tierwise._util.wording import counted
+from tierwise.data.describe_pairs import PairsDescription
 from tierwise.fitting.bootstrap import Bootstrap
 from tierwise.fitting.summary import mistakes_in_words, what_agrees, what_is_ordered
 from tierwise.reporting.tables import probabilities_by_item
 
 if TYPE_CHECKING:
-    from tierwise.data.describe import Description, Pair
+    from tierwise.data.describe import Description
+    from tierwise.data.description import Pair
     from tierwise.reporting.analysis import Analysis
 
 
@@ -32,8 +34,8 @@ def about_data(analysis: Analysis) -> list[str]:
     description = analysis.description
     if isinstance(description, PairsDescription):
         sentences = [
-            f"{count(description.n_answers, 'answer')} about pairs of {len(description.items)} "
-            f"items, by {count(description.n_assessors, 'assessor')}.",
+            f"{counted(description.n_answers, 'answer')} about pairs of {len(description.items)} "
+            f"items, by {counted(description.n_assessors, 'assessor')}.",
             *description.sentences(),
         ]
     else:
@@ -100,7 +102,7 @@ def about_sizes(analysis: Analysis) -> list[str]:
     if found.doubtful:
         sentences.append(
             "Monte Carlo error leaves open whether "
-            f"{count(len(found.doubtful), 'other size vector')} "
+            f"{counted(len(found.doubtful), 'other size vector')} "
             f"{'is' if len(found.doubtful) == 1 else 'are'} better."
         )
     return sentences
