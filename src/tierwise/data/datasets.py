@@ -193,7 +193,7 @@ def load_sushi(path: str | PathLike[str], region: Region | None = None) -> Ranki
 def load_f1(
     path: str | PathLike[str], *, minimum_entries: int = 11, unranked: Unranked = "below"
 ) -> Rankings:
-    """Load results of Formula 1 races, a race an answer and a driver an item.
+    """Load results of Formula 1 races, one answer per race and one item per driver.
 
     The table is not part of this package: take it from the f1db project (CC BY 4.0), race
     results as CSV with the columns year, round, positionText and driverId.

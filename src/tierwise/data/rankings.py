@@ -140,7 +140,7 @@ class Rankings:
         Parameters
         ----------
         rows
-            One ordering a row. A list or a set inside a row holds items that are tied there.
+            One ordering per row. A list or a set inside a row holds items that are tied there.
         items
             All items there are; those that appear in the rows where none are given.
         weights
@@ -167,7 +167,7 @@ class Rankings:
         unranked: Unranked | None = None,
         ties: Ties = "error",
     ) -> "Rankings":
-        """Make rankings from a table of ranks, a row an answer and a column an item.
+        """Make rankings from a table of ranks, one row per answer and one column per item.
 
         Parameters
         ----------
@@ -344,7 +344,7 @@ class Rankings:
         return RankingScan(path, options, format, cls)
 
     def to_dataframe(self, backend: "Backend" = "pandas") -> Any:
-        """Return a data frame of ranks: a row an answer, a column an item, and ``weight`` last.
+        """Return a data frame of ranks: one row per answer, one column per item, then ``weight``.
 
         Parameters
         ----------

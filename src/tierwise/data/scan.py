@@ -107,7 +107,7 @@ class RankingScan:
         Parameters
         ----------
         workers
-            Number of threads; -1 is one a core. In a `parallel` block, its workers.
+            Number of threads; -1 is one per core. In a `parallel` block, its workers.
         progress
             "auto", "off" or a function; see `tierwise._util.progress.track`.
 

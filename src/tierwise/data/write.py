@@ -42,8 +42,8 @@ def write_rankings(
     format
         "csv", "parquet" or "preflib". "auto" tells it from the end of the name.
     layout
-        How a CSV or Parquet table is laid out: "orderings" (a column a place; no ties), "ranks" (a
-        column an item) or "long" (columns assessor, item and rank).
+        How a CSV or Parquet table is laid out: "orderings" (one column per place; no ties),
+        "ranks" (one column per item) or "long" (columns assessor, item and rank).
 
     Examples
     --------

@@ -23,7 +23,7 @@ _SUFFIXES = ("*.parquet", "*.pq", "*.csv", "*.tsv")
 
 @dataclass(frozen=True)
 class Piece:
-    """A file with a row an answer, or some of the row groups of a Parquet file.
+    """A file with one row per answer, or some of the row groups of a Parquet file.
 
     Attributes
     ----------

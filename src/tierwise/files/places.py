@@ -198,7 +198,7 @@ def scatter(
     items: Sequence[Item],
     name_row: RowNamer,
 ) -> Places:
-    """Put entries (row, item, place) into a table of rows by items, each item once a row."""
+    """Put entries (row, item, place) into a table of rows by items, each item once per row."""
     places = np.full((n_rows, len(items)), NOT_LISTED, dtype=np.int32)
     places[row_of, item_of] = place_of
     if np.count_nonzero(places != NOT_LISTED) != len(row_of):
