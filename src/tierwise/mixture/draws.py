@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from tierwise._util.provenance import Provenance
 from tierwise.errors import InputError
-from tierwise.fitting.fit import named_tiers
 from tierwise.fitting.result import plain_tiers
+from tierwise.fitting.solution import named_tiers
 from tierwise.mixture.result import Mixture
 from tierwise.tiers.ordered_partition import Tiers
 

@@ -17,7 +17,7 @@ from tierwise.distances.base import Distance
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError
 from tierwise.fitting.agreement import agreement_of_counts
-from tierwise.fitting.fit import named_tiers
+from tierwise.fitting.solution import named_tiers
 from tierwise.mixture.answers import Answers, answers_of, rankings_only
 from tierwise.mixture.components import workshop_for
 from tierwise.mixture.em import Climb, memberships_of
