@@ -34,7 +34,7 @@ def solve_pseudo(
     source, sizes, settings, rng
         As for `tierwise.fitting.solve.solve`.
     """
-    likelihood = _PseudoLikelihood(source.complete_orderings(), source.weights, sizes)
+    likelihood = PseudoLikelihood(source.complete_orderings(), source.weights, sizes)
     costs = source.at(sizes).costs_at_random()
     start = find_consensus(
         costs, sizes, method=settings.method, rng=rng, time_limit=settings.time_limit
@@ -55,7 +55,7 @@ def solve_pseudo(
     )
 
 
-class _PseudoLikelihood:
+class PseudoLikelihood:
     """The log pseudo-likelihood of rankings, for any labels and theta."""
 
     def __init__(self, orderings: NDArray[np.int64], weights: Numbers, sizes: Sizes) -> None:
@@ -64,6 +64,7 @@ class _PseudoLikelihood:
         self.sizes = np.array(sizes, dtype=np.int64)
 
     def value(self, labels: NDArray[np.int64], theta: float) -> float:
+        """Return the log pseudo-likelihood."""
         largest = int(self.sizes.max())
         # At an infinite theta the chosen label is the smallest one left, and nothing else counts.
         decay = np.exp(-min(theta, MOST_THETA) * np.arange(largest + 1))

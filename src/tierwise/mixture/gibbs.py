@@ -13,8 +13,8 @@ from tierwise.mixture.components import CountingWorkshop
 from tierwise.mixture.em import memberships_of
 from tierwise.mixture.workshop import Component, Workshop
 from tierwise.model.priors import ThetaPrior
+from tierwise.partition.interpolated import LogPartition
 from tierwise.theta.density import ThetaGivenDistance
-from tierwise.theta.log_partition import LogPartition
 from tierwise.tiers.sizes import Sizes
 
 # Swaps of two items that are tried a round, times the number of items.

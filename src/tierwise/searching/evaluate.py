@@ -12,16 +12,14 @@ from tierwise._util.progress import Progress, track
 from tierwise._util.tasks import stream_tasks
 from tierwise.answers.likelihood import AnswerSource
 from tierwise.consensus.find import find_consensus
-from tierwise.data.counts import block_counts
+from tierwise.evidence.choose import find_log_evidence
 from tierwise.fitting.agreement import agreement_of_counts
 from tierwise.fitting.solution import Settings, Solution
 from tierwise.fitting.solve import solve
-from tierwise.model.priors import Gamma
+from tierwise.model.priors import ThetaPrior
 from tierwise.partition.choose import partition_function
 from tierwise.partition.interpolated import for_many_thetas
 from tierwise.searching.costs import DEPTHS, SEARCH_BUDGET, Depth, consensus_method, seconds_of
-from tierwise.searching.evidence import log_evidence
-from tierwise.searching.open_evidence import log_evidence_of_answers
 from tierwise.tiers.sizes import Sizes, log_number_of_tiers
 
 # Work of a batch: long enough to outweigh handing it over, short enough to show progress.
@@ -43,7 +41,7 @@ class Setting:
     """
 
     source: AnswerSource
-    prior_theta: Gamma
+    prior_theta: ThetaPrior
     entropy: int
 
     def seed(self, sizes: Sizes) -> np.random.SeedSequence:
@@ -114,19 +112,7 @@ def _evidence(setting: Setting, solution: Solution, rng: np.random.Generator) ->
     partition = for_many_thetas(
         partition_function(sizes, distance, budget=SEARCH_BUDGET, rng=setting.entropy)
     )
-    data = source.data
-    if source.is_known(sizes):
-        blocks = block_counts(data, sizes)  # type: ignore[arg-type]
-        value = log_evidence(blocks, distance, partition, setting.prior_theta)
-        return Estimate(value, method="recursion")
-    return log_evidence_of_answers(
-        data,  # type: ignore[arg-type]
-        distance,
-        partition,
-        setting.prior_theta,
-        labels,
-        rng,
-    )
+    return find_log_evidence(source, partition, setting.prior_theta, labels, rng)
 
 
 def evaluate_batch(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> list[Evaluation]:

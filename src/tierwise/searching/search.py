@@ -1,9 +1,9 @@
 """search: which sizes describe the rankings best."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -19,14 +19,14 @@ from tierwise.data.scan import RankingScan
 from tierwise.distances.base import Distance
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TierwiseWarning
+from tierwise.evidence.exact import refuse_too_many_tiers
 from tierwise.fitting.fit import fit_source
 from tierwise.fitting.solution import Settings as FitSettings
 from tierwise.fitting.solution import Solution
-from tierwise.model.priors import Gamma, SizesPrior, log_prior_of_sizes
+from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
 from tierwise.searching.costs import Depth, consensus_method, seconds_of, seconds_of_answers
 from tierwise.searching.criteria import Criterion, Judge
 from tierwise.searching.evaluate import Evaluator, Setting
-from tierwise.searching.evidence import refuse_too_many_tiers
 from tierwise.searching.exploration import Exploration
 from tierwise.searching.leaderboard import doubtful_sizes, rank
 from tierwise.searching.merging import Merging, merge_even_pairs
@@ -54,7 +54,7 @@ def search(
     top: Iterable[int] | None = None,
     bottom: Iterable[int] | None = None,
     shortlist: float = 0.25,
-    prior_theta: Gamma = _DEFAULT_PRIOR,
+    prior_theta: ThetaPrior | Callable[[Any], Any] = _DEFAULT_PRIOR,
     prior_sizes: SizesPrior = "uniform",
     workers: int | None = None,
     progress: Progress = "auto",
@@ -90,7 +90,8 @@ def search(
     shortlist
         For "both": the share of sizes that D passes on to I, of those with equally many tiers.
     prior_theta
-        For "evidence": the prior of theta.
+        For "evidence": the prior of theta, a distribution such as ``Gamma(2, 2)``, the default, or
+        a function that gives the log density at theta, up to a constant.
     prior_sizes
         For "evidence": "uniform"; "penalised" (``e`` times less probable with every further tier);
         probabilities by sizes, such as ``{(2, 2): 0.7, (1, 3): 0.3}``, others being impossible; or
@@ -139,7 +140,7 @@ def search(
         strategy = _choose(space, judge.depth, source)
     setting = Setting(
         source=source.counted(),
-        prior_theta=prior_theta,
+        prior_theta=as_theta_prior(prior_theta),
         entropy=int(spawn_seeds(rng, 1)[0].generate_state(2).view("uint64")[0]),
     )
     exploration = Exploration(
