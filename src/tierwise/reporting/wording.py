@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise._util.wording import percent
 from tierwise.data.describe_pairs import PairsDescription, count
 from tierwise.fitting.bootstrap import Bootstrap
 from tierwise.fitting.summary import mistakes_in_words, what_agrees, what_is_ordered
@@ -123,8 +124,9 @@ def diagnostics(analysis: Analysis) -> list[tuple[str, str]]:
         rows.append(
             (
                 "theta",
-                f"{fit.theta:.4f}, standard error {fit.theta_estimate.standard_error:.4f}, 95% "
-                f"interval {low:.4f} to {high:.4f} ({fit.theta_estimate.method}{settled})",
+                f"{fit.theta:.4f}, standard error {fit.theta_estimate.standard_error:.4f}, "
+                f"{percent(fit.level)} interval {low:.4f} to {high:.4f} "
+                f"({fit.theta_estimate.method}{settled})",
             )
         )
     if found is not None:
@@ -150,8 +152,8 @@ def _theta(analysis: Analysis) -> str:
         return f"Theta is infinite: {what_agrees(fit)}."
     low, high = fit.theta_estimate.interval
     return (
-        f"Opinion is concentrated around the tiers with theta {fit.theta:.3f} (95% interval "
-        f"{low:.3f} to {high:.3f}); 0 would be no agreement at all."
+        f"Opinion is concentrated around the tiers with theta {fit.theta:.3f} "
+        f"({percent(fit.level)} interval {low:.3f} to {high:.3f}); 0 would be no agreement at all."
     )
 
 
