@@ -193,7 +193,7 @@ def precedence_by_gap(theta: float, largest: int) -> _Floats:
     Examples
     --------
     >>> precedence_by_gap(1.0, 2).round(4)
-    array([0.5   , 0.7311, 0.8482])
+    array([0.5   , 0.7311, 0.8442])
     """
     if theta == np.inf:
         return np.where(np.arange(largest + 1) == 0, 0.5, 1.0)
@@ -218,19 +218,19 @@ def _pairs_with_one_theta(sizes: Sequence[int], theta: float) -> _Floats:
     once = np.concatenate([[0.0], np.cumsum(by_gap)])
     twice = np.concatenate([[0.0], np.cumsum(once)])
     starts = np.concatenate([[0], np.cumsum(sizes)])
+    numbers = np.asarray(sizes, dtype=np.int64)
+    better, worse = np.triu_indices(n_tiers, k=1)
+    near = starts[worse] - starts[better + 1]
+    first, second = numbers[better], numbers[worse]
+    totals = (
+        twice[near + first + second + 1]
+        - twice[near + first + 1]
+        - twice[near + second + 1]
+        + twice[near + 1]
+    )
     pairs = np.full((n_tiers, n_tiers), 0.5)
-    for better in range(n_tiers):
-        for worse in range(better + 1, n_tiers):
-            near = int(starts[worse] - starts[better + 1])
-            first, second = sizes[better], sizes[worse]
-            total = (
-                twice[near + first + second + 1]
-                - twice[near + first + 1]
-                - twice[near + second + 1]
-                + twice[near + 1]
-            )
-            pairs[better, worse] = total / (first * second)
-            pairs[worse, better] = 1.0 - pairs[better, worse]
+    pairs[better, worse] = totals / (first * second)
+    pairs[worse, better] = 1.0 - pairs[better, worse]
     return pairs
 
 
