@@ -2,5 +2,14 @@
 
 from tierwise.inversions.best import BestTiers, criterion_of, find_best_tiers
 from tierwise.inversions.counts import WeakOrderCounts
+from tierwise.inversions.evidence import Evidence, TierDraws, sum_evidence
 
-__all__ = ["BestTiers", "WeakOrderCounts", "criterion_of", "find_best_tiers"]
+__all__ = [
+    "BestTiers",
+    "Evidence",
+    "TierDraws",
+    "WeakOrderCounts",
+    "criterion_of",
+    "find_best_tiers",
+    "sum_evidence",
+]
