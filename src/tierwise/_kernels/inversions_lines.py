@@ -48,9 +48,8 @@ class LineObjective(NamedTuple):
 
     kind: int
     """FIXED, MAXIMISED or INTEGRATED."""
-    theta: float
-    """The one theta where it is fixed."""
     grid: FactorialGrid
+    """Of all thetas; where theta is fixed, of that one only."""
     prior: ThetaPriorTable
     n_rankings: float
     log_factorials: _Floats
@@ -275,7 +274,7 @@ def theta_quantile(
 def line_value(objective: LineObjective, curve: _Floats, total: float) -> float:
     """Value of a line: at the fixed theta, at its best theta, or integrated over theta."""
     if objective.kind == FIXED:
-        return curve[0, 0] - objective.theta * total
+        return curve[0, 0] - objective.grid.thetas[0] * total
     if objective.kind == MAXIMISED:
         return maximise_line(objective.grid, curve, total)[0]
     return integrate_line(objective.grid, objective.prior, curve, total)

@@ -180,7 +180,7 @@ def fill_terms(
     """
     above, objective = problem.above, problem.objective
     fixed = objective.kind == FIXED
-    factor = objective.theta if fixed else 1.0
+    factor = objective.grid.thetas[0] if fixed else 1.0
     subsets[0], terms[0] = 0, 0.0
     count = 1
     for item in range(problem.n_items):

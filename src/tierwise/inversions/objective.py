@@ -96,7 +96,6 @@ def fixed_objective(
     unused = ThetaPriorTable(1.0, 0.0, 0.0, 0.0, 1.0, np.zeros(0), np.zeros(1))
     return LineObjective(
         FIXED,
-        float(theta),
         grid,
         unused,
         counts.n_rankings,
@@ -116,7 +115,6 @@ def line_objective(
     table = prior_table(Gamma(2, 2) if prior is None else prior, grid)
     return LineObjective(
         MAXIMISED if prior is None else INTEGRATED,
-        0.0,
         grid,
         table,
         counts.n_rankings,
