@@ -53,22 +53,26 @@ class Rule:
     """A distance for given sizes, in whole units so that computations with it are exact.
 
     An ordering meets the tiers through the contingency table ``N[block, label]``. Its distance is
-    ``unit * (misplaced * K + sum(N * placing))``, where ``K`` is the number of pairs of items that
-    lie in different blocks and are not in the order of their tiers.
+    ``unit * (misplaced * K + tied * T + sum(N * placing))``, where ``K`` is the number of pairs of
+    items in different blocks that are reversed, and ``T`` the number of those that are tied in the
+    tiers.
 
     Attributes
     ----------
     misplaced
-        What such a pair costs: 1 for Kendall, 0 for additive distances.
+        What a reversed pair costs: 1 for Kendall and inversions, 0 for additive distances.
     placing
         ``placing[block, label]``, int64: what an item of a tier costs in a block.
     unit
         The distance that a unit is.
+    tied
+        What a pair in different blocks costs that is tied in the tiers: 1 for Kendall.
     """
 
     misplaced: int
     placing: npt.NDArray[np.int64]
     unit: float
+    tied: int
 
     @property
     def additive(self) -> bool:
@@ -77,8 +81,14 @@ class Rule:
 
     def in_largest_units(self) -> Rule:
         """Return the same distance in the largest units that keep its costs whole."""
-        common = max(int(np.gcd(np.gcd.reduce(self.placing, axis=None), self.misplaced)), 1)
-        return Rule(self.misplaced // common, self.placing // common, self.unit * common)
+        of_placing = np.gcd.reduce(self.placing, axis=None)
+        common = max(int(np.gcd.reduce([of_placing, self.misplaced, self.tied])), 1)
+        return Rule(
+            self.misplaced // common,
+            self.placing // common,
+            self.unit * common,
+            self.tied // common,
+        )
 
     def largest(self, sizes: Sizes) -> int:
         """Upper bound of the distance in units."""
@@ -97,6 +107,10 @@ class Distance(ABC):
 
     name: ClassVar[str]
     description: ClassVar[str]
+
+    def blocks(self, sizes: Sizes) -> Sizes:
+        """Sizes of the blocks into which the places of an ordering are cut: those of the tiers."""
+        return sizes
 
     @abstractmethod
     def rule(self, sizes: Sizes) -> Rule:

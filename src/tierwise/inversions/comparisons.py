@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise.errors import InputError
-from tierwise.inversions.probabilities import pair_probabilities, sizes_of_labels
+from tierwise.partition.gaussian_orders import pair_probabilities, sizes_of_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -27,12 +27,12 @@ from tierwise.inversions.objective import (
 )
 from tierwise.inversions.subset_problem import SubsetTables
 from tierwise.inversions.thetas import line_statistics
-from tierwise.priors import Gamma, ThetaPrior, as_theta_prior
+from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tierwise.inversions.counts import WeakOrderCounts
+    from tierwise.data.weak_orders import WeakOrderCounts
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]

@@ -25,13 +25,13 @@ from tierwise._kernels.inversions_lines import (
     ThetaPriorTable,
 )
 from tierwise.errors import InputError
-from tierwise.inversions.closed_forms import log_factorial_table
-from tierwise.priors import Gamma, ThetaPrior, as_theta_prior
+from tierwise.partition.gaussian import log_factorial_table
+from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tierwise.inversions.counts import WeakOrderCounts
+    from tierwise.data.weak_orders import WeakOrderCounts
 
 Concentration: TypeAlias = Literal["single", "line"]
 """One theta, or one for each tier but the last."""

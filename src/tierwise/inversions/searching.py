@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tierwise._kernels.inversions_lines import LineObjective
-    from tierwise.inversions.counts import WeakOrderCounts
-    from tierwise.priors import ThetaPrior
+    from tierwise.data.weak_orders import WeakOrderCounts
+    from tierwise.model.priors import ThetaPrior
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]

@@ -15,7 +15,7 @@ from tierwise._kernels.inversions_lines import FIXED, LineObjective
 from tierwise.errors import TooLargeError
 
 if TYPE_CHECKING:
-    from tierwise.inversions.counts import WeakOrderCounts
+    from tierwise.data.weak_orders import WeakOrderCounts
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]

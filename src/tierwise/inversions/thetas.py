@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise.errors import InputError
-from tierwise.inversions.closed_forms import Thetas, log_factorial_table, thetas_of_lines
-from tierwise.inversions.probabilities import sizes_of_labels
+from tierwise.partition.gaussian import Thetas, log_factorial_table, thetas_of_lines
+from tierwise.partition.gaussian_orders import sizes_of_labels
 
 if TYPE_CHECKING:
-    from tierwise.inversions.counts import WeakOrderCounts
+    from tierwise.data.weak_orders import WeakOrderCounts
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]

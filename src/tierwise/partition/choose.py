@@ -2,6 +2,7 @@
 
 ======================  =================================================================
 ``"closed"``            strict consensus, Kendall: any number of items
+``"lines"``             inversions: any sizes, any number of items
 ``"rook"``              Hamming: any sizes, thousands of items
 ``"recursion"``         any distance; work grows with ``(n_1 + 1) ... (n_L + 1)``
 ``"anchored"``          Kendall, any sizes; an estimate with its standard error, a good one for
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError
-from tierwise.partition import anchored, closed, importance, path, recursion, rook
+from tierwise.partition import anchored, closed, importance, lines, path, recursion, rook
 from tierwise.partition.base import Moments, PartitionFunction
 from tierwise.partition.distribution import DistanceDistribution
 from tierwise.tiers.sizes import check_sizes
@@ -39,7 +40,7 @@ __all__ = [
     "partition_function",
 ]
 
-Method: TypeAlias = Literal["auto", "closed", "rook", "recursion", "anchored", "path", "importance"]
+Method: TypeAlias = Literal["auto", "closed", "lines", "rook", "recursion", "anchored", "path", "importance"]
 
 # Steps of the recursion for one theta: about a second, and some hundred megabytes.
 DEFAULT_BUDGET = 2e8
@@ -101,6 +102,13 @@ def partition_function(
                 f'got {chosen.name} and sizes {checked}: use method="auto"'
             )
         return closed.ClosedPartition(checked, chosen)
+    if method == "lines":
+        if not lines.applies(checked, chosen):
+            raise InputError(
+                f'method "lines" is for the inversions distance, not {chosen.name}: use '
+                'method="auto"'
+            )
+        return lines.LinesPartition(checked, chosen)
     if method == "rook":
         if not rook.applies(checked, chosen):
             raise InputError(
@@ -126,6 +134,8 @@ def choose_method(sizes: tuple[int, ...], distance: Distance, budget: float) -> 
     """Return the method that "auto" stands for, from the sizes alone."""
     if closed.applies(sizes, distance):
         return "closed"
+    if lines.applies(sizes, distance):
+        return "lines"
     if rook.applies(sizes, distance):
         return "rook"
     if recursion.is_affordable(sizes, budget):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.counts import first_places
-from tierwise.inversions.closed_forms import (
+from tierwise.data.encoding import first_places
+from tierwise.partition.gaussian import (
     Thetas,
     infinite_power,
     log_factorial_table,

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.counts import first_places
+from tierwise.data.encoding import first_places
 from tierwise.errors import InputError
 
 if TYPE_CHECKING:
-    from tierwise.rankings import Rankings
+    from tierwise.data.rankings import Rankings
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
