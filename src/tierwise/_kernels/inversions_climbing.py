@@ -105,7 +105,9 @@ def meets_of_neighbours(state: Partition) -> tuple[_Floats, _Floats]:
 def join_tiers(state: Partition, position: int) -> None:
     """Join the tier at a position with the next."""
     first, second = state.order[position], state.order[position + 1]
-    source, target = (first, second) if state.sizes[first] < state.sizes[second] else (second, first)
+    source, target = (
+        (first, second) if state.sizes[first] < state.sizes[second] else (second, first)
+    )
     members = np.zeros(state.slot_of.shape[0], np.int64)
     for place in range(members_of(state, source, members)):
         take_out(state, members[place])

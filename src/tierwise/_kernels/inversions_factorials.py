@@ -93,9 +93,7 @@ def make_factorial_grid(largest: int) -> FactorialGrid:
     scale = float(max(largest, 1))
     n_nodes = int(np.ceil(np.arcsinh(LARGEST_GRID_THETA * scale) / GRID_STEP)) + 2
     thetas = np.sinh(GRID_STEP * np.arange(n_nodes)) / scale
-    return FactorialGrid(
-        GRID_STEP, scale, thetas, fill_grid(largest, GRID_STEP, scale, n_nodes)
-    )
+    return FactorialGrid(GRID_STEP, scale, thetas, fill_grid(largest, GRID_STEP, scale, n_nodes))
 
 
 def make_single_theta_grid(theta: float, largest: int) -> FactorialGrid:

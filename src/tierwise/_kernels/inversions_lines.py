@@ -281,9 +281,7 @@ def line_value(objective: LineObjective, curve: _Floats, total: float) -> float:
 
 
 @compiled
-def curve_of_sizes(
-    objective: LineObjective, size: int, n_worse: int, curve: _Floats
-) -> None:
+def curve_of_sizes(objective: LineObjective, size: int, n_worse: int, curve: _Floats) -> None:
     """Curve of a line for complete rankings, which depends on sizes only."""
     table = objective.grid.factorials
     weight = objective.n_rankings

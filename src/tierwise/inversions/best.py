@@ -302,7 +302,10 @@ class _BranchAndBound:
         ends = self._rows(low), self._rows(high)
         width = high - low
         bound = -inf
-        for theta, here, there, sign in ((low, ends[0], ends[1], -1.0), (high, ends[1], ends[0], 1.0)):
+        for theta, here, there, sign in (
+            (low, ends[0], ends[1], -1.0),
+            (high, ends[1], ends[0], 1.0),
+        ):
             # At an end the chord is exact; the tangents are that end's value and the other's line.
             tangents = (here[0] + there[0] + sign * width * there[1]) / 2.0
             bound = max(bound, self._best_other(theta, here[0], tangents))

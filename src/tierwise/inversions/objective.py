@@ -25,8 +25,8 @@ from tierwise._kernels.inversions_lines import (
     ThetaPriorTable,
 )
 from tierwise.errors import InputError
-from tierwise.partition.gaussian import log_factorial_table
 from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
+from tierwise.partition.gaussian import log_factorial_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,9 +67,7 @@ def log_prior_constant(prior_sizes: SizesPriorName, n_items: int) -> float:
     return -log_normaliser_of_sizes(prior_sizes, n_items) - lgamma(n_items + 1)
 
 
-def prior_table(
-    prior: ThetaPrior | Callable[[Any], Any], grid: FactorialGrid
-) -> ThetaPriorTable:
+def prior_table(prior: ThetaPrior | Callable[[Any], Any], grid: FactorialGrid) -> ThetaPriorTable:
     """Write a prior of theta as what compiled code understands."""
     made = as_theta_prior(prior)
     with np.errstate(divide="ignore"):

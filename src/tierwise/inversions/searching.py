@@ -134,9 +134,7 @@ def search_tiers(
     return search.result(best[1], np.array(values))
 
 
-def starting_orders(
-    counts: WeakOrderCounts, n_starts: int, rng: np.random.Generator
-) -> _Integers:
+def starting_orders(counts: WeakOrderCounts, n_starts: int, rng: np.random.Generator) -> _Integers:
     """Orders to begin with: Borda, then improved by insertion, then from perturbed ones.
 
     Examples

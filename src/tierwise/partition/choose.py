@@ -14,21 +14,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError
 from tierwise.partition import anchored, closed, importance, lines, path, recursion, rook
-from tierwise.partition.base import Moments, PartitionFunction
+from tierwise.partition.base import ExactPartition, Moments, PartitionFunction
 from tierwise.partition.distribution import DistanceDistribution
 from tierwise.tiers.sizes import check_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from tierwise._util.estimate import Estimate
     from tierwise._util.random import RandomSource
     from tierwise.distances.base import Distance
+    from tierwise.tiers.sizes import Sizes
 
 __all__ = [
     "DEFAULT_BUDGET",
@@ -40,7 +41,31 @@ __all__ = [
     "partition_function",
 ]
 
-Method: TypeAlias = Literal["auto", "closed", "lines", "rook", "recursion", "anchored", "path", "importance"]
+Method: TypeAlias = Literal[
+    "auto", "closed", "lines", "rook", "recursion", "anchored", "path", "importance"
+]
+
+_EXACT: dict[str, type[ExactPartition]] = {
+    "closed": closed.ClosedPartition,
+    "lines": lines.LinesPartition,
+    "rook": rook.RookPartition,
+    "recursion": recursion.RecursionPartition,
+}
+
+
+class _Scope(NamedTuple):
+    """What a method that is not for everything is for."""
+
+    applies: Callable[[Sizes, Distance], bool]
+    scope: str
+
+
+_SPECIAL = {
+    "closed": _Scope(closed.applies, "the kendall distance and tiers of one item each"),
+    "lines": _Scope(lines.applies, "the inversions distance"),
+    "rook": _Scope(rook.applies, "the hamming distance"),
+    "anchored": _Scope(anchored.applies, "the kendall distance"),
+}
 
 # Steps of the recursion for one theta: about a second, and some hundred megabytes.
 DEFAULT_BUDGET = 2e8
@@ -95,39 +120,22 @@ def partition_function(
         raise InputError(f"draws must be at least 2; got {draws}")
     if method == "auto":
         method = choose_method(checked, chosen, budget)
-    if method == "closed":
-        if not closed.applies(checked, chosen):
+    if method in _SPECIAL:
+        special = _SPECIAL[method]
+        if not special.applies(checked, chosen):
             raise InputError(
-                'method "closed" is for the kendall distance and tiers of one item each; '
-                f'got {chosen.name} and sizes {checked}: use method="auto"'
+                f'method "{method}" is for {special.scope}; got {chosen.name} and sizes {checked}: '
+                'use method="auto"'
             )
-        return closed.ClosedPartition(checked, chosen)
-    if method == "lines":
-        if not lines.applies(checked, chosen):
-            raise InputError(
-                f'method "lines" is for the inversions distance, not {chosen.name}: use '
-                'method="auto"'
-            )
-        return lines.LinesPartition(checked, chosen)
-    if method == "rook":
-        if not rook.applies(checked, chosen):
-            raise InputError(
-                f'method "rook" is for the hamming distance, not {chosen.name}: use method="auto"'
-            )
-        return rook.RookPartition(checked, chosen)
     if method == "recursion":
         recursion.refuse_too_many(checked, budget)
-        return recursion.RecursionPartition(checked, chosen)
     if method == "anchored":
-        if not anchored.applies(checked, chosen):
-            raise InputError(
-                f'method "anchored" is for the kendall distance, not {chosen.name}: use '
-                'method="auto"'
-            )
         return anchored.AnchoredPartition(checked, chosen, batch=draws, rng=rng)
     if method == "path":
         return path.PathPartition(checked, chosen, sweeps=draws, rng=rng)
-    return importance.ImportancePartition(checked, chosen, draws=draws, rng=rng)
+    if method == "importance":
+        return importance.ImportancePartition(checked, chosen, draws=draws, rng=rng)
+    return _EXACT[method](checked, chosen)
 
 
 def choose_method(sizes: tuple[int, ...], distance: Distance, budget: float) -> Method:
