@@ -291,7 +291,7 @@ class ClusteredMallows:
         _check_count("draws", draws, least=2)
         sequences = self._draw(draws, as_generator(rng), "auto", None)
         blocks = get_distance(self.distance).blocks(self.tiers.sizes)
-        return from_sequences(sequences, blocks)
+        return from_sequences(sequences, blocks, len(self.tiers.sizes))
 
     def _exact_partition(self, alternative: str) -> ExactPartition:
         """Return the partition function if it is exact, else name another method."""

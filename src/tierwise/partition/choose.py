@@ -64,6 +64,7 @@ _SPECIAL = {
     "closed": _Scope(closed.applies, "the kendall distance and tiers of one item each"),
     "lines": _Scope(lines.applies, "the inversions distance"),
     "rook": _Scope(rook.applies, "the hamming distance"),
+    "recursion": _Scope(recursion.applies, "distances that compare blocks of the tiers' sizes"),
     "anchored": _Scope(anchored.applies, "the kendall distance"),
 }
 
@@ -118,6 +119,13 @@ def partition_function(
         )
     if draws is not None and draws < 2:
         raise InputError(f"draws must be at least 2; got {draws}")
+    rule = chosen.rule(checked)
+    if rule.tied != rule.misplaced and not lines.applies(checked, chosen):
+        raise InputError(
+            f"the distance {chosen.name} charges {rule.tied} for tied pairs and {rule.misplaced} "
+            "for reversed ones: pairs tied in the tiers cost as much as reversed ones, or nothing "
+            "where every place is a block of its own"
+        )
     if method == "auto":
         method = choose_method(checked, chosen, budget)
     if method in _SPECIAL:
