@@ -135,7 +135,7 @@ class Answers:
         rule = distance.rule(sizes)
         by_place = np.repeat(rule.placing, sizes, axis=0)
         units = units_of_orderings(
-            self.orderings, labels, _block_ends(sizes), rule.misplaced, by_place
+            self.orderings, labels, _block_ends(sizes), rule.misplaced, rule.tied, by_place
         )
         return units.astype(np.float64) * rule.unit
 

@@ -67,7 +67,7 @@ class CountingWorkshop(Workshop):
         return lambda sizes, current: self._solve(counts.blocks(sizes), current)
 
     def _solve(self, blocks: BlockCounts, current: Component | None) -> tuple[Component, float]:
-        problem = make_problem(self.distance.costs(blocks), blocks.sizes)
+        problem = make_problem(self.distance.costs(blocks, blocks.sizes), blocks.sizes)
         labels = better_labels(problem, None if current is None else current.labels)
         total = max(problem.total(labels), 0.0)
         partition = self.partition(blocks.sizes)

@@ -130,7 +130,7 @@ def _update(
     if len(sizes) == 1:
         return component
     blocks = chain.answers.block_counts(own, sizes)
-    problem = make_problem(chain.distance.costs(blocks), sizes)
+    problem = make_problem(chain.distance.costs(blocks, sizes), sizes)
     labels = component.labels.copy()
     steps = np.full(_SWEEPS_OF_TIERS * len(labels), component.theta)
     anneal(labels, problem.linear, problem.pairs, problem.pairs_transposed, steps, 2, rng)

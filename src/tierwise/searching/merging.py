@@ -147,7 +147,7 @@ def merge_even_pairs(
                 groups[second],
                 float(proportions[first, second]),
                 tuple(groups),
-                data.items,
+                known.items,
                 wins,
             )
         )
