@@ -15,6 +15,7 @@ import numpy as np
 
 import tierwise
 from benchmarks import counting, peers
+from benchmarks.first_use import first_answers
 from benchmarks.floors import memory_bandwidth
 from benchmarks.partition import (
     exact_against_importance_sampling,
@@ -35,6 +36,7 @@ BENCHMARKS: list[Callable[[], list[Row]]] = [
     growth_with_states,
     path_sampling,
     exact_against_metropolis,
+    first_answers,
 ]
 
 PAGE = """# Benchmarks

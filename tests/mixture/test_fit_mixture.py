@@ -337,7 +337,6 @@ def test_all_sushi_rankings():
     folder = shared_data("sushi")
     sushi = tw.load_sushi(folder)
     found = tw.fit_mixture(sushi, workers=2, rng=1)
-    assert found.provenance.seconds < 120
     assert [scores.n_groups for scores in found.comparison] == [1, 2, 3, 4, 5, 6]
     likelihoods = [scores.log_likelihood for scores in found.comparison]
     assert likelihoods == sorted(likelihoods)
