@@ -25,7 +25,6 @@ def test_a_csv_file_is_fitted_without_pandas(tmp_path):
     path = tmp_path / "answers.csv"
     path.write_text("a,b,c\n1,2,3\n2,1,3\n2,,1\n")
     program = (
-        "import tierwise as tw\n"
-        "tw.fit(tw.read_rankings(sys.argv[1], unranked='below'), (1, 2))\n"
+        "import tierwise as tw\ntw.fit(tw.read_rankings(sys.argv[1], unranked='below'), (1, 2))\n"
     )
     assert "pandas" not in loaded_by(program, path)

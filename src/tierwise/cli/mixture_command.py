@@ -71,7 +71,7 @@ def mixture_command(
     quiet: options.Quiet = False,
 ) -> None:
     """Divide people into groups, each with its own tiers; say how many groups there are."""
-    from tierwise.mixture.estimation import fit_mixture
+    from tierwise.mixture.fit import fit_mixture
 
     # Fewer rankings than this cannot be held out in turn; who asks for it is told so.
     few = answers.n_rankings < _FOLDS and criterion != "held-out"

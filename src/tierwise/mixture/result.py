@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tierwise._util.provenance import Provenance
 from tierwise.errors import InputError
 from tierwise.fitting.result import plain_number, plain_tiers
-from tierwise.mixture.selection import Scores
+from tierwise.mixture.scores import Scores
 from tierwise.tiers.ordered_partition import Tiers
 from tierwise.tiers.sizes import Sizes
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tierwise.mixture.result import Group, Mixture
-    from tierwise.mixture.selection import Scores
+    from tierwise.mixture.scores import Scores
 
 
 def summarise(mixture: "Mixture", width: int) -> str:

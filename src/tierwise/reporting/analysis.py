@@ -222,7 +222,7 @@ def _fit_groups(
     seed: RandomSource,
 ) -> Mixture:
     """Fit groups; if one number is asked for, it is shown whether or not it is the best."""
-    from tierwise.mixture.estimation import fit_mixture
+    from tierwise.mixture.fit import fit_mixture
 
     def fit_numbers(n_groups: list[int], folds: int | None) -> Mixture:
         return fit_mixture(

@@ -12,7 +12,7 @@ from tierwise.reporting.tier_lists import ShownTier, tier_list
 
 if TYPE_CHECKING:
     from tierwise.mixture.result import Group, Mixture
-    from tierwise.mixture.selection import Scores
+    from tierwise.mixture.scores import Scores
 
 
 @dataclass(frozen=True)
