@@ -1,8 +1,14 @@
 """Errors that say what is wrong, where, and what to do about it."""
 
+from tierwise._util.wording import printable
+
 
 class TierwiseError(Exception):
     """Base of every error that tierwise raises on purpose."""
+
+    def __str__(self) -> str:
+        """Return the message; control characters of what it quotes are escaped."""
+        return printable(super().__str__())
 
 
 class InputError(TierwiseError, ValueError):

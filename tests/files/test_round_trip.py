@@ -109,7 +109,7 @@ def test_formats_folders_and_layouts_that_do_not_exist(tmp_path):
         write_rankings(answers, tmp_path / "nowhere" / "answers.csv")
     with pytest.raises(InputError, match="is a folder"):
         write_rankings(answers, tmp_path, format="csv")
-    with pytest.raises(InputError, match="no layout"):
+    with pytest.raises(InputError, match="layout must be"):
         write_rankings(answers, tmp_path / "answers.csv", layout="wide")
     write_rankings(answers, tmp_path / "answers.doc", format="csv")
     assert read_rankings(tmp_path / "answers.doc") == answers

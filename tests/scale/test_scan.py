@@ -222,7 +222,7 @@ def test_what_cannot_be_scanned(tmp_path):
     pq.write_table(pa.table({"a": pa.array([], pa.int64())}), tmp_path / "empty.parquet")
     with pytest.raises(InputError, match="no rankings"):
         Rankings.scan(tmp_path)
-    with pytest.raises(InputError, match="there is no format"):
+    with pytest.raises(InputError, match="format must be one of"):
         Rankings.scan(tmp_path, format="json")
     (tmp_path / "votes.csv").write_text("place 1,place 2\na,b\na\n")
     with pytest.raises(InputError, match=r"votes\.csv, line 3 has 1 cells"):

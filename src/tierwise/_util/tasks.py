@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
+from tierwise._util.checks import check_choice, check_count
 from tierwise._util.progress import Progress, track
 from tierwise.errors import InputError
 
@@ -142,9 +143,7 @@ def parallel(
 
 
 def _check_engine(engine: str, workers: int | None, address: str | None) -> None:
-    if engine not in get_args(Engine):
-        known = ", ".join(f'"{name}"' for name in get_args(Engine))
-        raise InputError(f"engine must be one of {known}; got {engine!r}")
+    check_choice("engine", engine, get_args(Engine))
     _check_workers(workers)
     if engine == "dask" and workers is not None:
         raise InputError("a Dask cluster has its own number of workers: leave out workers")
@@ -155,7 +154,9 @@ def _check_engine(engine: str, workers: int | None, address: str | None) -> None
 
 
 def _check_workers(workers: int | None) -> None:
-    if workers is not None and (workers == 0 or workers < -1):
+    if workers is None:
+        return
+    if check_count("workers", workers, least=-1) == 0:
         raise InputError(f"workers must be a number from 1 upwards, or -1 for all; got {workers}")
 
 

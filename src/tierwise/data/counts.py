@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels import counting
+from tierwise._util.fingerprint import digest, names_of
 from tierwise.data.encoding import NOT_LISTED, Places, Weights
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
@@ -129,6 +130,18 @@ class Counts:
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+    def fingerprint(self) -> str:
+        """Return a sha256 hex digest of all that a likelihood depends on.
+
+        Examples
+        --------
+        >>> from tierwise import Rankings
+        >>> counts = Counts.of(Rankings.from_orderings([["a", "b", "c"], ["b", "a", "c"]]))
+        >>> (counts + counts).fingerprint() == counts.fingerprint()
+        False
+        """
+        return digest("counts", names_of(self.items), self.joint)
 
     def blocks(self, sizes: Iterable[int]) -> BlockCounts:
         """Return the counts for places cut into blocks of given sizes."""

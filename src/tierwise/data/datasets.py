@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from tierwise._util.checks import check_choice
 from tierwise.data.rankings import Rankings, Unranked
 from tierwise.errors import InputError
 
@@ -123,8 +124,7 @@ def load_word_association(word: Word = "idea") -> Rankings:
     >>> load_word_association("song")
     Rankings(83 rankings of 5 items, complete, 13 distinct)
     """
-    if word not in _WORD_ASSOCIATION:
-        raise InputError(f"there is no table for the word {word!r}: choose 'idea' or 'song'")
+    check_choice("word", word, get_args(Word))
     items, table = _WORD_ASSOCIATION[word]
     entries = [entry.split(":") for entry in table.split()]
     orderings = [[int(digit) - 1 for digit in ordering] for ordering, _ in entries]
@@ -176,10 +176,7 @@ def load_sushi(path: str | PathLike[str], region: Region | None = None) -> Ranki
     rankings = Rankings(_SUSHI, numbered.patterns[numbered.pattern_of])
     if region is None:
         return rankings
-    if region not in get_args(Region):
-        raise InputError(
-            f"there is no region {region!r}: choose one of " + ", ".join(get_args(Region))
-        )
+    check_choice("region", region, get_args(Region))
     people = _present(Path(path) / "sushi3.udata", terms)
     home = np.loadtxt(people, dtype=np.int64, usecols=5)
     if len(home) != len(rankings):

@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise.data.encoding import NOT_LISTED
+from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings, Unranked
+from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError
 from tierwise.tiers.ordered_partition import Item
 
@@ -109,16 +111,16 @@ class Description:
 
 
 @overload
-def describe(data: Rankings) -> Description: ...
+def describe(data: Rankings | RankingScan) -> Description: ...
 @overload
 def describe(data: Preferences) -> "PairsDescription": ...
-def describe(data: Rankings | Preferences) -> "Description | PairsDescription":
+def describe(data: Rankings | RankingScan | Preferences) -> "Description | PairsDescription":
     """Summarise rankings: how complete they are, mean ranks, pairwise proportions.
 
     Parameters
     ----------
     data
-        Rankings, complete or not, with or without ties; or pairwise answers.
+        Rankings, complete or not, with or without ties, in memory or in files; or pairwise answers.
 
     Returns
     -------
@@ -134,11 +136,12 @@ def describe(data: Rankings | Preferences) -> "Description | PairsDescription":
     >>> description.pairwise[0].tolist()
     [nan, 1.0, 1.0]
     """
-    if isinstance(data, Preferences):
+    answers = check_data(data, "describe", Rankings, Preferences)
+    if isinstance(answers, Preferences):
         from tierwise.data.describe_pairs import describe_pairs
 
-        return describe_pairs(data)
-    return _describe_rankings(data)
+        return describe_pairs(answers)
+    return _describe_rankings(answers)
 
 
 def _describe_rankings(rankings: Rankings) -> Description:

@@ -1,11 +1,12 @@
 """From what people wrote to arrays: labels become numbers, and every row is checked."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.checks import check_choice
 from tierwise.errors import InputError
 from tierwise.tiers.ordered_partition import Item
 
@@ -125,8 +126,7 @@ def encode_ranks(
 
     Only the order of the ranks in a row counts, so 1, 3, 7 says the same as 1, 2, 3.
     """
-    if ties not in ("error", "allow"):
-        raise InputError(f'ties must be "error" or "allow"; got {ties!r}')
+    check_choice("ties", ties, get_args(Ties))
     valid = are_ranks(ranks)
     if not valid.all():
         row, item = (int(position) for position in np.argwhere(~valid)[0])

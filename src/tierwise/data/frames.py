@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.checks import check_choice
 from tierwise.data.encoding import Ties, numbered_row
 from tierwise.data.rankings import Rankings, Unranked
 from tierwise.errors import InputError
@@ -37,9 +38,7 @@ def make_frame(columns: Mapping[str, Column], backend: Backend = "pandas") -> An
 
     import narwhals as nw
 
-    if backend not in get_args(Backend):
-        known = ", ".join(repr(name) for name in get_args(Backend))
-        raise InputError(f"there is no backend {backend!r}: choose one of {known}")
+    check_choice("backend", backend, get_args(Backend))
     if find_spec(backend) is None:
         others = " or ".join(repr(name) for name in get_args(Backend) if name != backend)
         raise InputError(f"{backend} is not installed: install it, or pass backend={others}")

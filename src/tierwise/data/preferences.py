@@ -3,11 +3,13 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from copy import copy
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.checks import check_choice
+from tierwise._util.fingerprint import MultisetHash, digest, names_of
 from tierwise.data.encoding import check_items, unknown_item
 from tierwise.errors import InputError
 from tierwise.tiers.ordered_partition import Item
@@ -65,8 +67,7 @@ class Preferences:
         *,
         cycles: Cycles = "error",
     ) -> None:
-        if cycles not in ("error", "keep"):
-            raise InputError(f'cycles must be "error" or "keep"; got {cycles!r}')
+        check_choice("cycles", cycles, get_args(Cycles))
         self.cycles = cycles
         given = {assessor: [tuple(pair) for pair in pairs] for assessor, pairs in answers.items()}
         if not any(given.values()):
@@ -186,6 +187,23 @@ class Preferences:
     def n_rankings(self) -> int:
         """The number of assessors: each has one ranking, of which pairs are known."""
         return len(self)
+
+    def fingerprint(self) -> str:
+        """Return a sha256 hex digest of all that a likelihood depends on.
+
+        It is the same for the same assessors in another order.
+
+        Examples
+        --------
+        >>> one = Preferences.from_pairs([(1, "a", "b"), (2, "b", "a")])
+        >>> other = Preferences.from_pairs([(1, "b", "a"), (2, "a", "b")], items="ab")
+        >>> one.fingerprint() == other.fingerprint()
+        True
+        """
+        said = self.closure if self.times is None else self.times
+        answers = MultisetHash()
+        answers.add(said.reshape(len(said), -1), np.ones(len(said), dtype=np.int64))
+        return digest("preferences", names_of(self.items), self.cycles, answers.total)
 
     def __eq__(self, other: object) -> bool:
         """Compare items, assessors and what they prefer, in order."""

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tierwise._util.checks import check_choice
+from tierwise._util.fingerprint import MultisetHash, digest, names_of
 from tierwise.data import encoding
 from tierwise.data.encoding import (
     NOT_LISTED,
@@ -78,8 +80,7 @@ class Rankings:
         self.weights = encoding.encode_weights(weights, len(places), name_row)
         if len(places) == 0:
             raise InputError("there are no rankings: give at least one row")
-        if unranked not in (None, "below", "anywhere"):
-            raise InputError(f'unranked must be "below" or "anywhere"; got {unranked!r}')
+        check_choice("unranked", unranked, (*get_args(Unranked), None))
         completed = _complete_the_last(places) if unranked == "below" else places
         self.places = np.ascontiguousarray(completed, dtype=np.int32).view()
         incomplete = self.places.min() == NOT_LISTED
@@ -422,6 +423,27 @@ class Rankings:
         """Whether every answer lists every item, without ties."""
         return self.unranked is None and not self.has_ties
 
+    def fingerprint(self) -> str:
+        """Return a sha256 hex digest of all that a likelihood depends on.
+
+        It is the same for the same answers in another order, and whether an answer has weight 2 or
+        is there twice.
+
+        Examples
+        --------
+        >>> one = Rankings.from_orderings([["a", "b"], ["b", "a"], ["a", "b"]])
+        >>> other = Rankings.from_orderings([["a", "b"], ["b", "a"]], weights=[2, 1])
+        >>> one.fingerprint() == other.fingerprint()
+        True
+        """
+        answers = MultisetHash()
+        if self.weights.dtype.kind == "i":
+            answers.add(self.patterns, self.pattern_weights)
+        else:
+            # Sums of weights are rounded, in a way that depends on the order of the answers.
+            answers.add(self.places, self.weights)
+        return fingerprint_of_answers(self.items, self.unranked, answers)
+
     def __eq__(self, other: object) -> bool:
         """Compare item by item and answer by answer, in order, weights included."""
         if not isinstance(other, Rankings):
@@ -441,6 +463,13 @@ class Rankings:
     def _repr_html_(self) -> str:
         """Show the first answers as a table, in a notebook."""
         return in_html(self)
+
+
+def fingerprint_of_answers(
+    items: tuple[Item, ...], unranked: Unranked | None, answers: MultisetHash
+) -> str:
+    """Return the fingerprint of rankings whose places and weights were added to a hash."""
+    return digest("rankings", names_of(items), unranked, answers.total)
 
 
 def _as_weights(weights: Iterable[float] | None) -> Weights | None:

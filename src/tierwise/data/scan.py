@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from tierwise._util.fingerprint import MultisetHash, digest
 from tierwise._util.progress import Progress, track
 from tierwise._util.tasks import stream_tasks
 from tierwise.data import pieces as piecework
@@ -15,7 +16,7 @@ from tierwise.data.counts import MOST_ITEMS_FOR_JOINT_COUNTS, BlockCounts, Count
 from tierwise.data.encoding import Ties, check_items
 from tierwise.data.pattern_tally import PatternTally
 from tierwise.data.pieces import IncompleteAnswersError
-from tierwise.data.rankings import Rankings, Unranked
+from tierwise.data.rankings import Rankings, Unranked, fingerprint_of_answers
 from tierwise.errors import InputError
 from tierwise.files.file_pieces import find_pieces
 from tierwise.files.layouts import Columns, Layout, TableOptions
@@ -152,6 +153,18 @@ class RankingScan:
         except IncompleteAnswersError:
             return self.distinct()
 
+    def fingerprint(self) -> str:
+        """Return a sha256 hex digest of all that a likelihood depends on.
+
+        It is that of the same answers in memory. The files are read once for it.
+        """
+        answers = MultisetHash()
+        unranked = None
+        for chunk in self.chunks():
+            answers.add(chunk.places, chunk.weights)
+            unranked = unranked or chunk.unranked
+        return fingerprint_of_answers(self.items, unranked, answers)
+
     @property
     def _complete_options(self) -> TableOptions:
         return replace(self._options, items=self.items)
@@ -199,6 +212,10 @@ class CountsOnDemand(Counts):
 
     def __add__(self, other: Counts) -> Counts:
         raise InputError("counts of so many items do not add: scan all files together")
+
+    def fingerprint(self) -> str:
+        """Return a sha256 hex digest of the answers, which all counts are made of."""
+        return digest("counts on demand", self.scan.fingerprint())
 
     def blocks(self, sizes: Iterable[int]) -> BlockCounts:
         """Return the counts for places cut into blocks of given sizes."""

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from tierwise._util.checks import check_choice
 from tierwise.data.encoding import Ties
 from tierwise.data.rankings import Unranked
 from tierwise.errors import InputError
@@ -54,6 +55,9 @@ class TableOptions:
         cls, *, items: Iterable[Item] | None, assessor: Columns | None, **others: Any
     ) -> "TableOptions":
         """Take options as users give them."""
+        check_choice("layout", others.get("layout", "auto"), ("auto", *get_args(TableLayout)))
+        check_choice("unranked", others.get("unranked"), (*get_args(Unranked), None))
+        check_choice("ties", others.get("ties", "error"), get_args(Ties))
         if isinstance(assessor, str):
             assessor = (assessor,)
         return cls(
@@ -82,9 +86,6 @@ class Roles:
 
 def assign_roles(columns: Sequence[Item], table: "pa.Table", options: TableOptions) -> Roles:
     """Decide what each column is for, from what the user says, the names, and the first rows."""
-    if options.layout not in ("auto", *get_args(TableLayout)):
-        known = ", ".join(repr(layout) for layout in get_args(Layout))
-        raise InputError(f"there is no layout {options.layout!r}: choose one of {known}")
     names = [str(column).strip() for column in columns]
     layout, sample = options.layout, table.slice(0, SAMPLE_ROWS)
     if layout in ("auto", "long"):

@@ -4,7 +4,7 @@ import re
 from pathlib import PurePath
 from typing import Literal, TypeAlias, get_args
 
-from tierwise.errors import InputError
+from tierwise._util.checks import check_choice
 from tierwise.files.source import Source
 
 FileFormat: TypeAlias = Literal["csv", "parquet", "preflib", "sushi"]
@@ -25,9 +25,7 @@ _OF_SUFFIX: dict[str, FileFormat] = {
 
 def check_format(file_format: str) -> None:
     """Refuse a format that does not exist."""
-    if file_format not in get_args(Format):
-        known = ", ".join(repr(name) for name in get_args(Format))
-        raise InputError(f"there is no format {file_format!r}: choose one of {known}")
+    check_choice("format", file_format, get_args(Format))
 
 
 def format_of_suffix(name: str) -> FileFormat | None:

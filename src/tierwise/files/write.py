@@ -9,29 +9,32 @@ from unicodedata import category
 import numpy as np
 
 from tierwise._util.atomic import whole_file
+from tierwise._util.checks import check_choice
 from tierwise.data.encoding import NOT_LISTED
+from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
+from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError
-from tierwise.files.layouts import TableLayout
 from tierwise.files.recognise import format_of_suffix
 
 WrittenFormat: TypeAlias = Literal["auto", "csv", "parquet", "preflib"]
+WrittenLayout: TypeAlias = Literal["orderings", "ranks", "long"]
 
 _UNWRITABLE = ("Cc", "Cs")  # control characters, and halves of characters that UTF-8 cannot hold
 
 
 def write_rankings(
-    rankings: Rankings,
+    data: Rankings | RankingScan,
     path: str | PathLike[str],
     *,
     format: WrittenFormat = "auto",  # noqa: A002 - the word users look for
-    layout: TableLayout = "orderings",
+    layout: WrittenLayout = "orderings",
 ) -> None:
     """Write rankings to a file, which appears whole or not at all.
 
     Parameters
     ----------
-    rankings
+    data
         What to write. Weights are written where any of them is not 1.
     path
         The file; one that is there is replaced.
@@ -51,6 +54,9 @@ def write_rankings(
     ...     read_rankings(folder + "/answers.csv") == rankings
     True
     """
+    rankings = check_data(data, "write_rankings", Rankings)
+    check_choice("format", format, get_args(WrittenFormat))
+    check_choice("layout", layout, get_args(WrittenLayout))
     chosen = format_of_suffix(str(path)) if format == "auto" else format
     if chosen not in get_args(WrittenFormat):
         raise InputError(
@@ -77,7 +83,7 @@ def write_rankings(
                 _write_csv(columns, file)
 
 
-def write_csv(rankings: Rankings, file: IO[str], layout: TableLayout = "orderings") -> None:
+def write_csv(rankings: Rankings, file: IO[str], layout: WrittenLayout = "orderings") -> None:
     """Write rankings as CSV to an open file, such as standard output.
 
     Examples
@@ -106,11 +112,8 @@ def _names(rankings: Rankings) -> list[Any]:
     return names
 
 
-def _columns(rankings: Rankings, names: list[Any], layout: TableLayout) -> dict[str, list[Any]]:
+def _columns(rankings: Rankings, names: list[Any], layout: WrittenLayout) -> dict[str, list[Any]]:
     """Lay rankings out as the columns of a table; None is an empty cell."""
-    if layout not in get_args(TableLayout):
-        known = ", ".join(repr(name) for name in get_args(TableLayout))
-        raise InputError(f"there is no layout {layout!r}: choose one of {known}")
     weights = rankings.weights.tolist()
     places = rankings.patterns[rankings.pattern_of]
     columns: dict[str, list[Any]]

@@ -1,0 +1,123 @@
+"""Checks of arguments, which name the argument and say what it may be."""
+
+from collections.abc import Sequence
+from math import isfinite
+from operator import index
+from typing import Any
+
+from tierwise._util.wording import quoted
+from tierwise.errors import InputError
+
+# Beyond this, a number of draws, chains or starts is a slip of the pen.
+MOST_COUNT = 10**9
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> None:
+    """Refuse what is not one of a few words.
+
+    Examples
+    --------
+    >>> check_choice("ties", "maybe", ("error", "allow"))
+    Traceback (most recent call last):
+    ...
+    tierwise.errors.InputError: ties must be "error" or "allow"; got 'maybe'
+    """
+    # An array compares entry by entry, so what is no word is not compared.
+    if (value is None or isinstance(value, str)) and value in choices:
+        return
+    words = [f'"{choice}"' for choice in choices if choice is not None]
+    known = " or ".join(words) if len(words) < 3 else f"one of {', '.join(words)}"
+    raise InputError(f"{name} must be {known}; got {quoted(value)}")
+
+
+def check_count(name: str, value: Any, least: int = 1, most: int = MOST_COUNT) -> int:
+    """Return a whole number as an int, or say between which limits it must lie.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_count("draws", np.int64(1000))
+    1000
+    >>> check_count("draws", 10**12)
+    Traceback (most recent call last):
+    ...
+    tierwise.errors.InputError: draws must be at most 1,000,000,000; got 1,000,000,000,000
+    """
+    try:
+        number = None if isinstance(value, bool) else index(value)
+    except TypeError:
+        number = None
+    if number is None:
+        raise InputError(f"{name} must be a whole number from {least:,}; got {quoted(value)}")
+    if number < least:
+        raise InputError(f"{name} must be at least {least:,}; got {_written(number)}")
+    if number > most:
+        raise InputError(f"{name} must be at most {most:,}; got {_written(number)}")
+    return number
+
+
+def check_number(
+    name: str, value: Any, *, least: float = -float("inf"), above: float | None = None
+) -> float:
+    """Return a finite number as a float, or say which numbers there may be.
+
+    Parameters
+    ----------
+    name
+        What the argument is called.
+    value
+        What was given.
+    least
+        The smallest number there may be.
+    above
+        What the number must exceed, if anything.
+
+    Examples
+    --------
+    >>> check_number("tolerance", -1, least=0)
+    Traceback (most recent call last):
+    ...
+    tierwise.errors.InputError: tolerance must be at least 0; got -1
+    """
+    number = _as_float(value)
+    if number is None or not isfinite(number):
+        raise InputError(f"{name} must be a finite number; got {quoted(value)}")
+    if number < least:
+        raise InputError(f"{name} must be at least {least:g}; got {number:g}")
+    if above is not None and number <= above:
+        raise InputError(f"{name} must be above {above:g}; got {number:g}")
+    return number
+
+
+def check_level(value: Any, name: str = "level") -> float:
+    """Return the level of an interval, which lies strictly between 0 and 1.
+
+    Examples
+    --------
+    >>> check_level(95)
+    Traceback (most recent call last):
+    ...
+    tierwise.errors.InputError: level must lie between 0 and 1, such as 0.95; got 95
+    """
+    number = _as_float(value)
+    if number is None or not 0 < number < 1:
+        raise InputError(f"{name} must lie between 0 and 1, such as 0.95; got {quoted(value)}")
+    return number
+
+
+def _as_float(value: Any) -> float | None:
+    """Return a single number as a float; None if it is something else."""
+    has_entries = hasattr(value, "shape") and value.shape != ()
+    if isinstance(value, str | bytes | bool) or has_entries:
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _written(number: int) -> str:
+    """Write a whole number, which may have more digits than Python turns into text."""
+    if abs(number) < 10**18:
+        return f"{number:,}"
+    return f"a number of {number.bit_length():,} bits"

@@ -1,0 +1,80 @@
+"""Words of messages: numbers with their nouns, and quoted text that cannot upset a terminal."""
+
+from typing import Any
+from unicodedata import category
+
+# What a terminal obeys instead of showing it, what breaks a line, and what UTF-8 cannot hold.
+_UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")
+# Marks that reorder the text around them.
+_REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def counted(number: float, noun: str, plural: str | None = None) -> str:
+    """Write a number of things, the noun in singular or plural.
+
+    Parameters
+    ----------
+    number
+        How many there are.
+    noun
+        What one of them is called.
+    plural
+        What several are called; the noun with an s if not given.
+
+    Examples
+    --------
+    >>> counted(1, "ranking"), counted(2262, "ranking"), counted(2, "match", "matches")
+    ('1 ranking', '2,262 rankings', '2 matches')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def quoted(value: Any, longest: int = 60) -> str:
+    r"""Quote what somebody wrote, control characters escaped and the middle cut out if it is long.
+
+    Examples
+    --------
+    >>> quoted("a")
+    "'a'"
+    >>> print(quoted("\x1b[31mred"))
+    '\x1b[31mred'
+    >>> quoted("x" * 1000, longest=20)
+    "'xxxxxxxx...xxxxxxx'"
+    """
+    text = printable(repr(value))
+    if len(text) <= longest:
+        return text
+    kept = longest - len("...")
+    return f"{text[: kept - kept // 2]}...{text[len(text) - kept // 2 :]}"
+
+
+def printable(text: str) -> str:
+    r"""Escape the characters that a terminal would obey instead of showing them.
+
+    Examples
+    --------
+    >>> print(printable("\x1b[31mred"))
+    \x1b[31mred
+    """
+    if text.isprintable():
+        return text
+    return "".join(_escaped(mark) if _is_unprintable(mark) else mark for mark in text)
+
+
+def has_control_characters(text: str) -> bool:
+    r"""Tell whether a name holds characters that a terminal or a file would obey.
+
+    Examples
+    --------
+    >>> has_control_characters("fatty tuna"), has_control_characters("tuna\0")
+    (False, True)
+    """
+    return not text.isprintable() and any(_is_unprintable(mark) for mark in text)
+
+
+def _is_unprintable(mark: str) -> bool:
+    return category(mark) in _UNPRINTABLE or mark in _REORDERING
+
+
+def _escaped(mark: str) -> str:
+    return mark.encode("unicode_escape").decode("ascii")

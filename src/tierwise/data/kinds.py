@@ -1,0 +1,97 @@
+"""The kinds of data there are, and one check of them for every function that takes data."""
+
+from os import PathLike
+from typing import Any, TypeAlias, TypeVar, overload
+
+import numpy as np
+
+from tierwise._util.wording import quoted
+from tierwise.data.counts import Counts
+from tierwise.data.preferences import Preferences
+from tierwise.data.rankings import Rankings
+from tierwise.data.scan import RankingScan
+from tierwise.errors import InputError
+
+Data: TypeAlias = Rankings | RankingScan | Counts | Preferences
+
+_FROM_LISTS = (
+    "make rankings of it with Rankings.from_orderings (items, best first) or Rankings.from_ranks "
+    "(ranks)"
+)
+_REMEDIES: dict[type, str] = {
+    RankingScan: "read the files with its method distinct()",
+    Counts: "counts do not hold the answers, so give the rankings that they were made of",
+    Rankings: "answers about pairs are made with Preferences.from_pairs",
+    Preferences: "answers pair by pair are not taken here; fit and sample_posterior take them",
+    str: "read the file with read_rankings",
+    PathLike: "read the file with read_rankings",
+    np.ndarray: "make rankings of it with Rankings.from_ranks (ranks) or Rankings.from_order_array "
+    "(positions of items, best first)",
+    list: _FROM_LISTS,
+    tuple: _FROM_LISTS,
+}
+
+_A = TypeVar("_A")
+_B = TypeVar("_B")
+_C = TypeVar("_C")
+_D = TypeVar("_D")
+
+
+@overload
+def check_data(data: object, taker: str, kind: type[_A], /) -> _A: ...
+@overload
+def check_data(data: object, taker: str, kind: type[_A], other: type[_B], /) -> _A | _B: ...
+@overload
+def check_data(
+    data: object, taker: str, kind: type[_A], other: type[_B], third: type[_C], /
+) -> _A | _B | _C: ...
+@overload
+def check_data(
+    data: object, taker: str, kind: type[_A], other: type[_B], third: type[_C], last: type[_D], /
+) -> _A | _B | _C | _D: ...
+def check_data(data: object, taker: str, *kinds: type[Any]) -> Any:
+    """Return the data as a function takes them, or say what it takes and how to get there.
+
+    Parameters
+    ----------
+    data
+        What the user gave.
+    taker
+        What the function is called.
+    *kinds
+        What it takes, of `Rankings`, `RankingScan`, `Counts` and `Preferences`. If rankings are
+        among it and scans are not, a scan is counted, or read, where counts are not taken.
+
+    Examples
+    --------
+    >>> check_data([["a", "b"]], "fit", Rankings, Counts)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    tierwise.errors.InputError: fit takes Rankings or Counts as data, and got a list: make ...
+    """
+    if isinstance(data, kinds):
+        return data
+    if isinstance(data, RankingScan) and Rankings in kinds:
+        return data.condensed() if Counts in kinds else data.distinct()
+    taken = [kind.__name__ for kind in kinds]
+    listed = " or ".join([", ".join(taken[:-1]), taken[-1]] if taken[1:] else taken)
+    raise InputError(f"{taker} takes {listed} as data, and got {_name(data)}: {_remedy(data)}")
+
+
+def _name(data: object) -> str:
+    if data is None:
+        return "None"
+    if isinstance(data, str | PathLike):
+        return f"the text {quoted(str(data))}"
+    name = type(data).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
+def _remedy(data: object) -> str:
+    """Say how to make of the data something that can be taken."""
+    if hasattr(data, "columns"):
+        return "make rankings of it with Rankings.from_dataframe"
+    for kind, remedy in _REMEDIES.items():
+        if isinstance(data, kind):
+            return remedy
+    return "read a file with read_rankings, or make rankings with Rankings.from_orderings"
