@@ -108,7 +108,7 @@ def _relate(found: "Mixture", covariate: Path) -> dict[str, list[Any]]:
         values = covariate.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise InputError(f"cannot read {covariate}: {error.strerror}") from None
-    table: dict[str, list[Any]] = found.table(values, backend="pyarrow").to_pydict()
+    table: dict[str, list[Any]] = found.to_frame(values, backend="pyarrow").to_pydict()
     return table
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tierwise._util.checks import check_level
 from tierwise._util.provenance import Provenance
 from tierwise.errors import InputError
 from tierwise.fitting.result import plain_item, plain_number, plain_tiers
@@ -175,7 +176,7 @@ class MixtureDraws:
         return tiers, float(counts[best] / counts.sum())
 
     def _labels(self, group: int) -> NDArray[np.int64]:
-        if not 1 <= group <= len(self.sizes):
+        if group not in range(1, len(self.sizes) + 1):
             raise InputError(f"there is no group {group}: they are 1 to {len(self.sizes)}")
         return self.labels[:, :, group - 1].reshape(-1, len(self.items))
 
@@ -249,11 +250,9 @@ class MixtureDraws:
             The share of the draws that intervals hold.
         """
         n_chains, n_draws = self.log_likelihood.shape
-        lines = [
-            f"{n_draws:,} draws from each of {n_chains} chains; intervals hold {100 * level:g}%"
-        ]
+        chains = f"{n_draws:,} draws from each of {n_chains} chains"
+        lines = [f"{chains}; intervals hold {100 * level:g}%", ""]
         shares, thetas = self.share_intervals(level), self.theta_intervals(level)
-        lines.append("")
         for position, (name, sizes) in enumerate(zip(self.names(), self.sizes, strict=True)):
             share = self.shares[:, :, position].mean()
             low, high = shares[position]
@@ -308,25 +307,29 @@ class MixtureDraws:
         """Write the draws to a netCDF file, which is there whole or not at all."""
         from tierwise.posterior.storage import save
 
-        save(self.data, path)
+        save(self.data, path, "MixtureDraws")
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> MixtureDraws:
         """Read what `save` wrote."""
         from tierwise.posterior.storage import load
 
-        return cls(load(path))
+        return cls(load(path, "MixtureDraws"))
 
 
 def _intervals(values: NDArray[np.float64], level: float) -> NDArray[np.float64]:
     """Return the interval between the quantiles that leave out as much on both sides."""
-    if not 0 < level < 1:
-        raise InputError(f"level must lie between 0 and 1, such as 0.95; got {level!r}")
-    tail = (1 - level) / 2
+    tail = (1 - check_level(level)) / 2
     ends: NDArray[np.float64] = np.quantile(
         values.reshape(-1, values.shape[-1]), [tail, 1 - tail], axis=0
     )
     return ends.T
+
+
+def _coordinate(items: list[str | int]) -> NDArray[Any]:
+    """Return names as one kind of value, which a file can hold."""
+    whole = all(isinstance(item, int) for item in items)
+    return np.array(items, dtype=np.int64) if whole else np.array([*map(str, items)], dtype=object)
 
 
 def assemble(
@@ -365,7 +368,7 @@ def assemble(
                 np.stack([trace.log_likelihood for trace in traces]),
             ),
         },
-        coords={**coordinates, "item": coordinate(items)},
+        coords={**coordinates, "item": _coordinate(items)},
     )
     memberships = Dataset(
         {

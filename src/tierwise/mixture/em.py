@@ -16,8 +16,8 @@ Biernacki, C., Celeux, G. and Govaert, G. (2003). Choosing starting values for t
 getting the highest likelihood in multivariate Gaussian mixture models. Computational Statistics &
 Data Analysis 41, 561-575.
 
-Arthur, D. and Vassilvitskii, S. (2007). k-means++: the advantages of careful seeding. Proceedings of
-the 18th ACM-SIAM Symposium on Discrete Algorithms, 1027-1035.
+Arthur, D. and Vassilvitskii, S. (2007). k-means++: the advantages of careful seeding. Proceedings
+of the 18th ACM-SIAM Symposium on Discrete Algorithms, 1027-1035.
 """
 
 from dataclasses import dataclass

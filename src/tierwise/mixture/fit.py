@@ -8,10 +8,13 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.checks import check_choice, check_count, check_number
 from tierwise._util.progress import Progress
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.random import RandomSource, spawn_seeds
 from tierwise._util.tasks import run_tasks
+from tierwise._util.wording import counted
+from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.distances.base import Distance
@@ -131,8 +134,20 @@ def fit_mixture(
     Tiers('order ~ prices > say ~ speech')
     """
     watch = Stopwatch()
+    data = check_data(data, "fit_mixture", Rankings, Preferences)
+    if isinstance(data, Preferences) and data.cycles == "keep":
+        raise InputError(
+            "fit_mixture cannot tell groups from mistakes, and these answers may be mistaken: give "
+            'answers without contradictions as Preferences with cycles="error", or fit one group '
+            "with tw.fit"
+        )
     measure = get_distance(distance)
-    _check_choices(noise, criterion, starts, folds, tolerance, most_steps)
+    check_choice("noise", noise, get_args(Noise))
+    check_choice("criterion", criterion, get_args(Criterion))
+    starts = check_count("starts", starts)
+    folds = None if folds is None else check_count("folds", folds, least=2)
+    tolerance = check_number("tolerance", tolerance, above=0)
+    most_steps = check_count("most_steps", most_steps)
     wanted = sizes_of_groups(len(data.items), n_groups, sizes, noise)
     _check_search(len(data.items), wanted)
     answers = DistinctAnswers.of(data)
@@ -144,7 +159,7 @@ def fit_mixture(
     if compared and folds is not None:
         if folds > data.n_rankings:
             raise InputError(
-                f"{data.n_rankings:,} rankings are too few to hold out {folds} parts of "
+                f"{counted(data.n_rankings, 'ranking')} are too few to hold out {folds} parts of "
                 "them in turn: give more rankings, or fewer folds"
             )
         held_out = fold_weights(answers, folds, np.random.default_rng(_descendant(root, 0)))
@@ -177,29 +192,8 @@ def fit_mixture(
         n_agreeing=best.n_agreeing,
         distance=measure.name,
         provenance=watch.provenance(rng),
+        pairwise=isinstance(data, Preferences),
     )
-
-
-def _check_choices(
-    noise: str,
-    criterion: str,
-    starts: int,
-    folds: int | None,
-    tolerance: float,
-    most_steps: int,
-) -> None:
-    for name, value, kind in (("noise", noise, Noise), ("criterion", criterion, Criterion)):
-        if value not in get_args(kind):
-            known = ", ".join(repr(choice) for choice in get_args(kind))
-            raise InputError(f"there is no {name} {value!r}: choose one of {known}")
-    if starts < 1:
-        raise InputError(f"starts must be at least 1; got {starts}")
-    if folds is not None and folds < 2:
-        raise InputError(f"folds must be at least 2, or None for no held-out score; got {folds}")
-    if not tolerance > 0:
-        raise InputError(f"tolerance must be a positive number; got {tolerance}")
-    if most_steps < 1:
-        raise InputError(f"most_steps must be at least 1; got {most_steps}")
 
 
 def _check_search(n_items: int, wanted: dict[int, tuple[GroupSizes, ...]]) -> None:
@@ -311,6 +305,10 @@ def sizes_of_groups(
     >>> sizes_of_groups(3, None, ["search", (1, 2)], "uniform")
     {2: ('search', (1, 2), (3,))}
     """
+    if not isinstance(sizes, Iterable):
+        raise InputError(
+            f'sizes must be "search" or whole numbers, one per tier; got {quoted(sizes)}'
+        )
     given: list[Any] = [sizes] if isinstance(sizes, str) else list(sizes)
     apart = not isinstance(sizes, str) and bool(given) and isinstance(given[0], str | Iterable)
     numbers = _numbers(n_groups, len(given) if apart else None)

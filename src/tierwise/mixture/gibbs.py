@@ -1,4 +1,4 @@
-"""Gibbs sampling of a mixture: memberships, shares, tiers and thetas in turn, each given all others.
+"""Gibbs sampling of a mixture: memberships, shares, tiers and thetas in turn, given all others.
 
 Memberships come from their exact probabilities, shares from a Dirichlet distribution, tiers by
 Metropolis swaps of two items, thetas from their exact distribution given the tiers. Groups trade

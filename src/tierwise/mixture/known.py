@@ -51,7 +51,7 @@ class KnownBlocks(ExactCompletions):
         total = float(total_cost(labels, self._known_costs.linear, self._known_costs.pairs))
         return Sums(float(self.weights @ self.log_numbers) - theta * total, total, 0.0)
 
-    def expected_costs(self, labels: Labels, theta: float) -> Costs:
+    def expected_costs(self, labels: Labels, theta: float) -> Costs:  # noqa: ARG002
         """Costs of all tiers, whatever the model."""
         return self._known_costs
 

@@ -1,15 +1,16 @@
-"""sample_mixture: the posterior of shares, tiers and thetas of several groups, by Gibbs sampling."""
+"""sample_mixture: the posterior of shares, tiers and thetas of groups, by Gibbs sampling."""
 
 import warnings
 from collections.abc import Callable, Iterable
-from math import inf
 from typing import Any
 
+from tierwise._util.checks import check_count, check_number
 from tierwise._util.progress import Progress
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.random import RandomSource, spawn_seeds
 from tierwise._util.tasks import run_tasks
 from tierwise.data.counts import blocks_are_known
+from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
 from tierwise.distances.base import Distance
 from tierwise.distances.named import get_distance
@@ -87,11 +88,11 @@ def sample_mixture(
     ()
     """
     watch = Stopwatch()
-    for name, value, least in (("chains", chains, 1), ("draws", draws, 1), ("warmup", warmup, 0)):
-        if value < least:
-            raise InputError(f"{name} must be at least {least}; got {value}")
-    if not 0 < concentration < inf:
-        raise InputError(f"concentration must be a positive number; got {concentration}")
+    data = check_data(data, "sample_mixture", Rankings)
+    chains = check_count("chains", chains)
+    draws = check_count("draws", draws)
+    warmup = check_count("warmup", warmup, least=0)
+    concentration = check_number("concentration", concentration, above=0)
     if isinstance(n_groups, Iterable):
         raise InputError(f"n_groups must be one number; got {n_groups!r}: compare by fit_mixture")
     if data.weights.dtype.kind != "i":

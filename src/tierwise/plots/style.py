@@ -177,7 +177,7 @@ def add_colour_bar(ax: Axes, mesh: QuadMesh, ticks: Mapping[float, str], label: 
     figure = ax.get_figure(root=True)
     assert figure is not None
     points = ax.get_window_extent().height * _POINTS_PER_INCH / figure.dpi
-    letters = points / (bar.ax.yaxis.label.get_fontsize() * _LETTER)
+    letters = points / (float(bar.ax.yaxis.label.get_fontsize()) * _LETTER)
     bar.set_label(textwrap.fill(label, max(int(letters), 1), break_long_words=False))
 
 

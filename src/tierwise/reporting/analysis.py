@@ -112,11 +112,7 @@ def analyse(
         raise InputError(f'uncertainty must be "bootstrap" or "posterior"; got {uncertainty!r}')
     if replicates is not None and replicates < 2:
         raise InputError(f"replicates must be at least 2; got {replicates}")
-    numbers = None
-    if groups is not None:
-        from tierwise.mixture.answers import rankings_only
-
-        rankings, numbers = rankings_only(rankings), _numbers_of_groups(groups)
+    numbers = None if groups is None else _numbers_of_groups(groups)
     seeds = spawn_seeds(rng, 5)
     found = None
     if sizes is None:
