@@ -13,7 +13,7 @@ from tierwise._util.progress import Progress
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.random import RandomSource, spawn_seeds
 from tierwise._util.tasks import run_tasks
-from tierwise._util.wording import counted
+from tierwise._util.wording import counted, quoted
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
