@@ -3,17 +3,23 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow test-all lint format build bench studies studies-quick docs clean help
+.PHONY: demo test test-slow test-all test-lowest coverage lint format build check-dist bench bench-history \
+  bench-compare studies studies-quick docs notebooks clean help
 
 help:
 	@echo "make demo       install into $(VENV) and find the tiers of a real data set"
 	@echo "make test       install what the tests need and run them"
 	@echo "make test-slow  run the tests that take longer"
+	@echo "make test-lowest    run the tests with the oldest versions of everything that pyproject.toml allows"
+	@echo "make coverage   run the tests and say which lines none of them reaches"
 	@echo "make lint       ruff, format check and types"
 	@echo "make docs       build the documentation in docs/_build/html"
+	@echo "make notebooks  make a notebook of each tutorial in docs/_notebooks"
 	@echo "make bench      print the benchmark table"
+	@echo "make bench-compare BASE=main    say which benchmarks changed since a commit"
 	@echo "make studies    run the paper's studies again and write docs/reproduction.md"
 	@echo "make build      make wheel and source distribution in dist/"
+	@echo "make check-dist     make them anew and check them as PyPI would"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -38,6 +44,26 @@ test-slow: $(VENV)/.dev-installed
 
 test-all: test test-slow
 
+# The oldest Python that pyproject.toml allows, and an environment of its own.
+PYTHON_LOWEST ?= python3.11
+VENV_LOWEST ?= .venv-lowest
+
+$(VENV_LOWEST)/.installed: pyproject.toml tools/lowest_versions.py
+	$(PYTHON_LOWEST) -m venv $(VENV_LOWEST)
+	$(VENV_LOWEST)/bin/python -m pip install --quiet --upgrade pip
+	$(VENV_LOWEST)/bin/python tools/lowest_versions.py dev > $(VENV_LOWEST)/constraints.txt
+	$(VENV_LOWEST)/bin/python -m pip install --quiet --constraint $(VENV_LOWEST)/constraints.txt --editable ".[dev]"
+	@touch $@
+
+# Code that another version of Numba compiled is kept apart. Old packages use what newer ones below them have
+# deprecated since, which is not ours to repair. TESTS=tests/model runs some of the tests.
+test-lowest: $(VENV_LOWEST)/.installed
+	NUMBA_CACHE_DIR=$(abspath $(VENV_LOWEST))/numba $(VENV_LOWEST)/bin/python -m pytest \
+	  -W ignore::DeprecationWarning --numprocesses auto --dist loadfile $(TESTS)
+
+coverage: $(VENV)/.dev-installed
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --cov --cov-report term-missing
+
 lint: $(VENV)/.dev-installed
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -50,6 +76,16 @@ format: $(VENV)/.dev-installed
 build: $(VENV)/.dev-installed
 	$(BIN)/python -m build --outdir dist
 
+$(VENV)/.release-installed: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[release]"
+	@touch $@ $(VENV)/.run-installed
+
+check-dist: $(VENV)/.release-installed
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+
 $(VENV)/.docs-installed: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	@touch $@ $(VENV)/.run-installed
@@ -57,10 +93,20 @@ $(VENV)/.docs-installed: pyproject.toml | $(BIN)/python
 docs: $(VENV)/.docs-installed
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
 
+notebooks: $(VENV)/.docs-installed
+	$(BIN)/python docs/notebooks.py
+
 # The peers that are raced against are not part of dev: some would change versions of what is.
 bench: $(VENV)/.dev-installed
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"
 	@$(BIN)/python -m benchmarks
+
+bench-history: $(VENV)/.dev-installed
+	$(BIN)/python -m benchmarks.history
+
+bench-compare: $(VENV)/.dev-installed
+	@test -n "$(BASE)" || { echo "Which commit? make bench-compare BASE=main (and ONLY=partition for some)"; exit 2; }
+	@$(BIN)/python -m benchmarks.compare $(BASE) --only "$(ONLY)"
 
 studies: $(VENV)/.dev-installed
 	@$(BIN)/python -m studies
@@ -69,4 +115,4 @@ studies-quick: $(VENV)/.dev-installed
 	@$(BIN)/python -m studies --quick > /dev/null
 
 clean:
-	rm -rf $(VENV) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV_LOWEST) dist build .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,29 +1,25 @@
 """Run every benchmark and write one markdown table.
 
-``python -m benchmarks`` prints it; ``--out docs/benchmarks.md`` makes the page of the docs.
+``python -m benchmarks`` prints it; ``--out docs/benchmarks.md`` makes the page of the docs, and
+``--json benchmarks/history/2026-11-15.json`` keeps the run.
 """
 
 import argparse
-import platform
+import sys
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from functools import partial
-from os import cpu_count, getloadavg
 from pathlib import Path
 
-import numpy as np
-
-import tierwise
 from benchmarks import counting, peers
 from benchmarks.first_use import first_answers
-from benchmarks.floors import memory_bandwidth
 from benchmarks.partition import (
     exact_against_importance_sampling,
     growth_with_items,
     growth_with_states,
     path_sampling,
 )
-from benchmarks.rows import HEADER, Row, show_row
+from benchmarks.rows import HEADER, Row, show_row, show_table
+from benchmarks.runs import Run
 from benchmarks.sampling import exact_against_metropolis
 
 # To add one, write a function that returns rows and list it here.
@@ -47,21 +43,33 @@ figure is typed by hand.
 All times of a line come from the same run on the same data, so the ratios mean more than the
 times. Each is the shortest of several calls, or of one if that takes long, after one that loads
 and compiles; only the last file is counted in a fresh process. *Floor* is what the machine needs
-in any case: to read from memory, at the {bandwidth:.0f} GB/s that one core was measured to reach,
-a byte for every cell (counting) or eight for every state (recursion). *Peer / tierwise* above 1
-means that tierwise is faster.
+in any case: to read from memory, at the {gigabytes_per_second:.0f} GB/s that one core was
+measured to reach, a byte for every cell (counting) or eight for every state (recursion).
+*Peer / tierwise* above 1 means that tierwise is faster.
 
-Made on {date:%Y-%m-%d} with tierwise {version}, Python {python}, numpy {numpy}; {cores} cores
-({machine}), which {load:.1f} programs wanted to use at the time.
+Made on {date} with tierwise {version}, Python {python}, numpy {numpy}; {cores} cores
+({processor}), which {load} programs wanted to use at the time.
 
 """
 
 
-def lines(n_rankings: int) -> Iterator[str]:
-    """Run the benchmarks and give the table line by line."""
-    yield HEADER
-    for benchmark in [*BENCHMARKS, partial(counting.large_file, n_rankings)]:
-        yield from map(show_row, benchmark())
+def chosen(only: str, n_rankings: int) -> list[Callable[[], list[Row]]]:
+    """The benchmarks that have a word in their name: all of them if it is empty."""
+    every = {benchmark.__name__: benchmark for benchmark in BENCHMARKS}
+    every["large_file"] = partial(counting.large_file, n_rankings)
+    found = [benchmark for name, benchmark in every.items() if only in name]
+    if not found:
+        sys.exit(f"No benchmark has {only!r} in its name; there are {', '.join(every)}.")
+    return found
+
+
+def measure(benchmarks: list[Callable[[], list[Row]]]) -> Iterator[Row]:
+    """Run benchmarks and print their rows as they come."""
+    print(HEADER, flush=True)
+    for benchmark in benchmarks:
+        for row in benchmark():
+            print(show_row(row), flush=True)
+            yield row
 
 
 def main() -> None:
@@ -69,25 +77,17 @@ def main() -> None:
     parser.add_argument(
         "--rankings", type=int, default=10_000_000, help="how many the large file holds"
     )
-    parser.add_argument("--out", type=Path, help="the file to write")
+    parser.add_argument("--only", default="", help="run those with this in their name")
+    parser.add_argument("--out", type=Path, help="the page to write")
+    parser.add_argument("--json", type=Path, help="the file in which the run is kept")
     options = parser.parse_args()
-    table = []
-    for line in lines(options.rankings):
-        print(line, flush=True)
-        table.append(line)
+    run = Run.of(list(measure(chosen(options.only, options.rankings))))
+    if options.json:
+        run.write(options.json)
     if options.out:
-        page = PAGE.format(
-            rankings=options.rankings,
-            bandwidth=memory_bandwidth() / 1e9,
-            date=datetime.now(UTC),
-            version=tierwise.__version__,
-            python=platform.python_version(),
-            numpy=np.__version__,
-            cores=cpu_count(),
-            machine=platform.machine(),
-            load=getloadavg()[0],
-        )
-        options.out.write_text(page + "\n".join(table) + "\n", encoding="utf-8")
+        facts = {**vars(run.machine), "version": run.version, "date": run.date.split()[0]}
+        page = PAGE.format(rankings=options.rankings, **facts)
+        options.out.write_text(page + show_table(run.rows) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """How Sphinx builds the documentation; ``make docs`` calls it."""
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -29,7 +30,21 @@ extensions = [
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_notebooks"]
+
+# Names of other packages link to their documentation where that can be asked for its index: on
+# Read the Docs, and where somebody says so. Elsewhere the documentation builds without a network.
+if os.environ.get("READTHEDOCS") or os.environ.get("TIERWISE_DOCS_ONLINE"):
+    extensions.append("sphinx.ext.intersphinx")
+    intersphinx_mapping = {
+        "python": ("https://docs.python.org/3", None),
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "scipy": ("https://docs.scipy.org/doc/scipy", None),
+        "xarray": ("https://docs.xarray.dev/en/stable", None),
+        "pandas": ("https://pandas.pydata.org/docs", None),
+        "matplotlib": ("https://matplotlib.org/stable", None),
+    }
+    intersphinx_timeout = 30
 # In docstrings, `sizes` may be an argument, and attributes of several classes have that name.
 suppress_warnings = ["ref.python"]
 

@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from tierwise.data.describe_pairs import PairsDescription as PairsDescription
     from tierwise.data.preferences import Preferences as Preferences
     from tierwise.data.rankings import Rankings as Rankings
+    from tierwise.data.read import read_preferences as read_preferences
+    from tierwise.data.read import read_rankings as read_rankings
     from tierwise.data.scan import RankingScan as RankingScan
+    from tierwise.data.write import write_rankings as write_rankings
     from tierwise.distances.base import Distance as Distance
     from tierwise.distances.named import get_distance as get_distance
     from tierwise.errors import InputError as InputError
     from tierwise.errors import TierwiseError as TierwiseError
     from tierwise.errors import TierwiseWarning as TierwiseWarning
     from tierwise.errors import TooLargeError as TooLargeError
-    from tierwise.files.read import read_preferences as read_preferences
-    from tierwise.files.read import read_rankings as read_rankings
-    from tierwise.files.write import write_rankings as write_rankings
     from tierwise.fitting.agreement import Agreement as Agreement
     from tierwise.fitting.agreement import agreement as agreement
     from tierwise.fitting.bootstrap import Bootstrap as Bootstrap
@@ -109,13 +109,13 @@ _HOME_OF = {
     "merge_even_pairs": "searching.merging",
     "parallel": "_util.tasks",
     "partition_function": "partition.choose",
-    "read_preferences": "files.read",
-    "read_rankings": "files.read",
+    "read_preferences": "data.read",
+    "read_rankings": "data.read",
     "report": "reporting.report",
     "sample_mixture": "mixture.sample",
     "sample_posterior": "posterior.run",
     "search": "searching.search",
-    "write_rankings": "files.write",
+    "write_rankings": "data.write",
 }
 
 __all__ = ["__version__"]

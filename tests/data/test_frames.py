@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from tierwise import InputError, Rankings
-from tierwise.data.frames import make_frame, numeric_columns, rankings_from_frame
+from tierwise.data.frames import make_frame, numeric_columns
 
 MAKERS = [pd.DataFrame, pl.DataFrame, pa.table]
 ORDERINGS = Rankings.from_orderings([["a", "b", "c"], ["b", "c", "a"]])
@@ -31,10 +31,13 @@ def test_every_layout_from_every_library(make, columns):
 @pytest.mark.parametrize("make", MAKERS)
 def test_missing_cells(make):
     frame = make({"a": [1.0, 2.0], "b": [None, 1.0], "c": [2.0, None]})
-    answers = rankings_from_frame(frame, unranked="anywhere")
+    answers = Rankings.from_dataframe(frame, unranked="anywhere")
     assert answers.to_orderings() == [["a", "c"], ["b", "a"]]
     frame = make({"x": ["a", "b"], "y": ["b", None], "z": ["c", ""]})
-    assert rankings_from_frame(frame, unranked="below").to_orderings() == [["a", "b", "c"], ["b"]]
+    assert Rankings.from_dataframe(frame, unranked="below").to_orderings() == [
+        ["a", "b", "c"],
+        ["b"],
+    ]
 
 
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
@@ -49,28 +52,28 @@ def test_there_and_back(backend):
 
 def test_labels_keep_their_kind():
     frame = pd.DataFrame({"place 1": [10, 20], "place 2": [20, None]})
-    assert rankings_from_frame(frame, unranked="below").items == (10, 20)
-    assert all(type(item) is int for item in rankings_from_frame(frame, unranked="below").items)
+    assert Rankings.from_dataframe(frame, unranked="below").items == (10, 20)
+    assert all(type(item) is int for item in Rankings.from_dataframe(frame, unranked="below").items)
     frame = pd.DataFrame({0: [1, 2], 1: [2, 1]})
-    assert rankings_from_frame(frame, layout="ranks").items == (0, 1)
+    assert Rankings.from_dataframe(frame, layout="ranks").items == (0, 1)
     categories = pd.DataFrame({"x": pd.Categorical(["a", "b"]), "y": pd.Categorical(["b", "a"])})
-    assert rankings_from_frame(categories).items == ("a", "b")
+    assert Rankings.from_dataframe(categories).items == ("a", "b")
 
 
 def test_the_index_of_a_frame_is_no_column():
     frame = pd.DataFrame({"a": [1, 2], "b": [2, 1]}, index=["Ann", "Bob"])
-    assert rankings_from_frame(frame).items == ("a", "b")
+    assert Rankings.from_dataframe(frame).items == ("a", "b")
 
 
 def test_options_reach_the_table():
     frame = pd.DataFrame({"a": [1, 1], "b": [1, 2], "votes": [3, 4], "who": ["x", "y"]})
-    answers = rankings_from_frame(
+    answers = Rankings.from_dataframe(
         frame, ties="allow", weights="votes", assessor="who", items=["b", "a"], layout="ranks"
     )
     assert answers.items == ("b", "a")
     assert answers.weights.tolist() == [3, 4]
     with pytest.raises(InputError, match="row 1: items 'a' and 'b' both have rank 1"):
-        rankings_from_frame(frame, weights="votes", assessor="who")
+        Rankings.from_dataframe(frame, weights="votes", assessor="who")
 
 
 def test_ranks_from_a_frame():
@@ -93,18 +96,18 @@ def test_a_large_frame_is_read_quickly():
     names = np.array(list("abcdefgh"), dtype=object)
     frame = pd.DataFrame({f"place {place}": names[orders[:, place]] for place in range(8)})
     expected = Rankings.from_order_array("abcdefgh", orders)
-    assert rankings_from_frame(frame, items="abcdefgh") == expected
+    assert Rankings.from_dataframe(frame, items="abcdefgh") == expected
 
 
 def test_what_is_not_a_frame():
     with pytest.raises(InputError, match="a dict is not a data frame"):
-        rankings_from_frame({"a": [1, 2]})
+        Rankings.from_dataframe({"a": [1, 2]})
     with pytest.raises(InputError, match="collect it first"):
-        rankings_from_frame(pl.LazyFrame({"a": [1, 2]}))
+        Rankings.from_dataframe(pl.LazyFrame({"a": [1, 2]}))
     with pytest.raises(InputError, match="column 'a' mixes cells"):
-        rankings_from_frame(pd.DataFrame({"a": [1, "x"], "b": ["y", 2]}, dtype=object))
+        Rankings.from_dataframe(pd.DataFrame({"a": [1, "x"], "b": ["y", 2]}, dtype=object))
     with pytest.raises(InputError, match="no rankings"):
-        rankings_from_frame(pd.DataFrame({"a": [], "b": []}))
+        Rankings.from_dataframe(pd.DataFrame({"a": [], "b": []}))
 
 
 def test_backends(monkeypatch):

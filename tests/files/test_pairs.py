@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tierwise import InputError, Preferences, Rankings, read_rankings
-from tierwise.files.read import read_answers, read_preferences
+from tierwise.data.read import read_answers, read_preferences
 
 TEXT = "voter,winner,loser\nAnn,a,b\nBob,c,a\nAnn,b,c\n"
 EXPECTED = Preferences.from_pairs([("Ann", "a", "b"), ("Bob", "c", "a"), ("Ann", "b", "c")])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import rankings
 from tierwise import Counts, InputError, Rankings, read_rankings, write_rankings
-from tierwise.files.read import scan_rankings
+from tierwise.data.read import scan_rankings
 
 
 def random_orderings(n_rankings, n_items, seed):

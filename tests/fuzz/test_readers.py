@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.strategies import rankings
 from tierwise import InputError, Rankings, read_rankings, write_rankings
-from tierwise.files.read import scan_rankings
+from tierwise.data.read import scan_rankings
 
 FORMATS = ("csv", "parquet", "preflib", "sushi")
 SUFFIX_OF = {"csv": "csv", "parquet": "parquet", "preflib": "toi"}

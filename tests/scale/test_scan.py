@@ -16,10 +16,10 @@ from tests import reference_scan as naive
 from tests.scale.files import random_rankings, write_parts
 from tests.strategies import rankings as any_rankings
 from tierwise import Counts, InputError, Rankings, TooLargeError
-from tierwise.data import pattern_tally as _pattern_tally
+from tierwise.data import scan as scanning
 from tierwise.data.counts import block_counts
 from tierwise.data.scan import RankingScan
-from tierwise.files import file_pieces as cutting
+from tierwise.files import pieces as cutting
 
 
 @pytest.fixture
@@ -97,11 +97,11 @@ def test_incomplete_answers_become_patterns(tmp_path_factory, answers):
 
 def test_patterns_merge_a_few_times_only(monkeypatch):
     merged = []
-    original = _pattern_tally.collapse
+    original = scanning.collapse
     monkeypatch.setattr(
-        _pattern_tally, "collapse", lambda rows: merged.append(len(rows)) or original(rows)
+        scanning, "collapse", lambda rows: merged.append(len(rows)) or original(rows)
     )
-    tally = _pattern_tally.PatternTally(2)
+    tally = scanning.PatternTally(2)
     for start in range(0, 1_000_000, 10_000):
         rows = np.arange(start, start + 10_000, dtype=np.int32)
         tally.add(np.stack([rows, rows], axis=1), np.ones(10_000, dtype=np.int64))
@@ -112,7 +112,7 @@ def test_patterns_merge_a_few_times_only(monkeypatch):
 
 
 def test_too_many_patterns(tmp_path, monkeypatch):
-    monkeypatch.setattr(_pattern_tally, "MOST_BYTES", 100)
+    monkeypatch.setattr(scanning, "MOST_BYTES", 100)
     write_parts(tmp_path, random_rankings(50, 5, seed=3), 1)
     with pytest.raises(TooLargeError, match="distinct answers"):
         Rankings.scan(tmp_path).distinct(workers=1)

@@ -44,6 +44,13 @@ class MultisetHash:
                 self.total = (self.total + value * _residue(weight)) % _MODULUS
 
 
+def fingerprint_of_answers(
+    items: Iterable[Any], unranked: str | None, answers: MultisetHash
+) -> str:
+    """Return the fingerprint of rankings whose places and weights were added to a hash."""
+    return digest("rankings", names_of(items), unranked, answers.total)
+
+
 def digest(*parts: Any) -> str:
     """Return the hex digest of texts, numbers, tuples and arrays, each told apart from the next.
 

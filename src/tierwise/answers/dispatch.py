@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise._util.types import NOT_LISTED
 from tierwise.answers import boards, strict, weak_orders
 from tierwise.answers.base import ExactCompletions
 from tierwise.answers.drawn import DrawnCompletions
@@ -18,17 +19,16 @@ from tierwise.answers.prefixes import SharedInterleavings, are_affordable
 from tierwise.answers.recursive import RecursiveTopAnswers, is_affordable
 from tierwise.answers.top import TopAnswers, groups_of
 from tierwise.answers.weak_orders import WeakOrders
-from tierwise.data.counts import first_places
-from tierwise.data.encoding import NOT_LISTED
+from tierwise.data.encoding import first_places
 from tierwise.data.preferences import Preferences
 from tierwise.errors import InputError, TooLargeError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from tierwise._util.types import Places
     from tierwise.answers.base import Completions, Floats, Labels
     from tierwise.answers.partial import PartialOrders
-    from tierwise.data.encoding import Places
     from tierwise.data.rankings import Rankings
     from tierwise.distances.base import Distance
     from tierwise.tiers.sizes import Sizes

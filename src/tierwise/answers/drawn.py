@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from tierwise._util.types import Places
     from tierwise.answers.partial import PartialOrders
-    from tierwise.data.encoding import Places
     from tierwise.distances.base import Costs, Distance
     from tierwise.tiers.sizes import Sizes
 

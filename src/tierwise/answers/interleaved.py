@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._kernels.interleaving import Setting, add_expected_counts, value_answers
+from tierwise._util.types import NOT_LISTED
 from tierwise.answers.base import Floats, log_factorials
 from tierwise.answers.sequenced import SequencedAnswers
-from tierwise.data.encoding import NOT_LISTED
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise.data.encoding import Places
+    from tierwise._util.types import Places
     from tierwise.distances.base import Distance
     from tierwise.tiers.sizes import Sizes
 

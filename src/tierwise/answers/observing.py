@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.data.encoding import NOT_LISTED
+from tierwise._util.types import NOT_LISTED
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
 

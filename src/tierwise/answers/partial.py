@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise._util.types import NOT_LISTED
 from tierwise.answers.base import log_factorials
 from tierwise.answers.extensions import log_number_of_extensions
-from tierwise.data.encoding import NOT_LISTED, collapse
+from tierwise.data.encoding import collapse
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from tierwise._util.types import Places
     from tierwise.answers.base import Floats
-    from tierwise.data.encoding import Places
     from tierwise.data.preferences import Preferences
 
 

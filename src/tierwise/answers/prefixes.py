@@ -14,15 +14,15 @@ import numpy as np
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
 from tierwise._kernels.prefix_draws import Answers, draw_blocks
 from tierwise._kernels.prefixes import make_tables, read_sequences, value_sequences
+from tierwise._util.types import NOT_LISTED
 from tierwise.answers.base import Floats, Labels, add_costs, log_factorials
 from tierwise.answers.interleaved import InterleavedAnswers, most_splits
-from tierwise.data.encoding import NOT_LISTED
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise._kernels.prefixes import Sequences, Tables
-    from tierwise.data.encoding import Places
+    from tierwise._util.types import Places
     from tierwise.distances.base import Costs, Distance
     from tierwise.tiers.sizes import Sizes
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise._kernels.states import States
-    from tierwise.data.encoding import Places
+    from tierwise._util.types import Places
     from tierwise.distances.base import Distance
     from tierwise.tiers.sizes import Sizes
 

@@ -16,7 +16,7 @@ from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_fa
 from tierwise.answers.votes import Moments, Votes
 
 if TYPE_CHECKING:
-    from tierwise.data.encoding import Places
+    from tierwise._util.types import Places
     from tierwise.distances.base import Costs, Distance
     from tierwise.tiers.sizes import Sizes
 

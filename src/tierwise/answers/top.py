@@ -15,13 +15,12 @@ from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
 from tierwise._kernels.objective import total_cost
 from tierwise._kernels.roles import EARLIER, LEFT, LISTED, known_units
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, add_costs, log_factorials
-from tierwise.data.counts import sizes_of_groups
-from tierwise.data.encoding import collapse
+from tierwise.data.encoding import collapse, sizes_of_groups
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise.data.encoding import Places
+    from tierwise._util.types import Places
     from tierwise.distances.base import Costs, Distance
     from tierwise.tiers.sizes import Sizes
 

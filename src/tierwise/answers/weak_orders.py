@@ -16,11 +16,11 @@ from tierwise._kernels.weak_orders import value_weak_orders
 from tierwise.answers.base import Floats, log_factorials
 from tierwise.answers.interleaved import most_splits
 from tierwise.answers.sequenced import SequencedAnswers
-from tierwise.data.counts import sizes_of_groups
+from tierwise.data.encoding import sizes_of_groups
 
 if TYPE_CHECKING:
     from tierwise._kernels.interleaving import Setting
-    from tierwise.data.encoding import Places
+    from tierwise._util.types import Places
     from tierwise.distances.base import Distance
     from tierwise.tiers.sizes import Sizes
 

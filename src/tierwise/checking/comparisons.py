@@ -14,9 +14,9 @@ from tierwise.checking.result import Finding, Line
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tierwise._util.types import Item
     from tierwise.checking.expected import Orderings
     from tierwise.data.preferences import Preferences
-    from tierwise.tiers.ordered_partition import Item
 
 _REPLICATES = 400
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tierwise.data.encoding import NOT_LISTED
+from tierwise._util.types import NOT_LISTED
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tierwise._util.types import Item
     from tierwise.data.rankings import Rankings
     from tierwise.model.clustered_mallows import ClusteredMallows
     from tierwise.posterior.result import Posterior
-    from tierwise.tiers.ordered_partition import Item
 
 # Up to eight items all orderings are looked at, and nothing is left to chance.
 MOST_ORDERINGS = factorial(8)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise._util.types import NOT_LISTED
 from tierwise.checking.expected import shares_of_places
 from tierwise.checking.findings import (
     Found,
@@ -18,7 +19,6 @@ from tierwise.checking.findings import (
 from tierwise.checking.lines import check_lines
 from tierwise.checking.pairs import compare_pairs
 from tierwise.data.counts import block_counts
-from tierwise.data.encoding import NOT_LISTED
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError
 

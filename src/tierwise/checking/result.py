@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise._util.provenance import Provenance
+    from tierwise._util.types import Item
     from tierwise.fitting.result import Fit
-    from tierwise.tiers.ordered_partition import Item
 
 Verdict: TypeAlias = Literal["fits", "theta varies", "mixture suspected", "differs"]
 

@@ -9,8 +9,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tierwise._util.types import Item
     from tierwise.checking.result import FitCheck, Line
-    from tierwise.tiers.ordered_partition import Item
 
 
 def verdict_in_words(check: FitCheck) -> str:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
+    from tierwise._util.types import Item
     from tierwise.data.describe import Description
-    from tierwise.tiers.ordered_partition import Item
 
 _LONGEST_NAME = 24
 _GAP = 2  # columns between two cells of a table

@@ -129,7 +129,7 @@ def read_file(
     cycles: Cycles = "error",
 ) -> Answers:
     """Read what a command is about."""
-    from tierwise.files.read import read_answers
+    from tierwise.data.read import read_answers
 
     return read_answers(
         sys.stdin.buffer if file == "-" else file,

@@ -46,8 +46,8 @@ def sample_command(
     quiet: options.Quiet = False,
 ) -> None:
     """Fit tiers to rankings and draw new rankings from the fitted model, exactly if affordable."""
+    from tierwise.data.write import write_csv, write_rankings
     from tierwise.errors import InputError
-    from tierwise.files.write import write_csv, write_rankings
     from tierwise.fitting.fit import fit
     from tierwise.fitting.result import plain_item
     from tierwise.model.clustered_mallows import ClusteredMallows

@@ -1,21 +1,25 @@
 """What of the data the model needs: counts, as large for a million rankings as for ten."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
 from dataclasses import dataclass
 from math import lgamma
-from typing import Any, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._kernels import counting
 from tierwise._util.fingerprint import digest, names_of
-from tierwise.data.encoding import NOT_LISTED, Places, Weights
+from tierwise._util.types import NOT_LISTED, Item, Places, Weights
+from tierwise.data.encoding import first_places, sizes_of_groups
 from tierwise.data.preferences import Preferences
-from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TooLargeError
-from tierwise.tiers.ordered_partition import Item
 from tierwise.tiers.sizes import Sizes, check_sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tierwise.data.rankings import Rankings
 
 # int64 where all weights are whole numbers, float64 otherwise.
 Numbers: TypeAlias = NDArray[Any]
@@ -87,12 +91,12 @@ class Counts:
     n_rankings: int | float
 
     @classmethod
-    def of(cls, rankings: Rankings) -> "Counts":
+    def of(cls, rankings: Rankings) -> Counts:
         """Count complete rankings."""
         return cls.from_chunks([rankings])
 
     @classmethod
-    def from_chunks(cls, chunks: Iterable[Rankings]) -> "Counts":
+    def from_chunks(cls, chunks: Iterable[Rankings]) -> Counts:
         """Count rankings that come in pieces, of which only one is in memory at a time."""
         tally: _Tally | None = None
         for chunk in chunks:
@@ -103,13 +107,13 @@ class Counts:
         return tally.counts()
 
     @classmethod
-    def of_places(cls, items: tuple[Item, ...], places: Places, weights: Weights) -> "Counts":
+    def of_places(cls, items: tuple[Item, ...], places: Places, weights: Weights) -> Counts:
         """Count complete orderings that are given as the place of each item, one row each."""
         tally = _Tally(items)
         tally.add_places(places, weights)
         return tally.counts()
 
-    def __add__(self, other: "Counts") -> "Counts":
+    def __add__(self, other: Counts) -> Counts:
         if self.items != other.items:
             raise InputError("counts of different items, or in a different order, do not add")
         return Counts(
@@ -180,6 +184,8 @@ class _Tally:
         self.add_places(chunk.places, chunk.weights)
 
     def add_places(self, places: Places, weights: Weights) -> None:
+        from tierwise._kernels import counting
+
         if weights.dtype != self.half.dtype:
             self.half = self.half.astype(float)
         counting.add_joint_counts(places, weights.astype(self.half.dtype, copy=False), self.half)
@@ -210,6 +216,8 @@ def block_counts(data: Rankings | Counts, sizes: Iterable[int]) -> BlockCounts:
     """
     if isinstance(data, Counts):
         return data.blocks(sizes)
+    from tierwise._kernels import counting
+
     checked = check_sizes(sizes, len(data.items))
     blocks, group_sizes = _blocks_of_patterns(data, checked)
     weights: Weights = data.pattern_weights
@@ -284,26 +292,13 @@ def pair_counts(data: Rankings | Counts | Preferences) -> Numbers:
         said = data.closure if data.times is None else data.times
         counted: Numbers = said.sum(axis=0)
         return counted
+    from tierwise._kernels import counting
+
     weights = data.pattern_weights
     counts: Numbers = np.zeros((n_items, n_items), dtype=weights.dtype)
     places = data.patterns if data.unranked == "anywhere" else first_places(data.patterns)
     counting.add_block_pair_counts(places, weights, counts)
     return counts
-
-
-def first_places(patterns: Places) -> Places:
-    """Put items that are not listed behind all that are, as one tied group."""
-    n_listed = (patterns != NOT_LISTED).sum(axis=1, dtype=np.int32)[:, None]
-    return np.where(patterns == NOT_LISTED, n_listed, patterns)
-
-
-def sizes_of_groups(first: Places) -> NDArray[np.int64]:
-    """Return the size of the tied group of each item, given the first place of the group."""
-    n_rows, n_items = first.shape
-    cells = first + np.arange(n_rows)[:, None] * n_items
-    occupied = np.bincount(cells.ravel(), minlength=n_rows * n_items)
-    group_sizes: NDArray[np.int64] = occupied[cells]
-    return group_sizes
 
 
 def _blocks_of_patterns(rankings: Rankings, sizes: Sizes) -> tuple[Places, NDArray[np.int64]]:

@@ -9,7 +9,8 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from tierwise._util.checks import check_choice
-from tierwise.data.rankings import Rankings, Unranked
+from tierwise._util.types import Unranked
+from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
 
 Region: TypeAlias = Literal[
@@ -166,7 +167,7 @@ def load_sushi(path: str | PathLike[str], region: Region | None = None) -> Ranki
     >>> load_sushi("sushi3-2016", region="Tohoku")  # doctest: +SKIP
     Rankings(280 rankings of 10 items, complete, 280 distinct)
     """
-    from tierwise.files.read import read_rankings
+    from tierwise.data.read import read_rankings
 
     terms = (
         "get sushi3-2016.zip from T. Kamishima's page 'SUSHI Preference Data Sets' and unpack it "

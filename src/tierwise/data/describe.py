@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.data.encoding import NOT_LISTED
+from tierwise._util.types import NOT_LISTED, Item, Unranked
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
-from tierwise.data.rankings import Rankings, Unranked
+from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError
-from tierwise.tiers.ordered_partition import Item
 
 if TYPE_CHECKING:
     from tierwise.data.describe_pairs import PairsDescription

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.types import Cycles, Item
 from tierwise.data.describe import Pair, closest_pairs, or_none
-from tierwise.data.preferences import Cycles, Preferences, transitive_closure
-from tierwise.tiers.ordered_partition import Item
+from tierwise.data.preferences import Preferences, transitive_closure
 
 # Items that a sentence names; of more it says how many there are.
 MOST_NAMED = 12

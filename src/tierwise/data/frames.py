@@ -7,13 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_choice
-from tierwise.data.encoding import Ties, numbered_row
-from tierwise.data.rankings import Rankings, Unranked
+from tierwise._util.types import Item, numbered_row
 from tierwise.errors import InputError
-from tierwise.files.columns import numbers
-from tierwise.files.layouts import Columns, Layout, TableOptions, assign_roles
+from tierwise.files.cells import numbers
+from tierwise.files.layouts import TableOptions, assign_roles
+from tierwise.files.places import EncodedRankings
 from tierwise.files.tables import rankings_from_table
-from tierwise.tiers.ordered_partition import Item
 
 Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 Column: TypeAlias = "Iterable[Any] | NDArray[Any]"
@@ -63,45 +62,8 @@ def numeric_columns(frame: Any) -> tuple[list[Item], NDArray[np.float64]]:
     return names, np.column_stack(values) if values else np.empty((table.num_rows, 0))
 
 
-def rankings_from_frame(
-    frame: Any,
-    *,
-    layout: Layout = "auto",
-    unranked: Unranked | None = None,
-    ties: Ties = "error",
-    items: Iterable[Item] | None = None,
-    weights: str | None = None,
-    assessor: Columns | None = None,
-    item: str | None = None,
-    rank: str | None = None,
-) -> Rankings:
-    """Make rankings from a data frame.
-
-    Parameters
-    ----------
-    frame
-        A data frame of pandas or polars, an arrow table, or another that narwhals knows.
-    layout, unranked, ties, items, weights, assessor, item, rank
-        As for `tierwise.read_rankings`: how the table is laid out, what its answers mean, and which
-        of its columns are for what.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame = pd.DataFrame({"first": ["a", "b"], "second": ["b", "a"], "count": [3, 1]})
-    >>> rankings_from_frame(frame)
-    Rankings(4 rankings of 2 items, complete, 2 distinct)
-    """
-    options = TableOptions.make(
-        items=items,
-        layout=layout,
-        unranked=unranked,
-        ties=ties,
-        weights=weights,
-        assessor=assessor,
-        item=item,
-        rank=rank,
-    )
+def encode_frame(frame: Any, options: TableOptions) -> EncodedRankings:
+    """Read the rankings of a data frame, which may have any layout."""
     names, table = _arrow_table(frame)
     roles = assign_roles(names, table, options)
     return rankings_from_table(table, names, roles, options, numbered_row)

@@ -3,20 +3,19 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from copy import copy
-from typing import Literal, TypeAlias, get_args
+from typing import TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_choice
 from tierwise._util.fingerprint import MultisetHash, digest, names_of
-from tierwise.data.encoding import check_items, unknown_item
+from tierwise._util.types import Cycles, Item
 from tierwise.errors import InputError
-from tierwise.tiers.ordered_partition import Item
+from tierwise.files.places import check_items, unknown_item
 
 Assessor: TypeAlias = Hashable
 Pair: TypeAlias = tuple[Item, Item]
-Cycles: TypeAlias = Literal["error", "keep"]
 
 
 class Preferences:

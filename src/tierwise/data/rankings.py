@@ -2,34 +2,36 @@
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tierwise._util.checks import check_choice
-from tierwise._util.fingerprint import MultisetHash, digest, names_of
-from tierwise.data import encoding
-from tierwise.data.encoding import (
+from tierwise._util.fingerprint import MultisetHash, fingerprint_of_answers
+from tierwise._util.types import (
     NOT_LISTED,
+    Item,
     Places,
     RowNamer,
     Ties,
+    Unranked,
     Weights,
     numbered_row,
-    with_ties,
 )
+from tierwise.data.encoding import collapse, with_ties
 from tierwise.data.showing import in_html, in_words
 from tierwise.errors import InputError
-from tierwise.tiers.ordered_partition import Item
+from tierwise.files import places as encoding
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from tierwise.data.frames import Backend
     from tierwise.data.scan import RankingScan
-
-Unranked: TypeAlias = Literal["below", "anywhere"]
+    from tierwise.files.layouts import Columns, Layout
+    from tierwise.files.places import EncodedRankings
+    from tierwise.files.source import Format
 
 
 class Rankings:
@@ -92,7 +94,7 @@ class Rankings:
     # Found on first use: counting a chunk needs no distinct answers, and is faster without them.
     @cached_property
     def _collapsed(self) -> tuple[Places, NDArray[np.int64], Weights]:
-        patterns, pattern_of = encoding.collapse(self.places)
+        patterns, pattern_of = collapse(self.places)
         weights = np.zeros(len(patterns), dtype=self.weights.dtype)
         np.add.at(weights, pattern_of, self.weights)
         _freeze(patterns, pattern_of, weights)
@@ -235,17 +237,29 @@ class Rankings:
         return cls(known, places, _as_weights(weights))
 
     @classmethod
-    def from_dataframe(cls, frame: Any, **options: Any) -> "Rankings":
+    def from_dataframe(
+        cls,
+        frame: Any,
+        *,
+        layout: "Layout" = "auto",
+        unranked: Unranked | None = None,
+        ties: Ties = "error",
+        items: Iterable[Item] | None = None,
+        weights: str | None = None,
+        assessor: "Columns | None" = None,
+        item: str | None = None,
+        rank: str | None = None,
+    ) -> "Rankings":
         """Make rankings from a pandas or polars data frame (or any that narwhals knows).
 
         Parameters
         ----------
         frame
-            Wide orderings (a column a place), ranks (a column an item) or long (a row an answer's
-            item, with columns assessor, item and rank). The layout is recognised.
-        **options
-            As for `tierwise.data.frames.rankings_from_frame`: ``layout``, ``unranked``, ``ties``,
-            ``items``, ``weights`` (a column's name), ``assessor``, ``item``, ``rank``.
+            Orderings (one column per place), ranks (one column per item) or long (one row per item
+            of an answer, with columns assessor, item and rank). The layout is recognised.
+        layout, unranked, ties, items, weights, assessor, item, rank
+            As for `tierwise.read_rankings`: how the table is laid out, what its answers mean, and
+            which of its columns are for what.
 
         Examples
         --------
@@ -253,31 +267,74 @@ class Rankings:
         >>> Rankings.from_dataframe(pd.DataFrame({"a": [1, 2], "b": [2, 1]}), layout="ranks")
         Rankings(2 rankings of 2 items, complete, 2 distinct)
         """
-        from tierwise.data.frames import rankings_from_frame
+        from tierwise.data.frames import encode_frame
+        from tierwise.files.layouts import TableOptions
 
-        return rankings_from_frame(frame, **options)
+        options = TableOptions.make(
+            items=items,
+            layout=layout,
+            unranked=unranked,
+            ties=ties,
+            weights=weights,
+            assessor=assessor,
+            item=item,
+            rank=rank,
+        )
+        return cls.from_encoded(encode_frame(frame, options))
 
     @classmethod
-    def scan(cls, path: "str | PathLike[str]", **options: Any) -> "RankingScan":
+    def from_encoded(cls, encoded: "EncodedRankings") -> "Rankings":
+        """Take rankings as the readers of files give them."""
+        return cls(
+            encoded.items,
+            encoded.places,
+            encoded.weights,
+            unranked=encoded.unranked,
+            name_row=encoded.name_row,
+        )
+
+    @classmethod
+    def scan(
+        cls,
+        path: "str | PathLike[str]",
+        *,
+        format: "Format" = "auto",  # noqa: A002 - the word users look for
+        layout: "Layout" = "auto",
+        unranked: Unranked | None = None,
+        ties: Ties = "error",
+        items: Iterable[Item] | None = None,
+        weights: str | None = None,
+        assessor: "Columns | None" = None,
+    ) -> "RankingScan":
         """Leave rankings in files, which may be larger than memory, and count them there.
+
+        No more than the first rows is read until something is asked.
 
         Parameters
         ----------
         path
-            A CSV or Parquet file with a row an answer; a folder of such files; or a pattern for
+            A CSV or Parquet file with one row per answer; a folder of such files; or a pattern for
             their names, as in ``votes/2024-*.parquet``.
-        **options
-            As for `tierwise.data.scan.scan_files`: ``format``, ``layout``, ``unranked``, ``ties``,
-            ``items``, ``weights`` and ``assessor``, which mean the same as for `read_rankings`.
+        format, layout, unranked, ties, items, weights, assessor
+            As for `tierwise.read_rankings`.
 
         Returns
         -------
         RankingScan
             What `fit`, `search` and `sample_posterior` take in the place of rankings.
         """
-        from tierwise.data.scan import scan_files
+        from tierwise.data.scan import RankingScan
+        from tierwise.files.layouts import TableOptions
 
-        return scan_files(path, **options)
+        options = TableOptions.make(
+            items=items,
+            layout=layout,
+            unranked=unranked,
+            ties=ties,
+            weights=weights,
+            assessor=assessor,
+        )
+        return RankingScan(path, options, format, cls)
 
     def to_dataframe(self, backend: "Backend" = "pandas") -> Any:
         """Return a data frame of ranks: a row an answer, a column an item, and ``weight`` last.
@@ -463,13 +520,6 @@ class Rankings:
     def _repr_html_(self) -> str:
         """Show the first answers as a table, in a notebook."""
         return in_html(self)
-
-
-def fingerprint_of_answers(
-    items: tuple[Item, ...], unranked: Unranked | None, answers: MultisetHash
-) -> str:
-    """Return the fingerprint of rankings whose places and weights were added to a hash."""
-    return digest("rankings", names_of(items), unranked, answers.total)
 
 
 def _as_weights(weights: Iterable[float] | None) -> Weights | None:

@@ -1,30 +1,40 @@
 """Rankings that stay in their files: counted piece by piece, in memory that does not grow."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from itertools import chain
 from os import PathLike, fspath
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from tierwise._util.fingerprint import MultisetHash, digest
+from tierwise._util.fingerprint import MultisetHash, digest, fingerprint_of_answers
 from tierwise._util.progress import Progress, track
 from tierwise._util.tasks import stream_tasks
-from tierwise.data import pieces as piecework
-from tierwise.data.counts import MOST_ITEMS_FOR_JOINT_COUNTS, BlockCounts, Counts
-from tierwise.data.encoding import Ties, check_items
-from tierwise.data.pattern_tally import PatternTally
-from tierwise.data.pieces import IncompleteAnswersError
-from tierwise.data.rankings import Rankings, Unranked, fingerprint_of_answers
-from tierwise.errors import InputError
-from tierwise.files.file_pieces import find_pieces
-from tierwise.files.layouts import Columns, Layout, TableOptions
-from tierwise.files.recognise import Format, check_format
-from tierwise.tiers.ordered_partition import Item
-from tierwise.tiers.sizes import check_sizes
+from tierwise.data.counts import MOST_ITEMS_FOR_JOINT_COUNTS, BlockCounts, Counts, Numbers
+from tierwise.data.encoding import collapse
+from tierwise.errors import InputError, TooLargeError
+from tierwise.files.pieces import Piece, find_pieces
+from tierwise.files.places import check_items
+from tierwise.files.source import Format, check_format
+from tierwise.tiers.sizes import Sizes, check_sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from tierwise._util.types import Item, Places, Weights
+    from tierwise.data.rankings import Rankings
+    from tierwise.files.layouts import TableOptions
 
 _Result = TypeVar("_Result")
+
+MOST_BYTES = 1 << 30
+
+
+class IncompleteAnswersError(InputError):
+    """Places were to be counted, but some answers leave places open."""
 
 
 class RankingScan:
@@ -43,6 +53,7 @@ class RankingScan:
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
+    >>> from tierwise import Rankings
     >>> folder = TemporaryDirectory()
     >>> for part in ("north.csv", "south.csv"):
     ...     _ = Path(folder.name, part).write_text("place 1,place 2\na,b\nb,a\na,b\n")
@@ -57,10 +68,15 @@ class RankingScan:
     """
 
     def __init__(
-        self, path: str | PathLike[str], options: TableOptions, file_format: Format
+        self,
+        path: str | PathLike[str],
+        options: TableOptions,
+        file_format: Format,
+        rankings: type[Rankings],
     ) -> None:
         check_format(file_format)
         self.path = fspath(path)
+        self._rankings = rankings
         self.pieces = find_pieces(path, file_format)
         roles, columns = self.pieces[0].layout(options)
         # Settled by the first rows, so that no piece can be taken for something else.
@@ -73,14 +89,14 @@ class RankingScan:
         """The items; those of orderings take a pass over the files, unless they were given."""
         if self._options.items is not None:
             return check_items(self._options.items)
-        found = self._work(piecework.find_items, self._options, "finding the items")
+        found = self._work(_find_items, self._options, "finding the items")
         return check_items(dict.fromkeys(item for items in found for item in items))
 
     def chunks(self) -> Iterator[Rankings]:
         """Read all rankings in order, of which only a chunk is in memory at a time."""
         options = self._complete_options
         for piece in self.pieces:
-            yield from piece.chunks(options)
+            yield from _chunks(self._rankings, piece, options)
 
     def counts(self, *, workers: int = -1, progress: Progress = "auto") -> Counts:
         """Count complete rankings.
@@ -102,7 +118,7 @@ class RankingScan:
             strict = self.blocks((1,) * len(self.items), workers=workers, progress=progress)
             return CountsOnDemand.make(self, strict)
         counted = self._work(
-            piecework.count, self._complete_options, "counting", workers=workers, progress=progress
+            _count, self._complete_options, "counting", workers=workers, progress=progress
         )
         return _total(counted, Counts.__add__)
 
@@ -119,14 +135,14 @@ class RankingScan:
             As for `counts`.
         """
         counted = self._work(
-            piecework.count_blocks,
+            _count_blocks,
             self._complete_options,
             "counting",
             check_sizes(sizes, len(self.items)),
             workers=workers,
             progress=progress,
         )
-        return _total(counted, piecework.sum_of_blocks)
+        return _total(counted, _sum_of_blocks)
 
     def distinct(self, *, workers: int = -1, progress: Progress = "auto") -> Rankings:
         """Read each distinct answer once, with the weight of all that are like it.
@@ -140,11 +156,11 @@ class RankingScan:
         """
         tally = PatternTally(len(self.items))
         for patterns, weights in self._work(
-            piecework.gather, self._complete_options, "reading", workers=workers, progress=progress
+            _gather, self._complete_options, "reading", workers=workers, progress=progress
         ):
             tally.add(patterns, weights)
         patterns, weights = tally.result()
-        return Rankings(self.items, patterns, weights, unranked=self._options.unranked)
+        return self._rankings(self.items, patterns, weights, unranked=self._options.unranked)
 
     def condensed(self) -> Rankings | Counts:
         """Return counts if every answer is complete, and the distinct answers if not."""
@@ -179,7 +195,7 @@ class RankingScan:
         progress: Progress = "auto",
     ) -> Iterator[_Result]:
         """Do something with every piece, side by side, and pass the results on in order."""
-        tasks = [(piece, options, *more) for piece in self.pieces]
+        tasks = [(self._rankings, piece, options, *more) for piece in self.pieces]
         results = stream_tasks(function, tasks, workers=workers, prefer="threads")
         return track(results, description, len(tasks), progress)
 
@@ -204,7 +220,7 @@ class CountsOnDemand(Counts):
     known: Mapping[tuple[int, ...], BlockCounts]
 
     @classmethod
-    def make(cls, scan: RankingScan, strict: BlockCounts) -> "CountsOnDemand":
+    def make(cls, scan: RankingScan, strict: BlockCounts) -> CountsOnDemand:
         """Start from the counts of blocks with a place each."""
         no_joint = np.empty((0,) * 4, dtype=strict.precedence.dtype)
         known = {strict.sizes: strict}
@@ -223,37 +239,6 @@ class CountsOnDemand(Counts):
         return self.known[checked] if checked in self.known else self.scan.blocks(checked)
 
 
-def scan_files(
-    path: str | PathLike[str],
-    *,
-    format: Format = "auto",  # noqa: A002 - the word users look for
-    layout: Layout = "auto",
-    unranked: Unranked | None = None,
-    ties: Ties = "error",
-    items: Iterable[Item] | None = None,
-    weights: str | None = None,
-    assessor: Columns | None = None,
-) -> RankingScan:
-    """Find files of rankings and how they are laid out; no more than the first rows is read.
-
-    Parameters
-    ----------
-    path
-        A file, a folder of files or a pattern for their names.
-    format, layout, unranked, ties, items, weights, assessor
-        As for `tierwise.read_rankings`.
-    """
-    options = TableOptions.make(
-        items=items,
-        layout=layout,
-        unranked=unranked,
-        ties=ties,
-        weights=weights,
-        assessor=assessor,
-    )
-    return RankingScan(path, options, format)
-
-
 def _total(
     counted: Iterable[_Result | None], add: Callable[[_Result, _Result], _Result]
 ) -> _Result:
@@ -263,3 +248,116 @@ def _total(
     if first is None:
         raise InputError("all weights are 0: at least one ranking must count")
     return reduce(add, some, first)
+
+
+def _find_items(_rankings: type[Rankings], piece: Piece, options: TableOptions) -> tuple[Item, ...]:
+    """Find the items of orderings."""
+    return piece.items(options)
+
+
+def _count(rankings: type[Rankings], piece: Piece, options: TableOptions) -> Counts | None:
+    """Count places and pairs of places; None if nothing in the piece counts."""
+    chunks = _complete_chunks(rankings, piece, options)
+    first = next(chunks, None)
+    return None if first is None else Counts.from_chunks(chain([first], chunks))
+
+
+def _count_blocks(
+    rankings: type[Rankings], piece: Piece, options: TableOptions, sizes: Sizes
+) -> BlockCounts | None:
+    """Count for blocks of given sizes; None if nothing in the piece counts."""
+    total: BlockCounts | None = None
+    for chunk in _complete_chunks(rankings, piece, options):
+        counted = _blocks_of(chunk, sizes)
+        total = counted if total is None else _sum_of_blocks(total, counted)
+    return total
+
+
+def _gather(
+    rankings: type[Rankings], piece: Piece, options: TableOptions
+) -> tuple[Places, Weights]:
+    """Find the distinct answers, and the weight of each."""
+    tally = PatternTally(len(options.items or ()))
+    for chunk in _chunks(rankings, piece, options):
+        tally.add(chunk.places, chunk.weights)
+    return tally.result()
+
+
+def _sum_of_blocks(first: BlockCounts, second: BlockCounts) -> BlockCounts:
+    """Add counts of the same items and sizes."""
+    return BlockCounts(
+        first.items,
+        first.sizes,
+        first.membership + second.membership,
+        first.precedence + second.precedence,
+        first.n_rankings + second.n_rankings,
+    )
+
+
+def _chunks(rankings: type[Rankings], piece: Piece, options: TableOptions) -> Iterator[Rankings]:
+    return map(rankings.from_encoded, piece.chunks(options))
+
+
+def _complete_chunks(
+    rankings: type[Rankings], piece: Piece, options: TableOptions
+) -> Iterator[Rankings]:
+    for chunk in _chunks(rankings, piece, options):
+        if not chunk.is_complete:
+            raise IncompleteAnswersError(
+                f"{piece.path.name} holds answers that are incomplete or have ties, so places "
+                "cannot be counted: use distinct() to read each distinct answer once"
+            )
+        yield chunk
+
+
+def _blocks_of(chunk: Rankings, sizes: Sizes) -> BlockCounts:
+    """Count complete rankings as they come: where there are many items, hardly two are alike."""
+    from tierwise._kernels import counting
+
+    n_items = len(chunk.items)
+    blocks = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)[chunk.places]
+    membership: Numbers = np.zeros((n_items, len(sizes)), dtype=chunk.weights.dtype)
+    precedence: Numbers = np.zeros((n_items, n_items), dtype=chunk.weights.dtype)
+    counting.add_place_counts(blocks, chunk.weights, membership)
+    counting.add_block_pair_counts(blocks, chunk.weights, precedence)
+    return BlockCounts(chunk.items, sizes, membership, precedence, chunk.n_rankings)
+
+
+class PatternTally:
+    """Distinct answers and their weights, in order of first appearance.
+
+    Pieces wait until they are as many as what is known, and are then merged with it: so every
+    answer is merged only a few times, however many pieces there are.
+    """
+
+    def __init__(self, n_items: int) -> None:
+        self._patterns: Places = np.empty((0, n_items), dtype=np.int32)
+        self._weights: Weights = np.empty(0, dtype=np.int64)
+        self._waiting: list[tuple[Places, Weights]] = []
+        self._n_waiting = 0
+
+    def add(self, patterns: Places, weights: Weights) -> None:
+        """Add answers, distinct or not."""
+        self._waiting.append((patterns, weights))
+        self._n_waiting += len(patterns)
+        if self._n_waiting > max(len(self._patterns), 1 << 16):
+            self._merge()
+
+    def result(self) -> tuple[Places, Weights]:
+        """Return the distinct answers and their weights."""
+        self._merge()
+        return self._patterns, self._weights
+
+    def _merge(self) -> None:
+        together = [(self._patterns, self._weights), *self._waiting]
+        self._patterns, pattern_of = collapse(np.concatenate([rows for rows, _ in together]))
+        weights = np.concatenate([weights for _, weights in together])
+        self._weights = np.zeros(len(self._patterns), dtype=weights.dtype)
+        np.add.at(self._weights, pattern_of, weights)
+        self._waiting, self._n_waiting = [], 0
+        if self._patterns.nbytes > MOST_BYTES:
+            raise TooLargeError(
+                f"there are more than {len(self._patterns):,} distinct answers, which take up more "
+                f"than {MOST_BYTES / 2**30:.0f} GB: read a sample of the answers, or keep fewer "
+                "items or only the first places of each, so that more answers are alike"
+            )

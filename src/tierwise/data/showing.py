@@ -3,7 +3,8 @@
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from tierwise.data.encoding import NOT_LISTED, with_ties
+from tierwise._util.types import NOT_LISTED
+from tierwise.data.encoding import with_ties
 
 if TYPE_CHECKING:
     from tierwise.data.rankings import Rankings

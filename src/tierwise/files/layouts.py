@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from tierwise._util.checks import check_choice
-from tierwise.data.encoding import Ties
-from tierwise.data.rankings import Unranked
+from tierwise._util.types import Item, Ties, Unranked
 from tierwise.errors import InputError
-from tierwise.files.columns import ABSENT, encode, share_of_numbers
-from tierwise.tiers.ordered_partition import Item
+from tierwise.files.cells import ABSENT, encode, share_of_numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa

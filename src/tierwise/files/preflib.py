@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from tierwise.data.encoding import RowNamer, collapse, encode_orderings, encode_weights
-from tierwise.data.rankings import Rankings, Unranked
+from tierwise._util.types import RowNamer, Unranked
 from tierwise.errors import InputError
+from tierwise.files.places import EncodedRankings, encode_orderings, encode_weights
 from tierwise.files.source import Source
 
 _FIELD = re.compile(r"#\s*([^:]+?)\s*:\s*(.*?)\s*")
@@ -17,7 +17,7 @@ _Fields = dict[str, tuple[str, int]]
 _Row = list[int | list[int]]
 
 
-def read_preflib(source: Source, unranked: Unranked | None) -> Rankings:
+def read_preflib(source: Source, unranked: Unranked | None) -> EncodedRankings:
     """Read a PrefLib file, and check that its body holds what its header announces."""
     fields: _Fields = {}
     rows: list[_Row] = []
@@ -43,7 +43,7 @@ def read_preflib(source: Source, unranked: Unranked | None) -> Rankings:
     _check_kind(fields, source, rows, n_items, name_row)
     for key, found in (
         ("NUMBER VOTERS", sum(weights)),
-        ("NUMBER UNIQUE ORDERS", len(collapse(places)[0])),
+        ("NUMBER UNIQUE ORDERS", len({row.tobytes() for row in places})),
     ):
         announced, where = _announced(key, fields, source)
         if announced != found:
@@ -52,7 +52,7 @@ def read_preflib(source: Source, unranked: Unranked | None) -> Rankings:
                 "correct the header, or fetch the file again if it was cut short"
             )
     checked = encode_weights(weights, len(rows), name_row)
-    return Rankings(names, places, checked, unranked=unranked, name_row=name_row)
+    return EncodedRankings(tuple(names), places, checked, unranked, name_row)
 
 
 def _read_answer(line: str, where: str) -> tuple[int, _Row]:

@@ -1,12 +1,12 @@
 """The format of the sushi preference sets: a line an answer, items by number from 0."""
 
-from tierwise.data.encoding import encode_orderings
-from tierwise.data.rankings import Rankings, Unranked
+from tierwise._util.types import Unranked
 from tierwise.errors import InputError
+from tierwise.files.places import EncodedRankings, encode_orderings
 from tierwise.files.source import Source
 
 
-def read_sushi(source: Source, unranked: Unranked | None) -> Rankings:
+def read_sushi(source: Source, unranked: Unranked | None) -> EncodedRankings:
     """Read orderings: first the number of items and 1, then lines ``0 k item_1 ... item_k``."""
     rows: list[list[int]] = []
     line_of_row: list[int] = []
@@ -40,4 +40,4 @@ def read_sushi(source: Source, unranked: Unranked | None) -> Rankings:
         return source.line(line_of_row[row])
 
     items, places = encode_orderings(rows, range(n_items or 0), name_row)
-    return Rankings(items, places, unranked=unranked, name_row=name_row)
+    return EncodedRankings(items, places, None, unranked, name_row)

@@ -3,17 +3,22 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
-from tierwise.data.encoding import RowNamer
-from tierwise.data.preferences import Cycles, Preferences
-from tierwise.data.rankings import Rankings
+from tierwise._util.types import Item, RowNamer
 from tierwise.errors import InputError
-from tierwise.files.columns import encode, numbers
+from tierwise.files.cells import encode, numbers
 from tierwise.files.layouts import SAMPLE_ROWS, Roles, TableOptions, assign_roles
-from tierwise.files.pairs import preferences_from_table
-from tierwise.files.tables import in_order_of_appearance, new_items, rankings_from_table
-from tierwise.tiers.ordered_partition import Item
+from tierwise.files.places import EncodedRankings
+from tierwise.files.tables import (
+    in_order_of_appearance,
+    new_items,
+    pairs_from_table,
+    rankings_from_table,
+)
+
+Pairs: TypeAlias = list[tuple[Any, Item, Item]]
+"""Comparisons as a file holds them: the assessor, the item preferred, the other."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +42,13 @@ class TableFile:
     batches: Callable[[int], Iterator[Any]]
     name_row: RowNamer
 
-    def rankings(self, options: TableOptions) -> Rankings:
+    def rankings(self, options: TableOptions) -> EncodedRankings:
         """Read all rankings."""
         table = self.read()
         roles = assign_roles(self.columns, table, options)
         return rankings_from_table(table, self.columns, roles, options, self.name_row)
 
-    def answers(self, options: TableOptions, cycles: Cycles) -> Rankings | Preferences:
+    def answers(self, options: TableOptions) -> EncodedRankings | Pairs:
         """Read all answers, which may be rankings or pairs.
 
         Pairs are rankings of two items if each is all that somebody said.
@@ -53,19 +58,19 @@ class TableFile:
         if roles.layout != "pairs":
             return rankings_from_table(table, self.columns, roles, options, self.name_row)
         if roles.assessor:
-            return preferences_from_table(table, roles, options, cycles, self.name_row)
+            return pairs_from_table(table, roles, self.name_row)
         places = (cast("int", roles.preferred), cast("int", roles.other))
         alone = Roles(layout="orderings", cells=places, weights=roles.weights)
         anywhere = replace(options, unranked="anywhere")
         return rankings_from_table(table, self.columns, alone, anywhere, self.name_row)
 
-    def preferences(self, options: TableOptions, cycles: Cycles) -> Preferences:
+    def pairs(self, options: TableOptions) -> Pairs:
         """Read all pairs."""
         table = self.read()
         roles = assign_roles(self.columns, table, options)
-        return preferences_from_table(table, roles, options, cycles, self.name_row)
+        return pairs_from_table(table, roles, self.name_row)
 
-    def scan(self, options: TableOptions, chunk_rows: int) -> Iterator[Rankings]:
+    def scan(self, options: TableOptions, chunk_rows: int) -> Iterator[EncodedRankings]:
         """Read rankings in chunks that all have the same items in the same order."""
         roles = self.roles(options)
         if roles.layout == "orderings" and options.items is None:
@@ -73,7 +78,9 @@ class TableFile:
             options = replace(options, items=items)
         return self._scan(options, roles, chunk_rows)
 
-    def _scan(self, options: TableOptions, roles: Roles, chunk_rows: int) -> Iterator[Rankings]:
+    def _scan(
+        self, options: TableOptions, roles: Roles, chunk_rows: int
+    ) -> Iterator[EncodedRankings]:
         n_chunks = 0
         for chunk in self.chunks(options, roles, chunk_rows):
             n_chunks += 1
@@ -94,7 +101,9 @@ class TableFile:
             )
         return roles
 
-    def chunks(self, options: TableOptions, roles: Roles, chunk_rows: int) -> Iterator[Rankings]:
+    def chunks(
+        self, options: TableOptions, roles: Roles, chunk_rows: int
+    ) -> Iterator[EncodedRankings]:
         """Read rankings in chunks; those in which nothing counts are passed over."""
         start = 0
         for batch in self.batches(chunk_rows):

@@ -1,4 +1,4 @@
-"""From a table of any layout to rankings."""
+"""From a table of any layout to the places of items, or to pairs."""
 
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING, Any, cast
@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.data.encoding import (
-    NOT_LISTED,
-    Codes,
-    Places,
-    RowNamer,
+from tierwise._util.types import NOT_LISTED, Codes, Item, Places, RowNamer
+from tierwise.errors import InputError
+from tierwise.files.cells import ABSENT, encode, first_rows, numbers
+from tierwise.files.layouts import Roles, TableOptions, are_numbered_places
+from tierwise.files.places import (
+    EncodedRankings,
     are_ranks,
     bad_rank,
     check_items,
@@ -18,11 +19,6 @@ from tierwise.data.encoding import (
     scatter,
     unknown_item,
 )
-from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError
-from tierwise.files.columns import ABSENT, encode, first_rows, numbers
-from tierwise.files.layouts import Roles, TableOptions, are_numbered_places
-from tierwise.tiers.ordered_partition import Item
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +30,7 @@ def rankings_from_table(
     roles: Roles,
     options: TableOptions,
     name_row: RowNamer,
-) -> Rankings:
+) -> EncodedRankings:
     """Make rankings from a table whose columns have known roles."""
     if table.num_rows == 0:
         raise InputError("there are no rankings below the header: add at least one row")
@@ -55,7 +51,37 @@ def rankings_from_table(
         items, places = _read_ranks(table, columns, roles, options, name_row)
     else:
         items, places = _read_orderings(table, columns, roles, options, name_row)
-    return Rankings(items, places, weights, unranked=options.unranked, name_row=name_row)
+    return EncodedRankings(items, places, weights, options.unranked, name_row)
+
+
+def pairs_from_table(
+    table: "pa.Table", roles: Roles, name_row: RowNamer
+) -> list[tuple[Any, Item, Item]]:
+    """Return (assessor, preferred, other) for each row of a table whose columns have known roles.
+
+    Without a column for the assessor, every row is all that somebody said.
+    """
+    if table.num_rows == 0:
+        raise InputError("there are no answers below the header: add at least one row")
+    if roles.weights is not None:
+        raise InputError(
+            "answers that an assessor gave pair by pair have no weights: leave the column "
+            f"{table.column_names[roles.weights]!r} out"
+        )
+    preferred, labels = encode_without_gaps(table, roles.preferred, "preferred item", name_row)
+    other, labels_of_other = encode_without_gaps(table, roles.other, "other item", name_row)
+    winners = [labels[code] for code in preferred.tolist()]
+    losers = [labels_of_other[code] for code in other.tolist()]
+    for row, (winner, loser) in enumerate(zip(winners, losers, strict=True)):
+        if winner == loser:
+            raise InputError(
+                f"{name_row(row)} compares item {winner!r} with itself: leave the row out"
+            )
+    assessors: list[Any] = list(range(1, table.num_rows + 1))
+    if roles.assessor:
+        codes, names = encode_assessors(table, roles.assessor, name_row)
+        assessors = [names[code] for code in codes.tolist()]
+    return list(zip(assessors, winners, losers, strict=True))
 
 
 def new_items(

@@ -10,6 +10,7 @@ from tierwise._util.progress import Progress
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.random import RandomSource, spawn_seeds
 from tierwise._util.tasks import run_tasks
+from tierwise._util.types import Item
 from tierwise.data.counts import block_counts, blocks_are_known
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
@@ -21,7 +22,6 @@ from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import partition_function
 from tierwise.theta.estimate import check_confidence
-from tierwise.tiers.ordered_partition import Item
 
 BootstrapKind: TypeAlias = Literal["nonparametric", "parametric"]
 

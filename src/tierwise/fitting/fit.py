@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.random import RandomSource, as_generator
+from tierwise._util.types import Item
 from tierwise.consensus.find import find_consensus
 from tierwise.consensus.result import Consensus
 from tierwise.consensus.subsets import subset_work
@@ -33,7 +34,7 @@ from tierwise.theta.estimate import (
     estimate_theta,
     iterate_theta,
 )
-from tierwise.tiers.ordered_partition import Item, Tiers
+from tierwise.tiers.ordered_partition import Tiers
 from tierwise.tiers.sizes import Sizes, check_sizes, log_number_of_tiers
 
 Likelihood: TypeAlias = Literal["exact", "pseudo"]

@@ -28,10 +28,10 @@ from tierwise.model.clustered_mallows import ClusteredMallows
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from tierwise._util.types import Item
     from tierwise.answers.base import Floats
     from tierwise.data.rankings import Rankings
     from tierwise.posterior.result import Posterior
-    from tierwise.tiers.ordered_partition import Item
 
 # Numbers that the probabilities of all distinct answers may take, three times over: 700 MB.
 MOST_PROBABILITIES = 30_000_000

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from tierwise._util.types import Places
     from tierwise.answers.base import Floats, Labels
-    from tierwise.data.encoding import Places
     from tierwise.distances.base import Distance
     from tierwise.tiers.sizes import Sizes
 

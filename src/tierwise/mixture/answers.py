@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels import counting
+from tierwise._util.types import NOT_LISTED, Item
 from tierwise.answers.partial import orders_of_preferences
-from tierwise.data.counts import first_places, sizes_of_groups
-from tierwise.data.encoding import NOT_LISTED
+from tierwise.data.encoding import first_places, sizes_of_groups
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.tiers.ordered_partition import Item
 
 
 @dataclass(frozen=True, eq=False)

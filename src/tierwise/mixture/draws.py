@@ -14,7 +14,7 @@ from tierwise._util.provenance import Provenance
 from tierwise.errors import InputError
 from tierwise.fitting.result import plain_item, plain_number, plain_tiers
 from tierwise.posterior.diagnostics import Diagnostics, diagnose
-from tierwise.tiers.ordered_partition import Item, Tiers
+from tierwise.tiers.ordered_partition import Tiers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from xarray import DataTree
 
+    from tierwise._util.types import Item
     from tierwise.data.frames import Backend
     from tierwise.mixture.gibbs import Trace
     from tierwise.mixture.result import Mixture

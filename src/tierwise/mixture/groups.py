@@ -26,7 +26,8 @@ from tierwise.answers.dispatch import Part, answers_of
 from tierwise.answers.likelihood import Likelihood
 from tierwise.consensus.problem import Problem, make_problem
 from tierwise.consensus.subsets import best_labels, subset_work
-from tierwise.data.counts import blocks_are_known, first_places
+from tierwise.data.counts import blocks_are_known
+from tierwise.data.encoding import first_places
 from tierwise.distances.base import Distance
 from tierwise.errors import TooLargeError
 from tierwise.mixture.answers import DistinctAnswers

@@ -7,9 +7,9 @@ import numpy as np
 from tierwise._kernels import counting
 from tierwise._kernels.groups import precedence_of_orderings, units_of_orderings
 from tierwise._kernels.objective import total_cost
+from tierwise._util.types import Places
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_factorials
-from tierwise.data.counts import sizes_of_groups
-from tierwise.data.encoding import Places
+from tierwise.data.encoding import sizes_of_groups
 from tierwise.distances.base import Costs, Distance
 from tierwise.tiers.sizes import Sizes
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tierwise.data.counts import first_places, sizes_of_groups
-from tierwise.data.encoding import NOT_LISTED
+from tierwise._util.types import NOT_LISTED
+from tierwise.data.encoding import first_places, sizes_of_groups
 from tierwise.plots import style
 
 if TYPE_CHECKING:
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from tierwise._util.types import Item
     from tierwise.data.rankings import Rankings
-    from tierwise.tiers.ordered_partition import Item, Tiers
+    from tierwise.tiers.ordered_partition import Tiers
 
 
 def rank_boxes(rankings: Rankings, tiers: Tiers | None = None, *, ax: Axes | None = None) -> Axes:

@@ -14,8 +14,9 @@ from tierwise.plots.data import item_colours, items_in_order
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from tierwise._util.types import Item
     from tierwise.data.rankings import Rankings
-    from tierwise.tiers.ordered_partition import Item, Tiers
+    from tierwise.tiers.ordered_partition import Tiers
 
 
 def pairwise_matrix(

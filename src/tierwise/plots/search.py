@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
+    from tierwise._util.types import Item
     from tierwise.searching.result import Candidate, Search
-    from tierwise.tiers.ordered_partition import Item
 
 
 def leaderboard(search: Search, *, rows: int = 10, ax: Axes | None = None) -> Axes:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.typing import ColorType
     from numpy.typing import NDArray
 
-    from tierwise.tiers.ordered_partition import Item
+    from tierwise._util.types import Item
 
 # From the palette of Okabe and Ito; all three can be told apart on white and on black.
 BLUE = "#0072b2"

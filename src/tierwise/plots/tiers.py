@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike
 
-    from tierwise.tiers.ordered_partition import Item, Tiers
+    from tierwise._util.types import Item
+    from tierwise.tiers.ordered_partition import Tiers
 
 _LINE_HEIGHT = 2.8  # in font sizes, for a name with a percentage below it
 _GAP_BETWEEN_TIERS = 0.25

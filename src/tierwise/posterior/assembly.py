@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise._util.provenance import Provenance
+    from tierwise._util.types import Item
     from tierwise.posterior.chain import Trace
     from tierwise.posterior.settings import Settings
-    from tierwise.tiers.ordered_partition import Item
 
 _NAMES = {
     "theta": "theta",

@@ -14,7 +14,7 @@ from tierwise.errors import InputError
 from tierwise.fitting.result import plain_tiers
 from tierwise.posterior.diagnostics import Diagnostics, diagnose
 from tierwise.posterior.point import least_disagreement, share_above
-from tierwise.tiers.ordered_partition import Item, Tiers
+from tierwise.tiers.ordered_partition import Tiers
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from xarray import DataArray, DataTree
 
+    from tierwise._util.types import Item
     from tierwise.posterior.bands import RankTierBands
     from tierwise.tiers.sizes import Sizes
 

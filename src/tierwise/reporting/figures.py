@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.axes import Axes
 
+    from tierwise._util.types import Item
     from tierwise.reporting.analysis import Analysis
-    from tierwise.tiers.ordered_partition import Item
 
 # Narrow enough for a phone to show them without making the text too small.
 _WIDTH = 4.6

@@ -10,7 +10,8 @@ from tierwise.plots import style
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from tierwise.tiers.ordered_partition import Item, Tiers
+    from tierwise._util.types import Item
+    from tierwise.tiers.ordered_partition import Tiers
 
 
 @dataclass(frozen=True)

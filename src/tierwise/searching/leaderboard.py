@@ -2,10 +2,10 @@
 
 from math import exp, hypot, inf, nan
 
+from tierwise._util.types import Item
 from tierwise.fitting.fit import named_tiers
 from tierwise.searching.exploration import Exploration
 from tierwise.searching.result import Candidate
-from tierwise.tiers.ordered_partition import Item
 from tierwise.tiers.sizes import Sizes
 
 # Two criteria whose difference is below so many standard errors may be in the other order.

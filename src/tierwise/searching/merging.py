@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.types import Item
 from tierwise.data.counts import Counts, pair_counts
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
 from tierwise.fitting.result import plain_item
-from tierwise.tiers.ordered_partition import Item
 from tierwise.tiers.sizes import Sizes
 
 Group = tuple[Item, ...]

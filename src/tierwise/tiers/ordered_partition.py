@@ -1,17 +1,16 @@
 """Tiers: an ordered partition of the items, best tier first."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import index
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.types import Item
 from tierwise.errors import InputError
 from tierwise.tiers.sizes import Sizes, check_sizes
-
-Item: TypeAlias = Hashable
 
 
 class Tiers:

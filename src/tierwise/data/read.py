@@ -3,15 +3,24 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
-from tierwise.data.encoding import Ties
-from tierwise.data.preferences import Cycles, Preferences
-from tierwise.data.rankings import Rankings, Unranked
+from tierwise._util.checks import check_count
+from tierwise._util.types import Cycles, Item, Ties, Unranked
+from tierwise.data.preferences import Preferences
+from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
 from tierwise.files.layouts import Columns, Layout, TableOptions
-from tierwise.files.recognise import FileFormat, Format, check_format, recognise_format
-from tierwise.files.source import Readable, Source, errors_name, find_source
+from tierwise.files.places import EncodedRankings
+from tierwise.files.source import (
+    FileFormat,
+    Format,
+    Readable,
+    Source,
+    check_format,
+    errors_name,
+    find_source,
+    recognise_format,
+)
 from tierwise.files.table_file import TableFile
-from tierwise.tiers.ordered_partition import Item
 
 __all__ = ["read_answers", "read_preferences", "read_rankings", "scan_rankings"]
 
@@ -91,7 +100,7 @@ def read_rankings(
     )
     with errors_name(source):
         if file_format in ("csv", "parquet"):
-            return _open_table(source, file_format).rankings(options)
+            return Rankings.from_encoded(_open_table(source, file_format).rankings(options))
         return _read_announced(source, file_format, options)
 
 
@@ -138,7 +147,8 @@ def read_preferences(
     with errors_name(source):
         if file_format not in ("csv", "parquet"):
             raise InputError(f"the {file_format} format holds rankings: use read_rankings")
-        return _open_table(source, file_format).preferences(options, cycles)
+        pairs = _open_table(source, file_format).pairs(options)
+        return Preferences.from_pairs(pairs, options.items, cycles=cycles)
 
 
 def read_answers(
@@ -166,9 +176,12 @@ def read_answers(
     source, file_format = _open(path, format)
     said = TableOptions.make(**{"items": None, "assessor": None, **options})
     with errors_name(source):
-        if file_format in ("csv", "parquet"):
-            return _open_table(source, file_format).answers(said, cycles)
-        return _read_announced(source, file_format, said)
+        if file_format not in ("csv", "parquet"):
+            return _read_announced(source, file_format, said)
+        answers = _open_table(source, file_format).answers(said)
+        if isinstance(answers, list):
+            return Preferences.from_pairs(answers, said.items, cycles=cycles)
+        return Rankings.from_encoded(answers)
 
 
 def scan_rankings(
@@ -204,8 +217,7 @@ def scan_rankings(
     >>> [len(chunk) for chunk in scan_rankings(file, chunk_rows=2)]
     [2, 1]
     """
-    if chunk_rows < 1:
-        raise InputError(f"chunk_rows must be at least 1; got {chunk_rows}")
+    check_count("chunk_rows", chunk_rows)
     source, file_format = _open(path, format)
     options = TableOptions.make(
         items=items,
@@ -222,9 +234,9 @@ def scan_rankings(
     return _named(chunks, source)
 
 
-def _named(chunks: Iterator[Rankings], source: Source) -> Iterator[Rankings]:
+def _named(chunks: Iterator[EncodedRankings], source: Source) -> Iterator[Rankings]:
     with errors_name(source):
-        yield from chunks
+        yield from map(Rankings.from_encoded, chunks)
 
 
 def _open(path: Readable, file_format: Format) -> tuple[Source, FileFormat]:
@@ -248,11 +260,12 @@ def _read_announced(source: Source, file_format: FileFormat, options: TableOptio
     if file_format == "preflib":
         from tierwise.files.preflib import read_preflib
 
-        rankings = read_preflib(source, options.unranked)
+        encoded = read_preflib(source, options.unranked)
     else:
         from tierwise.files.sushi import read_sushi
 
-        rankings = read_sushi(source, options.unranked)
+        encoded = read_sushi(source, options.unranked)
+    rankings = Rankings.from_encoded(encoded)
     if options.items is None:
         return rankings
     if set(options.items) != set(rankings.items):

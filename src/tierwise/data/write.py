@@ -10,12 +10,12 @@ import numpy as np
 
 from tierwise._util.atomic import whole_file
 from tierwise._util.checks import check_choice
-from tierwise.data.encoding import NOT_LISTED
+from tierwise._util.types import NOT_LISTED
 from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError
-from tierwise.files.recognise import format_of_suffix
+from tierwise.files.source import format_of_suffix
 
 WrittenFormat: TypeAlias = Literal["auto", "csv", "parquet", "preflib"]
 WrittenLayout: TypeAlias = Literal["orderings", "ranks", "long"]

@@ -6,14 +6,13 @@ from glob import glob
 from os import PathLike, fspath
 from pathlib import Path
 
-from tierwise.data.rankings import Rankings
+from tierwise._util.types import Item
 from tierwise.errors import InputError
 from tierwise.files.layouts import Roles, TableOptions
-from tierwise.files.recognise import FileFormat, Format, recognise_format
-from tierwise.files.source import errors_name, find_source
+from tierwise.files.places import EncodedRankings
+from tierwise.files.source import FileFormat, Format, errors_name, find_source, recognise_format
 from tierwise.files.table_file import TableFile
 from tierwise.files.tables import in_order_of_appearance
-from tierwise.tiers.ordered_partition import Item
 
 # Long enough to outweigh handing a piece over, short enough that a lost one is soon done again.
 _ROWS_OF_A_PIECE = 1 << 20
@@ -39,7 +38,7 @@ class Piece:
     file_format: FileFormat
     groups: range | None = None
 
-    def chunks(self, options: TableOptions) -> Iterator[Rankings]:
+    def chunks(self, options: TableOptions) -> Iterator[EncodedRankings]:
         """Read rankings, of which only a chunk is in memory at a time."""
         with errors_name(find_source(self.path)):
             table = self._open()

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.data.encoding import Codes, RowNamer, codes_of
+from tierwise._util.types import Codes, RowNamer
 from tierwise.errors import InputError
 
 if TYPE_CHECKING:
@@ -14,6 +14,21 @@ if TYPE_CHECKING:
 ABSENT = -1
 # Said instead of a rank: nothing, or why somebody was not placed in a race.
 _NOT_RANKED = ("", "na", "nan", "n/a", "dnf", "dns", "dnq", "dnp", "dsq", "ret", "nc")
+
+
+def codes_of(encoded: "pa.DictionaryArray") -> Codes:
+    """Return which entry of the dictionary each cell has; -1 is none.
+
+    The buffers are read as they are, because arrow's own way to numpy loads pandas.
+    """
+    indices = encoded.indices
+    cells = slice(indices.offset, indices.offset + len(indices))
+    validity, values = indices.buffers()
+    codes = np.frombuffer(values, dtype=str(indices.type))[cells].astype(np.int32, copy=False)
+    if validity is None:
+        return codes
+    filled = np.unpackbits(np.frombuffer(validity, dtype=np.uint8), bitorder="little")[cells]
+    return np.where(filled, codes, np.int32(-1))
 
 
 def encode(column: "pa.ChunkedArray") -> tuple[Codes, list[Any]]:

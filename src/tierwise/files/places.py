@@ -1,0 +1,231 @@
+"""From orderings and ranks to the place of every item, and every row is checked."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._util.checks import check_choice
+from tierwise._util.types import (
+    NOT_LISTED,
+    Item,
+    Places,
+    RowNamer,
+    Ties,
+    Unranked,
+    Weights,
+    numbered_row,
+)
+from tierwise.errors import InputError
+
+_MOST_WHOLE_WEIGHT = 2.0**62
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedRankings:
+    """Rankings as a file holds them, for `tierwise.Rankings` to check and keep.
+
+    Attributes
+    ----------
+    items
+        The items.
+    places
+        The place of each item in each answer.
+    weights
+        How often each answer counts; once if None.
+    unranked
+        What an item that is not listed means, if that was said.
+    name_row
+        Names an answer for messages.
+    """
+
+    items: tuple[Item, ...]
+    places: Places
+    weights: Weights | None = None
+    unranked: Unranked | None = None
+    name_row: RowNamer = numbered_row
+
+
+def check_items(items: Iterable[Item]) -> tuple[Item, ...]:
+    """Return the items as a tuple, or say which one stands there twice."""
+    checked = tuple(items)
+    seen: set[Item] = set()
+    for item in checked:
+        if item in seen:
+            raise InputError(f"item {item!r} is listed twice among the items: list it once")
+        seen.add(item)
+    if len(checked) == 1:
+        raise InputError(f"there is only one item, {checked[0]!r}: a ranking needs at least two")
+    if not checked:
+        raise InputError("there are no items: a ranking needs at least two")
+    return checked
+
+
+def encode_orderings(
+    rows: Iterable[Iterable[object]], items: Iterable[Item] | None, name_row: RowNamer
+) -> tuple[tuple[Item, ...], Places]:
+    """Turn orderings, best first, into the place of every item in every row.
+
+    A list or set inside a row holds items that are tied there. Tied items share the first of
+    the places they take up; an item that is not listed has the place ``NOT_LISTED``.
+    """
+    row_of: list[int] = []
+    place_of: list[int] = []
+    labels: list[Item] = []
+    n_rows = 0
+    for number, row in enumerate(rows):
+        n_rows += 1
+        if isinstance(row, str):
+            raise InputError(f"{name_row(number)} is the text {row!r}: a row is a list of items")
+        place = 0
+        for entry in row:
+            group = entry if isinstance(entry, list | set) else (entry,)
+            row_of.extend([number] * len(group))
+            place_of.extend([place] * len(group))
+            labels.extend(group)
+            place += len(group)
+        if place == 0:
+            raise InputError(f"{name_row(number)} lists no item: leave the row out")
+    if n_rows == 0:
+        raise InputError("there are no rankings: give at least one row")
+    known = check_items(dict.fromkeys(labels) if items is None else items)
+    numbers = {item: number for number, item in enumerate(known)}
+    try:
+        item_of = [numbers[label] for label in labels]
+    except KeyError as error:
+        where = next(entry for entry, label in enumerate(labels) if label not in numbers)
+        raise unknown_item(error.args[0], known, name_row(row_of[where])) from None
+    return known, scatter(
+        np.array(row_of, dtype=np.int64),
+        np.array(item_of, dtype=np.int64),
+        np.array(place_of, dtype=np.int32),
+        n_rows,
+        known,
+        name_row,
+    )
+
+
+def unknown_item(item: object, items: Sequence[Item], where: str) -> InputError:
+    """Make the error for an item that is not among those announced."""
+    shown = ", ".join(repr(known) for known in items[:6]) + (", ..." if len(items) > 6 else "")
+    return InputError(
+        f"{where}: item {item!r} is not among the {len(items)} items ({shown}): "
+        "correct the row or add the item to items"
+    )
+
+
+def scatter(
+    row_of: NDArray[np.int64],
+    item_of: NDArray[np.int64],
+    place_of: NDArray[np.int32],
+    n_rows: int,
+    items: Sequence[Item],
+    name_row: RowNamer,
+) -> Places:
+    """Put entries (row, item, place) into a table of rows by items, each item once a row."""
+    places = np.full((n_rows, len(items)), NOT_LISTED, dtype=np.int32)
+    places[row_of, item_of] = place_of
+    if np.count_nonzero(places != NOT_LISTED) != len(row_of):
+        cells = row_of * len(items) + item_of
+        _, first = np.unique(cells, return_index=True)
+        again = np.setdiff1d(np.arange(len(cells)), first)[0]
+        raise InputError(
+            f"{name_row(int(row_of[again]))}: item {items[int(item_of[again])]!r} is listed twice: "
+            "list each item once in a row"
+        )
+    return places
+
+
+def encode_ranks(
+    ranks: NDArray[np.float64], items: Sequence[Item], ties: Ties, name_row: RowNamer
+) -> Places:
+    """Turn a table of ranks (1 is best, NaN is not ranked) into places counted from 0.
+
+    Only the order of the ranks in a row counts, so 1, 3, 7 says the same as 1, 2, 3.
+    """
+    check_choice("ties", ties, get_args(Ties))
+    valid = are_ranks(ranks)
+    if not valid.all():
+        row, item = (int(position) for position in np.argwhere(~valid)[0])
+        raise bad_rank(float(ranks[row, item]), items[item], name_row(row))
+    if _are_permutations(ranks):
+        return (ranks - 1).astype(np.int32)
+    order = np.argsort(ranks, axis=1, kind="stable")
+    ascending = np.take_along_axis(ranks, order, axis=1)
+    starts = np.ones(ranks.shape, dtype=bool)
+    starts[:, 1:] = ascending[:, 1:] != ascending[:, :-1]  # NaN differs from everything
+    if ties == "error" and not starts.all():
+        row, column = (int(position) for position in np.argwhere(~starts)[0])
+        first, second = (items[int(order[row, column - back])] for back in (1, 0))
+        raise InputError(
+            f"{name_row(row)}: items {first!r} and {second!r} both have rank "
+            f'{ascending[row, column]:g}: correct the row, or pass ties="allow" if ties are meant'
+        )
+    steps = np.where(starts, np.arange(ranks.shape[1], dtype=np.int32), np.int32(0))
+    place_in_order = np.maximum.accumulate(steps, axis=1).astype(np.int32)
+    place_in_order[np.isnan(ascending)] = NOT_LISTED
+    places = np.empty(ranks.shape, dtype=np.int32)
+    np.put_along_axis(places, order, place_in_order, axis=1)
+    empty = (places == NOT_LISTED).all(axis=1)
+    if empty.any():
+        raise InputError(f"{name_row(int(np.argmax(empty)))} ranks no item: leave the row out")
+    return places
+
+
+def _are_permutations(ranks: NDArray[np.float64]) -> bool:
+    """Tell whether every row holds the ranks 1, ..., n, each once; such rows need no sorting."""
+    n_items = ranks.shape[1]
+    if n_items >= 63 or len(ranks) == 0 or not ranks.max() <= n_items:  # NaN is not <= either
+        return False
+    seen = np.zeros(len(ranks), dtype=np.int64)
+    for column in ranks.T:
+        seen |= np.left_shift(np.int64(1), column.astype(np.int64) - 1)
+    return bool((seen == 2**n_items - 1).all())
+
+
+def are_ranks(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which numbers are ranks: whole numbers from 1, or NaN for "not ranked"."""
+    whole = (values >= 1) & (values == np.floor(values)) & np.isfinite(values)
+    valid: NDArray[np.bool_] = whole | np.isnan(values)
+    return valid
+
+
+def bad_rank(rank: float, item: Item, where: str) -> InputError:
+    """Make the error for a number that is not a rank."""
+    return InputError(
+        f"{where}: the rank of item {item!r} is {rank:g}: "
+        "ranks are whole numbers from 1 (best); leave it empty (NaN) if the item was not ranked"
+    )
+
+
+def encode_weights(
+    weights: Iterable[float] | NDArray[np.generic] | None, n_rows: int, name_row: RowNamer
+) -> Weights:
+    """Check weights; whole numbers stay exact integers."""
+    if weights is None:
+        return np.ones(n_rows, dtype=np.int64)
+    try:
+        given = np.asarray(weights if isinstance(weights, np.ndarray) else list(weights))
+        values = given.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError("weights must be numbers, one a row") from None
+    if values.shape != (n_rows,):
+        raise InputError(f"{n_rows} rows need {n_rows} weights, one each; got {values.shape}")
+    bad = ~(np.isfinite(values) & (values >= 0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(
+            f"{name_row(row)} has weight {values[row]:g}: weights are numbers from 0 upwards"
+        )
+    if not values.any():
+        raise InputError("all weights are 0: at least one ranking must count")
+    with np.errstate(over="ignore"):
+        total = values.sum()
+    if not np.isfinite(total):
+        raise InputError("the weights add up to more than a number can hold: divide them all")
+    # Beyond that, sums of integers could overflow.
+    if total < _MOST_WHOLE_WEIGHT and (values == np.floor(values)).all():
+        return given.astype(np.int64)
+    return values
