@@ -11,11 +11,10 @@ from rich.console import Console
 from rich.table import Table
 
 import tierwise as tw
-from tierwise.answers.dispatch import answers_of
-from tierwise.distances.named import get_distance
-from tierwise.fitting.fit import Settings, solve_sizes
+from tierwise.answers.likelihood import source_of
+from tierwise.fitting.solution import Settings
+from tierwise.fitting.solve import solve
 
-KENDALL = get_distance("kendall")
 CASES = [
     (9, 30_000, "below"),
     (12, 44_000, "below"),
@@ -57,15 +56,16 @@ def time_case(rankings, sizes):
     """Times of one sum over completions, of one expectation, and of a fit; and its method."""
     rng = np.random.default_rng(1)
     labels = np.repeat(np.arange(len(sizes)), sizes)
-    answers = answers_of(rankings, sizes, KENDALL, rng)
+    source = source_of(rankings, "kendall")
+    likelihood = source.at(sizes, rng=rng)
     thetas = iter(np.linspace(0.2, 0.3, 100))
     summed = expected = float("nan")
-    if answers.drawn is None:
+    if likelihood.drawn is None:
         # Another theta each time: values at the last one are kept.
-        summed = seconds(lambda: [part.sums(labels, next(thetas)) for part in answers.exact])
-        expected = seconds(lambda: [part.expected_costs(labels, 0.25) for part in answers.exact])
+        summed = seconds(lambda: likelihood.sums(labels, next(thetas)))
+        expected = seconds(lambda: likelihood.expected_costs(labels, 0.25))
     start = perf_counter()
-    solution = solve_sizes(rankings, sizes, KENDALL, Settings(), rng)
+    solution = solve(source, sizes, Settings(), rng)
     return summed, expected, perf_counter() - start, solution.consensus.method
 
 

@@ -15,8 +15,8 @@ from tierwise.consensus.problem import make_problem
 from tierwise.distances.named import get_distance
 from tierwise.model.priors import Gamma
 from tierwise.partition.choose import partition_function
+from tierwise.partition.interpolated import LogPartition
 from tierwise.theta.density import ThetaGivenDistance
-from tierwise.theta.log_partition import LogPartition
 from tierwise.tiers.sizes import log_number_of_tiers
 
 if TYPE_CHECKING:

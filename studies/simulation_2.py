@@ -12,10 +12,11 @@ import numpy as np
 from studies.harness import Claim, Place, Results, Study, number_claim
 from studies.paper_methods import fit_as_in_the_paper
 from studies.writing import duration, figure, paragraphs, percent, sizes_text, table
-from tierwise import ClusteredMallows, Counts, Tiers, get_distance
+from tierwise import ClusteredMallows, Counts, Tiers
 from tierwise._util.tasks import run_tasks
-from tierwise.fitting.fit import Settings as FitSettings
-from tierwise.fitting.fit import solve_sizes
+from tierwise.answers.likelihood import source_of
+from tierwise.fitting.solution import Settings as FitSettings
+from tierwise.fitting.solve import solve
 from tierwise.tiers.sizes import log_number_of_tiers
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def one_data_set(
     found = {}
     for distance in DISTANCES:
         started = process_time()
-        solution = solve_sizes(data, SIZES, get_distance(distance), FitSettings(), rng)
+        solution = solve(source_of(data, distance), SIZES, FitSettings(), rng)
         found["exact", distance] = (
             round(solution.log_likelihood - log_number_of_tiers(SIZES), 4),
             round(solution.theta.value, 6),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from studies.harness import Claim, Place, Results, Study, number_claim, text_claim
 from studies.sushi_paper import DRAWS, MEANT
 from studies.writing import duration, figure, paragraphs, sizes_text, table, tiers_text
-from tierwise import ClusteredMallows, Rankings, Tiers, agreement, load_sushi
+from tierwise import ClusteredMallows, Exchange, Rankings, Tiers, agreement, load_sushi
 from tierwise.errors import TierwiseWarning
 from tierwise.posterior.run import sample_posterior
 
@@ -92,9 +92,7 @@ def _exchange(rankings: Rankings, settings: Settings) -> Results:
         posterior = sample_posterior(
             rankings,
             MEANT,
-            theta_update="exchange",
-            auxiliary="mcmc",
-            auxiliary_steps=settings.auxiliary_steps,
+            theta_update=Exchange(auxiliary="mcmc", steps=settings.auxiliary_steps),
             draws=settings.chain_draws,
             progress="off",
             rng=settings.seed,

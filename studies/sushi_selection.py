@@ -16,10 +16,10 @@ from studies.sushi_selection_text import tell
 from studies.writing import sizes_text
 from tierwise import Counts, Rankings, fit, load_sushi, search
 from tierwise._util.tasks import run_tasks
-from tierwise.distances.named import get_distance
-from tierwise.fitting.fit import Settings as FitSettings
-from tierwise.fitting.fit import solve_sizes
+from tierwise.answers.likelihood import source_of
 from tierwise.fitting.result import plain_number
+from tierwise.fitting.solution import Settings as FitSettings
+from tierwise.fitting.solve import solve
 from tierwise.searching.merging import merge_even_pairs
 from tierwise.tiers.sizes import adjacent_shifts, log_number_of_tiers
 
@@ -130,7 +130,7 @@ def one_noisy_search(
     )
     seconds = process_time() - started
     end = found.path[-1]
-    solution = solve_sizes(data, end, get_distance(distance), FitSettings(), rng)
+    solution = solve(source_of(data, distance), end, FitSettings(), rng)
     return {
         "end": list(end),
         "estimated": found.scores[end],

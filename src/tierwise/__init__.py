@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from tierwise.partition.choose import partition_function as partition_function
     from tierwise.posterior.result import Posterior as Posterior
     from tierwise.posterior.run import sample_posterior as sample_posterior
+    from tierwise.posterior.theta_moves import Exchange as Exchange
     from tierwise.reporting.report import report as report
     from tierwise.searching.merging import merge_even_pairs as merge_even_pairs
     from tierwise.searching.result import Search as Search
@@ -74,6 +75,7 @@ _HOME_OF = {
     "Description": "data.describe",
     "Distance": "distances.base",
     "Estimate": "_util.estimate",
+    "Exchange": "posterior.theta_moves",
     "Fit": "fitting.result",
     "FitCheck": "checking.result",
     "Gamma": "model.priors",

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from benchmarks.compare import compare
+from benchmarks.compare import compare, shortest
 from benchmarks.rows import Row
 from benchmarks.runs import Machine, Run
 
@@ -40,6 +40,13 @@ def test_rows_of_one_run_only_are_named():
     shown = compare(run(ROWS[:2]), run(ROWS[1:]))
     assert "only before: draws, ten items a peer" in shown
     assert "only after: counting, a file\n" in shown + "\n"
+
+
+def test_the_shortest_time_of_all_turns_counts():
+    slow = (replace(ROWS[0], seconds=0.7, peer_seconds=1.9), *ROWS[1:])
+    (row, *others) = shortest([run(), run(slow, date="2026-02-01")]).rows
+    assert (row.seconds, row.peer_seconds) == (0.5, 1.9)
+    assert tuple(others) == ROWS[1:]
 
 
 def test_the_page_shows_ratios_and_times_of_every_run():

@@ -9,13 +9,11 @@ import tierwise as tw
 from tests.reference import DISTANCES as NAIVE_DISTANCES
 from tests.reference_incomplete import completions, pairs_of_groups
 from tierwise.answers import dispatch as answers_module
-from tierwise.answers.dispatch import answers_of
-from tierwise.answers.likelihood import Likelihood
-from tierwise.distances.named import get_distance
+from tierwise.answers.likelihood import source_of
 from tierwise.fitting import saem as stochastic
 from tierwise.fitting.em import climb, maximise, starting_labels
-from tierwise.fitting.fit import Settings, solve_sizes
-from tierwise.partition.choose import partition_function
+from tierwise.fitting.solution import Settings
+from tierwise.fitting.solve import solve
 
 DISTANCES = ("kendall", "hamming", "footrule", "spearman")
 
@@ -83,9 +81,7 @@ def test_no_round_lowers_the_likelihood(seed, distance):
     rankings = ballots(seed, 7, 40, "below" if seed % 2 else "anywhere")
     rng = np.random.default_rng(seed)
     for sizes in [(2, 3, 2), (1, 1, 2, 3)]:
-        measure = get_distance(distance)
-        parts = answers_of(rankings, sizes, measure, rng).exact
-        likelihood = Likelihood(parts, partition_function(sizes, distance))
+        likelihood = source_of(rankings, distance).at(sizes)
         start = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
         top = climb(likelihood, start)
         assert (np.diff(top.path) > 0).all()
@@ -129,7 +125,7 @@ def test_theta_is_infinite_if_all_answers_agree_and_zero_if_they_do_not_at_all()
 def test_an_infinite_theta_has_a_lower_end_where_the_likelihood_has_fallen():
     rows = [["a"]] * 5 + [["a", "b"]] * 4 + [["b"]] * 5
     agreed = tw.Rankings.from_orderings(rows, items="abcd", unranked="below")
-    found = tw.fit(agreed, (2, 2), rng=1, confidence=0.9)
+    found = tw.fit(agreed, (2, 2), rng=1, level=0.9)
     low, high = found.theta_estimate.interval
     assert found.theta == high == inf
     value = tw.ClusteredMallows(found.tiers, low).log_prob(agreed).sum()
@@ -175,11 +171,11 @@ def only_drawing(monkeypatch):
 @pytest.mark.parametrize("unranked", ["below", "anywhere"])
 def test_drawing_finds_what_summing_finds(unranked, only_drawing, monkeypatch):
     rankings = ballots(11, 6, 80, unranked)
-    distance = get_distance("kendall")
+    source = source_of(rankings, "kendall")
     rng = np.random.default_rng(1)
-    drawn = solve_sizes(rankings, (2, 2, 2), distance, Settings(), rng)
+    drawn = solve(source, (2, 2, 2), Settings(), rng)
     monkeypatch.undo()
-    exact = solve_sizes(rankings, (2, 2, 2), distance, Settings(), rng)
+    exact = solve(source, (2, 2, 2), Settings(), rng)
     assert drawn.consensus.method.startswith("stochastic")
     assert drawn.consensus.labels.tolist() == exact.consensus.labels.tolist()
     assert 0 < drawn.log_likelihood_error < 2

@@ -198,8 +198,8 @@ def test_pseudo_likelihood_is_climbed_to_a_maximum():
 
 def test_confidence_widens_the_interval():
     rankings = random_rankings(9, 5, 40)
-    narrow = fit(rankings, (2, 3), confidence=0.5).theta_estimate.interval
-    wide = fit(rankings, (2, 3), confidence=0.99).theta_estimate.interval
+    narrow = fit(rankings, (2, 3), level=0.5).theta_estimate.interval
+    wide = fit(rankings, (2, 3), level=0.99).theta_estimate.interval
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
 
@@ -213,7 +213,7 @@ def test_confidence_widens_the_interval():
         ({"sizes": (2, 2), "theta_method": "magic"}, "monte-carlo"),
         ({"sizes": (2, 2), "partition_method": "magic"}, "recursion"),
         ({"sizes": (2, 2), "likelihood": "magic"}, "pseudo"),
-        ({"sizes": (2, 2), "confidence": 1.5}, "between 0 and 1"),
+        ({"sizes": (2, 2), "level": 1.5}, "between 0 and 1"),
         ({"sizes": (2, 2), "method": "assignment"}, "assignment"),
     ],
 )

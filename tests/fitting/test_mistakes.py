@@ -9,11 +9,13 @@ import tierwise as tw
 from tests.reference import DISTANCES as NAIVE_DISTANCES
 from tierwise import InputError
 from tierwise._kernels.objective import total_cost
+from tierwise.answers import likelihood
+from tierwise.answers.likelihood import source_of
 from tierwise.answers.summed_votes import SummedVotes, can_be_summed
 from tierwise.answers.votes import DrawnVotes, votes_of
 from tierwise.distances.named import get_distance
-from tierwise.fitting import mistakes
-from tierwise.fitting.fit import Settings, solve_sizes
+from tierwise.fitting.solution import Settings
+from tierwise.fitting.solve import solve
 
 CYCLE = [("Ann", "a", "b"), ("Ann", "b", "c"), ("Ann", "c", "a"), ("Bob", "a", "d")]
 
@@ -206,7 +208,7 @@ def test_estimates_are_right_on_the_average():
                 pair = (row[first], row[second])
                 rows.append((judge, *(pair[::-1] if rng.random() < 0.1 else pair)))
         votes = tw.Preferences.from_pairs(rows, items=range(5), cycles="keep")
-        found.append(solve_sizes(votes, sizes, get_distance("kendall"), Settings(), rng))
+        found.append(solve(source_of(votes, "kendall"), sizes, Settings(), rng))
     estimates = np.array([solution.mistake_probability for solution in found])
     assert abs(estimates.mean() - 0.1) < 6 * estimates.std() / np.sqrt(60)
     inside = [
@@ -220,7 +222,7 @@ def test_estimates_are_right_on_the_average():
 def test_drawing_finds_what_summing_finds(monkeypatch):
     preferences, sizes = simulated(5, 30, theta=0.8, mistake=0.1, seed=2)
     exact = tw.fit(preferences, sizes, rng=1)
-    monkeypatch.setattr(mistakes, "can_be_summed", lambda votes: False)
+    monkeypatch.setattr(likelihood, "votes_can_be_summed", lambda votes: False)
     drawn = tw.fit(preferences, sizes, rng=1)
     assert drawn.method.startswith("stochastic")
     assert drawn.tiers == exact.tiers

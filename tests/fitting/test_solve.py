@@ -9,7 +9,10 @@ import tierwise as tw
 from tests.data_paths import shared_data
 from tests.fitting.test_em import ballots
 from tierwise import InputError
+from tierwise.answers.likelihood import source_of
 from tierwise.answers.observing import observe_like
+from tierwise.fitting.solution import Settings, named_tiers
+from tierwise.fitting.solve import solve
 
 
 def test_a_fit_of_ballots_says_what_it_is():
@@ -129,10 +132,8 @@ def test_formula_one_with_all_others_below():
 
 def test_formula_one_with_all_others_anywhere():
     rankings = tw.load_f1(shared_data("f1") / "f1db_2015_2016_results.csv", unranked="anywhere")
-    distance = tw.get_distance("kendall")
-    from tierwise.fitting.fit import Settings, named_tiers, solve_sizes
-
-    found = solve_sizes(rankings, F1_SIZES, distance, Settings(), np.random.default_rng(1))
+    source = source_of(rankings, "kendall")
+    found = solve(source, F1_SIZES, Settings(), np.random.default_rng(1))
     assert found.theta.value == pytest.approx(0.1956, abs=2e-4)
     assert found.log_likelihood == pytest.approx(-1117.54, abs=0.01)
     tiers = named_tiers(found.consensus.labels, rankings.items).to_lists()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import tierwise as tw
 from tests import reference
 from tests.mixture.simulated import from_groups
-from tierwise.answers.dispatch import answers_of
+from tierwise.answers.dispatch import answered_places, parts_of_places
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TooLargeError
 from tierwise.mixture.answers import DistinctAnswers
@@ -96,8 +96,8 @@ def test_other_weights_are_as_if_given_from_the_start(problem):
     weights = np.arange(1.0, len(answers.weights) + 1)
     distance = get_distance("kendall")
     labels = np.array(reference.labels_of(sizes))
-    reweighed = GroupFitter(answers, distance)._likelihood(sizes, weights)
-    afresh = GroupFitter(answers.reweighted(weights), distance)._likelihood(sizes, weights)
+    reweighed = GroupFitter(answers, distance).likelihood(sizes).reweighted(weights)
+    afresh = GroupFitter(answers.reweighted(weights), distance).likelihood(sizes)
     assert reweighed.value(labels, 0.5) == pytest.approx(afresh.value(labels, 0.5))
     costs = [each.expected_costs(labels, 0.5) for each in (reweighed, afresh)]
     assert costs[0].pairs == pytest.approx(costs[1].pairs)
@@ -151,12 +151,14 @@ def test_known_blocks_are_counted_and_open_ones_summed_over():
     rankings, _, _ = some_of_two_groups()
     answers, distance = DistinctAnswers.of(rankings), get_distance("kendall")
     fitter = GroupFitter(answers, distance)
-    assert fitter.blocks_are_known((1, 2, 3))
-    assert not fitter.blocks_are_known((1, 2, 1, 2))
+    assert fitter.likelihood((1, 2, 3)).known
+    assert not fitter.likelihood((1, 2, 1, 2)).known
     component, _ = fitter.fit(answers.weights, (1, 2, 3), None)
-    summed = answers_of(rankings, (1, 2, 3), distance, np.random.default_rng(1))
-    logs = np.empty(len(answers.weights))
-    logs[rankings.pattern_of] = summed.log_weights(component.labels, component.theta)
+    rng, logs = np.random.default_rng(1), np.empty(len(answers.weights))
+    for part in parts_of_places(
+        answered_places(rankings), answers.weights, (1, 2, 3), distance, rng
+    ):
+        logs[part.rows] = part.completions.log_weights(component.labels, component.theta)
     assert fitter.log_probabilities(component) == pytest.approx(logs - component.log_partition)
 
 

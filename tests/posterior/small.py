@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.reference_posterior import PosteriorByEnumeration, all_tiers, kendall, tiers_of_sizes
 from tierwise import Rankings
-from tierwise.distances.named import get_distance
+from tierwise.answers.likelihood import source_of
 from tierwise.model.priors import Gamma
 from tierwise.posterior.target import Target
 
@@ -28,7 +28,7 @@ def small_target(distance="kendall", prior_sizes="uniform"):
     from tierwise.data.counts import Counts
 
     counts = Counts.of(small_rankings())
-    return Target(counts, get_distance(distance), Gamma(2, 2), prior_sizes)
+    return Target(source_of(counts, distance), Gamma(2, 2), prior_sizes)
 
 
 def small_reference(sizes=SIZES, distance=kendall, **options):

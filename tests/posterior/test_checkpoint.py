@@ -79,20 +79,21 @@ def test_finished_run_is_read_and_not_run_again(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "difference"),
     [
-        {"rng": 2},
-        {"draws": 60},
-        {"thin": 2},
-        {"prior_theta": lambda theta: -theta},
-        {"sizes": (2, 2)},
-        {"distance": "hamming"},
-        {"theta_update": "integrated"},
-        {"data": small_rankings().subset(np.arange(7) < 6)},
+        ({"rng": 2}, "another seed"),
+        ({"draws": 60}, "draws 50 instead of 60"),
+        ({"thin": 2}, "thin 1 instead of 2"),
+        ({"prior_theta": lambda theta: -theta}, "prior_theta"),
+        ({"prior_sizes": {(1, 2, 1): 1.0}}, "prior_sizes"),
+        ({"sizes": (2, 2)}, r"sizes \[1, 2, 1\] instead of \[2, 2\]"),
+        ({"distance": "hamming"}, "distance 'kendall' instead of 'hamming'"),
+        ({"theta_update": "integrated"}, "theta_update"),
+        ({"data": small_rankings().subset(np.arange(7) < 6)}, "other data"),
     ],
-    ids=lambda change: next(iter(change)),
+    ids=lambda change: next(iter(change)) if isinstance(change, dict) else "",
 )
-def test_other_run_does_not_resume(tmp_path, change):
+def test_other_run_does_not_resume(tmp_path, change, difference):
     options = {
         "data": small_rankings(),
         "sizes": SIZES,
@@ -103,8 +104,51 @@ def test_other_run_does_not_resume(tmp_path, change):
         "checkpoint": tmp_path / "run",
     }
     sample_posterior(**options)
-    with pytest.raises(InputError, match="other rankings, settings or seed"):
+    with pytest.raises(InputError, match=f"holds another run, with {difference}"):
         sample_posterior(**options | change)
+
+
+def many_items(seed):
+    rng = np.random.default_rng(seed)
+    orderings = rng.permuted(np.tile(np.arange(51), (3, 1)), axis=1)
+    return tw.Rankings.from_order_array(range(51), orderings)
+
+
+TOP_ONE = [["a"], ["b"], ["a"], ["c"]]
+VOTES = {"Ann": [("a", "b"), ("b", "c")], "Bob": [("c", "a")]}
+TWICE = {"Ann": [("a", "b"), ("a", "b"), ("b", "c")], "Bob": [("c", "a")]}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            tw.Rankings.from_orderings(TOP_ONE, items="abc", unranked="below"),
+            tw.Rankings.from_orderings(TOP_ONE, items="abc", unranked="anywhere"),
+        ),
+        (
+            tw.Preferences(VOTES, items="abc", cycles="keep"),
+            tw.Preferences(TWICE, items="abc", cycles="keep"),
+        ),
+        (many_items(1), many_items(2)),
+    ],
+    ids=["unranked", "times", "many items"],
+)
+def test_other_data_do_not_resume(tmp_path, one, other):
+    options = {"chains": 1, "draws": 5, "warmup": 1, "rng": 1, "checkpoint": tmp_path}
+    first = sample_posterior(one, **options)
+    again = sample_posterior(one, **options)
+    assert again.data["posterior"].equals(first.data["posterior"])
+    with pytest.raises(InputError, match="with other data"):
+        sample_posterior(other, **options)
+
+
+def test_run_is_readable(tmp_path):
+    sample_posterior(small_rankings(), SIZES, draws=5, chains=1, checkpoint=tmp_path, rng=1)
+    run = json.loads((tmp_path / "run.json").read_text())["run"]
+    assert run["data"] == small_rankings().fingerprint()
+    assert run["sizes"] == list(SIZES)
+    assert run["prior_theta"] == "Gamma(2, 2)"
 
 
 def test_damaged_checkpoint_is_refused(tmp_path):
@@ -117,6 +161,54 @@ def test_damaged_checkpoint_is_refused(tmp_path):
     (tmp_path / "run.json").write_text("{")
     with pytest.raises(InputError, match=r"run.json is damaged"):
         sample_posterior(small_rankings(), SIZES, rng=1, **options)
+
+
+def changed(arrays, name):
+    """Return the arrays of a chain with one of them changed, or left out."""
+    kind, _, which = name.partition(" ")
+    if kind == "without":
+        return {key: value for key, value in arrays.items() if key != which}
+    if kind == "short":
+        return arrays | {which: arrays[which][:-1]}
+    if which == "stand":
+        said = json.loads(str(arrays["stand"])) | {"draws": 10**6}
+        return arrays | {"stand": np.array(json.dumps(said))}
+    return arrays | {which: arrays[which] + 1}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "without stand",
+        "without checksum",
+        "without labels",
+        "short labels",
+        "short theta",
+        "short state_labels",
+        "other labels",
+        "other theta",
+        "other stand",
+    ],
+)
+def test_changed_checkpoint_is_refused(tmp_path, change):
+    options = {"method": "mcmc", "chains": 1, "draws": 50, "checkpoint": tmp_path, "rng": 1}
+    sample_posterior(small_rankings(), SIZES, **options)
+    chain = tmp_path / "chain-1.npz"
+    with np.load(chain) as saved:
+        arrays = dict(saved)
+    np.savez(chain, **changed(arrays, change))
+    with pytest.raises(InputError, match=r"chain-1.npz is damaged"):
+        sample_posterior(small_rankings(), SIZES, **options)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[]", "3", '{"format": 2}', '{"format": 2, "run": {}, "seeds": [1]}', "\x00", "[" * 9999],
+)
+def test_changed_run_is_refused(tmp_path, text):
+    (tmp_path / "run.json").write_text(text)
+    with pytest.raises(InputError, match=r"run.json is damaged"):
+        sample_posterior(small_rankings(), SIZES, checkpoint=tmp_path, draws=5)
 
 
 def test_checkpoint_of_a_newer_version_is_refused(tmp_path):

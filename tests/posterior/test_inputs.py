@@ -7,7 +7,7 @@ import tierwise as tw
 from tests.posterior.small import SIZES, small_rankings
 from tierwise import InputError, TooLargeError
 from tierwise.posterior.run import sample_posterior
-from tierwise.posterior.sizes_moves import are_connected, relocate, split_or_merge
+from tierwise.posterior.tiers_moves import are_connected, relocate, split_or_merge
 
 
 @pytest.mark.parametrize(
@@ -25,8 +25,15 @@ from tierwise.posterior.sizes_moves import are_connected, relocate, split_or_mer
         ({"warmup": -1}, "warmup"),
         ({"method": "gibbs"}, "method"),
         ({"theta_update": "slice"}, "theta_update"),
-        ({"auxiliary": "none"}, "auxiliary"),
-        ({"auxiliary_steps": 0}, "auxiliary_steps"),
+        ({"method": np.array(["exact", "mcmc"])}, "method"),
+        ({"theta_update": np.zeros(2)}, "theta_update"),
+        ({"likelihood": np.zeros(2)}, "likelihood"),
+        ({"completions": ["auto"]}, "completions"),
+        ({"prior_sizes": np.zeros(2)}, "prior_sizes"),
+        ({"prior_mistakes": (1, 3)}, "prior_mistakes"),
+        ({"draws": 10**12}, "draws must be at most"),
+        ({"draws": 10**9}, "GiB of memory"),
+        ({"chains": 10**8}, "GiB of memory"),
         ({"likelihood": "none"}, "likelihood"),
         ({"distance": "cayley"}, "distance"),
         ({"prior_theta": lambda theta: np.nan * theta}, "prior_theta is not a density"),
@@ -46,6 +53,26 @@ from tierwise.posterior.sizes_moves import are_connected, relocate, split_or_mer
 def test_wrong_arguments_are_named(options, message):
     with pytest.raises(InputError, match=message):
         sample_posterior(small_rankings(), **{"sizes": SIZES, "draws": 5} | options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"auxiliary": "none"}, "auxiliary"),
+        ({"auxiliary": np.zeros(2)}, "auxiliary"),
+        ({"steps": 0}, "steps"),
+        ({"steps": 1.5}, "steps"),
+    ],
+)
+def test_wrong_options_of_the_exchange_algorithm_are_named(options, message):
+    with pytest.raises(InputError, match=message):
+        tw.Exchange(**options)
+
+
+@pytest.mark.parametrize("data", [[["a", "b"]], np.zeros((2, 2)), None, "file.csv"])
+def test_what_is_no_data_is_refused(data):
+    with pytest.raises(InputError, match="sample_posterior takes"):
+        sample_posterior(data)
 
 
 def test_exchange_needs_whole_rankings():

@@ -11,9 +11,9 @@ from tests.reference_posterior import all_tiers, hamming
 from tierwise._kernels.chains import switch_labels, walk_over_tiers
 from tierwise._kernels.subset_draws import draw_tiers
 from tierwise._kernels.subsets import least_costs
-from tierwise.posterior.moves import DrawTheta, SwitchTiers
-from tierwise.posterior.sizes_moves import ChangeSizes, relocate, split_or_merge
-from tierwise.posterior.state import State, random_state
+from tierwise.posterior.chain import State, random_state
+from tierwise.posterior.theta_moves import DrawTheta
+from tierwise.posterior.tiers_moves import ChangeSizes, SwitchTiers, relocate, split_or_merge
 
 TINY = 1e-6
 

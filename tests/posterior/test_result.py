@@ -10,7 +10,7 @@ from tests.posterior.small import SIZES, small_rankings, small_reference
 from tests.reference_posterior import all_tiers, disagreement, tiers_of_sizes
 from tierwise import InputError
 from tierwise.model.clustered_mallows import ClusteredMallows
-from tierwise.posterior.point import least_disagreement
+from tierwise.posterior.estimates import least_disagreement
 from tierwise.posterior.run import sample_posterior
 
 
@@ -139,6 +139,22 @@ def test_summary_and_plain_values(posterior, open_posterior):
     chains = sample_posterior(small_rankings(), SIZES, method="mcmc", rng=1, progress="off")
     assert "R-hat" in chains.summary()
     json.dumps(chains.to_dict(), allow_nan=False)
+
+
+def test_plain_values_are_always_json(posterior):
+    data = posterior.data.copy()
+    facts = json.loads(data.attrs["tierwise"])
+    data.attrs["tierwise"] = json.dumps(facts | {"log_evidence": float("-inf")})
+    plain = json.loads(json.dumps(type(posterior)(data).to_dict(), allow_nan=False))
+    assert plain["log_evidence"] is None
+    one_draw = sample_posterior(small_rankings(), SIZES, draws=1, chains=1, rng=1)
+    json.dumps(one_draw.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("kind", [np.zeros(2), ["map"], None])
+def test_kind_must_be_a_word(posterior, kind):
+    with pytest.raises(InputError, match="kind"):
+        posterior.tiers(kind)
 
 
 def test_repr_says_what_it_is(posterior, open_posterior):

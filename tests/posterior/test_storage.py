@@ -1,5 +1,7 @@
 """Posteriors as files."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from tests.posterior.small import SIZES, small_rankings
 from tierwise import InputError, Rankings
 from tierwise.posterior.result import Posterior
 from tierwise.posterior.run import sample_posterior
+from tierwise.posterior.storage import save
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +54,49 @@ def test_arviz_reads_the_data(posterior):
     assert set(posterior.data["posterior"]["tier"].dims) == {"chain", "draw", "item"}
 
 
+@pytest.mark.parametrize("place", [0.02, 0.3, 0.6, 0.9, 0.9999])
+def test_a_changed_byte_is_told(posterior, tmp_path, place):
+    path = tmp_path / "posterior.nc"
+    posterior.save(path)
+    content = bytearray(path.read_bytes())
+    content[int(place * len(content))] ^= 0x10
+    path.write_bytes(bytes(content))
+    with pytest.raises(InputError, match=r"posterior.nc is damaged"):
+        Posterior.load(path)
+
+
+def test_other_tools_read_the_file(posterior, tmp_path):
+    from xarray import open_datatree
+
+    posterior.save(tmp_path / "posterior.nc")
+    with open_datatree(tmp_path / "posterior.nc", engine="h5netcdf") as opened:
+        assert opened["posterior"]["theta"].shape == (4, 50)
+
+
+@pytest.mark.parametrize("fact", ["items", "sizes", "method", "n_rankings", "provenance"])
+def test_wrong_descriptions_are_refused(posterior, tmp_path, fact):
+    path = tmp_path / "posterior.nc"
+    data = posterior.data.copy()
+    data.attrs["tierwise"] = json.dumps(json.loads(data.attrs["tierwise"]) | {fact: {1: 2} and "x"})
+    if fact == "method":
+        data.attrs["tierwise"] = data.attrs["tierwise"].replace('"method": "x"', '"method": 3')
+    save(data, path)
+    with pytest.raises(InputError, match=fact):
+        Posterior.load(path)
+
+
+def test_what_a_later_version_knows_besides_is_ignored(posterior, tmp_path):
+    path = tmp_path / "posterior.nc"
+    data = posterior.data.copy()
+    facts = json.loads(data.attrs["tierwise"])
+    facts["provenance"]["machine"] = "m"
+    data.attrs["tierwise"] = json.dumps(facts | {"later": 1})
+    save(data, path)
+    again = Posterior.load(path)
+    assert again.provenance == posterior.provenance
+    json.dumps(again.to_dict(), allow_nan=False)
+
+
 @pytest.mark.parametrize("length", [0, 100, 3000])
 def test_damaged_file_is_refused(posterior, tmp_path, length):
     path = tmp_path / "posterior.nc"
@@ -61,8 +107,6 @@ def test_damaged_file_is_refused(posterior, tmp_path, length):
 
 
 def test_file_with_parts_missing_is_refused(posterior, tmp_path):
-    from tierwise.posterior.storage import save
-
     path = tmp_path / "posterior.nc"
     data = posterior.data.copy()
     del data["posterior"]["theta"]

@@ -225,12 +225,13 @@ def test_progress_is_told_by_the_size_vector():
 
 
 def test_batches_are_fair_samples_of_the_work():
+    from tierwise.answers.likelihood import source_of
     from tierwise.distances.named import get_distance
     from tierwise.searching.costs import seconds_of
 
     kendall = get_distance("kendall")
     counts = tw.Counts.of(tw.ClusteredMallows(tw.Tiers.from_sizes((13,), range(13)), 0).sample(2))
-    setting = evaluate.Setting(counts, counts.places, kendall, tw.Gamma(), 1)
+    setting = evaluate.Setting(source_of(counts, kendall), tw.Gamma(), 1)
     batches = list(evaluate.deal(list(tw.compositions(13)), setting, "likelihood"))
     work = [sum(seconds_of(sizes, kendall, "likelihood") for sizes in batch) for batch in batches]
     assert sorted(sizes for batch in batches for sizes in batch) == sorted(tw.compositions(13))
@@ -290,7 +291,7 @@ def test_control_c_at_the_terminal(workers):
 
 
 def test_monte_carlo_error_that_could_change_the_winner_is_warned_of(monkeypatch):
-    from tierwise.fitting.fit import Settings
+    from tierwise.fitting.solution import Settings
 
     monkeypatch.setattr(
         evaluate, "Settings", lambda **options: Settings(partition_method="path", **options)

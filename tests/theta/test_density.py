@@ -11,8 +11,8 @@ from scipy.integrate import quad
 from tierwise import InputError
 from tierwise.model.priors import Gamma, as_theta_prior
 from tierwise.partition.choose import partition_function
+from tierwise.partition.interpolated import LogPartition
 from tierwise.theta.density import ThetaGivenDistance
-from tierwise.theta.log_partition import LogPartition
 
 
 def given_distance(sizes, n_rankings, prior=None, distance="kendall"):
@@ -157,3 +157,23 @@ def test_what_is_no_density_is_refused(prior, message):
 def test_gamma_needs_positive_parameters(shape, rate):
     with pytest.raises(InputError, match="positive"):
         Gamma(shape, rate)
+
+
+@pytest.mark.parametrize("rate", [0.004, 1e-9])
+def test_theta_may_be_large_where_all_agree_and_the_prior_says_little(rate):
+    density = given_distance((1, 1, 1), 5, Gamma(1, rate)).density(0.0)
+    # All that the rankings say is that theta is not small.
+    assert density.mean == pytest.approx(1 / rate, rel=0.05)
+    assert density.log_integral == pytest.approx(0.0, abs=0.05)
+
+
+def test_theta_may_be_small_where_the_prior_is_infinite_at_0():
+    density = given_distance((1, 1, 1), 1, Gamma(0.1, 1.0)).density(3.0)
+    weight = quad(
+        lambda root: (
+            10 * exp(-4 * root**10) / exp(float(partition_function((1, 1, 1)).log_value(root**10)))
+        ),
+        0,
+        3,
+    )[0]
+    assert density.log_integral == pytest.approx(log(weight) - lgamma(0.1), abs=1e-8)

@@ -1,8 +1,10 @@
 """What made a result: kept with it, so that it can be made again."""
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from math import nan
 from time import perf_counter
-from typing import Any
+from typing import Any, Self
 
 from tierwise._util.random import RandomSource
 from tierwise._version import __version__
@@ -25,6 +27,18 @@ class Provenance:
     seed: int | None
     seconds: float
     version: str = __version__
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """Make it of plain values; what a later version may have written besides is ignored.
+
+        Examples
+        --------
+        >>> Provenance.from_dict({"seed": 1, "seconds": 2.0, "version": "9", "machine": "m"})
+        Provenance(seed=1, seconds=2.0, version='9')
+        """
+        known = {one.name: plain[one.name] for one in fields(cls) if one.name in plain}
+        return cls(**{"seed": None, "seconds": nan, **known})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values, as in JSON."""

@@ -122,9 +122,37 @@ def answers_of(
             )
         orders, pattern_of = orders_of_preferences(data)
         rows = np.arange(len(orders.weights))
-        return Answers(tuple(_general_parts(orders, rows, sizes, distance, rng)), pattern_of)
+        return Answers(tuple(parts_of_orders(orders, rows, sizes, distance, rng)), pattern_of)
     weights = data.pattern_weights.astype(np.float64)
     first = answered_places(data)
+    parts = parts_of_places(first, weights, sizes, distance, rng, most_work)
+    return Answers(tuple(parts), data.pattern_of)
+
+
+def parts_of_places(
+    first: Places,
+    weights: Floats,
+    sizes: Sizes,
+    distance: Distance,
+    rng: np.random.Generator,
+    most_work: float = MOST_WORK,
+) -> list[Part]:
+    """Decide how the completions of each ranking are treated, from sizes alone.
+
+    Parameters
+    ----------
+    first
+        First place of each item's tied group in the distinct answers; -1 where it may be anywhere.
+    weights
+        Weight of each distinct answer.
+    sizes, distance
+        Of the model.
+    rng
+        Generator, for answers whose completions are drawn.
+    most_work
+        Numbers that an evaluation may go through to sum over answers with ties, or whose other
+        items may be anywhere; beyond, their completions are listed or drawn.
+    """
     recursive = _can_be_summed_recursively(first, sizes, distance)
     parts: list[Part] = []
     if recursive.any():
@@ -144,8 +172,8 @@ def answers_of(
     others = ~(recursive | weak)
     if others.any():
         orders = orders_of_places(first[others], weights[others])
-        parts += _general_parts(orders, np.flatnonzero(others), sizes, distance, rng)
-    return Answers(tuple(parts), data.pattern_of)
+        parts += parts_of_orders(orders, np.flatnonzero(others), sizes, distance, rng)
+    return parts
 
 
 def answered_places(rankings: Rankings) -> Places:
@@ -201,7 +229,7 @@ def _can_be_summed_recursively(
     return able
 
 
-def _general_parts(
+def parts_of_orders(
     orders: PartialOrders,
     rows: npt.NDArray[np.int64],
     sizes: Sizes,

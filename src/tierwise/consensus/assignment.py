@@ -30,16 +30,12 @@ def solve_by_assignment(problem: Problem) -> Consensus:
     problem
         Costs without a pairs part, and sizes.
     """
-    from scipy.optimize import linear_sum_assignment
-
     if problem.pairs.size:
         raise InputError(
             'method="assignment" is for additive distances (such as hamming); for Kendall use '
             'method="subsets", "milp" or "annealing"'
         )
-    tier_of_place = problem.sorted_labels
-    _, places = linear_sum_assignment(problem.linear[:, tier_of_place])
-    labels = tier_of_place[places]
+    labels = assigned_labels(problem)
     total = problem.total(labels)
     n_optima: int | None
     if fits(problem.sizes, _COUNTING_STEPS):
@@ -57,6 +53,16 @@ def solve_by_assignment(problem: Problem) -> Consensus:
         alternatives=tuple(alternatives[:MAX_ALTERNATIVES]),
         n_optima=n_optima,
     )
+
+
+def assigned_labels(problem: Problem) -> npt.NDArray[np.int64]:
+    """Return the best labels for an additive distance (Hungarian method)."""
+    from scipy.optimize import linear_sum_assignment
+
+    tier_of_place = problem.sorted_labels
+    _, places = linear_sum_assignment(problem.linear[:, tier_of_place])
+    labels: npt.NDArray[np.int64] = tier_of_place[places]
+    return labels
 
 
 def _equally_good(problem: Problem, labels: npt.NDArray[np.int64]) -> list[npt.NDArray[np.int64]]:

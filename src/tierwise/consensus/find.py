@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from tierwise._kernels.descent import descend
 from tierwise.consensus.annealing import Annealing, solve_by_annealing
-from tierwise.consensus.assignment import solve_by_assignment
+from tierwise.consensus.assignment import assigned_labels, solve_by_assignment
 from tierwise.consensus.problem import Problem, make_problem
 from tierwise.consensus.result import Consensus
 from tierwise.consensus.subsets import best_labels, fits, solve_by_subsets, subset_work
 from tierwise.errors import InputError
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from tierwise._util.random import RandomSource
     from tierwise.distances.base import Costs
     from tierwise.tiers.sizes import Sizes
@@ -22,6 +27,7 @@ __all__ = [
     "Consensus",
     "Problem",
     "best_labels",
+    "closer_labels",
     "find_consensus",
     "make_problem",
     "subset_work",
@@ -31,6 +37,11 @@ METHODS = ("auto", "assignment", "subsets", "milp", "annealing")
 
 # Beyond this many items a round of the linear program takes too long to be tried unasked.
 _MOST_ITEMS_FOR_PROOF = 80
+# Work of the subset recursion up to which the closest tiers are found anew in every round of an
+# algorithm: some hundredths of a second. Beyond, items trade tiers as long as that helps.
+MOST_STEPS_OF_A_ROUND = 10_000_000
+# Tiers whose total is smaller by a smaller share are not closer.
+_LEAST_GAIN = 1e-11
 
 
 def find_consensus(
@@ -105,3 +116,59 @@ def _choose(problem: Problem, max_steps: float) -> str:
     if fits(problem.sizes, max_steps):
         return "subsets"
     return "milp" if problem.n_items <= _MOST_ITEMS_FOR_PROOF else "annealing"
+
+
+def closer_labels(
+    problem: Problem,
+    labels: npt.NDArray[np.int64] | None = None,
+    *,
+    most_steps: float = MOST_STEPS_OF_A_ROUND,
+) -> npt.NDArray[np.int64]:
+    """Return the closest tiers that are cheap to find, or the given ones if none closer are.
+
+    Nothing is proved about them. This is the step that EM, SAEM and mixtures take in every round.
+
+    Parameters
+    ----------
+    problem
+        Costs and sizes.
+    labels
+        Tiers at hand. They are returned, the same object, unless closer ones are found. Without
+        any, descent begins with the items in order of their wins.
+    most_steps
+        Work that the recursion over sets of items may take; see `subset_work`.
+
+    Examples
+    --------
+    >>> prefers = np.array([[0.0, 3.0, 4.0], [1.0, 0.0, 4.0], [0.0, 0.0, 0.0]])
+    >>> from tierwise.distances.base import Costs
+    >>> problem = make_problem(Costs(linear=np.empty((0, 0)), pairs=prefers), (1, 2))
+    >>> closer_labels(problem, np.array([1, 1, 0]))
+    array([0, 1, 1])
+    """
+    if len(problem.sizes) == 1:
+        return problem.sorted_labels if labels is None else labels
+    if not problem.pairs.size:
+        found = assigned_labels(problem)
+    elif fits(problem.sizes, most_steps):
+        found, _ = best_labels(problem)
+    else:
+        found = _descended(problem, labels)
+    if labels is None:
+        return found
+    before = problem.total(labels)
+    least_gain = max(problem.tolerance, _LEAST_GAIN * abs(before))
+    return found if problem.total(found) < before - least_gain else labels
+
+
+def _descended(problem: Problem, labels: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64]:
+    """Labels that no swap of two improves, near the given ones or near the order of wins."""
+    if labels is None:
+        wins = problem.pairs.sum(axis=1) - problem.pairs_transposed.sum(axis=1)
+        closer = np.empty(problem.n_items, dtype=np.int64)
+        closer[np.argsort(-wins, kind="stable")] = problem.sorted_labels
+    else:
+        closer = labels.copy()
+    arrays = (closer, problem.linear, problem.pairs, problem.pairs_transposed)
+    descend(*arrays, len(problem.sizes), problem.tolerance)
+    return closer

@@ -11,13 +11,13 @@ from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.random import RandomSource, spawn_seeds
 from tierwise._util.tasks import run_tasks
 from tierwise._util.types import Item
-from tierwise.data.counts import block_counts, blocks_are_known
+from tierwise.answers.likelihood import source_of
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.distances.named import get_distance
 from tierwise.errors import InputError
-from tierwise.fitting.fit import Settings, solve_sizes, solve_theta
 from tierwise.fitting.result import Fit, plain_item, plain_number
+from tierwise.fitting.solution import Settings
+from tierwise.fitting.solve import solve, solve_known
 from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import partition_function
@@ -209,10 +209,8 @@ def _fit_replicates(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Fit one resampled data set a seed."""
     from tierwise.answers.observing import answer_like, observe_like
-    from tierwise.consensus.find import find_consensus
 
     settings = Settings()
-    distance = get_distance(partition.distance)
     thetas = np.empty(len(seeds))
     labels = np.empty((len(seeds), len(rankings.items)), dtype=np.int64)
     for replicate, seed in enumerate(seeds):
@@ -226,12 +224,13 @@ def _fit_replicates(
                 sample = answer_like(complete, rankings, mistake_probability, rng)
             else:
                 sample = complete if rankings.is_complete else observe_like(complete, rankings)
-        if blocks_are_known(sample, partition.sizes):
-            blocks = block_counts(sample, partition.sizes)
-            consensus = find_consensus(distance.costs(blocks), partition.sizes, rng=rng)
-            solution = solve_theta(blocks, consensus, partition, settings, rng)
+        source = source_of(sample, partition.distance)
+        if source.is_known(partition.sizes):
+            # The partition function is computed once for all replicates.
+            likelihood = source.at(partition.sizes, partition=partition)
+            solution = solve_known(likelihood, settings, rng)
         else:
-            solution = solve_sizes(sample, partition.sizes, distance, settings, rng)
+            solution = solve(source, partition.sizes, settings, rng)
         thetas[replicate] = solution.theta.value
         labels[replicate] = solution.consensus.labels
     return thetas, labels

@@ -1,9 +1,11 @@
-"""Maximum likelihood from incomplete answers: expectation and maximisation, then swaps.
+"""EM: maximum likelihood from incomplete answers whose completions are summed over, then swaps.
 
-A round completes the answers on the average, under the tiers and theta at hand (expectation), and
-takes the tiers that are closest to that; then theta is set to its best value. No round lowers the
-likelihood of what was observed. At the end those swaps of two items that come closest to improving
-the averages are tried on the likelihood itself: averages over completions are slow to give way.
+Expectation and maximisation (Dempster, Laird and Rubin, Maximum Likelihood from Incomplete Data via
+the EM Algorithm, Journal of the Royal Statistical Society B 39, 1977). A round completes the
+answers on the average, under the tiers and theta at hand (expectation), and takes the tiers that
+are closest to that; then theta is set to its best value. No round lowers the likelihood of what was
+observed. At the end those swaps of two items that come closest to improving the averages are tried
+on the likelihood itself: averages over completions are slow to give way.
 """
 
 from __future__ import annotations
@@ -13,11 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.descent import descend
 from tierwise._kernels.objective import total_cost
-from tierwise.consensus.find import find_consensus
+from tierwise.consensus.find import closer_labels, find_consensus
 from tierwise.consensus.problem import make_problem
-from tierwise.consensus.subsets import best_labels, fits
+from tierwise.consensus.subsets import fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
     from tierwise.distances.base import Costs
     from tierwise.tiers.sizes import Sizes
 
-# Work of the subset recursion up to which the closest tiers are found anew in every round: some
-# hundredths of a second. Beyond, they are found by descent from those at hand.
-MOST_WORK_FOR_A_ROUND = 10_000_000
-# The same for the tiers to start from, which otherwise are found by annealing.
+# Work of the subset recursion up to which the tiers to start from are the closest ones; beyond,
+# they are found by annealing.
 MOST_WORK_FOR_A_START = 300_000_000
+# Besides these, climbs start from random tiers: as many as are cheap.
+WORK_OF_RANDOM_STARTS = 200_000
+MOST_RANDOM_STARTS = 5
 MOST_ROUNDS = 200
 # Swaps that are tried on the likelihood once no round improves it.
 MOST_SWAPS = 20
@@ -77,14 +79,17 @@ def maximise(likelihood: Likelihood, starts: Iterable[Labels]) -> Maximum:
     return max(tops, key=lambda top: top.value)
 
 
-def starting_labels(likelihood: Likelihood, method: str, rng: np.random.Generator) -> Labels:
-    """Tiers that are closest to the answers if all their completions are taken as equally likely.
+def starts_of(likelihood: Likelihood, method: str, rng: np.random.Generator) -> list[Labels]:
+    """Tiers to climb from: those closest to the answers, and some at random."""
+    start = starting_labels(likelihood, method, rng)
+    work = sum(part.work for part in likelihood.parts)
+    n_random = int(min(WORK_OF_RANDOM_STARTS // max(work, 1.0), MOST_RANDOM_STARTS))
+    return [start, *(rng.permutation(start) for _ in range(n_random))]
 
-    At a theta of 0 it does not matter for which tiers that is.
-    """
-    sizes = likelihood.partition.sizes
-    anything = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
-    return first_labels(likelihood.expected_costs(anything, 0.0), sizes, method, rng)
+
+def starting_labels(likelihood: Likelihood, method: str, rng: np.random.Generator) -> Labels:
+    """Tiers that are closest to the answers if all their completions are equally likely."""
+    return first_labels(likelihood.costs_at_random(), likelihood.sizes, method, rng)
 
 
 def first_labels(costs: Costs, sizes: Sizes, method: str, rng: np.random.Generator) -> Labels:
@@ -97,12 +102,12 @@ def first_labels(costs: Costs, sizes: Sizes, method: str, rng: np.random.Generat
 def climb(likelihood: Likelihood, labels: Labels) -> Maximum:
     """Climb from given tiers to a point that neither a round nor a swap improves."""
     theta = likelihood.best_theta(labels, start=0.0)
-    value = likelihood.value(labels, theta)
+    value = float(likelihood.value(labels, theta))
     path = [value]
     for _ in range(MOST_ROUNDS):
         costs = likelihood.expected_costs(labels, theta)
-        closer = closer_labels(costs, likelihood.partition.sizes, labels)
-        better = None if closer is None else _raised(likelihood, closer, theta, value)
+        closer = closer_labels(make_problem(costs, likelihood.sizes), labels)
+        better = None if closer is labels else _raised(likelihood, closer, theta, value)
         if better is None:
             swapped = _swap(likelihood, costs, labels, theta, value)
             better = None if swapped is None else _raised(likelihood, swapped, theta, value)
@@ -118,28 +123,8 @@ def _raised(
 ) -> tuple[Labels, float, float] | None:
     """Return other tiers with their best theta and log-likelihood, if it is above a value."""
     best_theta = likelihood.best_theta(labels, start=theta)
-    raised = likelihood.value(labels, best_theta)
+    raised = float(likelihood.value(labels, best_theta))
     return (labels, best_theta, raised) if raised > value + LEAST_GAIN * abs(value) else None
-
-
-def closer_labels(costs: Costs, sizes: Sizes, labels: Labels) -> Labels | None:
-    """Return the closest tiers that are affordable to find, if closer than those at hand."""
-    problem = make_problem(costs, sizes)
-    if fits(sizes, MOST_WORK_FOR_A_ROUND):
-        closer, _ = best_labels(problem)
-    else:
-        closer = labels.copy()
-        descend(
-            closer,
-            problem.linear,
-            problem.pairs,
-            problem.pairs_transposed,
-            len(sizes),
-            problem.tolerance,
-        )
-    before = total_cost(labels, problem.linear, problem.pairs)
-    after = total_cost(closer, problem.linear, problem.pairs)
-    return closer if after < before - max(problem.tolerance, LEAST_GAIN * abs(before)) else None
 
 
 def _swap(

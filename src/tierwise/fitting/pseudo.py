@@ -1,6 +1,8 @@
-"""Fitting by the paper's pseudo-likelihood: cheap per evaluation, and an approximation."""
+"""Maximum pseudo-likelihood, the paper's cheap approximation: coordinate ascent by swaps.
 
-from dataclasses import replace
+Piancastelli and Friel, Clustered Mallows Model.
+"""
+
 from itertools import combinations
 from math import exp, inf, nan, sqrt
 from statistics import NormalDist
@@ -10,12 +12,10 @@ from numpy.typing import NDArray
 
 from tierwise._kernels.objective import total_cost
 from tierwise._kernels.pseudo import log_pseudo
-from tierwise.consensus.result import Consensus
-from tierwise.data.counts import BlockCounts, Counts
-from tierwise.data.rankings import Rankings
-from tierwise.distances.base import Distance
-from tierwise.errors import InputError
-from tierwise.fitting.fit import Solution
+from tierwise.answers.likelihood import AnswerSource
+from tierwise.consensus.find import find_consensus
+from tierwise.data.counts import Numbers
+from tierwise.fitting.solution import Settings, Solution, unproved
 from tierwise.theta.estimate import ThetaEstimate
 from tierwise.tiers.sizes import Sizes
 
@@ -23,54 +23,48 @@ MOST_THETA = 1e3
 
 
 def solve_pseudo(
-    data: Rankings | Counts,
-    blocks: BlockCounts,
-    distance: Distance,
-    start: Consensus,
-    confidence: float,
+    source: AnswerSource, sizes: Sizes, settings: Settings, rng: np.random.Generator
 ) -> Solution:
     """Climb from a consensus to tiers and theta that no swap of two items improves.
 
     The pseudo-likelihood does not depend on the distance; the distance only gives the start.
+
+    Parameters
+    ----------
+    source, sizes, settings, rng
+        As for `tierwise.fitting.solve.solve`.
     """
-    if isinstance(data, Counts) or not data.is_complete:
-        raise InputError('likelihood="pseudo" needs complete rankings without ties, not counts')
-    likelihood = _PseudoLikelihood(data, blocks.sizes)
+    likelihood = PseudoLikelihood(source.complete_orderings(), source.weights, sizes)
+    costs = source.at(sizes).costs_at_random()
+    start = find_consensus(
+        costs, sizes, method=settings.method, rng=rng, time_limit=settings.time_limit
+    )
     labels = start.labels.copy()
     theta = likelihood.best_theta(labels)
     improved = True
     while improved:
         labels, improved = likelihood.climb(labels, theta)
         theta = likelihood.best_theta(labels)
-    costs = distance.costs(blocks)
     total = float(total_cost(labels, costs.linear, costs.pairs))
     return Solution(
-        consensus=replace(
-            start,
-            labels=labels,
-            total=total,
-            method="pseudo-likelihood ascent",
-            optimal=False,
-            bound=total,
-            alternatives=(),
-            n_optima=None,
-        ),
-        theta=likelihood.with_error(labels, theta, confidence),
+        consensus=unproved(labels, total, "pseudo-likelihood ascent"),
+        theta=likelihood.with_error(labels, theta, settings.level),
         log_likelihood=likelihood.value(labels, theta),
         log_likelihood_error=0.0,
         partition_method="none: pseudo-likelihood",
     )
 
 
-class _PseudoLikelihood:
+class PseudoLikelihood:
     """The log pseudo-likelihood of rankings, for any labels and theta."""
 
-    def __init__(self, rankings: Rankings, sizes: Sizes) -> None:
-        self.orderings = np.argsort(rankings.patterns, axis=1)
-        self.weights = rankings.pattern_weights.astype(np.float64)
+    def __init__(self, orderings: NDArray[np.int64], weights: Numbers, sizes: Sizes) -> None:
+        self.orderings = orderings
+        self.weights = weights.astype(np.float64)
         self.sizes = np.array(sizes, dtype=np.int64)
 
     def value(self, labels: NDArray[np.int64], theta: float) -> float:
+        """Return the log pseudo-likelihood."""
         largest = int(self.sizes.max())
         # At an infinite theta the chosen label is the smallest one left, and nothing else counts.
         decay = np.exp(-min(theta, MOST_THETA) * np.arange(largest + 1))
@@ -109,9 +103,7 @@ class _PseudoLikelihood:
                     labels, best, improved, improved_ever = swapped, value, True, True
         return labels, improved_ever
 
-    def with_error(
-        self, labels: NDArray[np.int64], theta: float, confidence: float
-    ) -> ThetaEstimate:
+    def with_error(self, labels: NDArray[np.int64], theta: float, level: float) -> ThetaEstimate:
         """Add the standard error, from the curvature at the maximum."""
         if theta == inf:
             return ThetaEstimate(inf, nan, (0.0, inf), "exact")
@@ -123,5 +115,5 @@ class _PseudoLikelihood:
             - self.value(labels, middle + step)
         ) / step**2
         error = 1 / sqrt(curvature) if curvature > 0 else inf
-        reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
+        reach = NormalDist().inv_cdf((1 + level) / 2) * error
         return ThetaEstimate(theta, error, (max(0.0, theta - reach), theta + reach), "exact")

@@ -13,7 +13,9 @@ from tierwise._util.checks import check_level
 from tierwise._util.provenance import Provenance
 from tierwise.errors import InputError
 from tierwise.fitting.result import plain_item, plain_number, plain_tiers
+from tierwise.posterior.assembly import coordinate
 from tierwise.posterior.diagnostics import Diagnostics, diagnose
+from tierwise.posterior.storage import Schema, load, save
 from tierwise.tiers.ordered_partition import Tiers
 
 if TYPE_CHECKING:
@@ -28,6 +30,20 @@ if TYPE_CHECKING:
     from tierwise.mixture.gibbs import Trace
     from tierwise.mixture.result import Mixture
     from tierwise.tiers.sizes import Sizes
+
+SCHEMA = Schema(
+    "MixtureDraws",
+    variables={
+        "posterior/share": (("chain", "draw", "group"), "f"),
+        "posterior/theta": (("chain", "draw", "group"), "f"),
+        "posterior/tier": (("chain", "draw", "group", "item"), "i"),
+        "posterior/log_likelihood": (("chain", "draw"), "f"),
+        "memberships/membership": (("pattern", "group"), "f"),
+        "memberships/pattern_of": (("answer",), "i"),
+    },
+    facts={"items": (list,), "start": (dict,), "n_switches": (int,), "provenance": (dict,)},
+)
+"""What must be in the tree of draws from a mixture."""
 
 _TO_SETTLE = (
     "Use a longer warmup and more draws; groups that can hardly be told apart need very many, and "
@@ -306,16 +322,12 @@ class MixtureDraws:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the draws to a netCDF file, which is there whole or not at all."""
-        from tierwise.posterior.storage import save
-
-        save(self.data, path, "MixtureDraws")
+        save(self.data, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> MixtureDraws:
         """Read what `save` wrote."""
-        from tierwise.posterior.storage import load
-
-        return cls(load(path, "MixtureDraws"))
+        return cls(load(path, SCHEMA))
 
 
 def _intervals(values: NDArray[np.float64], level: float) -> NDArray[np.float64]:
@@ -325,12 +337,6 @@ def _intervals(values: NDArray[np.float64], level: float) -> NDArray[np.float64]
         values.reshape(-1, values.shape[-1]), [tail, 1 - tail], axis=0
     )
     return ends.T
-
-
-def _coordinate(items: list[str | int]) -> NDArray[Any]:
-    """Return names as one kind of value, which a file can hold."""
-    whole = all(isinstance(item, int) for item in items)
-    return np.array(items, dtype=np.int64) if whole else np.array([*map(str, items)], dtype=object)
 
 
 def assemble(
@@ -369,7 +375,7 @@ def assemble(
                 np.stack([trace.log_likelihood for trace in traces]),
             ),
         },
-        coords={**coordinates, "item": _coordinate(items)},
+        coords={**coordinates, "item": coordinate(items)},
     )
     memberships = Dataset(
         {

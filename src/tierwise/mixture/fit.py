@@ -21,7 +21,7 @@ from tierwise.distances.base import Distance
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TooLargeError
 from tierwise.fitting.agreement import agreement_of_counts
-from tierwise.fitting.fit import named_tiers
+from tierwise.fitting.solution import named_tiers
 from tierwise.mixture.answers import DistinctAnswers, fold_weights
 from tierwise.mixture.em import (
     SHORT_RUNS,

@@ -26,8 +26,8 @@ from tierwise.mixture.answers import DistinctAnswers
 from tierwise.mixture.em import e_step
 from tierwise.mixture.groups import Component, GroupFitter
 from tierwise.model.priors import ThetaPrior
+from tierwise.partition.interpolated import LogPartition
 from tierwise.theta.density import ThetaGivenDistance
-from tierwise.theta.log_partition import LogPartition
 from tierwise.tiers.sizes import Sizes
 
 # Swaps of two items that are tried in a sweep, times the number of items.

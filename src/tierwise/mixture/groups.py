@@ -20,20 +20,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._kernels.descent import descend
-from tierwise.answers.base import ExactCompletions
-from tierwise.answers.dispatch import Part, answers_of
-from tierwise.answers.likelihood import Likelihood
+from tierwise.answers.likelihood import Likelihood, source_of
+from tierwise.consensus.find import closer_labels
 from tierwise.consensus.problem import Problem, make_problem
-from tierwise.consensus.subsets import best_labels, subset_work
-from tierwise.data.counts import blocks_are_known
-from tierwise.data.encoding import first_places
 from tierwise.distances.base import Distance
 from tierwise.errors import TooLargeError
 from tierwise.mixture.answers import DistinctAnswers
-from tierwise.mixture.known import KnownBlocks
 from tierwise.partition.base import PartitionFunction
-from tierwise.partition.choose import partition_function
 from tierwise.searching.greedy import ascend
 from tierwise.tiers.sizes import Sizes, log_number_of_tiers, neighbours
 
@@ -46,8 +39,6 @@ _FIRST_ROUNDS = 3
 _RIVALS = 5
 # Step of the difference quotients that give moments of the distance.
 _STEP = 1e-3
-# Where the partition function has to be estimated, the same sizes give the same estimate.
-_SEED = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,68 +73,38 @@ class GroupFitter:
     def __init__(self, answers: DistinctAnswers, distance: Distance) -> None:
         self.answers = answers
         self.distance = distance
-        self._partitions: dict[Sizes, PartitionFunction] = {}
-        self._parts: dict[Sizes, tuple[Part, ...]] = {}
+        self._source = source_of(answers.data, distance)
+        self._likelihoods: dict[Sizes, Likelihood] = {}
 
-    def partition(self, sizes: Sizes) -> PartitionFunction:
-        """Return the partition function of given sizes."""
-        if sizes not in self._partitions:
-            self._partitions[sizes] = partition_function(sizes, self.distance, rng=_SEED)
-        return self._partitions[sizes]
-
-    def component(self, sizes: Sizes, labels: NDArray[np.int64], theta: float) -> Component:
-        """Return a group with given tiers and theta."""
-        finite = min(theta, self._likelihood(sizes).largest_theta)
-        return Component(sizes, labels, theta, float(self.partition(sizes).log_value(finite)))
-
-    def blocks_are_known(self, sizes: Sizes) -> bool:
-        """Tell whether all answers say which items lie in which of the blocks of given sizes."""
-        return blocks_are_known(self.answers.data, sizes)
-
-    def _parts_of(self, sizes: Sizes) -> tuple[Part, ...]:
-        """Return the answers as collections whose completions are summed over in one way each."""
-        if sizes in self._parts:
-            return self._parts[sizes]
-        data, weights = self.answers.data, self.answers.weights
-        if blocks_are_known(data, sizes):
-            known = KnownBlocks(first_places(data.patterns), weights, sizes, self.distance)
-            parts: tuple[Part, ...] = (Part(np.arange(len(weights)), known),)
-        else:
-            found = answers_of(data, sizes, self.distance, np.random.default_rng(_SEED))
-            if found.drawn is not None:
+    def likelihood(self, sizes: Sizes) -> Likelihood:
+        """Return the likelihood of the answers for given sizes."""
+        if sizes not in self._likelihoods:
+            likelihood = self._source.at(sizes)
+            if likelihood.drawn is not None:
                 raise TooLargeError(
                     f"some answers leave too much open to sum over all that they may mean, for "
                     f"sizes {sizes}: restrict the rankings to fewer items, or give sizes of fewer "
                     "tiers"
                 )
-            parts = found.parts
-        self._parts[sizes] = parts
-        return parts
+            self._likelihoods[sizes] = likelihood
+        return self._likelihoods[sizes]
 
-    def _likelihood(self, sizes: Sizes, weights: NDArray[np.float64] | None = None) -> Likelihood:
-        """Return the likelihood of the answers for given sizes, with other weights if given."""
-        return Likelihood(
-            tuple(
-                part.completions
-                if weights is None
-                else part.completions.reweighted(weights[part.rows])
-                for part in self._parts_of(sizes)
-                if isinstance(part.completions, ExactCompletions)
-            ),
-            self.partition(sizes),
-        )
+    def partition(self, sizes: Sizes) -> PartitionFunction:
+        """Return the partition function of given sizes."""
+        return self.likelihood(sizes).partition
+
+    def component(self, sizes: Sizes, labels: NDArray[np.int64], theta: float) -> Component:
+        """Return a group with given tiers and theta."""
+        likelihood = self.likelihood(sizes)
+        finite = min(theta, likelihood.largest_theta)
+        return Component(sizes, labels, theta, float(likelihood.partition.log_value(finite)))
 
     def log_probabilities(self, component: Component) -> NDArray[np.float64]:
         """Log probability of each answer in a group."""
-        theta = min(component.theta, self._likelihood(component.sizes).largest_theta)
-        return self._log_weights(component, theta) - component.log_partition
+        return self._log_weights(component, component.theta) - component.log_partition
 
     def _log_weights(self, component: Component, theta: float) -> NDArray[np.float64]:
-        logs = np.empty(len(self.answers.weights))
-        for part in self._parts_of(component.sizes):
-            assert isinstance(part.completions, ExactCompletions)
-            logs[part.rows] = part.completions.log_weights(component.labels, theta)
-        return logs
+        return self.likelihood(component.sizes).log_weights(component.labels, theta)
 
     def distance_moments(
         self, component: Component
@@ -158,7 +119,7 @@ class GroupFitter:
 
     def costs(self, weights: NDArray[np.float64], component: Component) -> Problem:
         """Return the expected distance of weighted answers from tiers of the group's sizes."""
-        likelihood = self._likelihood(component.sizes, weights)
+        likelihood = self.likelihood(component.sizes).reweighted(weights)
         costs = likelihood.expected_costs(component.labels, component.theta)
         return make_problem(costs, component.sizes)
 
@@ -169,19 +130,18 @@ class GroupFitter:
 
         Returned are the group, and its answers' log-likelihood less the log number of tiers.
         """
-        likelihood = self._likelihood(sizes, weights)
+        likelihood = self.likelihood(sizes).reweighted(weights)
         # At a theta of 0 all completions are equally probable, whatever the tiers.
         labels = np.repeat(np.arange(len(sizes)), sizes) if current is None else current.labels
         theta = 0.0 if current is None else current.theta
-        known = current is not None
-        one_round = known or self.blocks_are_known(sizes)
+        at_hand = None if current is None else labels
+        one_round = current is not None or likelihood.known
         for _ in range(1 if one_round else _FIRST_ROUNDS):
             problem = make_problem(likelihood.expected_costs(labels, theta), sizes)
-            labels = closer_labels(problem, labels if known else None)
-            theta = likelihood.best_theta(labels, start=theta)
-            known = True
+            at_hand = closer_labels(problem, at_hand, most_steps=_MOST_STEPS_OF_AN_UPDATE)
+            labels, theta = at_hand, likelihood.best_theta(at_hand, start=theta)
         found = self.component(sizes, labels, theta)
-        return found, likelihood.value(labels, theta) - log_number_of_tiers(sizes)
+        return found, float(likelihood.value(labels, theta)) - log_number_of_tiers(sizes)
 
     def search(
         self, weights: NDArray[np.float64], component: Component
@@ -226,47 +186,3 @@ class GroupFitter:
             gains.append(float(self.answers.weights @ np.log1p(memberships * np.expm1(changes))))
         best = int(np.argmax(gains))
         return candidates[best], gains[best]
-
-
-def closer_labels(problem: Problem, current: NDArray[np.int64] | None) -> NDArray[np.int64]:
-    """Return labels of less total distance than the current ones, or these if none are found."""
-    if len(problem.sizes) == 1:
-        return problem.sorted_labels
-    if not problem.pairs.size:
-        found = _assigned(problem)
-    elif subset_work(problem.sizes).steps <= _MOST_STEPS_OF_AN_UPDATE:
-        found, _ = best_labels(problem)
-    else:
-        found = _descended(problem, current)
-    if current is not None and problem.total(found) >= problem.total(current) - problem.tolerance:
-        return current
-    return found
-
-
-def _assigned(problem: Problem) -> NDArray[np.int64]:
-    """Best labels for an additive distance."""
-    from scipy.optimize import linear_sum_assignment
-
-    tier_of_place = problem.sorted_labels
-    _, places = linear_sum_assignment(problem.linear[:, tier_of_place])
-    labels: NDArray[np.int64] = tier_of_place[places]
-    return labels
-
-
-def _descended(problem: Problem, current: NDArray[np.int64] | None) -> NDArray[np.int64]:
-    """Labels that no swap of two improves, near the current ones or near the mean ranks."""
-    if current is None:
-        wins = problem.pairs.sum(axis=1) - problem.pairs_transposed.sum(axis=1)
-        labels = np.empty(problem.n_items, dtype=np.int64)
-        labels[np.argsort(-wins, kind="stable")] = problem.sorted_labels
-    else:
-        labels = current.copy()
-    descend(
-        labels,
-        problem.linear,
-        problem.pairs,
-        problem.pairs_transposed,
-        len(problem.sizes),
-        problem.tolerance,
-    )
-    return labels

@@ -171,20 +171,18 @@ class ClusteredMallows:
         >>> np.exp(model.log_prob(best)).round(3)
         array([0.787, 0.107])
         """
-        log_partition = float(self.log_partition())
-        if isinstance(rankings, Rankings) and rankings.is_complete:
-            return -self.theta * self.distances(rankings) - log_partition
-        from tierwise.answers.dispatch import answers_of
+        from tierwise.answers.likelihood import source_of
 
         labels = self.tiers.label_array(rankings.items)
-        answers = answers_of(
-            rankings,
-            self.tiers.sizes,
-            get_distance(self.distance),
-            as_generator(_SEED),
-            most_work=self.budget,
-        )
-        return answers.log_weights(labels, self.theta) - log_partition
+        source = source_of(rankings, self.distance)
+        if source.votes is not None:
+            raise InputError(
+                "these preferences may be mistaken, so they do not say which orderings are "
+                'possible: fit them, or make them with cycles="error"'
+            )
+        likelihood = source.at(self.tiers.sizes, partition=self.partition, most_work=self.budget)
+        logs = likelihood.log_weights(labels, self.theta) - float(self.log_partition())
+        return logs[source.pattern_of]
 
     def log_pseudo_likelihood(self, rankings: Rankings) -> npt.NDArray[np.float64]:
         """Log pseudo-likelihood of each answer, in the order given.

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import inf, lgamma, log, log1p
+from math import inf, lgamma, log
 from numbers import Real
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.wording import quoted
 from tierwise.errors import InputError
 from tierwise.tiers.sizes import Sizes, check_sizes
 
@@ -16,6 +17,9 @@ _Floats = NDArray[np.float64]
 
 # A mistake probability of 0 could not be left again: no mistake would be possible.
 _LEAST_PROBABILITY = 1e-12
+
+# What each further tier adds to the log prior of sizes.
+_NAMED_PRIORS = {"uniform": 0.0, "penalised": -1.0}
 
 SizesPrior: TypeAlias = (
     Literal["uniform", "penalised"] | Mapping[Sizes, float] | Callable[[Sizes], float]
@@ -45,13 +49,15 @@ class Gamma:
     >>> import numpy as np
     >>> Gamma(2, 2).log_density(np.array([1.0]))
     array([-0.61370564])
+    >>> Gamma(2, 2).quantile(np.array([0.5])).round(4)
+    array([0.8392])
     """
 
     shape: float = 2.0
     rate: float = 2.0
 
     def __post_init__(self) -> None:
-        if not (0 < self.shape < inf and 0 < self.rate < inf):
+        if not (_is_positive(self.shape) and _is_positive(self.rate)):
             raise InputError(
                 "a Gamma prior of theta has a positive shape and a positive rate, such as (2, 2); "
                 f"got ({self.shape!r}, {self.rate!r})"
@@ -61,6 +67,17 @@ class Gamma:
         """Log of the density at each theta."""
         constant = self.shape * log(self.rate) - lgamma(self.shape)
         return constant + (self.shape - 1) * np.log(theta) - self.rate * theta
+
+    def quantile(self, shares: _Floats) -> _Floats:
+        """Theta below which these shares of the distribution lie."""
+        from scipy.special import gammaincinv
+
+        thetas: _Floats = gammaincinv(self.shape, shares) / self.rate
+        return thetas
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """Draw a theta."""
+        return float(self.quantile(rng.random(1))[0])
 
 
 @dataclass(frozen=True)
@@ -75,43 +92,53 @@ class Beta:
     Examples
     --------
     >>> import numpy as np
-    >>> probability = Beta(1, 3).draw(n_mistakes=10, n_answers=100, rng=np.random.default_rng(1))
-    >>> 0 < probability < 0.5
-    True
+    >>> Beta(1, 3).log_density(np.array([0.1])).round(4)
+    array([1.0214])
+    >>> Beta(1, 3).given(n_mistakes=10, n_answers=100)
+    Beta(mistakes=11.0, right=93.0)
     """
 
     mistakes: float = 1.0
     right: float = 3.0
 
     def __post_init__(self) -> None:
-        if not (0 < self.mistakes < inf and 0 < self.right < inf):
+        if not (_is_positive(self.mistakes) and _is_positive(self.right)):
             raise InputError(
                 "a Beta prior of the mistake probability has two positive parameters, such as "
                 f"(1, 3); got ({self.mistakes!r}, {self.right!r})"
             )
 
-    def _shapes(self, n_mistakes: float, n_answers: float) -> tuple[float, float]:
-        return self.mistakes + n_mistakes, self.right + n_answers - n_mistakes
-
-    def log_density(
-        self, probability: float, n_mistakes: float = 0.0, n_answers: float = 0.0
-    ) -> float:
-        """Log density of the probability, given how many of the answers are mistaken."""
+    def log_density(self, probability: _Floats | float) -> _Floats:
+        """Log of the density at each probability."""
         from scipy.special import betainc, betaln
 
-        wrong, right = self._shapes(n_mistakes, n_answers)
+        wrong, right = self.mistakes, self.right
         log_constant = float(betaln(wrong, right) + np.log(betainc(wrong, right, 0.5)))
-        return (wrong - 1) * log(probability) + (right - 1) * log1p(-probability) - log_constant
+        logs: _Floats = (wrong - 1) * np.log(probability) + (right - 1) * np.log1p(
+            -np.asarray(probability)
+        )
+        return logs - log_constant
 
-    def draw(self, n_mistakes: float, n_answers: float, rng: np.random.Generator) -> float:
-        """Draw the probability, given how many of the answers are mistaken."""
+    def quantile(self, shares: _Floats) -> _Floats:
+        """Probability below which these shares of the distribution lie."""
         from scipy.special import betainc, betaincinv
 
-        shapes = self._shapes(n_mistakes, n_answers)
-        share = rng.random() * float(betainc(*shapes, 0.5))
+        of_all = shares * betainc(self.mistakes, self.right, 0.5)
         # Far more mistakes than not leave nothing below one half that a float can tell from it.
-        probability = float(betaincinv(*shapes, share)) if share > 0.0 else 0.5
-        return min(max(probability, _LEAST_PROBABILITY), 0.5)
+        found = np.where(of_all > 0.0, betaincinv(self.mistakes, self.right, of_all), 0.5)
+        return np.clip(found, _LEAST_PROBABILITY, 0.5)
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """Draw a probability."""
+        return float(self.quantile(rng.random(1))[0])
+
+    def given(self, n_mistakes: float, n_answers: float) -> "Beta":
+        """Return the distribution given how many of the answers are mistaken."""
+        return Beta(self.mistakes + n_mistakes, self.right + n_answers - n_mistakes)
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, Real) and 0 < value < inf
 
 
 @dataclass(frozen=True)
@@ -146,7 +173,7 @@ def as_theta_prior(prior: ThetaPrior | Callable[[Any], Any]) -> ThetaPrior:
     else:
         raise InputError(
             "prior_theta must be a prior such as Gamma(2, 2), or a function that gives the log "
-            f"density at theta; got {prior!r}"
+            f"density at theta; got {quoted(prior)}"
         )
     values = made.log_density(np.geomspace(1e-9, 1e3, 400))
     if np.isnan(values).any() or (values == inf).any():
@@ -179,15 +206,13 @@ def log_prior_of_sizes(prior: SizesPrior, sizes: Sizes) -> float:
     """
     if isinstance(prior, Mapping):
         return _log_prior_of_listed(prior, sizes)
-    if prior == "uniform":
-        return 0.0
-    if prior == "penalised":
-        return -float(len(sizes))
+    if isinstance(prior, str) and prior in _NAMED_PRIORS:
+        return _NAMED_PRIORS[prior] * len(sizes)
     if not callable(prior):
         raise InputError(
             'prior_sizes must be "uniform", "penalised", probabilities such as {(2, 2): 0.7, '
             "(1, 3): 0.3}, or a function that gives the log prior probability of sizes; "
-            f"got {prior!r}"
+            f"got {quoted(prior)}"
         )
     value = float(prior(sizes))
     if np.isnan(value) or value == inf:

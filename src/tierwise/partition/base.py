@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from tierwise.tiers.sizes import Sizes
 
 
+# Numbers that are computed at the same time: 8 MB.
+NUMBERS_AT_A_TIME = 1_000_000
+
+
 @dataclass(frozen=True)
 class Moments:
     """Log partition function, mean and variance of the distance, at one theta."""
@@ -80,6 +84,21 @@ class PartitionFunction(ABC):
             self._latest = (theta, self._limit() if theta == inf else self._moments(theta))
         return self._latest[1]
 
+    def log_values(self, thetas: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Log values at many thetas, without their standard errors.
+
+        Examples
+        --------
+        >>> from tierwise.partition.choose import partition_function
+        >>> partition_function((1, 2)).log_values(np.array([0.0, np.inf])).round(4)
+        array([1.7918, 0.6931])
+        """
+        # From the smallest theta upwards, which is how estimates are made.
+        values = np.empty(len(thetas))
+        for place in np.argsort(thetas, kind="stable").tolist():
+            values[place] = self.log_value(float(thetas[place]))
+        return values
+
     @abstractmethod
     def _moments(self, theta: float) -> Moments:
         """Log value, mean and variance at a finite theta."""
@@ -126,6 +145,24 @@ class ExactPartition(PartitionFunction):
     @abstractmethod
     def expected_table(self, theta: float) -> npt.NDArray[np.float64]:
         """Return the expected number of items of each label (column) in each block (row)."""
+
+    def _log_values_from_counts(
+        self,
+        distances: npt.NDArray[np.float64],
+        log_counts: npt.NDArray[np.float64],
+        thetas: npt.NDArray[np.float64],
+    ) -> npt.NDArray[np.float64]:
+        """Log values at many thetas from the number of orderings at each distance."""
+        values = np.empty(len(thetas))
+        rows_at_a_time = max(1, NUMBERS_AT_A_TIME // len(distances))
+        for start in range(0, len(thetas), rows_at_a_time):
+            rows = slice(start, start + rows_at_a_time)
+            finite = np.where(np.isinf(thetas[rows]), 0.0, thetas[rows])
+            exponents = log_counts - np.outer(finite, distances)
+            peaks = exponents.max(axis=1)
+            values[rows] = peaks + np.log(np.exp(exponents - peaks[:, None]).sum(axis=1))
+        values[np.isinf(thetas)] = float(self._limit().log_value)
+        return values
 
     def _from_counts(
         self,

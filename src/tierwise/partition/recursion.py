@@ -105,6 +105,12 @@ class RecursionPartition(ExactPartition):
         distances = occurring.astype(np.float64) * self.rule.unit
         return distances, np.log(self._ways[occurring]) + self._log_orders
 
+    def log_values(self, thetas: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Log values at many thetas."""
+        if not self.knows_all_thetas:
+            return super().log_values(thetas)
+        return self._log_values_from_counts(*self._by_distance, thetas)
+
     def _moments(self, theta: float) -> Moments:
         if self._is_narrow(WIDEST_TABLE):
             return self._from_counts(*self._by_distance, theta)

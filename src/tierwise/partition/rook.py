@@ -39,6 +39,13 @@ class RookPartition(ExactPartition):
             return self._from_counts(distribution.distances, distribution.log_counts, theta)
         return self._moments_by_forcing(theta)
 
+    def log_values(self, thetas: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Log values at many thetas."""
+        if self.n_items > MOST_ITEMS_FOR_DISTRIBUTION:
+            return super().log_values(thetas)
+        known = self.distribution()
+        return self._log_values_from_counts(known.distances, known.log_counts, thetas)
+
     def _moments_by_forcing(self, theta: float) -> Moments:
         """Moments through the number of forced items, in logarithms."""
         n_items, unit = self.n_items, self.rule.unit

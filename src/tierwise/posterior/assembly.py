@@ -1,4 +1,4 @@
-"""Putting the draws of all chains together."""
+"""The tree of a posterior: how the draws of all chains are laid out, for ArviZ and for files."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise.fitting.result import plain_item
-from tierwise.posterior.result import Posterior
+from tierwise.posterior.storage import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+    from xarray import DataTree
 
     from tierwise._util.provenance import Provenance
     from tierwise._util.types import Item
     from tierwise.posterior.chain import Trace
-    from tierwise.posterior.settings import Settings
+    from tierwise.posterior.options import SamplingOptions
 
 _NAMES = {
     "theta": "theta",
@@ -29,16 +30,37 @@ _NAMES = {
 _STATISTICS = ("accepted_tiers", "accepted_theta", "accepted_sizes")
 
 
+SCHEMA = Schema(
+    "Posterior",
+    variables={
+        "posterior/theta": (("chain", "draw"), "f"),
+        "posterior/tier": (("chain", "draw", "item"), "i"),
+        "posterior/n_tiers": (("chain", "draw"), "i"),
+        "posterior/total_distance": (("chain", "draw"), "f"),
+    },
+    facts={
+        "items": (list,),
+        "sizes": (list, type(None)),
+        "method": (str,),
+        "distance": (str,),
+        "n_rankings": (int, float),
+        "provenance": (dict,),
+    },
+)
+"""What must be in the tree of a posterior."""
+
+
 def assemble(
     traces: Sequence[Trace],
     items: tuple[Item, ...],
-    settings: Settings,
+    options: SamplingOptions,
     known: dict[str, Any],
     n_rankings: float,
     provenance: Provenance,
-) -> Posterior:
-    """Make a posterior of the draws of chains, and of what is known besides."""
-    from xarray import Dataset, DataTree
+) -> DataTree:
+    """Make a tree of the draws of chains, and of what is known besides."""
+    from xarray import Dataset
+    from xarray import DataTree as Tree
 
     names = [plain_item(item) for item in items]
     labels = np.stack([trace.labels for trace in traces])
@@ -54,24 +76,24 @@ def assemble(
             **_per_draw(draws),
             "tier": (("chain", "draw", "item"), (labels + 1).astype(np.int32)),
         },
-        coords={**coordinates, "item": _coordinate(names)},
+        coords={**coordinates, "item": coordinate(names)},
     )
     statistics = Dataset(
         _per_draw({name: numbers[name] for name in _STATISTICS}), coords=coordinates
     )
     facts = {
         "items": names,
-        "sizes": settings.sizes,
-        "method": settings.method,
+        "sizes": options.sizes,
+        "method": options.method,
         "n_rankings": n_rankings,
-        **settings.plain(),
+        **options.plain(),
         **known,
         "provenance": provenance.to_dict(),
     }
     groups = {"posterior": posterior, "sample_stats": statistics}
-    tree = DataTree.from_dict(groups)
+    tree = Tree.from_dict(groups)
     tree.attrs["tierwise"] = json.dumps(facts, default=float)
-    return Posterior(tree)
+    return tree
 
 
 def _per_draw(values: dict[str, NDArray[Any]]) -> dict[str, tuple[tuple[str, str], NDArray[Any]]]:
@@ -83,7 +105,7 @@ def _per_draw(values: dict[str, NDArray[Any]]) -> dict[str, tuple[tuple[str, str
     }
 
 
-def _coordinate(names: list[str | int]) -> NDArray[Any]:
+def coordinate(names: list[str | int]) -> NDArray[Any]:
     """Return names as one kind of value, which a file can hold."""
     if all(isinstance(name, int) for name in names):
         return np.array(names, dtype=np.int64)

@@ -1,26 +1,56 @@
-"""One chain from its start to its last draw."""
+"""A Markov chain: its state, what an iteration is, and the loop from the start to the last draw."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import inf, nan
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from tierwise._util.progress import Progress, track
-from tierwise.posterior.state import State, random_state
+from tierwise.errors import InputError
+from tierwise.model.priors import log_prior_of_sizes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.posterior.checkpoint import Checkpoint
-    from tierwise.posterior.state import Move
     from tierwise.posterior.target import Target
     from tierwise.tiers.sizes import Sizes
 
 # Parts in which a chain is run: between them it tells how far it is, and may be saved.
 _PARTS = 100
+_MOST_ATTEMPTS = 10_000
+
+
+class State(NamedTuple):
+    """A point of the chain: tiers and theta, and what the moves need to go on."""
+
+    labels: NDArray[np.int64]
+    """The tier of each item, counted from 0."""
+    sizes: Sizes
+    """Number of items in each tier."""
+    total: float
+    """Total distance of the rankings from the tiers."""
+    theta: float
+    log_posterior: float = nan
+    """Log posterior probability of the tiers (and of theta, where that is not integrated out)."""
+    iteration: int = 0
+    """Number of iterations made; adaptation ends with the warm-up."""
+    log_step: float = -1.0
+    """Log of the scale on which log theta is proposed, where it is."""
+    accepted_tiers: float = nan
+    """Share of the switches of labels that were accepted in the last iteration."""
+    accepted_theta: float = nan
+    """Whether the last theta proposed was accepted."""
+    accepted_sizes: float = nan
+    """Share of the changes of sizes that were accepted in the last iteration."""
+    mistake_probability: float = nan
+    """Probability of a mistake, where answers may be mistaken."""
+    completions: NDArray[np.int32] | None = None
+    """Place of each item in the completed answer of each assessor, where completions are drawn."""
 
 
 @dataclass(frozen=True)
@@ -92,21 +122,56 @@ class Trace:
             self.numbers[name][rows] = values
         self.length += len(labels)
 
+    def restore(
+        self, labels: NDArray[np.int64], numbers: Mapping[str, NDArray[np.float64]], length: int
+    ) -> None:
+        """Put draws that were kept in place, so many of which count."""
+        if labels.shape != self.labels.shape or not 0 <= length <= len(labels):
+            raise ValueError("another number of draws")
+        self.labels[:] = labels
+        for name, values in self.numbers.items():
+            values[:] = numbers[name]
+        self.length = length
 
-Sampler: TypeAlias = Callable[[State, "NDArray[np.bool_]", Trace, np.random.Generator], State]
-"""Makes an iteration for each entry of an array, and records the draws where it is true."""
+
+class Move(Protocol):
+    """A step of the chain that leaves the posterior as it is."""
+
+    def __call__(self, state: State, rng: np.random.Generator) -> State:
+        """Make the step."""
 
 
-@dataclass(frozen=True)
-class Moves:
-    """A sampler whose iterations are a list of moves."""
-
-    moves: tuple[Move, ...]
+class Sampler(Protocol):
+    """What a chain does, iteration by iteration."""
 
     def __call__(
         self, state: State, kept: NDArray[np.bool_], trace: Trace, rng: np.random.Generator
     ) -> State:
-        """Make every move once an iteration."""
+        """Make an iteration for each entry of ``kept``, and record the draws where it is true."""
+
+    def facts(self) -> dict[str, Any]:
+        """Return what is known without looking at draws, as plain values."""
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """A sampler whose iterations make a list of moves in turn.
+
+    Attributes
+    ----------
+    moves
+        The moves, in the order in which they are made.
+    known
+        What is known without looking at draws.
+    """
+
+    moves: tuple[Move, ...]
+    known: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(
+        self, state: State, kept: NDArray[np.bool_], trace: Trace, rng: np.random.Generator
+    ) -> State:
+        """Make every move once in each iteration."""
         for keep in kept.tolist():
             for move in self.moves:
                 state = move(state, rng)
@@ -114,6 +179,37 @@ class Moves:
             if keep:
                 trace.record(state)
         return state
+
+    def facts(self) -> dict[str, Any]:
+        """Return what is known without looking at draws, as plain values."""
+        return dict(self.known)
+
+
+def random_state(target: Target, sizes: Sizes | None, rng: np.random.Generator) -> State:
+    """Tiers that know nothing of the rankings, so that chains start far from each other."""
+    if sizes is None:
+        sizes = _random_sizes(target, rng)
+    problem = target.at(sizes).problem
+    labels = rng.permutation(problem.sorted_labels)
+    total = problem.total(labels)
+    # A theta of the right size, for moves that cannot draw one afresh.
+    mean_distance = max(total / float(target.n_rankings), 1e-3)
+    return State(labels, sizes, total, theta=float(rng.exponential()) / mean_distance)
+
+
+def _random_sizes(target: Target, rng: np.random.Generator) -> Sizes:
+    """Any sizes that the prior allows."""
+    if isinstance(target.prior_sizes, Mapping):
+        listed = [sizes for sizes, share in target.prior_sizes.items() if share > 0]
+        return listed[int(rng.integers(len(listed)))]
+    for _ in range(_MOST_ATTEMPTS):
+        cuts = np.flatnonzero(rng.random(target.n_items - 1) < 0.5) + 1
+        sizes = tuple(np.diff([0, *cuts.tolist(), target.n_items]).tolist())
+        if log_prior_of_sizes(target.prior_sizes, sizes) > -inf:
+            return sizes
+    raise InputError(
+        f"prior_sizes is -inf for all of {_MOST_ATTEMPTS} random size vectors: it must allow more"
+    )
 
 
 def run_chain(

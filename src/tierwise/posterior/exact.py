@@ -1,7 +1,9 @@
-"""Independent draws from the posterior, without a chain, by summing over all tiers.
+"""Independent draws from the posterior, without a chain: forward filtering, backward sampling.
 
 Sizes are drawn by their evidence, theta from its distribution given the sizes, and tiers given both
-by the recursion over sets of items.
+by the recursion over sets of items: forwards it sums, backwards a last tier is drawn and taken away
+until nothing remains (as in Carter and Kohn, On Gibbs sampling for state space models, Biometrika
+81, 1994).
 """
 
 from __future__ import annotations
@@ -12,26 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tierwise._kernels.evidence import weigh_tiers
 from tierwise._kernels.subset_draws import draw_tiers
-from tierwise._kernels.subsets import least_costs
 from tierwise.consensus.subsets import subset_work
 from tierwise.errors import InputError, TooLargeError
-from tierwise.theta.series import ThetaSeries
-from tierwise.tiers.sizes import Sizes, compositions, log_number_of_tiers
+from tierwise.evidence.exact import NODES, SumOverTiers, sum_over_tiers
+from tierwise.tiers.sizes import Sizes, compositions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tierwise.posterior.state import State
+    from tierwise.posterior.chain import State
     from tierwise.posterior.target import SizedTarget, Target
-    from tierwise.theta.density import ThetaDensity
 
-# Thetas at which all tiers are summed, at first; what lies between is interpolated.
-_NODES = 32
-_TOLERANCE = 1e-11
-# What a tier at a larger excess distance adds is below the rounding error.
-_NEGLIGIBLE = 40.0
 # Steps of the recursion over sets that take some seconds, and some minutes.
 AFFORDABLE_STEPS = 1e9
 MOST_STEPS = 1e11
@@ -41,47 +35,18 @@ _LARGEST_MEMORY = 2**30
 
 @dataclass(frozen=True, eq=False)
 class SizedPosterior:
-    """The exact posterior for tiers of given sizes: theta with all tiers summed over.
+    """The exact posterior for tiers of given sizes.
 
     Attributes
     ----------
     sized
         The posterior for these sizes.
-    theta
-        Density of theta.
-    log_evidence
-        Log of prior probability of the sizes times probability of the rankings given the sizes.
+    summed
+        Theta with all tiers summed over.
     """
 
     sized: SizedTarget
-    least: NDArray[np.float64]
-    theta: ThetaDensity
-    log_evidence: float
-
-
-def sum_over_tiers(sized: SizedTarget) -> SizedPosterior:
-    """Sum over all tiers of given sizes, and integrate over theta."""
-    problem = sized.problem
-    sizes = sized.sizes_array
-    least = least_costs(problem.linear, problem.pairs_transposed, sizes)
-    log_tiers = log_number_of_tiers(sized.sizes)
-
-    def log_sum(thetas: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Log of the sum over tiers, relative to the best: between 0 and log of their number."""
-        largest_excess = (_NEGLIGIBLE + log_tiers) / float(thetas[-1])
-        weights = weigh_tiers(
-            problem.linear, problem.pairs_transposed, sizes, least, thetas, largest_excess
-        )
-        log_weights: NDArray[np.float64] = np.log(weights)
-        return log_weights
-
-    def interpolated(thetas: NDArray[np.float64]) -> NDArray[np.float64]:
-        low, high = float(thetas[0]), float(thetas[-1])
-        series = ThetaSeries(log_sum, low, high, first_degree=_NODES, tolerance=_TOLERANCE)
-        return series(thetas)
-
-    theta = sized.theta.weighed_density(float(least[-1]), log_tiers, interpolated)
-    return SizedPosterior(sized, least, theta, theta.log_integral + sized.log_prior)
+    summed: SumOverTiers
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,11 +61,17 @@ class ExactPosterior:
         """Sum over all tiers of given sizes, or over all tiers."""
         vectors = list(compositions(target.n_items)) if sizes is None else [sizes]
         possible = (target.at(vector) for vector in vectors)
-        entries = [sum_over_tiers(sized) for sized in possible if np.isfinite(sized.log_prior)]
+        entries = [
+            SizedPosterior(sized, _sum(target, sized))
+            for sized in possible
+            if np.isfinite(sized.log_prior_of_sizes)
+        ]
         if not entries:
             raise InputError("prior_sizes is -inf for all sizes: it must allow some")
-        log_evidence = np.array([entry.log_evidence for entry in entries])
-        weights = np.exp(log_evidence - log_evidence.max())
+        logs = np.array(
+            [entry.summed.log_evidence + entry.sized.log_prior_of_sizes for entry in entries]
+        )
+        weights = np.exp(logs - logs.max())
         return cls(tuple(entries), weights / weights.sum())
 
     @cached_property
@@ -115,7 +86,7 @@ class ExactPosterior:
     def facts(self) -> dict[str, Any]:
         """Return what is known exactly, as plain values."""
         if len(self.entries) == 1:
-            return {"log_evidence": self.entries[0].log_evidence}
+            return {"log_evidence": self.entries[0].summed.log_evidence}
         probable = [
             [list(sizes), share] for sizes, share in self.sizes_probabilities().items() if share > 0
         ]
@@ -127,12 +98,12 @@ class ExactPosterior:
         place = np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right")
         entry = self.entries[min(int(place), len(self.entries) - 1)]
         sized, problem = entry.sized, entry.sized.problem
-        theta = entry.theta.draw(rng)
+        theta = entry.summed.theta.draw(rng)
         labels = draw_tiers(
             problem.linear,
             problem.pairs_transposed,
             sized.sizes_array,
-            entry.least,
+            entry.summed.least,
             np.array([theta]),
             rng,
         )[0]
@@ -146,6 +117,11 @@ class ExactPosterior:
         )
 
 
+def _sum(target: Target, sized: SizedTarget) -> SumOverTiers:
+    log_completions = target.likelihood(sized.sizes).log_completions
+    return sum_over_tiers(sized.problem, sized.theta, log_completions)
+
+
 def is_affordable(sizes: Sizes | None, n_items: int, n_draws: int, limit: float) -> bool:
     """Whether exact draws stay within a number of steps; about 1e8 are done in a second."""
     if sizes is None and n_items > _MOST_ITEMS_WITHOUT_SIZES:
@@ -154,7 +130,7 @@ def is_affordable(sizes: Sizes | None, n_items: int, n_draws: int, limit: float)
     work = [subset_work(vector) for vector in vectors]
     steps = [entry.steps for entry in work]
     in_memory = max(entry.memory for entry in work) <= _LARGEST_MEMORY
-    return in_memory and _NODES * sum(steps) + n_draws * max(steps) <= limit
+    return in_memory and NODES * sum(steps) + n_draws * max(steps) <= limit
 
 
 def refuse_too_many_steps(sizes: Sizes | None, n_items: int, n_draws: int) -> None:

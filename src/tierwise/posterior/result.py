@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from tierwise._util.checks import check_choice, check_level
 from tierwise._util.provenance import Provenance
-from tierwise.errors import InputError
-from tierwise.fitting.result import plain_tiers
+from tierwise.fitting.result import plain_number, plain_tiers
 from tierwise.posterior.diagnostics import Diagnostics, diagnose
-from tierwise.posterior.point import least_disagreement, share_above
+from tierwise.posterior.estimates import bands_of, least_disagreement, share_above
 from tierwise.tiers.ordered_partition import Tiers
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from xarray import DataArray, DataTree
 
     from tierwise._util.types import Item
-    from tierwise.posterior.bands import RankTierBands
+    from tierwise.posterior.estimates import RankTierBands
     from tierwise.tiers.sizes import Sizes
 
 PointEstimate: TypeAlias = Literal["map", "consensus"]
@@ -95,7 +95,7 @@ class Posterior:
     @property
     def provenance(self) -> Provenance:
         """Version, seed and time."""
-        return Provenance(**self._facts["provenance"])
+        return Provenance.from_dict(self._facts["provenance"])
 
     @cached_property
     def labels(self) -> NDArray[np.int64]:
@@ -134,8 +134,7 @@ class Posterior:
 
     def theta_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the interval between the quantiles that leave out as much on both sides."""
-        if not 0 < level < 1:
-            raise InputError(f"level must lie between 0 and 1, such as 0.95; got {level!r}")
+        check_level(level)
         tail = (1 - level) / 2
         low, high = np.quantile(self.thetas, [tail, 1 - tail])
         return float(low), float(high)
@@ -151,12 +150,11 @@ class Posterior:
             disagreement with the posterior is least, a pair of items counting 1 where it is
             ordered in opposite ways and a half where it is tied in only one of the two.
         """
+        check_choice("kind", kind, get_args(PointEstimate))
         if kind == "map":
             return self._named(self.labels[self._most_probable()])
-        if kind == "consensus":
-            labels, _ = least_disagreement(self.labels - 1, self.sizes)
-            return self._named(labels + 1)
-        raise InputError(f'kind must be "map" or "consensus"; got {kind!r}')
+        labels, _ = least_disagreement(self.labels - 1, self.sizes)
+        return self._named(labels + 1)
 
     def _most_probable(self) -> int:
         """Return the draw with the most probable tiers."""
@@ -229,8 +227,6 @@ class Posterior:
         >>> round(float(bands.low[0, 0]), 3), round(float(bands.high[0, 0]), 3)
         (0.717, 0.742)
         """
-        from tierwise.posterior.bands import bands_of
-
         sizes = self.tiers().sizes
         of_these = self._has_sizes(sizes)
         return bands_of(sizes, self.distance, self.thetas[of_these], level)
@@ -267,10 +263,10 @@ class Posterior:
         return summarise(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the draws as plain values, as in JSON."""
+        """Return everything but the draws as plain values, as in JSON; None stands for NaN."""
         consensus = self.tiers("consensus")
         mistakes = self.mistake_probabilities
-        return {
+        plain = {
             **self._facts,
             **({} if mistakes is None else {"mistake_probability": float(mistakes.mean())}),
             "tiers": plain_tiers(self.tiers()),
@@ -286,6 +282,8 @@ class Posterior:
             ],
             "diagnostics": self.diagnostics().to_dict(),
         }
+        finite: dict[str, Any] = _finite(plain)
+        return finite
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the draws to a netCDF file, which is there whole or not at all."""
@@ -296,9 +294,10 @@ class Posterior:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Posterior:
         """Read what `save` wrote."""
+        from tierwise.posterior.assembly import SCHEMA
         from tierwise.posterior.storage import load
 
-        return cls(load(path))
+        return cls(load(path, SCHEMA))
 
     def __repr__(self) -> str:
         chains, draws = self.data["posterior"]["theta"].shape
@@ -308,3 +307,12 @@ class Posterior:
             f"Posterior({chains} x {draws} draws by {self.method}, {what}, "
             f"{self.distance} distance, theta {low:.3g} to {high:.3g})"
         )
+
+
+def _finite(value: Any) -> Any:
+    """Return a plain value with None in the place of every number that JSON cannot hold."""
+    if isinstance(value, dict):
+        return {name: _finite(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    return plain_number(value) if isinstance(value, float) else value

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.random import RandomSource, spawn_seeds
 from tierwise._util.tasks import run_tasks
-from tierwise.data.counts import (
-    BlockCounts,
-    Counts,
-    block_counts,
-    blocks_are_known,
-    count_open_answers,
-)
+from tierwise.answers.likelihood import source_of
+from tierwise.data.counts import Counts
+from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
-from tierwise.data.scan import RankingScan
-from tierwise.distances.named import get_distance
+from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TierwiseWarning
 from tierwise.model.priors import (
     Beta,
@@ -35,18 +27,18 @@ from tierwise.model.priors import (
 from tierwise.posterior import exact
 from tierwise.posterior.assembly import assemble
 from tierwise.posterior.chain import Schedule, run_chain
-from tierwise.posterior.checkpoint import Checkpoint, identity_of
-from tierwise.posterior.open_target import OpenTarget
-from tierwise.posterior.samplers import facts_of, make_sampler
-from tierwise.posterior.settings import (
+from tierwise.posterior.checkpoint import Checkpoint
+from tierwise.posterior.options import (
     CompletionsMethod,
     PosteriorLikelihood,
     PosteriorMethod,
-    Settings,
+    SamplingOptions,
     ThetaUpdate,
 )
-from tierwise.posterior.sizes_moves import are_connected
-from tierwise.posterior.target import Target, count_once
+from tierwise.posterior.result import Posterior
+from tierwise.posterior.samplers import make_sampler
+from tierwise.posterior.target import Target
+from tierwise.posterior.tiers_moves import are_connected
 from tierwise.tiers.sizes import check_sizes
 
 if TYPE_CHECKING:
@@ -54,10 +46,10 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from tierwise._util.progress import Progress
-    from tierwise.data.rankings import Rankings
+    from tierwise.answers.likelihood import AnswerSource
+    from tierwise.data.scan import RankingScan
     from tierwise.distances.base import Distance
-    from tierwise.posterior.exchange import Auxiliary
-    from tierwise.posterior.result import Posterior
+    from tierwise.posterior.theta_moves import Exchange
 
 # The paper's prior of theta.
 DEFAULT_PRIOR = Gamma(2.0, 2.0)
@@ -76,9 +68,7 @@ def sample_posterior(
     warmup: int | None = None,
     thin: int = 1,
     method: PosteriorMethod = "auto",
-    theta_update: ThetaUpdate = "exact",
-    auxiliary: Auxiliary = "exact",
-    auxiliary_steps: int = 200,
+    theta_update: ThetaUpdate | Exchange = "exact",
     likelihood: PosteriorLikelihood = "exact",
     completions: CompletionsMethod = "auto",
     prior_theta: ThetaPrior | Callable[[Any], Any] = DEFAULT_PRIOR,
@@ -110,10 +100,8 @@ def sample_posterior(
         "auto" is exact where affordable.
     theta_update
         How chains update theta: "exact" draws it from its conditional distribution, "integrated"
-        moves tiers with theta integrated out, "exchange" is the paper's exchange algorithm.
-    auxiliary, auxiliary_steps
-        Where the exchange algorithm takes auxiliary rankings from: "exact" draws, or as in the
-        paper the ends of Metropolis chains ("mcmc") of so many steps, which is approximate.
+        moves tiers with theta integrated out, "exchange" is the paper's exchange algorithm, of
+        which `Exchange` has the options.
     likelihood
         "pseudo" puts the paper's pseudo-likelihood in the place of the likelihood.
     completions
@@ -158,38 +146,38 @@ def sample_posterior(
     [0.51, 0.56]
     """
     watch = Stopwatch()
-    measure = get_distance(distance)
-    settings = Settings(
-        sizes=None if sizes is None else check_sizes(sizes, len(data.items)),
-        distance=measure.name,
+    known = check_data(data, "sample_posterior", Rankings, Counts, Preferences)
+    source = source_of(known, distance)
+    n_items = len(source.items)
+    options = SamplingOptions(
+        sizes=None if sizes is None else check_sizes(sizes, n_items),
+        distance=source.distance.name,
         chains=chains,
         draws=draws,
         warmup=warmup,
         thin=thin,
         method=method,
         theta_update=theta_update,
-        auxiliary=auxiliary,
-        auxiliary_steps=auxiliary_steps,
         likelihood=likelihood,
         completions=completions,
         prior_theta=prior_theta,
         prior_sizes=prior_sizes,
         prior_mistakes=prior_mistakes,
     )
-    if isinstance(data, RankingScan):
-        data = data.condensed()
-    is_open = _is_open(data, settings)
-    settings = _settled(settings, len(data.items), is_open=is_open)
-    _refuse_islands(settings)
-    target = _target(data, settings, measure, is_open=is_open)
-    log_prior_of_sizes(prior_sizes, settings.sizes or (1,) * len(data.items))
+    log_prior_of_sizes(prior_sizes, options.sizes or (1,) * n_items)  # refuses what is no prior
+    options.refuse_too_many_draws(n_items)
+    options = _settled(options, source)
+    _refuse_islands(options)
     place = None if checkpoint is None else Checkpoint(Path(checkpoint))
     if place is None:
         seeds = spawn_seeds(rng, chains)
     else:
-        seeds = place.seeds(_identity(settings, target), rng, chains)
-    sampler = make_sampler(settings, target, data)
-    schedule = Schedule(draws, settings.default_warmup, thin)
+        identity = {"data": known.fingerprint(), **options.identity(n_items)}
+        seeds = place.seeds(identity, rng, chains)
+    counted = source.counted() if options.likelihood == "exact" else source
+    target = Target(counted, as_theta_prior(prior_theta), prior_sizes)
+    sampler = make_sampler(options, target)
+    schedule = Schedule(draws, options.warmup_or_default, options.thin)
     # Chains that run one after the other tell how far they are; others only when they are done.
     one_by_one = workers in (None, 1)
     traces = run_tasks(
@@ -198,7 +186,7 @@ def sample_posterior(
             (
                 number,
                 target,
-                settings.sizes,
+                options.sizes,
                 sampler,
                 schedule,
                 seed,
@@ -211,44 +199,48 @@ def sample_posterior(
         workers=workers,
         progress="off" if one_by_one else progress,
     )
-    posterior = assemble(
-        traces,
-        data.items,
-        settings,
-        facts_of(sampler),
-        data.n_rankings,
-        watch.provenance(rng),
+    posterior = Posterior(
+        assemble(
+            traces,
+            source.items,
+            options,
+            sampler.facts(),
+            source.n_rankings,
+            watch.provenance(rng),
+        )
     )
-    _warn(posterior, target, settings)
+    _warn(posterior, target, options)
     return posterior
 
 
-def _is_open(data: Rankings | Counts | Preferences, settings: Settings) -> bool:
-    """Tell whether the answers leave open which items lie in which block."""
-    sizes = settings.sizes
-    if (
-        isinstance(data, Counts)
-        or count_open_answers(data) == 0
-        or (sizes and blocks_are_known(data, sizes))
-    ):
-        if settings.completions != "auto":
+def _settled(options: SamplingOptions, source: AnswerSource) -> SamplingOptions:
+    """Settle what was left to "auto", and refuse what does not go with these answers."""
+    n_items, n_draws = len(source.items), options.chains * options.draws
+    if not source.is_known(options.sizes or (1,) * n_items):
+        if options.needs_chain or options.method == "exact":
             raise InputError(
-                "these answers leave no doubt about their blocks, so that there is nothing to "
-                "complete: leave out completions"
+                "these answers leave open which items lie in which tier-sized block: leave method, "
+                "theta_update and likelihood as they are"
             )
-        return False
-    if settings.needs_chain or settings.method == "exact":
+        return options.settled("mcmc")
+    if options.completions != "auto":
         raise InputError(
-            "these answers leave open which items lie in which tier-sized block: leave method, "
-            "theta_update and likelihood as they are"
+            "these answers leave no doubt about their blocks, so that there is nothing to "
+            "complete: leave out completions"
         )
-    return True
+    if options.method == "exact":
+        exact.refuse_too_many_steps(options.sizes, n_items, n_draws)
+        return options.settled("exact")
+    affordable = exact.is_affordable(options.sizes, n_items, n_draws, exact.AFFORDABLE_STEPS)
+    if options.method == "auto" and affordable and not options.needs_chain:
+        return options.settled("exact")
+    return options.settled("mcmc")
 
 
-def _refuse_islands(settings: Settings) -> None:
+def _refuse_islands(options: SamplingOptions) -> None:
     """Refuse a prior under which a chain cannot get from some sizes to others."""
-    prior = settings.prior_sizes
-    if settings.sizes is not None or settings.method == "exact" or not isinstance(prior, Mapping):
+    prior = options.prior_sizes
+    if options.sizes is not None or options.method == "exact" or not isinstance(prior, Mapping):
         return
     if not are_connected([sizes for sizes, share in prior.items() if share > 0]):
         raise InputError(
@@ -258,74 +250,21 @@ def _refuse_islands(settings: Settings) -> None:
         )
 
 
-def _target(
-    data: Rankings | Counts | Preferences, settings: Settings, distance: Distance, *, is_open: bool
-) -> Target:
-    """Put together what the chains draw from."""
-    priors = (as_theta_prior(settings.prior_theta), settings.prior_sizes)
-    if isinstance(data, Preferences) or (is_open and not isinstance(data, Counts)):
-        return OpenTarget(data, distance, *priors)
-    counts = count_once(data) if settings.sizes is None else block_counts(data, settings.sizes)
-    return Target(counts, distance, *priors)
-
-
-def _settled(settings: Settings, n_items: int, *, is_open: bool) -> Settings:
-    """Settle what was left to "auto"."""
-    n_draws = settings.chains * settings.draws
-    method: PosteriorMethod = "mcmc" if is_open else settings.method
-    if method == "exact":
-        exact.refuse_too_many_steps(settings.sizes, n_items, n_draws)
-    if method == "auto":
-        affordable = exact.is_affordable(settings.sizes, n_items, n_draws, exact.AFFORDABLE_STEPS)
-        method = "exact" if affordable and not settings.needs_chain else "mcmc"
-    if method == "exact":
-        # Independent draws need neither warm-up nor thinning.
-        return replace(settings, method="exact", warmup=0, thin=1)
-    return replace(settings, method="mcmc", warmup=settings.default_warmup)
-
-
-def _identity(settings: Settings, target: Target) -> str:
-    """Return what tells one run from another, priors included."""
-    thetas = np.geomspace(1e-6, 1e3, 50)
-    n_items = target.n_items
-    some_sizes = [(n_items,), (1,) * n_items, (1, n_items - 1), (n_items - 1, 1)]
-    plain = replace(settings, prior_theta=Gamma(), prior_sizes="uniform")
-    return identity_of(
-        target.data.items,
-        *_arrays(target.data),
-        plain,
-        target.prior_theta.log_density(thetas),
-        [log_prior_of_sizes(target.prior_sizes, sizes) for sizes in some_sizes if min(sizes) > 0],
-        sorted(target.prior_sizes.items()) if isinstance(target.prior_sizes, Mapping) else None,
-    )
-
-
-def _arrays(data: Rankings | Counts | BlockCounts | Preferences) -> list[np.ndarray[Any, Any]]:
-    """Return what there is to know about the rankings."""
-    if isinstance(data, Preferences):
-        return [data.closure]
-    if isinstance(data, BlockCounts):
-        return [data.membership, data.precedence]
-    if isinstance(data, Counts):
-        return [data.joint]
-    return [data.patterns, data.pattern_weights]
-
-
-def _warn(posterior: Posterior, target: Target, settings: Settings) -> None:
+def _warn(posterior: Posterior, target: Target, options: SamplingOptions) -> None:
     """Tell the user what to be careful with."""
-    if settings.method == "mcmc":
+    if options.method == "mcmc":
         for problem in posterior.diagnostics().problems:
             warnings.warn(problem, TierwiseWarning, stacklevel=3)
-    if settings.sizes is None or settings.theta_update == "exchange":
+    if options.sizes is None or options.exchange is not None:
         return
-    if settings.likelihood == "pseudo":
+    if options.likelihood == "pseudo":
         return
-    sized = target.at(settings.sizes)
+    sized = target.at(options.sizes)
     estimate = sized.partition.log_value(float(posterior.thetas.mean()))
-    error = sized.n_rankings * estimate.standard_error
+    error = target.n_rankings * estimate.standard_error
     if error > _MOST_ERROR:
         warnings.warn(
-            f"the partition function of sizes {settings.sizes} is estimated, which gives the "
+            f"the partition function of sizes {options.sizes} is estimated, which gives the "
             f"log-likelihood a standard error of {error:.2g}: theta may be shifted, while tiers "
             "given theta are right; sizes for which partition_function is exact avoid this",
             TierwiseWarning,

@@ -1,96 +1,116 @@
-"""What one iteration of a chain does, by what was asked for."""
+"""Which sampler does what was asked for: a file that only assembles.
+
+Where sizes are open, tiers move given theta, then tiers and sizes move with theta integrated out,
+and then theta is drawn given both: a partially collapsed Gibbs sampler (van Dyk and Park, Partially
+Collapsed Gibbs Samplers, Journal of the American Statistical Association 103, 2008). It is correct
+in this order only: the move that integrates theta out leaves a theta behind that does not belong to
+its tiers, so the draw of theta must be the next move.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tierwise.data.preferences import Preferences
-from tierwise.posterior import exact
+from tierwise.fitting.pseudo import PseudoLikelihood
 from tierwise.posterior.augmented import Augmented
-from tierwise.posterior.chain import Moves
-from tierwise.posterior.exchange import ExchangeTheta
-from tierwise.posterior.integrated import IntegratedWalk
-from tierwise.posterior.moves import DrawTheta, SwitchTiers
-from tierwise.posterior.open_target import OpenTarget
-from tierwise.posterior.pseudo import PseudoLikelihood, PseudoSwitchTiers, PseudoTheta
-from tierwise.posterior.sizes_moves import ChangeSizes
-from tierwise.posterior.summed_moves import ChangeOpenSizes, SwitchOpenTiers, WalkTheta
-from tierwise.posterior.weights import tabulate_weights
+from tierwise.posterior.chain import Cycle
+from tierwise.posterior.collapsed import CollapsedWalk, tabulate_weights
+from tierwise.posterior.exact import ExactPosterior
+from tierwise.posterior.theta_moves import DrawTheta, ExchangeTheta, WalkTheta
+from tierwise.posterior.tiers_moves import (
+    ChangeObservedSizes,
+    ChangeSizes,
+    SwitchObservedTiers,
+    SwitchTiers,
+)
 
 if TYPE_CHECKING:
-    from tierwise.data.counts import Counts
-    from tierwise.data.rankings import Rankings
+    import numpy as np
+    from numpy.typing import NDArray
+
     from tierwise.posterior.chain import Sampler
-    from tierwise.posterior.settings import Settings
-    from tierwise.posterior.state import Move
+    from tierwise.posterior.options import SamplingOptions
     from tierwise.posterior.target import Target
+    from tierwise.tiers.sizes import Sizes
 
 # Labels an iteration tries to switch, for each item: cheap beside the rest of an iteration.
-_SWITCHES_PER_ITEM = 3
+SWITCHES_PER_ITEM = 3
 _SPLITS_AND_MERGES = 4
 # Where each step goes through all answers.
 _SPLITS_AND_MERGES_OF_ANSWERS = 2
+_STEPS_OF_THETA = 3
 
 
-def make_sampler(
-    settings: Settings, target: Target, data: Rankings | Counts | Preferences
-) -> Sampler:
+def make_sampler(options: SamplingOptions, target: Target) -> Sampler:
     """Say what one iteration does.
 
     Parameters
     ----------
-    settings
+    options
         What was asked for.
     target
         What to draw from.
-    data
-        The rankings.
     """
-    if isinstance(target, OpenTarget):
-        return _sampler_of_answers(settings, target)
-    sizes, warmup = settings.sizes, settings.default_warmup
-    n_switches = _SWITCHES_PER_ITEM * target.n_items
-    if settings.method == "exact":
-        return Moves((exact.ExactPosterior.of(target, sizes),))
-    if settings.likelihood == "pseudo":
-        pseudo = PseudoLikelihood.of(data)
-        switch = PseudoSwitchTiers(target, pseudo, target.n_items)
-        return Moves((switch, PseudoTheta(target, pseudo, warmup)))
+    if not target.source.is_known(options.sizes or (1,) * target.n_items):
+        return _of_open_answers(options, target)
+    return _of_known_answers(options, target)
+
+
+def _of_known_answers(options: SamplingOptions, target: Target) -> Sampler:
+    """Draw exactly where that was asked for; else let tiers and theta move in turn."""
+    sizes = options.sizes
+    if options.method == "exact":
+        exact = ExactPosterior.of(target, sizes)
+        return Cycle((exact,), exact.facts())
+    switch = SwitchTiers(target, SWITCHES_PER_ITEM * target.n_items)
     if sizes is None:
         change = ChangeSizes(target, target.n_items, _SPLITS_AND_MERGES)
-        return Moves((SwitchTiers(target, n_switches), change, DrawTheta(target)))
-    if settings.theta_update == "integrated":
+        return Cycle((switch, change, DrawTheta(target)))
+    if options.likelihood == "pseudo":
+        return _of_pseudo_likelihood(options, target, sizes)
+    if options.theta_update == "integrated":
         sized = target.at(sizes)
-        return IntegratedWalk(sized, tabulate_weights(sized), n_switches)
-    draw: Move = DrawTheta(target)
-    if settings.theta_update == "exchange":
-        draw = ExchangeTheta(target, settings.auxiliary, settings.auxiliary_steps, warmup)
-    return Moves((SwitchTiers(target, n_switches), draw))
+        return CollapsedWalk(sized, tabulate_weights(sized), switch.n_steps)
+    if options.exchange is not None:
+        return Cycle((switch, ExchangeTheta(target, options.exchange, options.warmup_or_default)))
+    return Cycle((switch, DrawTheta(target)))
 
 
-def _sampler_of_answers(settings: Settings, target: OpenTarget) -> Sampler:
+def _of_open_answers(options: SamplingOptions, target: Target) -> Sampler:
     """Sum over the completions of answers where that is possible, else draw them."""
-    sizes = settings.sizes
-    if settings.completions != "auto":
-        return Augmented(target, sizes, settings.completions, settings.prior_mistakes)
-    if not target.can_be_summed(sizes):
-        return Augmented(target, sizes, "reinsert", settings.prior_mistakes)
-    switch = SwitchOpenTiers(target, max(target.n_items // 2, 2))
-    walk = WalkTheta(target, settings.default_warmup)
+    sizes = options.sizes
+    if options.completions != "auto":
+        return Augmented(target, sizes, options.completions, options.prior_mistakes)
+    if not target.source.can_be_summed(sizes):
+        return Augmented(target, sizes, "reinsert", options.prior_mistakes)
+    switch = SwitchObservedTiers(target.observed, max(target.n_items // 2, 2))
+    walk = WalkTheta(target, target.observed, options.warmup_or_default, _STEPS_OF_THETA)
+    known = {"completions": "summed over", "pairwise": target.source.pairwise}
     if sizes is not None:
-        return Moves((switch, walk))
-    change = ChangeOpenSizes(target, target.n_items, _SPLITS_AND_MERGES_OF_ANSWERS)
-    return Moves((switch, change, walk))
+        return Cycle((switch, walk), known)
+    change = ChangeObservedSizes(target, target.n_items, _SPLITS_AND_MERGES_OF_ANSWERS)
+    return Cycle((switch, change, walk), known)
 
 
-def facts_of(sampler: Sampler) -> dict[str, Any]:
-    """Return what is known without looking at draws."""
-    if isinstance(sampler, Augmented):
-        pairwise = isinstance(sampler.target.said, Preferences)
-        return {"completions": f"drawn by {sampler.proposal}", "pairwise": pairwise}
-    if isinstance(sampler, Moves) and isinstance(sampler.moves[0], SwitchOpenTiers):
-        pairwise = isinstance(sampler.moves[0].target.said, Preferences)
-        return {"completions": "summed over", "pairwise": pairwise}
-    if isinstance(sampler, Moves) and isinstance(sampler.moves[0], exact.ExactPosterior):
-        return sampler.moves[0].facts()
-    return {}
+def _of_pseudo_likelihood(options: SamplingOptions, target: Target, sizes: Sizes) -> Sampler:
+    source = target.source
+    pseudo = PseudoLikelihood(source.complete_orderings(), source.weights, sizes)
+    observed = _PseudoAnswers(target, pseudo, sizes)
+    switch = SwitchObservedTiers(observed, target.n_items)
+    return Cycle((switch, WalkTheta(target, observed, options.warmup_or_default)))
+
+
+@dataclass(frozen=True, eq=False)
+class _PseudoAnswers:
+    """The pseudo-likelihood in the place of the likelihood."""
+
+    target: Target
+    pseudo: PseudoLikelihood
+    sizes: Sizes
+
+    def value(self, labels: NDArray[np.int64], theta: float) -> float:
+        return self.pseudo.value(labels, theta)
+
+    def distance(self, labels: NDArray[np.int64], theta: float) -> float:  # noqa: ARG002
+        return self.target.at(self.sizes).problem.total(labels)

@@ -1,81 +1,123 @@
-"""Posteriors as netCDF files."""
+"""Draws as netCDF files, which are whole or refused.
+
+A file ends with a checksum of all that comes before, which HDF5 does not mind: so a damaged file is
+told before a library reads it that might crash or never come back.
+"""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tierwise._util.atomic import whole_file
 from tierwise.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
     from xarray import DataTree
 
-FORMAT = 1
+FORMAT = 2
+_MARK = b"\ntierwise sha256 "
+_LENGTH_OF_TRAILER = len(_MARK) + 64
 
 
-# The dimensions of what a file of each kind must hold.
-DIMENSIONS = {
-    "Posterior": {"theta": ("chain", "draw"), "tier": ("chain", "draw", "item")},
-    "MixtureDraws": {
-        "share": ("chain", "draw", "group"),
-        "theta": ("chain", "draw", "group"),
-        "tier": ("chain", "draw", "group", "item"),
-        "log_likelihood": ("chain", "draw"),
-    },
-}
+@dataclass(frozen=True)
+class Schema:
+    """What a tree of draws must hold.
+
+    Attributes
+    ----------
+    what
+        What such a tree is called.
+    variables
+        Dimensions of each variable that must be there, and the kinds of numbers it may hold, by
+        ``group/name``: "f" for floats, "i" for whole numbers.
+    facts
+        Types of what must be known besides.
+    """
+
+    what: str
+    variables: Mapping[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)
+    facts: Mapping[str, tuple[type, ...]] = field(default_factory=dict)
+
+    def problem(self, data: DataTree) -> str | None:
+        """Return what is wrong with a tree, if anything is."""
+        try:
+            facts: Any = json.loads(data.attrs["tierwise"])
+        except (KeyError, TypeError, ValueError):
+            return "its description is missing"
+        for name, types in self.facts.items():
+            if not isinstance(facts, dict) or not isinstance(facts.get(name), types):
+                return f"{name} is missing from its description"
+        sizes: dict[str, int] = {}
+        for path, (dimensions, kinds) in self.variables.items():
+            group, name = path.split("/")
+            if group not in data or name not in data[group]:
+                return f"{name} is missing"
+            values = data[group][name]
+            if values.dims != dimensions or values.dtype.kind not in kinds or values.size == 0:
+                return f"{name} is not what it should be"
+            for dimension, size in values.sizes.items():
+                if sizes.setdefault(str(dimension), size) != size:
+                    return f"{name} has another number of {dimension}s than the rest"
+        return None
 
 
-def save(data: DataTree, path: str | PathLike[str], kind: str = "Posterior") -> None:
+def save(data: DataTree, path: str | PathLike[str]) -> None:
     """Write draws to a file, which is there whole or not at all."""
     versioned = data.copy()
     versioned.attrs["tierwise_format"] = FORMAT
-    versioned.attrs["tierwise_kind"] = kind
     # In memory first: where a disk is full, HDF5 does not raise an error but crashes.
-    content = versioned.to_netcdf(engine="h5netcdf")
+    content = bytes(versioned.to_netcdf(engine="h5netcdf"))
     with whole_file(path) as partial:
-        partial.write_bytes(content)
+        partial.write_bytes(content + _MARK + sha256(content).hexdigest().encode())
 
 
-def load(path: str | PathLike[str], kind: str = "Posterior") -> DataTree:
+def load(path: str | PathLike[str], schema: Schema) -> DataTree:
     """Read draws from a file, or say why that cannot be done."""
     from xarray import open_datatree
 
     source = Path(path)
-    if not source.is_file():
-        raise InputError(f"there is no file {source}: name one that {kind}.save wrote")
+    try:
+        is_file = source.is_file()
+        content = source.read_bytes() if is_file else b""
+    except OSError as error:
+        raise InputError(f"{source} cannot be read: {error.strerror or error}") from None
+    if not is_file:
+        raise InputError(f"there is no file {source}: name one that {schema.what}.save wrote")
+    if not _is_whole(content):
+        raise InputError(
+            f"{source} is damaged, or was changed, or holds no {schema.what.lower()} of this "
+            f"version: name a file that {schema.what}.save wrote"
+        )
     try:
         with open_datatree(source, engine="h5netcdf") as opened:
             data = opened.load()
+        version = int(data.attrs.pop("tierwise_format"))
     except (OSError, ValueError, KeyError, RuntimeError, AttributeError, TypeError):
         raise InputError(
-            f"{source} is damaged, or no netCDF file: name one that {kind}.save wrote"
+            f"{source} is damaged, or no netCDF file: name one that {schema.what}.save wrote"
         ) from None
-    version = data.attrs.pop("tierwise_format", None)
-    if version is None:
-        raise InputError(f"{source} holds no posterior: name a file that {kind}.save wrote")
-    written = data.attrs.pop("tierwise_kind", "Posterior")
-    if written != kind:
-        raise InputError(f"{source} was written by {written}.save, not by {kind}.save")
     if version > FORMAT:
         raise InputError(
-            f"{source} was written by a newer version of tierwise (format {int(version)}, this one "
+            f"{source} was written by a newer version of tierwise (format {version}, this one "
             f"reads up to {FORMAT}): install that version"
         )
-    _check(data, source, kind)
+    problem = schema.problem(data)
+    if problem is not None:
+        raise InputError(
+            f"{source} is damaged, or was not written by {schema.what}.save: parts of the "
+            f"{schema.what.lower()} are missing from it ({problem})"
+        )
     return data
 
 
-def _check(data: DataTree, source: Path, kind: str) -> None:
-    """Refuse a file that opens but does not hold all that a posterior is made of."""
-    try:
-        json.loads(data.attrs["tierwise"])
-        draws = data["posterior"]
-        whole = all(draws[name].dims == wanted for name, wanted in DIMENSIONS[kind].items())
-    except (KeyError, ValueError, TypeError):
-        whole = False
-    if not whole:
-        raise InputError(f"{source} is damaged: parts of the posterior are missing from it")
+def _is_whole(content: bytes) -> bool:
+    """Whether the checksum at the end is that of what comes before."""
+    body, trailer = content[:-_LENGTH_OF_TRAILER], content[-_LENGTH_OF_TRAILER:]
+    return trailer == _MARK + sha256(body).hexdigest().encode()

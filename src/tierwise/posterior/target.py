@@ -1,57 +1,111 @@
-"""What a chain draws from: everything that depends on data and priors, by sizes."""
+"""What a chain draws from: the posterior of tiers and theta, by sizes."""
 
+from __future__ import annotations
+
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tierwise.consensus.problem import Problem, make_problem
-from tierwise.data.counts import MOST_ITEMS_FOR_JOINT_COUNTS, BlockCounts, Counts, block_counts
-from tierwise.data.preferences import Preferences
-from tierwise.data.rankings import Rankings
-from tierwise.distances.base import Costs, Distance
+from tierwise.data.counts import MOST_ITEMS_FOR_JOINT_COUNTS, Counts
 from tierwise.model.priors import SizesPrior, ThetaPrior, log_prior_of_sizes
-from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import partition_function
+from tierwise.partition.interpolated import LogPartition
 from tierwise.theta.density import ThetaGivenDistance
-from tierwise.theta.log_partition import LogPartition
 from tierwise.tiers.sizes import Sizes, log_number_of_tiers
 
-KEPT_SIZES = 2000
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from tierwise.answers.drawn import DrawnCompletions
+    from tierwise.answers.likelihood import AnswerSource, Likelihood
+    from tierwise.distances.base import Costs
+    from tierwise.partition.base import PartitionFunction
+
+_KEPT_SIZES = 2000
 # Where Monte Carlo has to stand in, the same sizes have the same partition function in every chain.
 _SEED = 0
 
 
-@dataclass(frozen=True, eq=False)
-class SizedModel:
-    """What sizes, distance and prior say about theta, whatever the tiers.
+class Observed(Protocol):
+    """The likelihood of tiers and theta given what was observed."""
 
-    Attributes
+    def value(self, labels: NDArray[np.int64], theta: float) -> float:
+        """Log-likelihood."""
+
+    def distance(self, labels: NDArray[np.int64], theta: float) -> float:
+        """Total distance of the answers, on the average where they leave something open."""
+
+
+class Target:
+    """The posterior for tiers of any sizes; what belongs to sizes is made when first asked for.
+
+    Parameters
     ----------
-    sizes, distance
-        Of the model.
-    n_rankings
-        Number of rankings.
-    prior_theta
-        Prior of theta.
+    source
+        The answers.
+    prior_theta, prior_sizes
+        The priors.
     """
 
-    sizes: Sizes
-    distance: Distance
-    n_rankings: float
-    prior_theta: ThetaPrior
+    def __init__(
+        self, source: AnswerSource, prior_theta: ThetaPrior, prior_sizes: SizesPrior
+    ) -> None:
+        self.source = source
+        self.prior_theta = prior_theta
+        self.prior_sizes = prior_sizes
+        self.n_items = len(source.items)
+        self.n_rankings = float(source.n_rankings)
+        self.partition = lru_cache(_KEPT_SIZES)(self._partition)
+        self.theta = lru_cache(_KEPT_SIZES)(self._theta)
+        self.likelihood = lru_cache(_KEPT_SIZES)(self._likelihood)
+        self._use(self._costs)
 
-    @cached_property
-    def partition(self) -> PartitionFunction:
-        """The partition function."""
-        return partition_function(self.sizes, self.distance, rng=_SEED)
+    def _use(self, costs: Callable[[Sizes], Costs]) -> None:
+        """Set where the costs of tiers come from."""
+        self._costs_of = costs
+        self.at = lru_cache(_KEPT_SIZES)(self._at)
 
-    @cached_property
-    def theta(self) -> ThetaGivenDistance:
-        """Theta given the total distance."""
-        return ThetaGivenDistance(LogPartition(self.partition), self.n_rankings, self.prior_theta)
+    def given(self, costs: Callable[[Sizes], Costs]) -> Target:
+        """Return the posterior given other costs; what does not depend on them is shared."""
+        other = copy(self)
+        other._use(costs)
+        return other
+
+    @property
+    def observed(self) -> Observed:
+        """The likelihood of what was observed, summed over the completions of answers."""
+        return SummedAnswers(self)
+
+    def log_prior_of_tiers(self, sizes: Sizes) -> float:
+        """Log prior probability, up to a constant, of each tiers of these sizes."""
+        return log_prior_of_sizes(self.prior_sizes, sizes) - log_number_of_tiers(sizes)
+
+    def _at(self, sizes: Sizes) -> SizedTarget:
+        problem = make_problem(self._costs_of(sizes), sizes)
+        return SizedTarget(self, problem, log_prior_of_sizes(self.prior_sizes, sizes))
+
+    def _costs(self, sizes: Sizes) -> Costs:
+        """Costs of all tiers of these sizes, with all completions of answers equally likely."""
+        return self.likelihood(sizes).costs_at_random()
+
+    def _partition(self, sizes: Sizes) -> PartitionFunction:
+        return partition_function(sizes, self.source.distance, rng=_SEED)
+
+    def _theta(self, sizes: Sizes) -> ThetaGivenDistance:
+        log_partition = LogPartition(self.partition(sizes))
+        return ThetaGivenDistance(log_partition, self.n_rankings, self.prior_theta)
+
+    def _likelihood(self, sizes: Sizes) -> Likelihood:
+        return self.source.at(sizes, partition=self.partition(sizes))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.source, self.prior_theta, self.prior_sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,19 +114,19 @@ class SizedTarget:
 
     Attributes
     ----------
+    target
+        The posterior for tiers of any sizes.
     problem
         Costs of the tiers, laid out for kernels.
-    model
-        What does not depend on the tiers.
-    log_prior
-        Log prior probability of each tiers of these sizes, up to a constant.
+    log_prior_of_sizes
+        Log prior probability of these sizes, up to a constant.
     """
 
+    target: Target
     problem: Problem
-    model: SizedModel
-    log_prior: float
+    log_prior_of_sizes: float
 
-    @property
+    @cached_property
     def sizes(self) -> Sizes:
         """The sizes."""
         return self.problem.sizes
@@ -82,88 +136,73 @@ class SizedTarget:
         """The sizes as the kernels take them."""
         return self.problem.sizes_array
 
-    @property
-    def distance(self) -> Distance:
-        """The distance."""
-        return self.model.distance
-
-    @property
-    def n_rankings(self) -> float:
-        """Number of rankings."""
-        return self.model.n_rankings
-
-    @property
+    @cached_property
     def partition(self) -> PartitionFunction:
         """The partition function."""
-        return self.model.partition
+        return self.target.partition(self.sizes)
 
-    @property
+    @cached_property
     def theta(self) -> ThetaGivenDistance:
         """Theta given the total distance."""
-        return self.model.theta
+        return self.target.theta(self.sizes)
+
+    @cached_property
+    def log_prior(self) -> float:
+        """Log prior probability of each tiers of these sizes, up to a constant."""
+        return self.log_prior_of_sizes - log_number_of_tiers(self.sizes)
 
     def log_posterior(self, total: float) -> float:
         """Log posterior probability, up to a constant, of tiers at a total distance."""
         return self.theta.log_integral(total) + self.log_prior
 
 
-class Target:
-    """The posterior for tiers of any sizes; what belongs to sizes is made when first asked for.
+@dataclass(frozen=True, eq=False)
+class SummedAnswers:
+    """The likelihood of what was observed, summed over the completions of answers."""
+
+    target: Target
+
+    def value(self, labels: NDArray[np.int64], theta: float) -> float:
+        """Log-likelihood."""
+        return float(self._likelihood(labels).value(labels, theta))
+
+    def distance(self, labels: NDArray[np.int64], theta: float) -> float:
+        """Total distance of the answers, on the average over their completions."""
+        return self._likelihood(labels).sums(labels, theta).mean
+
+    def _likelihood(self, labels: NDArray[np.int64]) -> Likelihood:
+        return self.target.likelihood(tuple(np.bincount(labels).tolist()))
+
+
+class CompletedCosts:
+    """Costs of tiers of any sizes given the answers as they are completed at the moment.
 
     Parameters
     ----------
-    data
-        The rankings, or counts of them; block counts where only their sizes are asked for.
-    distance
-        The distance.
-    prior_theta, prior_sizes
-        The priors.
+    drawn
+        The completions.
+    target
+        The posterior, which knows items and distance.
     """
 
-    def __init__(
-        self,
-        data: Rankings | Counts | BlockCounts | Preferences,
-        distance: Distance,
-        prior_theta: ThetaPrior,
-        prior_sizes: SizesPrior,
-    ) -> None:
-        self.data = data
-        self.distance = distance
-        self.prior_theta = prior_theta
-        self.prior_sizes = prior_sizes
-        self.at = lru_cache(KEPT_SIZES)(self._at)
-        self.model = lru_cache(KEPT_SIZES)(self._model)
+    def __init__(self, drawn: DrawnCompletions, target: Target) -> None:
+        self._drawn = drawn
+        self._items = target.source.items
+        self._distance = target.source.distance
 
-    @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return len(self.data.items)
+    def __call__(self, sizes: Sizes) -> Costs:
+        """Return the costs of all tiers of these sizes."""
+        if sizes == self._drawn.sizes:
+            return self._drawn.costs()
+        if self._counts is None:
+            return self._drawn.resized(sizes).costs()
+        return self._distance.costs(self._counts.blocks(sizes))
 
-    def _at(self, sizes: Sizes) -> SizedTarget:
-        problem = make_problem(self._costs(sizes), sizes)
-        return SizedTarget(problem, self.model(sizes), self.log_prior_of_tiers(sizes))
-
-    def _costs(self, sizes: Sizes) -> Costs:
-        """Costs of all tiers of these sizes."""
-        data = self.data
-        if isinstance(data, Preferences):
-            raise TypeError("preferences do not determine blocks")
-        blocks = data if isinstance(data, BlockCounts) else block_counts(data, sizes)
-        return self.distance.costs(blocks)
-
-    def _model(self, sizes: Sizes) -> SizedModel:
-        return SizedModel(sizes, self.distance, float(self.data.n_rankings), self.prior_theta)
-
-    def log_prior_of_tiers(self, sizes: Sizes) -> float:
-        """Log prior probability, up to a constant, of each tiers of these sizes."""
-        return log_prior_of_sizes(self.prior_sizes, sizes) - log_number_of_tiers(sizes)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.data, self.distance, self.prior_theta, self.prior_sizes)
-
-
-def count_once(data: Rankings | Counts) -> Rankings | Counts:
-    """Return joint counts, from which the block counts of any sizes come fast, where they fit."""
-    if isinstance(data, Counts) or len(data.items) > MOST_ITEMS_FOR_JOINT_COUNTS:
-        return data
-    return Counts.of(data)
+    @cached_property
+    def _counts(self) -> Counts | None:
+        """Counts from which those of any sizes follow, where that is less work than counting."""
+        places = self._drawn.places
+        n_rows, n_items = places.shape
+        if n_rows < n_items**2 or n_items > MOST_ITEMS_FOR_JOINT_COUNTS:
+            return None
+        return Counts.of_places(self._items, places, np.ones(n_rows, dtype=np.int64))

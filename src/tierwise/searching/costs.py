@@ -2,12 +2,8 @@
 
 from typing import Literal, TypeAlias
 
-import numpy as np
-
-from tierwise.answers.dispatch import answers_of
+from tierwise.answers.likelihood import AnswerSource
 from tierwise.consensus.subsets import subset_work
-from tierwise.data.preferences import Preferences
-from tierwise.data.rankings import Rankings
 from tierwise.distances.base import Distance
 from tierwise.partition import recursion
 from tierwise.partition.choose import choose_method
@@ -77,16 +73,14 @@ def seconds_of(sizes: Sizes, distance: Distance, depth: Depth) -> float:
     return seconds
 
 
-def seconds_of_answers(
-    data: Rankings | Preferences, sizes: Sizes, distance: Distance, depth: Depth
-) -> float:
+def seconds_of_answers(source: AnswerSource, sizes: Sizes, depth: Depth) -> float:
     """Estimate how long the evaluation of a size vector takes, for answers that leave much open."""
-    if isinstance(data, Preferences) and data.cycles == "keep":
+    if source.votes is not None:
         return _DRAWN_FIT
-    answers = answers_of(data, sizes, distance, np.random.default_rng(0))
-    seconds = _EVALUATIONS_OF_A_FIT * sum(part.seconds for part in answers.exact)
-    if answers.drawn is not None:
-        seconds += _DRAWN_FIT + answers.drawn.places.size * _DRAWN_PLACE
+    likelihood = source.at(sizes)
+    seconds = _EVALUATIONS_OF_A_FIT * likelihood.seconds
+    if likelihood.drawn is not None:
+        seconds += _DRAWN_FIT + likelihood.drawn.places.size * _DRAWN_PLACE
     return seconds if depth != "evidence" else 3.0 * seconds
 
 

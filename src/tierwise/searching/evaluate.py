@@ -10,19 +10,16 @@ from numpy.typing import NDArray
 from tierwise._util.estimate import Estimate
 from tierwise._util.progress import Progress, track
 from tierwise._util.tasks import stream_tasks
+from tierwise.answers.likelihood import AnswerSource
 from tierwise.consensus.find import find_consensus
-from tierwise.data.counts import Counts, Numbers, block_counts, blocks_are_known, count_open_answers
-from tierwise.data.preferences import Preferences
-from tierwise.data.rankings import Rankings
-from tierwise.distances.base import Distance
+from tierwise.evidence.choose import find_log_evidence
 from tierwise.fitting.agreement import agreement_of_counts
-from tierwise.fitting.fit import Settings, Solution, solve_sizes
-from tierwise.model.priors import Gamma
+from tierwise.fitting.solution import Settings, Solution
+from tierwise.fitting.solve import solve
+from tierwise.model.priors import ThetaPrior
 from tierwise.partition.choose import partition_function
 from tierwise.partition.interpolated import for_many_thetas
 from tierwise.searching.costs import DEPTHS, SEARCH_BUDGET, Depth, consensus_method, seconds_of
-from tierwise.searching.evidence import log_evidence
-from tierwise.searching.open_evidence import log_evidence_of_answers
 from tierwise.tiers.sizes import Sizes, log_number_of_tiers
 
 # Work of a batch: long enough to outweigh handing it over, short enough to show progress.
@@ -35,28 +32,17 @@ class Setting:
 
     Attributes
     ----------
-    data
-        Counts where there can be some, else the rankings or preferences.
-    pairs
-        How often each item is above each other.
-    distance
-        The distance.
+    source
+        The answers, counted once for all sizes where that is possible.
     prior_theta
         The prior of theta, for the evidence.
     entropy
         What the seeds of all size vectors are made of.
     """
 
-    data: Rankings | Counts | Preferences
-    pairs: Numbers
-    distance: Distance
-    prior_theta: Gamma
+    source: AnswerSource
+    prior_theta: ThetaPrior
     entropy: int
-
-    @property
-    def open_answers(self) -> int:
-        """Number of distinct answers that agree with several complete orderings."""
-        return count_open_answers(self.data)
 
     def seed(self, sizes: Sizes) -> np.random.SeedSequence:
         """Return the seed of a size vector: the same whenever and wherever it is evaluated."""
@@ -87,20 +73,17 @@ class Evaluation:
 def evaluate_sizes(setting: Setting, sizes: Sizes, depth: Depth) -> Evaluation:
     """Find the best tiers of given sizes and say how good they are."""
     rng = np.random.default_rng(setting.seed(sizes))
-    method = consensus_method(sizes, setting.distance)
-    if (
-        depth == "agreement"
-        and not isinstance(setting.data, Preferences)
-        and setting.open_answers == 0
-    ):
-        costs = setting.distance.costs(block_counts(setting.data, sizes))
+    source = setting.source
+    method = consensus_method(sizes, source.distance)
+    if depth == "agreement" and source.n_open == 0:
+        costs = source.at(sizes).costs_at_random()
         consensus = find_consensus(costs, sizes, method=method, rng=rng)
-        agreement = agreement_of_counts(setting.pairs, consensus.labels).overall
+        agreement = agreement_of_counts(source.pair_counts, consensus.labels).overall
         return Evaluation(sizes, depth, consensus.labels, consensus.optimal, agreement)
     settings = Settings(
         method=method, partition_seed=setting.entropy, partition_budget=SEARCH_BUDGET
     )
-    solution = solve_sizes(setting.data, sizes, setting.distance, settings, rng)
+    solution = solve(source, sizes, settings, rng)
     labels = solution.consensus.labels
     evidence = Estimate(nan, method="none")
     if depth == "evidence":
@@ -110,7 +93,7 @@ def evaluate_sizes(setting: Setting, sizes: Sizes, depth: Depth) -> Evaluation:
         depth=depth,
         labels=labels,
         optimal=solution.consensus.optimal,
-        agreement=agreement_of_counts(setting.pairs, labels).overall,
+        agreement=agreement_of_counts(source.pair_counts, labels).overall,
         theta=solution.theta.value,
         log_likelihood=solution.log_likelihood,
         log_likelihood_error=solution.log_likelihood_error,
@@ -121,17 +104,13 @@ def evaluate_sizes(setting: Setting, sizes: Sizes, depth: Depth) -> Evaluation:
 
 def _evidence(setting: Setting, solution: Solution, rng: np.random.Generator) -> Estimate:
     """Log probability of the data given the sizes; the best tiers are where to look first."""
-    labels, distance = solution.consensus.labels, setting.distance
+    labels, source = solution.consensus.labels, setting.source
+    distance = source.distance
     sizes: Sizes = tuple(np.bincount(labels).tolist())
     partition = for_many_thetas(
         partition_function(sizes, distance, budget=SEARCH_BUDGET, rng=setting.entropy)
     )
-    data = setting.data
-    if isinstance(data, Counts) or blocks_are_known(data, sizes):
-        blocks = block_counts(data, sizes)
-        value = log_evidence(blocks, distance, partition, setting.prior_theta)
-        return Estimate(value, method="recursion")
-    return log_evidence_of_answers(data, distance, partition, setting.prior_theta, labels, rng)
+    return find_log_evidence(source, partition, setting.prior_theta, labels, rng)
 
 
 def evaluate_batch(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> list[Evaluation]:
@@ -187,9 +166,10 @@ def deal(candidates: list[Sizes], setting: Setting, depth: Depth) -> list[list[S
     Every batch is then a fair sample of what is still to come, so that the time left can be told
     from the time taken. Where answers leave something open, each is a batch of its own.
     """
-    if setting.open_answers > 0:
+    if setting.source.n_open > 0:
         return [[sizes] for sizes in candidates]
-    seconds = {sizes: seconds_of(sizes, setting.distance, depth) for sizes in candidates}
+    distance = setting.source.distance
+    seconds = {sizes: seconds_of(sizes, distance, depth) for sizes in candidates}
     n_batches = min(len(candidates), int(sum(seconds.values()) / _SECONDS_OF_A_BATCH) + 1)
     by_work = sorted(candidates, key=seconds.__getitem__, reverse=True)
     return [by_work[first::n_batches] for first in range(n_batches)]

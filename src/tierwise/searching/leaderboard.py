@@ -3,7 +3,7 @@
 from math import exp, hypot, inf, nan
 
 from tierwise._util.types import Item
-from tierwise.fitting.fit import named_tiers
+from tierwise.fitting.solution import named_tiers
 from tierwise.searching.exploration import Exploration
 from tierwise.searching.result import Candidate
 from tierwise.tiers.sizes import Sizes

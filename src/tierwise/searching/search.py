@@ -1,31 +1,27 @@
 """search: which sizes describe the rankings best."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from tierwise._util.progress import Progress
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.random import RandomSource, as_generator, spawn_seeds
-from tierwise.data.counts import (
-    MOST_ITEMS_FOR_JOINT_COUNTS,
-    Counts,
-    count_open_answers,
-    pair_counts,
-)
+from tierwise.answers.likelihood import AnswerSource, source_of
+from tierwise.data.counts import Counts
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.distances.base import Distance
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TierwiseWarning
+from tierwise.evidence.exact import refuse_too_many_tiers
 from tierwise.fitting.fit import fit
-from tierwise.model.priors import Gamma, SizesPrior, log_prior_of_sizes
+from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
 from tierwise.searching.costs import Depth, consensus_method, seconds_of, seconds_of_answers
 from tierwise.searching.criteria import Criterion, Judge
 from tierwise.searching.evaluate import Evaluator, Setting
-from tierwise.searching.evidence import refuse_too_many_tiers
 from tierwise.searching.exhaustive import search_all
 from tierwise.searching.exploration import Exploration
 from tierwise.searching.genetic import evolve
@@ -61,7 +57,7 @@ def search(
     bottom: Iterable[int] | None = None,
     sample_neighbours: int | None = None,
     shortlist: float = 0.25,
-    prior_theta: Gamma = _DEFAULT_PRIOR,
+    prior_theta: ThetaPrior | Callable[[Any], Any] = _DEFAULT_PRIOR,
     prior_sizes: SizesPrior = "uniform",
     workers: int | None = None,
     progress: Progress = "auto",
@@ -108,7 +104,8 @@ def search(
     shortlist
         For "both": the share of sizes that D passes on to I, of those with equally many tiers.
     prior_theta
-        For "evidence": the prior of theta.
+        For "evidence": the prior of theta, a distribution such as ``Gamma(2, 2)``, the default, or
+        a function that gives the log density at theta, up to a constant.
     prior_sizes
         For "evidence": "uniform"; "penalised" (``e`` times less probable with every further tier);
         probabilities by sizes, such as ``{(2, 2): 0.7, (1, 3): 0.3}``, others being impossible; or
@@ -152,13 +149,12 @@ def search(
     if criterion == "evidence":
         log_prior_of_sizes(prior_sizes, beginning)  # refuses what is no prior
         refuse_too_many_tiers(_sizes_of_most_work(space.n_items))
+    source = source_of(data, measure)
     if method == "auto":
-        method = _choose_method(space, measure, judge.depth, data)
+        method = _choose_method(space, judge.depth, source)
     setting = Setting(
-        data=_counted(data),
-        pairs=pair_counts(data),
-        distance=measure,
-        prior_theta=prior_theta,
+        source=source.counted(),
+        prior_theta=as_theta_prior(prior_theta),
         entropy=int(spawn_seeds(rng, 1)[0].generate_state(2).view("uint64")[0]),
     )
     exploration = Exploration(
@@ -211,30 +207,21 @@ def _beginning(space: SizeSpace, start: str | Iterable[int], merging: Merging) -
     return space.nearest(merging.sizes if start == "merging" else merging.sizes_by_size)
 
 
-def _choose_method(
-    space: SizeSpace, distance: Distance, depth: Depth, data: Rankings | Counts | Preferences
-) -> SearchMethod:
+def _choose_method(space: SizeSpace, depth: Depth, source: AnswerSource) -> SearchMethod:
     """Compare all sizes if that is a matter of seconds."""
     if space.n_sizes > _MOST_SIZES:
         return "greedy"
-    if not isinstance(data, Counts) and count_open_answers(data) > 0:
+    if source.n_open > 0:
         some = list(islice(space, 0, None, max(space.n_sizes // _SIZES_TO_JUDGE_BY, 1)))
-        some_seconds = sum(seconds_of_answers(data, sizes, distance, depth) for sizes in some)
+        some_seconds = sum(seconds_of_answers(source, sizes, depth) for sizes in some)
         seconds = some_seconds * space.n_sizes / len(some)
         return "greedy" if seconds > _MOST_SECONDS else "exhaustive"
     seconds = 0.0
     for sizes in space:
-        seconds += seconds_of(sizes, distance, depth)
+        seconds += seconds_of(sizes, source.distance, depth)
         if seconds > _MOST_SECONDS:
             return "greedy"
     return "exhaustive"
-
-
-def _counted(data: Rankings | Counts | Preferences) -> Rankings | Counts | Preferences:
-    """Count the rankings once for all sizes, where that is possible."""
-    if isinstance(data, Counts | Preferences) or not data.is_complete:
-        return data
-    return Counts.of(data) if len(data.items) <= MOST_ITEMS_FOR_JOINT_COUNTS else data
 
 
 def _evaluate_references(exploration: Exploration) -> None:
@@ -272,7 +259,7 @@ def _conclude(
 ) -> Search:
     """Rank what was evaluated, fit the best sizes, and warn of what may be wrong with them."""
     setting, space = exploration.evaluator.setting, exploration.space
-    leaderboard = rank(exploration, setting.data.items)
+    leaderboard = rank(exploration, setting.source.items)
     best = next(candidate.sizes for candidate in leaderboard if candidate.allowed)
     doubtful = doubtful_sizes(exploration, best)
     if interrupted:
@@ -292,10 +279,10 @@ def _conclude(
             stacklevel=3,
         )
     fitted = fit(
-        setting.data,
+        setting.source.data,
         best,
-        setting.distance,
-        method=consensus_method(best, setting.distance),
+        setting.source.distance,
+        method=consensus_method(best, setting.source.distance),
         rng=setting.seed(best),
     )
     return Search(

@@ -1,4 +1,9 @@
-"""Theta given the total distance: its density on a grid that resolves all that matters."""
+"""Theta given the total distance: its density by quadrature, and draws by the inverse CDF.
+
+The density is taken on equidistant points of ``log theta`` that resolve all that matters; its
+integral is the trapezoidal rule, which for such a bump converges exponentially fast (Trefethen and
+Weideman, SIAM Review 56, 2014).
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,16 +17,20 @@ from numpy.typing import NDArray
 from tierwise._kernels.quantiles import grid_quantiles
 from tierwise.errors import InputError
 from tierwise.model.priors import ThetaPrior
-from tierwise.theta.log_partition import LogPartition
 
 _Floats = NDArray[np.float64]
 
 # The grid is in log theta, in which a density that is finite at 0 has no edge there.
 _LEAST, _MOST = log(1e-13), log(1e4)
+# Under a prior that hardly says anything theta may be larger, if all rankings agree; under one that
+# is infinite at 0 it may be smaller.
+_LEAST_EVER, _MOST_EVER = log(1e-300), log(1e30)
 _COARSE_POINTS = 1000
 _FEWEST_POINTS, _MOST_POINTS = 400, 8000
 # Where the log density is this far below its peak, nothing is left.
 _DEPTH = 37.0
+# Below the grid there may be this much, as a logarithm, relative to the peak.
+_DEPTH_BELOW = 23.0
 # The peak, up to this depth, is to have so many points.
 _DEPTH_OF_PEAK, _POINTS_OF_PEAK = 1.0, 60
 # A density that falls to 0 from this height within one step jumps there.
@@ -95,21 +104,21 @@ class ThetaGivenDistance:
 
     Examples
     --------
-    >>> from tierwise.partition.choose import partition_function
     >>> from tierwise.model.priors import Gamma
+    >>> from tierwise.partition.choose import partition_function
+    >>> from tierwise.partition.interpolated import LogPartition
     >>> log_psi = LogPartition(partition_function((1, 1, 1)))
     >>> given = ThetaGivenDistance(log_psi, n_rankings=100, prior=Gamma(2, 2))
     >>> round(given.density(100.0).mean, 4)
     0.5711
     """
 
-    def __init__(self, log_partition: LogPartition, n_rankings: float, prior: ThetaPrior) -> None:
+    def __init__(
+        self, log_partition: Callable[[_Floats], _Floats], n_rankings: float, prior: ThetaPrior
+    ) -> None:
         self._log_partition = log_partition
         self._n_rankings = float(n_rankings)
         self._prior = prior
-        self._coarse = np.linspace(_LEAST, _MOST, _COARSE_POINTS)
-        self._coarse_thetas = np.exp(self._coarse)
-        self._coarse_values = self._log_weights(self._coarse)
         self.density: Callable[[float], ThetaDensity] = lru_cache(_KEPT_DENSITIES)(self._density)
         self.log_integral: Callable[[float], float] = lru_cache(_KEPT_INTEGRALS)(self._log_integral)
 
@@ -117,8 +126,25 @@ class ThetaGivenDistance:
         """Log density of ``log theta``, up to a constant, were the total distance 0."""
         thetas = np.exp(log_thetas)
         log_likelihood = -self._n_rankings * self._log_partition(thetas)
-        weights: _Floats = log_likelihood + self._prior.log_density(thetas) + log_thetas
+        # Far out a prior may be zero because its logarithm overflows.
+        with np.errstate(over="ignore"):
+            log_prior = self._prior.log_density(thetas)
+        weights: _Floats = log_likelihood + log_prior + log_thetas
         return weights
+
+    @cached_property
+    def _coarse(self) -> tuple[_Floats, _Floats, _Floats]:
+        """Points that are looked at first, their thetas, and the log density at distance 0."""
+        return self._laid_out(np.linspace(_LEAST, _MOST, _COARSE_POINTS))
+
+    @cached_property
+    def _widest(self) -> tuple[_Floats, _Floats, _Floats]:
+        """The same for all thetas that are ever looked at."""
+        step = (_MOST - _LEAST) / (_COARSE_POINTS - 1)
+        return self._laid_out(np.arange(_LEAST_EVER, _MOST_EVER, step))
+
+    def _laid_out(self, grid: _Floats) -> tuple[_Floats, _Floats, _Floats]:
+        return grid, np.exp(grid), self._log_weights(grid)
 
     def log_density(self, theta: float, total: float) -> float:
         """Log density of ``log theta``, at a theta, given the total distance."""
@@ -145,7 +171,7 @@ class ThetaGivenDistance:
         log_weight
             By how much they do, at each theta.
         """
-        grid, values = self._resolve(total, _DEPTH + log_lift)
+        grid, values = self._resolve(total, log_lift)
         if log_weight is not None:
             values = values + log_weight(np.exp(grid))
         peak = float(values.max())
@@ -153,31 +179,57 @@ class ThetaGivenDistance:
         step = float(grid[1] - grid[0])
         return ThetaDensity(grid, heights, peak + log(float(heights.sum()) * step))
 
-    def _resolve(self, total: float, left_depth: float) -> tuple[_Floats, _Floats]:
+    def range(self, total: float, log_lift: float) -> tuple[float, float]:
+        """Return the least and the largest theta that matter; see `weighed_density`."""
+        grid, _ = self._resolve(total, log_lift)
+        return exp(float(grid[0])), exp(float(grid[-1]))
+
+    def _resolve(self, total: float, log_lift: float) -> tuple[_Floats, _Floats]:
         """Close in on what matters until its peak is resolved."""
-        grid, thetas, values = self._coarse, self._coarse_thetas, self._coarse_values
-        values = values - total * thetas
+        grid, values = self._first_grid(total, log_lift)
         for _ in range(_MOST_ROUNDS):
-            peak = int(values.argmax())
-            top = float(values[peak])
-            if not np.isfinite(top):
-                raise InputError("no theta is possible under prior_theta and these rankings")
-            n_peak = int((values > top - _DEPTH_OF_PEAK).sum())
-            if grid is not self._coarse and n_peak >= 0.8 * _POINTS_OF_PEAK:
-                break
-            first = int((values[: peak + 1] > top - left_depth).argmax())
-            last = len(values) - 1 - int((values[::-1] > top - _DEPTH).argmax())
-            low, high = max(first - 1, 0), min(last + 1, len(grid) - 1)
-            if high == len(grid) - 1 and grid is self._coarse:
-                raise InputError(
-                    "the posterior of theta does not fall off as theta grows: prior_theta must be "
-                    "a density that does, such as Gamma(2, 2)"
-                )
-            wanted = _POINTS_OF_PEAK * (high - low) // n_peak
-            n_points = min(max(wanted, _FEWEST_POINTS), _MOST_POINTS)
-            grid = np.linspace(grid[low], grid[high], n_points)
+            grid = _closer_grid(grid, values, _DEPTH + log_lift)
             values = self._log_weights(grid) - total * np.exp(grid)
+            if _points_of_peak(values) >= 0.8 * _POINTS_OF_PEAK:
+                break
+        return grid, values
+
+    def _first_grid(self, total: float, log_lift: float) -> tuple[_Floats, _Floats]:
+        """Return a grid that holds all that matters, and the log density there."""
+        grid, thetas, weights = self._coarse
+        values = weights - total * thetas
+        starts_low = values[0] <= values.max() - _DEPTH_BELOW - log_lift
+        if not (starts_low and _falls_off(values)):
+            grid, thetas, weights = self._widest
+            values = weights - total * thetas
+        if not np.isfinite(values.max()):
+            raise InputError("no theta is possible under prior_theta and these rankings")
+        if not _falls_off(values):
+            raise InputError(
+                "the posterior of theta does not fall off as theta grows: prior_theta must be "
+                "a density that does, such as Gamma(2, 2)"
+            )
         return grid, values
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._log_partition, self._n_rankings, self._prior)
+
+
+def _falls_off(values: _Floats) -> bool:
+    """Whether nothing is left at the upper end of a grid."""
+    return bool((values[-2:] <= values.max() - _DEPTH).all())
+
+
+def _points_of_peak(values: _Floats) -> int:
+    return int((values > values.max() - _DEPTH_OF_PEAK).sum())
+
+
+def _closer_grid(grid: _Floats, values: _Floats, left_depth: float) -> _Floats:
+    """Return a grid of what is within a depth of the peak, fine enough for the peak."""
+    peak = int(values.argmax())
+    top = float(values[peak])
+    first = int((values[: peak + 1] > top - left_depth).argmax())
+    last = len(values) - 1 - int((values[::-1] > top - _DEPTH).argmax())
+    low, high = max(first - 1, 0), min(last + 1, len(grid) - 1)
+    wanted = _POINTS_OF_PEAK * (high - low) // _points_of_peak(values)
+    return np.linspace(grid[low], grid[high], min(max(wanted, _FEWEST_POINTS), _MOST_POINTS))

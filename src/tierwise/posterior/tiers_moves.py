@@ -1,27 +1,101 @@
-"""Moves between tiers of different sizes."""
+"""Moves of tiers: Metropolis over ordered partitions, of given sizes and between sizes.
+
+Within given sizes items trade tiers. Between sizes an item is taken out and put anywhere, and tiers
+are split and merged, which is corrected for the number of ways there and back (as in Green,
+Reversible jump Markov chain Monte Carlo, Biometrika 82, 1995).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import exp, log, log1p
+from math import exp, log, log1p, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from tierwise._kernels.chains import switch_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from tierwise.posterior.state import State
-    from tierwise.posterior.target import Target
+    from tierwise.posterior.chain import State
+    from tierwise.posterior.target import Observed, Target
     from tierwise.tiers.sizes import Sizes
 
 
 @dataclass(frozen=True)
+class SwitchTiers:
+    """Let items trade tiers given theta: two of neighbouring tiers, any two, or any three."""
+
+    target: Target
+    n_steps: int
+
+    def __call__(self, state: State, rng: np.random.Generator) -> State:
+        """Try a number of switches."""
+        sized = self.target.at(state.sizes)
+        labels = state.labels.copy()
+        nothing = np.zeros(1)
+        total, n_accepted = switch_labels(
+            labels,
+            sized.sizes_array,
+            sized.problem.linear,
+            sized.problem.pairs,
+            sized.problem.pairs_transposed,
+            nothing,
+            nothing,
+            np.array([-state.theta]),
+            self.n_steps,
+            rng,
+        )
+        return state._replace(labels=labels, total=total, accepted_tiers=n_accepted / self.n_steps)
+
+
+@dataclass(frozen=True)
+class SwitchObservedTiers:
+    """Let items trade tiers given theta, by the likelihood of what was observed."""
+
+    observed: Observed
+    n_steps: int
+
+    def __call__(self, state: State, rng: np.random.Generator) -> State:
+        """Try a number of switches."""
+        labels = state.labels
+        current = self.observed.value(labels, state.theta)
+        n_accepted = 0
+        for _ in range(self.n_steps):
+            proposed = _switched(labels, rng)
+            value = self.observed.value(proposed, state.theta)
+            if rng.random() < exp(min(value - current, 0.0)):
+                labels, current = proposed, value
+                n_accepted += 1
+        return state._replace(labels=labels, accepted_tiers=n_accepted / self.n_steps)
+
+
+def _switched(labels: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Let two items of neighbouring tiers trade places, or any number of items."""
+    proposed = labels.copy()
+    if rng.random() < 0.5 and labels.max() > 0:
+        upper = int(rng.integers(labels.max()))
+        first = rng.choice(np.flatnonzero(labels == upper))
+        second = rng.choice(np.flatnonzero(labels == upper + 1))
+        switched = np.array([first, second])
+    else:
+        # Sometimes many at once: small steps do not leave a mode far from the best one.
+        switched = rng.permutation(len(labels))[: int(rng.integers(2, max(len(labels), 2) + 1))]
+    proposed[switched] = labels[np.roll(switched, 1)]
+    return proposed
+
+
+@dataclass(frozen=True)
 class ChangeSizes:
-    """Move items to other tiers, new ones included, and split and merge tiers."""
+    """Move items to other tiers, new ones included, split and merge; theta is integrated out.
+
+    After this the theta of the state is not one that was drawn given its tiers: a draw of theta
+    must follow before any move that is made given theta.
+    """
 
     target: Target
     n_relocations: int
@@ -71,6 +145,17 @@ class ChangeSizes:
             labels=labels, sizes=sizes, total=total, log_posterior=log_posterior
         )
         return proposed, True
+
+
+class ChangeObservedSizes(ChangeSizes):
+    """Move items, split and merge tiers given theta, by the likelihood of what was observed."""
+
+    def _evaluate(
+        self, labels: NDArray[np.int64], sizes: Sizes, theta: float
+    ) -> tuple[float, float]:
+        """Return log posterior of tiers given theta; their distance is known on average only."""
+        log_likelihood = self.target.observed.value(labels, theta)
+        return nan, log_likelihood + self.target.log_prior_of_tiers(sizes)
 
 
 def relocate(

@@ -9,10 +9,10 @@ import pytest
 import tierwise as tw
 from tests.reference import DISTANCES as NAIVE_DISTANCES
 from tests.reference_incomplete import completions, pairs_of_groups
-from tierwise.distances.named import get_distance
+from tierwise.answers.likelihood import source_of
+from tierwise.evidence.chib import estimate_log_evidence
+from tierwise.evidence.choose import find_log_evidence
 from tierwise.partition.choose import partition_function
-from tierwise.searching.chib import estimate_log_evidence
-from tierwise.searching.open_evidence import log_evidence_of_answers
 
 ROWS = [["a"], ["b", "a"], ["a", "c"], ["a", "b"], ["c", "a"], ["a", "d"]]
 PAIRS = {"Ann": [("a", "b"), ("b", "c")], "Bob": [("a", "d")], "Cid": [("d", "c"), ("a", "c")]}
@@ -96,11 +96,10 @@ def best_labels(data, sizes, distance="kendall"):
 @pytest.mark.parametrize("distance", ["kendall", "hamming"])
 @pytest.mark.parametrize("sizes", [(1, 3), (2, 2), (1, 2, 1), (1, 1, 1, 1)])
 def test_all_tiers_and_completions_are_summed_over(kind, distance, sizes):
-    data, measure = data_of(kind), get_distance(distance)
-    found = log_evidence_of_answers(
-        data,
-        measure,
-        partition_function(sizes, measure),
+    data = data_of(kind)
+    found = find_log_evidence(
+        source_of(data, distance),
+        partition_function(sizes, distance),
         tw.Gamma(3, 1),
         best_labels(data, sizes, distance),
         np.random.default_rng(0),
@@ -114,8 +113,8 @@ def test_all_tiers_and_completions_are_summed_over(kind, distance, sizes):
 def test_an_estimate_is_as_good_as_it_says(kind, sizes):
     data = data_of(kind)
     found = estimate_log_evidence(
-        data,
-        get_distance("kendall"),
+        source_of(data, "kendall"),
+        partition_function(sizes),
         tw.Gamma(2, 2),
         best_labels(data, sizes),
         np.random.default_rng(5),
@@ -128,9 +127,8 @@ def test_an_estimate_is_as_good_as_it_says(kind, sizes):
 @pytest.mark.parametrize("sizes", [(1, 3), (2, 1, 1)])
 def test_mistaken_answers_have_an_evidence(sizes):
     votes = tw.Preferences(VOTES, items="abcd", cycles="keep")
-    found = log_evidence_of_answers(
-        votes,
-        get_distance("kendall"),
+    found = find_log_evidence(
+        source_of(votes, "kendall"),
         partition_function(sizes),
         tw.Gamma(2, 2),
         best_labels(votes, sizes),

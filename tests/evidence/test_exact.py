@@ -8,20 +8,15 @@ from hypothesis import strategies as st
 import tierwise as tw
 from tests import reference_structure as naive
 from tierwise import Rankings, TooLargeError
-from tierwise.data.counts import block_counts
-from tierwise.distances.named import get_distance
+from tierwise.answers.likelihood import source_of
+from tierwise.evidence.exact import log_evidence, refuse_too_many_tiers
 from tierwise.model.priors import Gamma
-from tierwise.partition.choose import partition_function
-from tierwise.searching.evidence import log_evidence
 
 DISTANCES = ("kendall", "hamming", "footrule", "spearman")
 
 
 def evidence_of(rankings, sizes, distance, prior=None):
-    measure = get_distance(distance)
-    return log_evidence(
-        block_counts(rankings, sizes), measure, partition_function(sizes, measure), prior
-    )
+    return log_evidence(source_of(rankings, distance).at(sizes), prior or Gamma(2, 2))
 
 
 def noisy_orderings(seed, n_items, n_rankings, noise=0.5):
@@ -122,3 +117,34 @@ def test_too_many_items_are_refused_before_work_begins():
     rankings = Rankings.from_orderings([list(range(24))])
     with pytest.raises(TooLargeError, match="likelihood"):
         evidence_of(rankings, (8, 8, 8), "kendall")
+
+
+@pytest.mark.parametrize("kind", ["known", "open"])
+def test_a_prior_may_be_a_function(kind):
+    rows = [["a", "b", "c", "d"], ["b", "a", "c", "d"], ["a", "c", "b", "d"]]
+    if kind == "open":
+        rows = [["a"], ["b", "a"], ["a", "c"]]
+    data = Rankings.from_orderings(rows, items="abcd", unranked="anywhere")
+    options = {"criterion": "evidence", "progress": "off", "rng": 1}
+    named = tw.search(data, prior_theta=Gamma(3, 1), **options)
+    given = tw.search(data, prior_theta=lambda theta: 2 * np.log(theta) - theta, **options)
+    for sizes, probability in named.probabilities.items():
+        assert given.probabilities[sizes] == pytest.approx(probability, abs=1e-9)
+
+
+def test_the_posterior_tells_the_same_evidence():
+    top = Rankings.from_orderings([["a"], ["b"], ["a"]], items="abc", unranked="below")
+    posterior = tw.sample_posterior(top, (1, 2), draws=10, chains=1, rng=1)
+    assert posterior.log_evidence == pytest.approx(evidence_of(top, (1, 2), "kendall"), abs=1e-12)
+    for distance, sizes in [("kendall", (2, 2)), ("hamming", (1, 3)), ("footrule", (1, 2, 1))]:
+        rankings = rankings_of(noisy_orderings(4, 4, 9))
+        posterior = tw.sample_posterior(rankings, sizes, distance, draws=1, rng=1)
+        wanted = naive.log_evidence(noisy_orderings(4, 4, 9), [1] * 9, sizes, distance)
+        assert posterior.log_evidence == pytest.approx(wanted, abs=1e-8)
+
+
+def test_nineteen_items_are_within_reach_and_the_message_says_so():
+    # Three equal tiers are the most work.
+    refuse_too_many_tiers((6, 7, 6))
+    with pytest.raises(TooLargeError, match="about 19 items"):
+        refuse_too_many_tiers((6, 8, 6))

@@ -1,13 +1,17 @@
-"""The tiers that disagree least, on average, with the tiers that were drawn."""
+"""Estimates from draws: the tiers of least expected disagreement, and bands of probabilities."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise._util.checks import check_level
 from tierwise.consensus.find import find_consensus
 from tierwise.distances.base import Costs
+from tierwise.model.clustered_mallows import ClusteredMallows
+from tierwise.tiers.ordered_partition import Tiers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,6 +20,8 @@ if TYPE_CHECKING:
 
 # Distinct draws that are tried as a start, the most frequent first.
 _MOST_STARTS = 50
+# Thetas, equally probable, at which the probabilities are computed.
+_N_THETAS = 201
 
 
 def share_above(labels: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -83,3 +89,42 @@ def _with_item_elsewhere(labels: NDArray[np.int64], item: int) -> list[NDArray[n
         moved[item] = place
         candidates.append(np.unique(moved, return_inverse=True)[1].astype(np.int64))
     return candidates
+
+
+@dataclass(frozen=True, eq=False)
+class RankTierBands:
+    """How likely each place is to hold an item of each tier, with credible bands.
+
+    Attributes
+    ----------
+    sizes
+        Sizes of the tiers.
+    level
+        Probability that a value lies in its band.
+    mean, low, high
+        ``[place, tier]``, both counted from 0: posterior mean, and the ends of the band.
+    """
+
+    sizes: Sizes
+    level: float
+    mean: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+def bands_of(
+    sizes: Sizes, distance: str, thetas: NDArray[np.float64], level: float
+) -> RankTierBands:
+    """Compute the probabilities at quantiles of theta, and take quantiles of them."""
+    check_level(level)
+    tiers = Tiers.from_sizes(sizes, range(sum(sizes)))
+    shares = (np.arange(_N_THETAS) + 0.5) / _N_THETAS
+    values = np.stack(
+        [
+            ClusteredMallows(tiers, theta, distance).rank_tier_probabilities().probabilities
+            for theta in np.quantile(thetas, shares).tolist()
+        ]
+    )
+    tail = (1 - level) / 2
+    low, high = np.quantile(values, [tail, 1 - tail], axis=0, method="hazen")
+    return RankTierBands(sizes, level, values.mean(axis=0), low, high)

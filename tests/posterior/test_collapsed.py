@@ -5,11 +5,11 @@ import pytest
 
 from tests.posterior.small import SIZES, small_target
 from tierwise import Rankings
+from tierwise.answers.likelihood import source_of
 from tierwise.data.counts import Counts
-from tierwise.distances.named import get_distance
 from tierwise.model.priors import Gamma
+from tierwise.posterior.collapsed import possible_totals, tabulate_weights
 from tierwise.posterior.target import Target
-from tierwise.posterior.weights import possible_totals, tabulate_weights
 
 
 def random_target(n_items, n_rankings, distance, seed):
@@ -17,7 +17,7 @@ def random_target(n_items, n_rankings, distance, seed):
     rankings = Rankings.from_order_array(
         range(n_items), rng.permuted(np.tile(np.arange(n_items), (n_rankings, 1)), axis=1)
     )
-    return Target(Counts.of(rankings), get_distance(distance), Gamma(2, 2), "uniform")
+    return Target(source_of(Counts.of(rankings), distance), Gamma(2, 2), "uniform")
 
 
 @pytest.mark.parametrize("distance", ["kendall", "hamming", "footrule"])

@@ -1,0 +1,158 @@
+"""Answers that say which items lie in which block: each has one completion, as far as it counts.
+
+Complete rankings are such answers for any sizes. Others are for some: a list of the best ten, if
+the last tier holds all other items. All orderings that agree with such an answer have the same
+blocks, so the same distance, and expected costs are those of the answers as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
+from tierwise._kernels.groups import precedence_of_orderings, units_of_orderings
+from tierwise._kernels.objective import total_cost
+from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_factorials
+from tierwise.data.encoding import sizes_of_groups
+from tierwise.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from tierwise._util.types import Places
+    from tierwise.data.counts import Counts
+    from tierwise.distances.base import Costs, Distance
+    from tierwise.tiers.sizes import Sizes
+
+
+@dataclass(frozen=True, eq=False)
+class KnownRows:
+    """Distinct answers, and what of them is the same for all sizes.
+
+    Attributes
+    ----------
+    first
+        First place of the tied group of each item.
+    """
+
+    first: Places
+
+    @cached_property
+    def orderings(self) -> npt.NDArray[np.int64]:
+        """``orderings[answer, place]``: the item in a place, ties broken in any way."""
+        return np.argsort(self.first, axis=1, kind="stable")
+
+    @cached_property
+    def places(self) -> Places:
+        """``places[answer, item]``, ties broken in the same way."""
+        places = np.empty(self.first.shape, dtype=np.int32)
+        in_order = np.arange(self.first.shape[1], dtype=np.int32)[None, :]
+        np.put_along_axis(places, self.orderings, in_order, axis=1)
+        return places
+
+    @cached_property
+    def log_numbers(self) -> Floats:
+        """Log number of complete orderings that agree with each answer."""
+        group_sizes = sizes_of_groups(self.first)
+        # Each member of a group carries its share of the log number of orders of the group.
+        logs: Floats = log_factorials(self.first.shape[1])[group_sizes]
+        shares: Floats = (logs / group_sizes).sum(axis=1)
+        return shares
+
+
+class KnownAnswers(ExactCompletions):
+    """Answers that leave no doubt about blocks, or counts of complete rankings.
+
+    Parameters
+    ----------
+    rows
+        The answers; None where only counts of them are known.
+    weights
+        Weight of each answer; the number of rankings where only counts are known.
+    sizes, distance
+        Of the model.
+    joint
+        Counts from which those of any sizes follow, if there are some.
+    """
+
+    def __init__(
+        self,
+        rows: KnownRows | None,
+        weights: Floats,
+        sizes: Sizes,
+        distance: Distance,
+        joint: Counts | None = None,
+    ) -> None:
+        log_numbers = np.zeros(len(weights)) if rows is None else rows.log_numbers
+        super().__init__(sizes, distance, weights, log_numbers)
+        self._rows = rows
+        self._joint = joint
+        self._weighed_anew = False
+
+    @property
+    def work(self) -> float:
+        """How many numbers an evaluation goes through: next to none, as all is counted once."""
+        return float(sum(self.sizes) ** 2)
+
+    @cached_property
+    def costs(self) -> Costs:
+        """Costs of all tiers."""
+        if self._joint is not None:
+            return self.distance.costs(self._joint.blocks(self.sizes))
+        rows = self._each()
+        membership, precedence = self._no_counts()
+        blocks = np.repeat(np.arange(len(self.sizes), dtype=np.int32), self.sizes)[rows.first]
+        add_place_counts(blocks, self.weights, membership)
+        if self._weighed_anew:
+            # Orderings are laid out once, and then counted faster than blocks.
+            ends = _block_ends(self.sizes)
+            precedence = precedence_of_orderings(rows.orderings, ends, self.weights)
+        else:
+            add_block_pair_counts(blocks, self.weights, precedence)
+        return self._costs(membership, precedence)
+
+    def _each(self) -> KnownRows:
+        if self._rows is None:
+            raise InputError(
+                "counts do not tell one ranking from another: give the rankings themselves"
+            )
+        return self._rows
+
+    def reweighted(self, weights: Floats) -> KnownAnswers:
+        """Return the same answers with other weights."""
+        self._each()
+        other = super().reweighted(weights)
+        other._joint, other._weighed_anew = None, True
+        other.__dict__.pop("costs", None)
+        return other
+
+    def distances(self, labels: Labels) -> Floats:
+        """Distance of each answer from tiers."""
+        rule = self.rule
+        by_place = np.repeat(rule.placing, self.sizes, axis=0)
+        units = units_of_orderings(
+            self._each().orderings, labels, _block_ends(self.sizes), rule.misplaced, by_place
+        )
+        return units.astype(np.float64) * rule.unit
+
+    def log_weights(self, labels: Labels, theta: float) -> Floats:
+        """Log of the sum of ``exp(-theta d)`` over the completions of each answer."""
+        return self.log_numbers - theta * self.distances(labels)
+
+    def sums(self, labels: Labels, theta: float) -> Sums:
+        """Log weights, and moments of the distance, over all answers."""
+        total = float(total_cost(labels, self.costs.linear, self.costs.pairs))
+        return Sums(float(self.weights @ self.log_numbers) - theta * total, total, 0.0)
+
+    def expected_costs(self, labels: Labels, theta: float) -> Costs:  # noqa: ARG002
+        """Costs of all tiers, whatever the model."""
+        return self.costs
+
+
+def _block_ends(sizes: Sizes) -> npt.NDArray[np.int64]:
+    """Return, for each place, the first place after its block."""
+    return np.repeat(np.cumsum(np.array(sizes, dtype=np.int64)), sizes)
