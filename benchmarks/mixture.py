@@ -33,7 +33,7 @@ def main() -> None:
                 f"{found.provenance.seconds:.1f}",
                 f"{found.log_likelihood:.2f}",
                 f"{found.bic:.2f}",
-                f"{found.n_agreeing} of {found.n_climbs}",
+                f"{found.n_agreeing} of {found.n_runs}",
             )
     Console().print(table)
 

@@ -199,8 +199,8 @@ def test_each_choice_changes_something(two_groups):
     ):
         other = tw.fit_mixture(rankings, **(base | change))
         assert other.history != plain.history
-    assert tw.fit_mixture(rankings, **base, starts=5).n_climbs == 1
-    assert plain.n_climbs == 4
+    assert tw.fit_mixture(rankings, **base, starts=5).n_runs == 1
+    assert plain.n_runs == 4
     assert plain.comparison[0].held_out is None
     two = base | {"n_groups": (1, 2)}
     assert tw.fit_mixture(rankings, **two).comparison[0].held_out is not None

@@ -9,8 +9,7 @@ from matplotlib.figure import Figure
 import tierwise as tw
 from tierwise import plots
 from tierwise.plots.style import height_for
-from tierwise.reporting.figures import matrix_size
-from tierwise.reporting.svg import FONT_SIZE
+from tierwise.reporting.figures import FONT_SIZE, matrix_size
 
 
 def visible_boxes(axis):

@@ -196,7 +196,7 @@ def test_colours_have_contrast(goals_report, scheme):
 
 def test_given_sizes_are_not_searched_for(tmp_path):
     analysis, text, page = write(tw.load_political_goals(), tmp_path, sizes=(1, 3))
-    assert analysis.found is None
+    assert analysis.search is None
     assert analysis.fit.sizes == (1, 3)
     assert "The sizes were given, not searched for." in text
     assert "(1, 3), as given" in page.tables["sizes-table"][1]
@@ -250,7 +250,7 @@ def test_answers_that_leave_blocks_open_are_resampled_too(tmp_path):
 def test_small_and_strange_data(rankings, tmp_path):
     analysis, text, page = write(rankings, tmp_path)
     assert page.sections == SECTIONS
-    assert all(str(item) in text for item in analysis.rankings.items)
+    assert all(str(item) in text for item in analysis.data.items)
 
 
 def test_same_seed_same_page(tmp_path):
@@ -268,7 +268,7 @@ def test_figures_that_would_be_empty_are_left_out(tmp_path):
     agreed = Rankings.from_orderings([["a", "b", "c"]] * 6)
     analysis, _, page = write(agreed, tmp_path)
     assert not np.isfinite(analysis.sampled.thetas).any()
-    assert not analysis.found.start.steps
+    assert not analysis.search.start.steps
     assert {"theta-title", "merging-title"}.isdisjoint(page.ids)
     rows = ["abc", "bac", "abc", "bac", "acb", "bca"]
     split = Rankings.from_orderings([list(row) for row in rows] * 10)

@@ -63,22 +63,27 @@ def fit_command(
     from tierwise.fitting.fit import fit
 
     progress = printing.progress(quiet=quiet)
+    fitted = None
     if sizes is None:
         from tierwise.searching.search import search
 
-        chosen = search(answers, distance, workers=workers, progress=progress, rng=seed).best.sizes
+        best = search(answers, distance, workers=workers, progress=progress, rng=seed).best
+        chosen = best.sizes
+        # The search has fitted these sizes already, unless in another way than is asked for.
+        fitted = best if (method, likelihood) == ("auto", "exact") else None
     else:
         chosen = options.parse_sizes(sizes)
-    with printing.working("finding the tiers", quiet=quiet):
-        fitted = fit(
-            answers,
-            chosen,
-            distance,
-            method=method,
-            likelihood=likelihood,
-            time_limit=time_limit,
-            rng=seed,
-        )
+    if fitted is None:
+        with printing.working("finding the tiers", quiet=quiet):
+            fitted = fit(
+                answers,
+                chosen,
+                distance,
+                method=method,
+                likelihood=likelihood,
+                time_limit=time_limit,
+                rng=seed,
+            )
     resampled = None
     if bootstrap:
         resampled = resample(

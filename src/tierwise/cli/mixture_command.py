@@ -58,7 +58,7 @@ def mixture_command(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A value for each answer, one a line, to relate the groups to.",
+            help="A value for each answer, one per line, to relate the groups to.",
             show_default=False,
             rich_help_panel=_GROUPS,
         ),

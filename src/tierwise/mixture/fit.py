@@ -52,7 +52,7 @@ class _Best:
     """The best run of EM for a number of groups, and how many others ended as high."""
 
     run: EMRun
-    n_climbs: int
+    n_runs: int
     n_agreeing: int
 
 
@@ -188,7 +188,7 @@ def fit_mixture(
         weights=answers.weights_of_rows,
         history=best.run.history,
         converged=best.run.converged,
-        n_climbs=best.n_climbs,
+        n_runs=best.n_runs,
         n_agreeing=best.n_agreeing,
         distance=measure.name,
         provenance=watch.provenance(rng),

@@ -109,7 +109,7 @@ class Mixture:
         The criterion after each step of EM on the way to the result: it never falls.
     converged : bool
         Whether EM stopped because a step gained next to nothing.
-    n_climbs, n_agreeing : int
+    n_runs, n_agreeing : int
         How often EM was followed to the end, and how often it ended as high as the best. Where only
         one of many did, a better result may exist: allow more starts.
     distance : str
@@ -129,7 +129,7 @@ class Mixture:
     weights: NDArray[Any]
     history: tuple[float, ...]
     converged: bool
-    n_climbs: int
+    n_runs: int
     n_agreeing: int
     distance: str
     provenance: Provenance
@@ -278,7 +278,7 @@ class Mixture:
             "memberships": self.memberships.tolist(),
             "history": [plain_number(value) for value in self.history],
             "converged": self.converged,
-            "n_climbs": self.n_climbs,
+            "n_runs": self.n_runs,
             "n_agreeing": self.n_agreeing,
             "distance": self.distance,
             "n_rankings": self.n_rankings,

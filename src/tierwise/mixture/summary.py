@@ -66,10 +66,10 @@ def _how_sure(mixture: "Mixture") -> str:
     if mixture.scores.log_likelihood_error > 0:
         text += f"They are estimates, standard error {mixture.scores.log_likelihood_error:.2g}. "
     if len(mixture.groups) > 1:
-        times = "once" if mixture.n_climbs == 1 else f"{mixture.n_climbs} times"
+        times = "once" if mixture.n_runs == 1 else f"{mixture.n_runs} times"
         text += (
             f"The groups are told apart to {mixture.separation:.0%}. EM was followed to the end "
-            f"{times}, and ended here {mixture.n_agreeing} of {mixture.n_climbs}."
+            f"{times}, and ended here {mixture.n_agreeing} of {mixture.n_runs}."
         )
     if not mixture.converged:
         text += " It had NOT CONVERGED: allow more steps."
