@@ -127,6 +127,7 @@ def fit_of(
         theta_estimate=solution.theta,
         distance=source.distance.name,
         likelihood=settings.likelihood,
+        level=settings.level,
         total_distance=consensus.total,
         log_likelihood=solution.log_likelihood,
         log_likelihood_error=solution.log_likelihood_error,

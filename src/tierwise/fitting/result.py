@@ -65,6 +65,8 @@ class Fit:
         Theta with standard error, confidence interval and method.
     distance : str
         Name of the distance.
+    level : float
+        Level of the intervals of theta and of the mistake probability.
     likelihood : str
         "exact", or "pseudo" for the paper's pseudo-likelihood.
     total_distance : float
@@ -135,6 +137,7 @@ class Fit:
     mistake_probability: float | None = None
     mistake_interval: tuple[float, float] | None = None
     pairwise: bool = False
+    level: float = 0.95
 
     def __repr__(self) -> str:
         return (

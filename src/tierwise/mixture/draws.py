@@ -11,6 +11,7 @@ import numpy as np
 
 from tierwise._util.checks import check_level
 from tierwise._util.provenance import Provenance
+from tierwise._util.wording import percent
 from tierwise.errors import InputError
 from tierwise.fitting.result import plain_item, plain_number, plain_tiers
 from tierwise.posterior.assembly import coordinate
@@ -268,7 +269,7 @@ class MixtureDraws:
         """
         n_chains, n_draws = self.log_likelihood.shape
         chains = f"{n_draws:,} draws from each of {n_chains} chains"
-        lines = [f"{chains}; intervals hold {100 * level:g}%", ""]
+        lines = [f"{chains}; intervals hold {percent(level)}", ""]
         shares, thetas = self.share_intervals(level), self.theta_intervals(level)
         for position, (name, sizes) in enumerate(zip(self.names(), self.sizes, strict=True)):
             share = self.shares[:, :, position].mean()

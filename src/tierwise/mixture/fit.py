@@ -135,12 +135,7 @@ def fit_mixture(
     """
     watch = Stopwatch()
     data = check_data(data, "fit_mixture", Rankings, Preferences)
-    if isinstance(data, Preferences) and data.cycles == "keep":
-        raise InputError(
-            "fit_mixture cannot tell groups from mistakes, and these answers may be mistaken: give "
-            'answers without contradictions as Preferences with cycles="error", or fit one group '
-            "with tw.fit"
-        )
+    refuse_mistakes(data)
     measure = get_distance(distance)
     check_choice("noise", noise, get_args(Noise))
     check_choice("criterion", criterion, get_args(Criterion))
@@ -194,6 +189,16 @@ def fit_mixture(
         provenance=watch.provenance(rng),
         pairwise=isinstance(data, Preferences),
     )
+
+
+def refuse_mistakes(data: Rankings | Preferences) -> None:
+    """Refuse pairwise answers that may be mistaken."""
+    if isinstance(data, Preferences) and data.cycles == "keep":
+        raise InputError(
+            "fit_mixture cannot tell groups from mistakes, and these answers may be mistaken: give "
+            'answers without contradictions as Preferences with cycles="error", or fit one group '
+            "with tw.fit"
+        )
 
 
 def _check_search(n_items: int, wanted: dict[int, tuple[GroupSizes, ...]]) -> None:

@@ -20,6 +20,7 @@ from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
 from tierwise.fitting.bootstrap import Bootstrap, bootstrap
 from tierwise.fitting.fit import fit
+from tierwise.mixture.fit import fit_mixture, refuse_mistakes
 from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.searching.search import search
 
@@ -113,7 +114,10 @@ def analyse(
     data = check_data(data, "report", Rankings, Preferences)
     check_choice("uncertainty", uncertainty, get_args(Uncertainty))
     replicates = None if replicates is None else check_count("replicates", replicates, least=2)
-    numbers = None if groups is None else _numbers_of_groups(groups)
+    numbers = None
+    if groups is not None:
+        refuse_mistakes(data)
+        numbers = _numbers_of_groups(groups)
     seeds = spawn_seeds(rng, 5)
     found = None
     if sizes is None:
@@ -219,8 +223,6 @@ def _fit_groups(
     seed: RandomSource,
 ) -> Mixture:
     """Fit groups; if one number is asked for, it is shown whether or not it is the best."""
-    from tierwise.mixture.fit import fit_mixture
-
     def fit_numbers(n_groups: list[int], folds: int | None) -> Mixture:
         return fit_mixture(
             data,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._util.wording import counted
+from tierwise._util.wording import counted, percent
 from tierwise.data.describe_pairs import PairsDescription
 from tierwise.fitting.bootstrap import Bootstrap
 from tierwise.fitting.summary import mistakes_in_words, what_agrees, what_is_ordered
@@ -135,7 +135,7 @@ def diagnostics(analysis: Analysis) -> list[tuple[str, str]]:
             (
                 "theta",
                 f"{fit.theta:.4f}, standard error {fit.theta_estimate.standard_error:.4f}, "
-                f"{100 * fit.level:g}% interval {low:.4f} to {high:.4f} "
+                f"{percent(fit.level)} interval {low:.4f} to {high:.4f} "
                 f"({fit.theta_estimate.method}{settled})",
             )
         )
@@ -163,7 +163,7 @@ def _theta(analysis: Analysis) -> str:
     low, high = fit.theta_estimate.interval
     return (
         f"Opinion is concentrated around the tiers with theta {fit.theta:.3f} "
-        f"({100 * fit.level:g}% interval {low:.3f} to {high:.3f}); 0 would be no agreement at all."
+        f"({percent(fit.level)} interval {low:.3f} to {high:.3f}); 0 would be no agreement at all."
     )
 
 
