@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.checks import check_level
 from tierwise._util.progress import Progress
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.random import RandomSource, spawn_seeds
@@ -21,7 +22,6 @@ from tierwise.fitting.solve import solve, solve_known
 from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import partition_function
-from tierwise.theta.estimate import check_confidence
 
 BootstrapKind: TypeAlias = Literal["nonparametric", "parametric"]
 
@@ -66,10 +66,10 @@ class Bootstrap:
         """The items that the columns of ``labels`` stand for."""
         return self.fit.tiers.items
 
-    def theta_interval(self, confidence: float = 0.95) -> tuple[float, float]:
+    def theta_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the interval that holds theta in a share of the replicates."""
-        check_confidence(confidence)
-        tail = (1 - confidence) / 2
+        check_level(level)
+        tail = (1 - level) / 2
         # Order statistics, not interpolation: a replicate's theta may be infinite.
         low, high = np.quantile(self.thetas, [tail, 1 - tail], method="inverted_cdf")
         return float(low), float(high)

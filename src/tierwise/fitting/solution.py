@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.checks import check_level
 from tierwise._util.types import Item
 from tierwise.consensus.result import Consensus
 from tierwise.distances.base import Distance
@@ -16,7 +17,6 @@ from tierwise.partition.choose import Method as PartitionMethod
 from tierwise.theta.estimate import (
     ThetaEstimate,
     ThetaMethod,
-    check_confidence,
     check_theta_method,
 )
 from tierwise.tiers.ordered_partition import Tiers
@@ -44,7 +44,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_theta_method(self.theta_method)
-        check_confidence(self.level)
+        check_level(self.level)
         if self.likelihood not in ("exact", "pseudo"):
             raise InputError(f'likelihood must be "exact" or "pseudo"; got {self.likelihood!r}')
 

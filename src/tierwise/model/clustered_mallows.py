@@ -13,9 +13,8 @@ from tierwise.data.rankings import Rankings
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TooLargeError
 from tierwise.model.rank_tiers import RankTierProbabilities, from_expected_table, from_sequences
-from tierwise.partition.base import ExactPartition
+from tierwise.partition.base import ExactPartition, check_theta, decay_by_units
 from tierwise.partition.choose import DEFAULT_BUDGET, partition_function
-from tierwise.partition.theta import check_theta, decay_by_units
 from tierwise.tiers.ordered_partition import Tiers
 
 if TYPE_CHECKING:
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
     from tierwise._util.estimate import Estimate
     from tierwise.data.preferences import Preferences
     from tierwise.distances.base import Distance
-    from tierwise.partition.base import PartitionFunction
-    from tierwise.partition.distribution import DistanceDistribution
+    from tierwise.partition.base import DistanceDistribution, PartitionFunction
 
 # Where Monte Carlo has to stand in, the same model gives the same answer every time.
 _SEED = 0

@@ -1,4 +1,4 @@
-"""The partition function: the sum of ``exp(-theta d)`` over all orderings, exact where affordable.
+"""The partition function by the best method: the sum of ``exp(-theta d)`` over all orderings.
 
 ======================  =================================================================
 ``"closed"``            strict consensus, Kendall: any number of items
@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError
 from tierwise.partition import anchored, closed, importance, path, recursion, rook
-from tierwise.partition.base import Moments, PartitionFunction
-from tierwise.partition.distribution import DistanceDistribution
+from tierwise.partition.base import DistanceDistribution, Moments, PartitionFunction
 from tierwise.tiers.sizes import check_sizes
 
 if TYPE_CHECKING:

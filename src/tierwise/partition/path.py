@@ -1,4 +1,7 @@
-"""Sizes that are too many for the recursion: path sampling.
+"""Path sampling (thermodynamic integration), for sizes that are too many for the recursion.
+
+Gelman and Meng, Simulating normalizing constants: from importance sampling to bridge sampling to
+path sampling, Statistical Science 13 (1998).
 
 ``log Psi(theta) = log n! - integral of E_t[d] over t from 0 to theta``. Chains walk up a ladder of
 thetas, each rung a fraction of a standard deviation of the distance above the last, and estimate

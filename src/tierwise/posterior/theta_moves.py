@@ -22,7 +22,7 @@ from tierwise.errors import InputError, TooLargeError
 from tierwise.partition.base import ExactPartition
 
 if TYPE_CHECKING:
-    from tierwise.partition.distribution import DistanceDistribution
+    from tierwise.partition.base import DistanceDistribution
     from tierwise.posterior.chain import State
     from tierwise.posterior.target import Observed, SizedTarget, Target
 
