@@ -209,49 +209,14 @@ WRONG = {
 }
 
 # What these take is not checked yet: function and argument.
-NOT_YET = {
-    ("agreement", "data"),
-    ("agreement", "tiers"),
-    ("bootstrap", "data"),
-    ("bootstrap", "fit"),
-    ("bootstrap", "kind"),
-    ("bootstrap", "replicates"),
-    ("check_fit", "data"),
-    ("check_fit", "draws"),
-    ("check_fit", "fit"),
-    ("fit", "data"),
-    ("fit", "level"),
-    ("fit", "likelihood"),
-    ("fit", "method"),
+NOT_YET: set[tuple[str, str]] = {
     ("fit", "partition_method"),
-    ("fit", "theta_method"),
-    ("fit", "time_limit"),
-    ("fit_mixture", "criterion"),
-    ("fit_mixture", "data"),
-    ("fit_mixture", "distance"),
     ("fit_mixture", "n_groups"),
-    ("fit_mixture", "noise"),
-    ("fit_mixture", "starts"),
-    ("impute", "data"),
-    ("impute", "draws"),
-    ("impute", "model"),
     ("log_partition", "draws"),
     ("log_partition", "method"),
-    ("merge_even_pairs", "data"),
-    ("merge_even_pairs", "tolerance"),
     ("partition_function", "method"),
-    ("report", "data"),
-    ("report", "distance"),
-    ("report", "uncertainty"),
-    ("sample_mixture", "chains"),
-    ("sample_mixture", "data"),
-    ("sample_mixture", "distance"),
-    ("sample_mixture", "draws"),
     ("sample_mixture", "n_groups"),
-    ("sample_mixture", "warmup"),
     ("search", "criterion"),
-    ("search", "data"),
-    ("search", "method"),
     ("search", "n_tiers"),
 }
 
@@ -280,7 +245,9 @@ def cases():
         for argument, values in wrong.items():
             marks = []
             if (name, argument) in NOT_YET:
-                marks = [pytest.mark.xfail(reason="not checked yet", strict=True)]
+                # So many groups would take all memory there is.
+                harmless = argument != "n_groups"
+                marks = [pytest.mark.xfail(reason="not checked yet", strict=True, run=harmless)]
             yield pytest.param(name, right, argument, values, marks=marks, id=f"{name}-{argument}")
 
 

@@ -3,6 +3,7 @@
 from math import isnan
 from typing import TYPE_CHECKING
 
+from tierwise._util.wording import counted
 from tierwise.cli import options, printing, reading
 
 if TYPE_CHECKING:
@@ -36,14 +37,14 @@ def describe(
     if json:
         printing.print_json(description.to_dict(), out)
     elif isinstance(description, Description):
-        print_description(description, out=out, quiet=quiet)
+        _print_rankings(description, out=out, quiet=quiet)
     else:
-        print_pairs(description, out=out, quiet=quiet)
+        _print_pairs(description, out=out, quiet=quiet)
 
 
-def print_description(description: "Description", *, out: "Path | None", quiet: bool) -> None:
-    """Print a description as tables that fit the terminal."""
-    n_shown = items_that_fit(description.items, printing.width_of_output(out))
+def _print_rankings(description: "Description", *, out: "Path | None", quiet: bool) -> None:
+    """Print a description of rankings as tables that fit the terminal."""
+    n_shown = _items_that_fit(description.items, printing.width_of_output(out))
     shown = description.best_first()[:n_shown]
     parts: list[RenderableType] = [
         printing.heading(description.heading()),
@@ -51,109 +52,42 @@ def print_description(description: "Description", *, out: "Path | None", quiet: 
         printing.heading("Mean ranks (1 is best)"),
         _mean_ranks(description),
         printing.heading("How often the row is ranked above the column, in percent"),
-        matrix(description.items, shown, lambda *pair: percent(description.pairwise[pair])),
+        _matrix(description.items, shown, lambda *pair: _percent(description.pairwise[pair])),
         printing.heading("Closest to even"),
         _closest_pairs(description),
     ]
     printing.print_result(parts, out)
     if not quiet:
-        say_what_is_left_out(n_shown, len(description.items), "with the best mean ranks")
+        _say_what_is_left_out(n_shown, len(description.items), "with the best mean ranks")
 
 
-def say_what_is_left_out(n_shown: int, n_items: int, which: str) -> None:
-    """Tell people if not all items fit."""
-    if n_shown < n_items:
-        printing.note(
-            f"The matrix shows the {n_shown} of {n_items} items {which}, which is what fits; a "
-            "wider terminal or --json shows all."
-        )
-
-
-def _mean_ranks(description: "Description") -> "Table":
-    table = printing.new_table()
-    table.add_column("item")
-    table.add_column("mean rank", justify="right")
-    if description.unranked is not None:
-        table.add_column("listed by", justify="right")
-    for item in description.best_first():
-        rank, listing = description.mean_ranks[item], description.n_listing[item]
-        row = [short(description.items[item]), f"{rank:.2f}" if listing else "-"]
-        if description.unranked is not None:
-            row.append(f"{listing:,}")
-        table.add_row(*row)
-    return table
-
-
-def items_that_fit(items: "tuple[Item, ...]", width: int) -> int:
-    """Return how many items a matrix can show in a number of columns."""
-    from rich.cells import cell_len
-
-    name = max(cell_len(short(item)) for item in items)
-    number = len(str(len(items)))
-    left_for_cells = width - (number + _GAP) - (name + _GAP)
-    return max(2, min(len(items), left_for_cells // (len("100") + _GAP)))
-
-
-def matrix(
-    items: "tuple[Item, ...]", shown: list[int], cell: "Callable[[int, int], str]"
-) -> "Table":
-    """Show what there is to say of each item (row) and each other (column)."""
-    table = printing.new_table()
-    table.add_column("", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    for number in range(1, len(shown) + 1):
-        table.add_column(str(number), justify="right", min_width=3, no_wrap=True)
-    for number, item in enumerate(shown, start=1):
-        cells = ["·" if item == other else cell(item, other) for other in shown]
-        table.add_row(str(number), short(items[item]), *cells)
-    return table
-
-
-def _closest_pairs(description: "Description") -> "Table":
-    table = printing.new_table()
-    table.add_column("ranked above")
-    table.add_column("ranked below")
-    table.add_column("share", justify="right")
-    for pair in description.closest_pairs():
-        table.add_row(short(pair.above), short(pair.below), f"{pair.share:.3f}")
-    return table
-
-
-def percent(share: float) -> str:
-    """Write a share in percent, without the sign."""
-    return "-" if isnan(share) else f"{100 * share:.0f}"
-
-
-def short(item: "Item") -> str:
-    """Write the name of an item so that it fits a table."""
-    name = str(item)
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
-
-
-def print_pairs(description: "PairsDescription", *, out: "Path | None", quiet: bool) -> None:
+def _print_pairs(description: "PairsDescription", *, out: "Path | None", quiet: bool) -> None:
     """Print a description of pairwise answers as tables that fit the terminal."""
     items = description.items
-    n_shown = items_that_fit(items, printing.width_of_output(out))
+    n_shown = _items_that_fit(items, printing.width_of_output(out))
     shown = description.best_first()[:n_shown]
     following = " (what follows included)" if description.n_following else ""
     parts: list[RenderableType] = [
-        printing.heading(description.heading()),
+        printing.heading(
+            f"{counted(description.n_answers, 'answer')} about pairs of "
+            f"{counted(len(items), 'item')}, by {counted(description.n_assessors, 'assessor')}"
+        ),
         *description.sentences(),
         printing.heading("How often an item is preferred, when it is compared"),
         _shares_won(description),
         printing.heading(f"How often the row is preferred to the column, in percent{following}"),
-        matrix(items, shown, lambda *pair: percent(description.pairwise[pair])),
+        _matrix(items, shown, lambda *pair: _percent(description.pairwise[pair])),
         printing.heading("How often the two were compared"),
-        matrix(items, shown, lambda *pair: _short_count(description.compared[pair])),
+        _matrix(items, shown, lambda *pair: _short_number(description.compared[pair])),
         printing.heading("Closest to even"),
         _closest_comparisons(description),
     ]
     printing.print_result(parts, out)
     if not quiet:
-        say_what_is_left_out(n_shown, len(items), "that are preferred most often")
+        _say_what_is_left_out(n_shown, len(items), "that are preferred most often")
 
 
-def _short_count(number: int) -> str:
+def _short_number(number: int) -> str:
     """Write a number in three columns."""
     return f"{number}" if number < 1000 else f"{number // 1000}k"
 
@@ -166,7 +100,7 @@ def _shares_won(description: "PairsDescription") -> "Table":
     for item in description.best_first():
         share = description.shares_won[item]
         table.add_row(
-            short(description.items[item]),
+            _short(description.items[item]),
             "-" if isnan(share) else f"{share:.0%}",
             f"{description.compared[item].sum():,}",
             f"{description.n_comparing[item]:,}",
@@ -183,5 +117,75 @@ def _closest_comparisons(description: "PairsDescription") -> "Table":
     for pair in description.closest_pairs():
         first, second = (description.items.index(item) for item in (pair.above, pair.below))
         told = description.wins[first, second] + description.wins[second, first]
-        table.add_row(short(pair.above), short(pair.below), f"{pair.share:.3f}", f"{told:,}")
+        table.add_row(_short(pair.above), _short(pair.below), f"{pair.share:.3f}", f"{told:,}")
     return table
+
+
+def _say_what_is_left_out(n_shown: int, n_items: int, which: str) -> None:
+    """Tell people if not all items fit."""
+    if n_shown < n_items:
+        printing.note(
+            f"The matrix shows the {n_shown} of {n_items} items {which}, which is what fits; a "
+            "wider terminal or --json shows all."
+        )
+
+
+def _mean_ranks(description: "Description") -> "Table":
+    table = printing.new_table()
+    table.add_column("item")
+    table.add_column("mean rank", justify="right")
+    if description.unranked is not None:
+        table.add_column("listed by", justify="right")
+    for item in description.best_first():
+        rank, listing = description.mean_ranks[item], description.n_listing[item]
+        row = [_short(description.items[item]), f"{rank:.2f}" if listing else "-"]
+        if description.unranked is not None:
+            row.append(f"{listing:,}")
+        table.add_row(*row)
+    return table
+
+
+def _items_that_fit(items: "tuple[Item, ...]", width: int) -> int:
+    """Return how many items a matrix can show in a number of columns."""
+    from rich.cells import cell_len
+
+    name = max(cell_len(_short(item)) for item in items)
+    number = len(str(len(items)))
+    left_for_cells = width - (number + _GAP) - (name + _GAP)
+    return max(2, min(len(items), left_for_cells // (len("100") + _GAP)))
+
+
+def _matrix(
+    items: "tuple[Item, ...]", shown: list[int], cell: "Callable[[int, int], str]"
+) -> "Table":
+    """Show what there is to say of each item (row) and each other (column)."""
+    table = printing.new_table()
+    table.add_column("", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for number in range(1, len(shown) + 1):
+        table.add_column(str(number), justify="right", min_width=3, no_wrap=True)
+    for number, item in enumerate(shown, start=1):
+        cells = ["·" if item == other else cell(item, other) for other in shown]
+        table.add_row(str(number), _short(items[item]), *cells)
+    return table
+
+
+def _closest_pairs(description: "Description") -> "Table":
+    table = printing.new_table()
+    table.add_column("ranked above")
+    table.add_column("ranked below")
+    table.add_column("share", justify="right")
+    for pair in description.closest_pairs():
+        table.add_row(_short(pair.above), _short(pair.below), f"{pair.share:.3f}")
+    return table
+
+
+def _percent(share: float) -> str:
+    """Write a share in percent, without the sign."""
+    return "-" if isnan(share) else f"{100 * share:.0f}"
+
+
+def _short(item: "Item") -> str:
+    """Write the name of an item so that it fits a table."""
+    name = str(item)
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"

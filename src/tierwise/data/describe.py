@@ -175,13 +175,15 @@ def _group_sizes(rankings: Rankings) -> NDArray[np.int64]:
 
 
 def _about_distinct(description: Description) -> str:
+    if description.n_rankings == 1:
+        return ""
     verb = "is" if description.n_distinct == 1 else "are"
     return f"{description.n_distinct:,} of them {verb} distinct."
 
 
 def _about_completeness(description: Description) -> str:
     if description.unranked is None:
-        return "Every ranking lists every item."
+        return f"{'It' if description.n_rankings == 1 else 'Every ranking'} lists every item."
     meaning = {"below": "below all that are listed", "anywhere": "of unknown rank"}
     share = description.n_complete / description.n_rankings
     verb = "is" if description.n_complete == 1 else "are"

@@ -343,7 +343,7 @@ class Rankings:
         )
         return RankingScan(path, options, format, cls)
 
-    def to_dataframe(self, backend: "Backend" = "pandas") -> Any:
+    def to_frame(self, backend: "Backend" = "pandas") -> Any:
         """Return a data frame of ranks: one row per answer, one column per item, then ``weight``.
 
         Parameters
@@ -353,7 +353,7 @@ class Rankings:
 
         Examples
         --------
-        >>> Rankings.from_orderings([["b", "a"]]).to_dataframe().to_dict("records")
+        >>> Rankings.from_orderings([["b", "a"]]).to_frame().to_dict("records")
         [{'b': 1.0, 'a': 2.0, 'weight': 1}]
         """
         from tierwise.data.frames import make_frame

@@ -52,8 +52,8 @@ def read_rankings(
         How a CSV or Parquet table is laid out: "orderings" has one row per answer and one
         column per place, with items in the cells, best first; "ranks" has one row per answer
         and one column per item, with ranks in the cells; "long" has a row for each item of each
-        answer, in columns for the assessor, the item and its rank. "auto" tells it from names and cells, and asks if
-        in doubt.
+        answer, in columns for the assessor, the item and its rank. "auto" tells it from names and
+        cells, and asks if in doubt.
     unranked
         What an item that an answer does not list means: "below" all that are listed, or
         "anywhere". Required if an answer is incomplete.
