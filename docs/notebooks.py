@@ -70,12 +70,20 @@ def _session_cells(session: str) -> Iterator[Cell]:
     for example in doctest.DocTestParser().get_examples(session):
         sources.append(example.source)
         if example.want:
-            shown = re.sub(r"^<BLANKLINE>$", "", example.want, flags=re.M)
-            output = _printed(shown) if _prints(example.source) else _value(shown)
-            yield _code_cell("".join(sources), output)
+            yield _session_cell("".join(sources), example)
             sources = []
     if sources:
         yield _code_cell("".join(sources), [])
+
+
+def _session_cell(source: str, example: doctest.Example) -> Cell:
+    """One cell, with what its last statement shows."""
+    if example.exc_msg is not None:
+        cell = _code_cell(source, _error(example.exc_msg))
+        cell["metadata"] = {"tags": ["raises-exception"]}  # Jupyter goes on after such a cell
+        return cell
+    shown = re.sub(r"^<BLANKLINE>$", "", example.want, flags=re.M)
+    return _code_cell(source, _printed(shown) if _prints(example.source) else _value(shown))
 
 
 def _prints(source: str) -> bool:
@@ -96,6 +104,12 @@ def _value(text: str) -> list[Cell]:
     return [
         {"data": data, "execution_count": None, "metadata": {}, "output_type": "execute_result"}
     ]
+
+
+def _error(message: str) -> list[Cell]:
+    name, _, text = message.strip().partition(": ")
+    error = {"ename": name, "evalue": text, "traceback": [message.strip()]}
+    return [{"output_type": "error", **error}]
 
 
 def _code_cell(source: str, outputs: list[Cell]) -> Cell:

@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from tierwise.fitting.impute import impute as impute
     from tierwise.fitting.result import Fit as Fit
     from tierwise.mixture.draws import MixtureDraws as MixtureDraws
-    from tierwise.mixture.estimation import fit_mixture as fit_mixture
+    from tierwise.mixture.fit import fit_mixture as fit_mixture
     from tierwise.mixture.result import Mixture as Mixture
-    from tierwise.mixture.sampling import sample_mixture as sample_mixture
+    from tierwise.mixture.sample import sample_mixture as sample_mixture
     from tierwise.model.clustered_mallows import ClusteredMallows as ClusteredMallows
     from tierwise.model.priors import Beta as Beta
     from tierwise.model.priors import Gamma as Gamma
@@ -62,6 +62,9 @@ if TYPE_CHECKING:
     from tierwise.searching.merging import merge_even_pairs as merge_even_pairs
     from tierwise.searching.result import Search as Search
     from tierwise.searching.search import search as search
+    from tierwise.searching.strategies import Genetic as Genetic
+    from tierwise.searching.strategies import Greedy as Greedy
+    from tierwise.searching.strategies import Tabu as Tabu
     from tierwise.tiers.ordered_partition import Tiers as Tiers
     from tierwise.tiers.sizes import compositions as compositions
 
@@ -79,6 +82,8 @@ _HOME_OF = {
     "Fit": "fitting.result",
     "FitCheck": "checking.result",
     "Gamma": "model.priors",
+    "Genetic": "searching.strategies",
+    "Greedy": "searching.strategies",
     "Imputation": "fitting.impute",
     "InputError": "errors",
     "Mixture": "mixture.result",
@@ -89,6 +94,7 @@ _HOME_OF = {
     "RankingScan": "data.scan",
     "Rankings": "data.rankings",
     "Search": "searching.result",
+    "Tabu": "searching.strategies",
     "Tiers": "tiers.ordered_partition",
     "TierwiseError": "errors",
     "TierwiseWarning": "errors",
@@ -99,7 +105,7 @@ _HOME_OF = {
     "compositions": "tiers.sizes",
     "describe": "data.describe",
     "fit": "fitting.fit",
-    "fit_mixture": "mixture.estimation",
+    "fit_mixture": "mixture.fit",
     "get_distance": "distances.named",
     "impute": "fitting.impute",
     "load_apa1980": "data.datasets",
@@ -114,7 +120,7 @@ _HOME_OF = {
     "read_preferences": "data.read",
     "read_rankings": "data.read",
     "report": "reporting.report",
-    "sample_mixture": "mixture.sampling",
+    "sample_mixture": "mixture.sample",
     "sample_posterior": "posterior.run",
     "search": "searching.search",
     "write_rankings": "data.write",

@@ -78,6 +78,16 @@ def test_a_page_becomes_cells():
     assert [len(shown) for shown in outputs] == [0, 1, 1, 0, 1, 0]
 
 
+def test_an_error_that_is_shown_does_not_stop_the_notebook():
+    text = (
+        "```pycon\n>>> 1 / 0\nTraceback (most recent call last):\n...\nZeroDivisionError: zero\n```"
+    )
+    (cell,) = notebooks.cells_of(text)
+    assert cell["metadata"] == {"tags": ["raises-exception"]}
+    (error,) = cell["outputs"]
+    assert (error["ename"], error["evalue"]) == ("ZeroDivisionError", "zero")
+
+
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
 def test_cells_of_tutorials_are_programs(page):
     made = notebooks.notebook(page.read_text(encoding="utf-8"))

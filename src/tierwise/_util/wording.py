@@ -48,6 +48,17 @@ def quoted(value: Any, longest: int = 60) -> str:
     return f"{text[: kept - kept // 2]}...{text[len(text) - kept // 2 :]}"
 
 
+def percent(level: float) -> str:
+    """Write the level of an interval.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.995)
+    ('95%', '99.5%')
+    """
+    return f"{100 * level:.10g}%"
+
+
 def printable(text: str) -> str:
     r"""Escape the characters that a terminal would obey instead of showing them.
 

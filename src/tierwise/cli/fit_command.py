@@ -63,22 +63,28 @@ def fit_command(
     from tierwise.fitting.fit import fit
 
     progress = printing.progress(quiet=quiet)
+    fitted = None
     if sizes is None:
         from tierwise.searching.search import search
 
-        chosen = search(answers, distance, workers=workers, progress=progress, rng=seed).best.sizes
+        found = search(answers, distance, workers=workers, progress=progress, rng=seed).best
+        chosen = found.sizes
+        # Annealing proves nothing: a fit takes the time to do better.
+        done = method == "auto" and likelihood == "exact" and found.method != "annealing"
+        fitted = found if done else None
     else:
-        chosen = options.parse_sizes(sizes)
-    with printing.working("finding the tiers", quiet=quiet):
-        fitted = fit(
-            answers,
-            chosen,
-            distance,
-            method=method,
-            likelihood=likelihood,
-            time_limit=time_limit,
-            rng=seed,
-        )
+        chosen, fitted = options.parse_sizes(sizes), None
+    if fitted is None:
+        with printing.working("finding the tiers", quiet=quiet):
+            fitted = fit(
+                answers,
+                chosen,
+                distance,
+                method=method,
+                likelihood=likelihood,
+                time_limit=time_limit,
+                rng=seed,
+            )
     resampled = None
     if bootstrap:
         resampled = resample(

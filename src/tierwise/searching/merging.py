@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.checks import check_number
 from tierwise._util.types import Item
 from tierwise.data.counts import Counts, pair_counts
+from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
+from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError
 from tierwise.fitting.result import plain_item
 from tierwise.tiers.sizes import Sizes
@@ -30,16 +33,28 @@ class MergingStep:
         How often the items of the first are ranked above those of the second.
     groups
         All groups before the merge.
-    proportions
-        ``proportions[g, h]``: how often items of group g are ranked above those of group h; NaN on
-        the diagonal, and where no ranking tells.
+    items
+        The items in the order of ``wins``.
+    wins
+        ``wins[a, b]``: how often item a is ranked above item b. All steps share it, because one
+        matrix per step would take memory that grows with the cube of the number of items.
     """
 
     first: Group
     second: Group
     share: float
     groups: tuple[Group, ...]
-    proportions: NDArray[np.float64]
+    items: tuple[Item, ...]
+    wins: NDArray[np.float64]
+
+    @property
+    def proportions(self) -> NDArray[np.float64]:
+        """How often items of each group are ranked above those of each other; NaN if unknown."""
+        position = {item: number for number, item in enumerate(self.items)}
+        order = [position[item] for group in self.groups for item in group]
+        starts = np.cumsum([0, *(len(group) for group in self.groups[:-1])])
+        by_row = np.add.reduceat(self.wins[np.ix_(order, order)], starts, axis=0)
+        return _proportions(np.add.reduceat(by_row, starts, axis=1))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the merge as plain values, as in JSON."""
@@ -92,7 +107,7 @@ class Merging:
 
 
 def merge_even_pairs(
-    data: Rankings | Counts | Preferences, tolerance: float | None = None
+    data: Rankings | RankingScan | Counts | Preferences, tolerance: float | None = None
 ) -> Merging:
     """Merge the two items, or groups, that are closest to even, as long as there are any.
 
@@ -113,12 +128,13 @@ def merge_even_pairs(
     >>> [(step.first, step.second, round(step.share, 3)) for step in merging.steps]
     [(('order',), ('prices',), 0.468), (('say',), ('speech',), 0.561)]
     """
+    known = check_data(data, "merge_even_pairs", Rankings, Counts, Preferences)
     if tolerance is None:
-        tolerance = min(sqrt(0.5 / data.n_rankings), 0.5)
-    if not 0 <= tolerance <= 0.5:
+        tolerance = min(sqrt(0.5 / known.n_rankings), 0.5)
+    if not 0 <= check_number("tolerance", tolerance) <= 0.5:
         raise InputError(f"tolerance must lie between 0 and 0.5; got {tolerance:g}")
-    groups: list[Group] = [(item,) for item in data.items]
-    above = pair_counts(data).astype(np.float64)
+    groups: list[Group] = [(item,) for item in known.items]
+    above = wins = pair_counts(known).astype(np.float64)
     steps: list[MergingStep] = []
     while True:
         proportions = _proportions(above)
@@ -131,7 +147,8 @@ def merge_even_pairs(
                 groups[second],
                 float(proportions[first, second]),
                 tuple(groups),
-                proportions,
+                known.items,
+                wins,
             )
         )
         groups[first] += groups.pop(second)
