@@ -10,10 +10,9 @@ import tierwise as tw
 from tests.reference import BruteForce
 from tests.reference_incomplete import Answer, pairs_of_groups
 from tierwise._kernels.objective import total_cost
-from tierwise.answers.boards import BoardTopAnswers
 from tierwise.answers.dispatch import answers_of
 from tierwise.answers.recursive import RecursiveTopAnswers, count_steps, is_affordable
-from tierwise.answers.strict import StrictTopAnswers, in_order_probabilities
+from tierwise.answers.top import BoardTopAnswers, StrictTopAnswers, in_order_probabilities
 from tierwise.distances.named import get_distance
 from tierwise.tiers.sizes import compositions
 

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._util.types import NOT_LISTED
-from tierwise.answers import boards, strict, weak_orders
+from tierwise.answers import weak_orders
 from tierwise.answers.base import ExactCompletions
 from tierwise.answers.drawn import DrawnCompletions
-from tierwise.answers.extensions import ListedCompletions
 from tierwise.answers.interleaved import InterleavedAnswers, have_ties, work_of
-from tierwise.answers.partial import orders_of_places, orders_of_preferences
+from tierwise.answers.partial import ListedCompletions, orders_of_places, orders_of_preferences
 from tierwise.answers.prefixes import SharedInterleavings, are_affordable
 from tierwise.answers.recursive import RecursiveTopAnswers, is_affordable
-from tierwise.answers.top import TopAnswers, groups_of
+from tierwise.answers.top import BoardTopAnswers, StrictTopAnswers, TopAnswers, groups_of
 from tierwise.answers.weak_orders import WeakOrders
 from tierwise.data.encoding import first_places
 from tierwise.data.preferences import Preferences
 from tierwise.errors import InputError, TooLargeError
+from tierwise.partition import closed, rook
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -187,11 +187,11 @@ def answered_places(rankings: Rankings) -> Places:
 
 def _kind_of_top(sizes: Sizes, distance: Distance) -> type[TopAnswers] | None:
     """Return how lists of the best items are summed over; None if that is too much."""
-    if strict.applies(sizes, distance):
-        return strict.StrictTopAnswers
+    if closed.applies(sizes, distance):
+        return StrictTopAnswers
     if is_affordable(sizes):
         return RecursiveTopAnswers
-    return boards.BoardTopAnswers if boards.applies(sizes, distance) else None
+    return BoardTopAnswers if rook.applies(sizes, distance) else None
 
 
 def _kind_of_chains(
