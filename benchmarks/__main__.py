@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks import counting, peers
+from benchmarks.first_use import first_answers
 from benchmarks.partition import (
     exact_against_importance_sampling,
     growth_with_items,
@@ -31,6 +32,7 @@ BENCHMARKS: list[Callable[[], list[Row]]] = [
     growth_with_states,
     path_sampling,
     exact_against_metropolis,
+    first_answers,
 ]
 
 PAGE = """# Benchmarks

@@ -4,8 +4,9 @@
 benchmarks of each with its own code, one after the other on this machine, and prints the rows
 that changed by more than 10%. ``--only partition`` runs those with that word in their name.
 
-The two take turns, and the shortest time of a row counts: on a machine that does something else
-besides, a single turn finds changes between two copies of the same code.
+The two take turns. The shortest time of a row counts, and a change is only called clear if it is
+larger than what the turns of one commit differ by: on a busy machine, two copies of the same code
+may well be 20% apart.
 """
 
 import argparse
@@ -14,7 +15,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,68 +24,99 @@ from benchmarks.runs import Run
 
 ROOT = Path(__file__).resolve().parents[1]
 HEADER = (
-    "| what | case | peer | before | after | after / before | the same of the peer |\n"
-    "|---|---|---|--:|--:|--:|--:|"
+    "| what | case | peer | before | after | after / before | between turns | of the peer | |\n"
+    "|---|---|---|--:|--:|--:|--:|--:|---|"
 )
 
 
-def compare(before: Run, after: Run, *, beyond: float = 0.1) -> str:
-    """Write the rows that changed by more than a share, and what only one of the runs has."""
-    old, new = before.by_key(), after.by_key()
-    common = [(old[key], row) for key, row in new.items() if key in old]
-    changed = [pair for pair in common if abs(_factor(*pair) - 1.0) > beyond]
-    timed = sum(a.seconds is not None and b.seconds is not None for a, b in common)
+@dataclass(frozen=True)
+class Change:
+    """A row of two commits: the shortest times, and by what factor turns of one commit differ."""
+
+    row: Row
+    before: float
+    after: float
+    between_turns: float
+    of_peer: float | None
+
+    @property
+    def factor(self) -> float:
+        return self.after / self.before
+
+    @property
+    def size(self) -> float:
+        """How many times longer the longer of the two is."""
+        return max(self.factor, 1.0 / self.factor)
+
+    @property
+    def clear(self) -> bool:
+        return self.size > self.between_turns
+
+
+def compare(before: list[Run], after: list[Run], *, beyond: float = 0.1) -> str:
+    """Write the rows that changed by more than a share, from all turns of two commits."""
+    changes, only = _changes(before, after)
+    large = [change for change in changes if abs(change.factor - 1.0) > beyond]
+    clear = sum(change.clear for change in large)
     lines = [
-        f"{before.commit} -> {after.commit}: {len(changed)} of {timed} rows changed by more than "
-        f"{beyond:.0%}.",
-        *_about("only before", [row for key, row in old.items() if key not in new]),
-        *_about("only after", [row for key, row in new.items() if key not in old]),
+        f"{before[-1].commit} -> {after[-1].commit}: of {len(changes)} rows, {len(large)} changed "
+        f"by more than {beyond:.0%}, {clear} of them clearly.",
+        *_about_load([*before, *after]),
+        *only,
     ]
-    if changed:
-        lines += ["", HEADER, *(_show(*pair) for pair in changed)]
-        lines += ["", "A row whose peer changed as much was disturbed by something else."]
+    if len(before) == 1:
+        lines.append("With a single turn nothing says how much times differ by themselves.")
+    if large:
+        lines += ["", HEADER, *map(_show, large)]
     return "\n".join(lines)
 
 
-def shortest(runs: list[Run]) -> Run:
-    """The newest of several runs of one commit, each row with the shortest of its times."""
-
-    def least(times: list[float | None]) -> float | None:
-        return min((time for time in times if time is not None), default=None)
-
-    *_, last = runs
-    rows = []
-    for key, row in last.by_key().items():
-        same = [found[key] for run in runs if key in (found := run.by_key())]
-        seconds = least([one.seconds for one in same])
-        rows.append(
-            replace(row, seconds=seconds, peer_seconds=least([one.peer_seconds for one in same]))
-        )
-    return replace(last, rows=tuple(rows))
-
-
-def _factor(before: Row, after: Row) -> float:
-    if before.seconds is None or after.seconds is None:
-        return 1.0
-    return after.seconds / before.seconds
+def _changes(before: list[Run], after: list[Run]) -> tuple[list[Change], list[str]]:
+    """Rows that both commits time, and a line for each that only one of them has."""
+    old, new = before[-1].by_key(), after[-1].by_key()
+    only = [_name("only before", row) for key, row in old.items() if key not in new]
+    only += [_name("only after", row) for key, row in new.items() if key not in old]
+    changes = []
+    for key, row in new.items():
+        ours = [_times(runs, key, "seconds") for runs in (before, after)]
+        if all(ours):
+            peers = [_times(runs, key, "peer_seconds") for runs in (before, after)]
+            of_peer = min(peers[1]) / min(peers[0]) if all(peers) else None
+            between = max(max(times) / min(times) for times in ours)
+            changes.append(Change(row, min(ours[0]), min(ours[1]), between, of_peer))
+    return changes, only
 
 
-def _about(which: str, rows: list[Row]) -> list[str]:
-    return [f"{which}: {row.what}, {row.case} {row.peer}".rstrip() for row in rows]
+def _times(runs: list[Run], key: tuple[str, str, str], which: str) -> list[float]:
+    """The times of a row in all turns that took it."""
+    rows = [found[key] for run in runs if key in (found := run.by_key())]
+    return [time for row in rows if (time := getattr(row, which)) is not None]
 
 
-def _show(before: Row, after: Row) -> str:
-    of_peer = ""
-    if before.peer_seconds and after.peer_seconds:
-        of_peer = f"{after.peer_seconds / before.peer_seconds:.2f}"
+def _about_load(runs: list[Run]) -> list[str]:
+    """Warn where more programs wanted to run than there are cores."""
+    loads = [run.machine.load for run in runs if run.machine.load is not None]
+    cores = runs[-1].machine.cores
+    if not loads or cores is None or max(loads) <= cores:
+        return []
+    return [f"Up to {max(loads):.1f} programs shared {cores} cores: repeat this when it is quiet."]
+
+
+def _name(which: str, row: Row) -> str:
+    return f"{which}: {row.what}, {row.case} {row.peer}".rstrip()
+
+
+def _show(change: Change) -> str:
     cells = (
-        after.what,
-        after.case,
-        after.peer,
-        show_time(before.seconds),
-        show_time(after.seconds),
-        f"{_factor(before, after):.2f}",
-        of_peer,
+        change.row.what,
+        change.row.case,
+        change.row.peer,
+        show_time(change.before),
+        show_time(change.after),
+        f"{change.factor:.2f}",
+        f"{change.between_turns:.2f}",
+        "" if change.of_peer is None else f"{change.of_peer:.2f}",
+        "clear" if change.clear else "no more than between turns",
     )
     return "| " + " | ".join(cells) + " |"
 
@@ -123,7 +155,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="run those with this in their name")
     parser.add_argument("--rankings", default="1000000", help="how many the large file holds")
     parser.add_argument("--beyond", type=float, default=0.1, help="the share that is a change")
-    parser.add_argument("--turns", type=int, default=2, help="how often each commit is run")
+    parser.add_argument("--turns", type=int, default=3, help="how often each commit is run")
     options = parser.parse_args()
     passed = ["--rankings", options.rankings, "--only", options.only]
     before: list[Run] = []
@@ -136,7 +168,7 @@ def main() -> None:
             ):
                 print(f"turn {turn} of {options.turns}: {revision}", file=sys.stderr)
                 runs.append(run_in(tree, passed))
-    print(compare(shortest(before), shortest(after), beyond=options.beyond))
+    print(compare(before, after, beyond=options.beyond))
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def main() -> None:
                 f"{found.provenance.seconds:.1f}",
                 f"{found.log_likelihood:.2f}",
                 f"{found.bic:.2f}",
-                f"{found.n_agreeing} of {found.n_climbs}",
+                f"{found.n_agreeing} of {found.n_runs}",
             )
     Console().print(table)
 
@@ -42,7 +42,7 @@ def main() -> None:
     print(f"one to six groups, compared: {perf_counter() - start:.1f} s")
     print(compared.summary())
     home = np.loadtxt(f"{arguments.data}/sushi3.udata", dtype=np.int64, usecols=5)
-    print(compared.table(home).round(3).to_string(index=False))
+    print(compared.to_frame(home).round(3).to_string(index=False))
 
     start = perf_counter()
     tw.sample_mixture(sushi, 3, strict, chains=1, draws=900, warmup=100, starts=5, rng=1)

@@ -3,16 +3,17 @@
 from hypothesis import strategies as st
 
 from tierwise import Rankings
+from tierwise._util.wording import has_control_characters
 
 # Commas, quotes, braces, brackets and letters from elsewhere; no space at the ends of a name.
 names = st.text(
     alphabet=st.one_of(
         st.sampled_from("ab ,;'\"{}[]#:|\\-é寿🍣"),
-        st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")),
+        st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl", "Zp")),
     ),
     min_size=1,
     max_size=6,
-).filter(lambda name: name == name.strip())
+).filter(lambda name: name == name.strip() and not has_control_characters(name))
 
 
 @st.composite

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from tierwise import InputError, Rankings, read_rankings
+from tierwise import InputError, Rankings, TooLargeError, read_rankings
 from tierwise.cli.main import main
 
 PREFLIB = """# DATA TYPE: soc
@@ -65,7 +65,79 @@ BAD_FILES = {
         {},
         ["x.csv, line 3", "'b'", "is 0", "whole numbers from 1"],
     ),
+    "a rank beyond the number of items": (
+        "x.csv",
+        b"a,b,c\n1,2,3\n1,3,4\n",
+        {},
+        ["x.csv, line 3", "'c'", "is 4", "number of items, here 3", "correct it"],
+    ),
+    "a rank beyond all numbers": (
+        "x.csv",
+        b"a,b\n1,99999999999999999999\n",
+        {},
+        ["x.csv, line 2", "'b'", "is 1e+20", "here 2"],
+    ),
+    "a rank beyond the number of items in the long layout": (
+        "x.csv",
+        b"assessor,item,rank\nAnn,a,1\nAnn,b,7\n",
+        {},
+        ["x.csv, line 3", "'b'", "is 7", "here 2"],
+    ),
+    "a control character in a cell": (
+        "x.csv",
+        b"place 1,place 2\na,b\na,\x1b[31mb\n",
+        {},
+        ["x.csv, line 3", r"'\x1b[31mb'", "control character", "take it out"],
+    ),
+    "NUL in a name of the long layout": (
+        "x.csv",
+        b"assessor,item,rank\nAnn,a,1\nAnn,b\0,2\n",
+        {},
+        ["x.csv, line 3", r"'b\x00'", "control character", "take it out"],
+    ),
+    "a control character in the header": (
+        "x.csv",
+        b"a\x07,b\n1,2\n",
+        {},
+        ["x.csv, line 1", r"'a\x07'", "control character", "take it out"],
+    ),
+    "a control character in a name of PrefLib": (
+        "x.soc",
+        PREFLIB.encode().replace(b"2: b", b"2: \x1bb"),
+        {},
+        ["x.soc, line 6", r"'\x1bb'", "control character", "take it out"],
+    ),
+    "a number with thousands of digits in PrefLib": (
+        "x.soc",
+        PREFLIB.replace("5: 1,2", "9" * 5000 + ": 1,2").encode(),
+        {},
+        ["x.soc, line 7", "5,000 digits", "correct it"],
+    ),
+    "a PrefLib header with more alternatives than there can be": (
+        "x.soc",
+        PREFLIB.replace("ALTERNATIVES: 2", "ALTERNATIVES: 1" + "0" * 21).encode(),
+        {},
+        ["x.soc, line 2", "but the header names 2", "make them agree"],
+    ),
+    "more sushi than there can be": (
+        "x.order",
+        b"99999999999999999999999 1\n0 2 0 1\n",
+        {"unranked": "below"},
+        ["x.order", "of memory", "may be used", "fewer items"],
+    ),
+    "a quote in the header that is not closed, and no UTF-8": (
+        "x.csv",
+        b'"a\n\xe9",b\n1,2\n',
+        {},
+        ["x.csv, line 2", "0xe9", "UTF-8"],
+    ),
     "infinite rank": ("x.csv", b"a,b\n1,inf\n", {}, ["x.csv, line 2", "'b'", "is inf"]),
+    "a cell of thousands of characters": (
+        "x.csv",
+        b"a,b\n1," + b"x" * 5000 + b"\n",
+        {},
+        ["x.csv, line 2", "...", "not a number"],
+    ),
     "equal ranks": (
         "x.csv",
         b"a,b,c\n1,2,3\n2,1,2\n",
@@ -156,9 +228,11 @@ def run(arguments, monkeypatch, capsys):
 
 def test_from_python(bad_file):
     path, options, said = bad_file
-    with pytest.raises(InputError) as refused:
+    with pytest.raises((InputError, TooLargeError)) as refused:
         read_rankings(path, **options)
     message = str(refused.value)
+    assert len(message) < 500
+    assert message.isprintable()
     assert [part for part in said if part not in message] == [], message
 
 

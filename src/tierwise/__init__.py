@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from tierwise.fitting.impute import impute as impute
     from tierwise.fitting.result import Fit as Fit
     from tierwise.mixture.draws import MixtureDraws as MixtureDraws
-    from tierwise.mixture.estimation import fit_mixture as fit_mixture
+    from tierwise.mixture.fit import fit_mixture as fit_mixture
     from tierwise.mixture.result import Mixture as Mixture
-    from tierwise.mixture.sampling import sample_mixture as sample_mixture
+    from tierwise.mixture.sample import sample_mixture as sample_mixture
     from tierwise.model.clustered_mallows import ClusteredMallows as ClusteredMallows
     from tierwise.model.priors import Beta as Beta
     from tierwise.model.priors import Gamma as Gamma
@@ -105,7 +105,7 @@ _HOME_OF = {
     "compositions": "tiers.sizes",
     "describe": "data.describe",
     "fit": "fitting.fit",
-    "fit_mixture": "mixture.estimation",
+    "fit_mixture": "mixture.fit",
     "get_distance": "distances.named",
     "impute": "fitting.impute",
     "load_apa1980": "data.datasets",
@@ -120,7 +120,7 @@ _HOME_OF = {
     "read_preferences": "data.read",
     "read_rankings": "data.read",
     "report": "reporting.report",
-    "sample_mixture": "mixture.sampling",
+    "sample_mixture": "mixture.sample",
     "sample_posterior": "posterior.run",
     "search": "searching.search",
     "write_rankings": "data.write",

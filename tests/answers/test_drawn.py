@@ -12,7 +12,7 @@ from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.partial import orders_of_places, orders_of_preferences
 from tierwise.distances.named import get_distance
 
-DISTANCES = ("kendall", "hamming", "footrule", "spearman")
+DISTANCES = ("kendall", "hamming", "footrule", "spearman", "inversions")
 # Item 1 before the tied items 0 and 3; items 2 and 4 anywhere.
 FIRST = np.array([[1, 0, -1, 1, -1]], dtype=np.int32)
 PAIRS = pairs_of_groups([[1], [0, 3]])

@@ -8,7 +8,8 @@ import tierwise as tw
 from tests import reference, reference_checking
 from tests.data_paths import shared_data
 from tierwise import InputError, Rankings, Tiers
-from tierwise.checking import statistics
+from tierwise.checking import findings
+from tierwise.checking import rankings as checked_rankings
 from tierwise.posterior.run import sample_posterior
 
 ITEMS = [f"item {number}" for number in range(10)]
@@ -286,17 +287,17 @@ def test_bad_input():
 def test_chi_square_scores():
     values = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 2.0], [0.0, -2.0]])
     even = np.full(4, 0.25)
-    moments = statistics.moments_given_distance(values, np.zeros(4), even)
+    moments = checked_rankings.moments_given_distance(values, np.zeros(4), even)
     np.testing.assert_allclose(moments.covariances, [[0.5, 0], [0, 2]])
-    score, freedom = statistics.chi_square_score(np.array([0.5, 1.0]), moments.covariances)
+    score, freedom = findings.chi_square_score(np.array([0.5, 1.0]), moments.covariances)
     assert (score, freedom) == (pytest.approx(1.0), 2)
     # What the distance explains does not count.
-    moments = statistics.moments_given_distance(values, values[:, 0], even)
+    moments = checked_rankings.moments_given_distance(values, values[:, 0], even)
     np.testing.assert_allclose(moments.covariances, [[0, 0], [0, 2]], atol=1e-15)
-    assert statistics.chi_square_score(np.array([0.0, 1.0]), moments.covariances)[1] == 1
+    assert findings.chi_square_score(np.array([0.0, 1.0]), moments.covariances)[1] == 1
     # The approximation is good enough for verdicts: 5% points of chi-square.
     for freedom, point in ((1, 3.841), (5, 11.070), (20, 31.410)):
-        assert statistics.tail(statistics.standard_score(point, freedom)) == pytest.approx(
+        assert findings.tail(findings.standard_score(point, freedom)) == pytest.approx(
             0.05, abs=0.004
         )
 
@@ -315,3 +316,46 @@ def test_formula_one_agrees_more_at_the_top():
     check = tw.check_fit(races, fit, rng=1)
     assert check.verdict == "theta varies"
     assert check.lines[0].theta > 3 * check.lines[-1].theta
+
+
+AGREEING = Rankings.from_orderings([["a", "b", "c"]] * 5)
+TOLD_NOTHING = Rankings.from_orderings([["a"], ["b"], ["c"]], items="abc", unranked="anywhere")
+
+
+@pytest.mark.parametrize("data", [AGREEING, TOLD_NOTHING], ids=["infinite theta", "no pairs"])
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (1, 2), (3,)])
+def test_results_are_always_json(data, sizes):
+    check = tw.check_fit(data, tw.fit(data, sizes), rng=1)
+    plain = json.loads(json.dumps(check.to_dict(), allow_nan=False))
+    assert set(plain["findings"][0]) == {"name", "p_value", "score", "statement"}
+    assert check.summary()
+
+
+@pytest.mark.parametrize(
+    ("data", "remedy"),
+    [
+        ([["a", "b", "c"]], "Rankings.from_orderings"),
+        (np.array([[1, 2, 3]]), "Rankings.from_ranks"),
+        (None, "read_rankings"),
+        (tw.Counts.of(AGREEING), "give the rankings"),
+    ],
+)
+def test_wrong_data_are_named_with_the_remedy(data, remedy):
+    with pytest.raises(tw.InputError, match=remedy):
+        tw.check_fit(data, tw.fit(AGREEING, (1, 2)))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"fit": (1, 2)}, "fit must be a Fit"),
+        ({"posterior": "all"}, "posterior must be a Posterior"),
+        ({"draws": 99}, "draws must be at least 100"),
+        ({"draws": 10**12}, "draws must be at most"),
+        ({"draws": np.ones(3)}, "draws must be a whole number"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments, message):
+    given = {"data": AGREEING, "fit": tw.fit(AGREEING, (1, 2))} | arguments
+    with pytest.raises(tw.InputError, match=message):
+        tw.check_fit(**given)

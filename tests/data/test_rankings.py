@@ -4,17 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tierwise as tw
+from tests.strategies import names
 from tierwise import InputError, Rankings
 
 
 @st.composite
 def orderings_with_ties(draw, min_items=2, max_items=6):
     """Rows of distinct items, perhaps incomplete, perhaps with ties, and their weights."""
-    items = draw(
-        st.lists(
-            st.text(min_size=1, max_size=3), min_size=min_items, max_size=max_items, unique=True
-        )
-    )
+    items = draw(st.lists(names, min_size=min_items, max_size=max_items, unique=True))
     rows = []
     for _ in range(draw(st.integers(1, 5))):
         order = draw(st.permutations(items))

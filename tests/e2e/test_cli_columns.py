@@ -78,9 +78,12 @@ def test_pairs_are_reported(files, monkeypatch):
     assert "3 answers about pairs of 3 items" in (files / "report.html").read_text(encoding="utf-8")
 
 
-def test_groups_are_not_found_in_pairs(files):
-    with pytest.raises(InputError, match="groups are found in rankings, and these are answers"):
-        run("mixture", files / "pairs.csv", "--quiet")
+def test_groups_are_found_in_pairs_without_mistakes(files):
+    words = ("--groups", 1, "--sizes", "1,2", "--quiet")
+    shown = run("mixture", files / "pairs.csv", *words).stdout
+    assert "2 assessors who compared pairs of 3 items in 1 group" in shown
+    with pytest.raises(InputError, match="cannot tell groups from mistakes"):
+        run("mixture", files / "pairs.csv", "--cycles", "keep", *words)
 
 
 def test_messages_speak_of_options():

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from time import perf_counter
 
 import pytest
 from rich.cells import cell_len
@@ -38,15 +37,10 @@ def answers_file(tmp_path):
     return tmp_path / "answers.csv"
 
 
-def test_version_is_quick():
-    tierwise("--version")
-    times = []
-    for _ in range(5):
-        start = perf_counter()
-        result = tierwise("--version")
-        times.append(perf_counter() - start)
+def test_version():
+    result = tierwise("--version")
+    assert (result.returncode, result.stderr) == (0, b"")
     assert result.stdout.decode() == f"tierwise {__version__}\n"
-    assert min(times) < 0.3
 
 
 def test_tables_for_people(answers_file):

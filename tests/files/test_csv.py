@@ -26,7 +26,7 @@ def read(text, **options):
         "voter,place 1,place 2,place 3\nAnn,a,b,c\nBob,b,c,a\n",
         "place 1,place 2,place 3,place 4\na,b,c,\nb,,c,a\n",
         "a,b,c\n1,2,3\n3,1,2\n",
-        "a,b,c\n1.0,20,300\n3,1,2\n",
+        "a,b,c\n1.0,2.0,3\n3,1,2\n",
         "id,a,b,c\n1,1,2,3\n2,3,1,2\n",
         "assessor,item,rank\n7,a,1\n7,b,2\n7,c,3\n9,b,1\n9,c,2\n9,a,3\n",
         "rank,item,voter\n1,a,Ann\n1,b,Bob\n2,b,Ann\n2,c,Bob\n3,c,Ann\n3,a,Bob\n",
@@ -59,7 +59,7 @@ def test_two_columns_that_may_hold_weights():
     with pytest.raises(InputError, match="'weight' and 'count' may both be for weights"):
         read("a,b,weight,count\n1,2,3,4\n")
     assert read(
-        "a,b,weight,count\n1,2,4,3\n", weights="count", items=["a", "b", "weight"]
+        "a,b,weight,count\n1,2,3,4\n", weights="count", items=["a", "b", "weight"]
     ).items == (
         "a",
         "b",

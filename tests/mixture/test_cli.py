@@ -46,7 +46,7 @@ def test_json_for_programs(files):
     found = json.loads(text)
     assert [group["kind"] for group in found["groups"]] == ["tiers", "tiers", "uniform"]
     assert found["covariate"]["value"] == ["north", "south"]
-    assert found["n_climbs"] == 1
+    assert found["n_runs"] == 1
     rankings = tw.read_rankings(answers)
     expected = tw.fit_mixture(rankings, 2, (1, 2, 1), noise="uniform", starts=5, rng=1)
     assert found["log_likelihood"] == expected.log_likelihood

@@ -5,7 +5,7 @@ import pytest
 
 import tierwise as tw
 from tests.mixture.simulated import from_groups
-from tierwise.mixture.selection import Scores, with_held_out
+from tierwise.mixture.scores import Scores, with_held_out
 
 TWO_GROUPS = [([[0], [1, 2], [3], [4, 5]], 1.5), ([[5], [4, 3], [2], [1, 0]], 1.5)]
 

@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 import tierwise as tw
 from tests import reference
 from tests.mixture.simulated import from_groups
+from tierwise.answers.dispatch import answered_places, parts_of_places
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TooLargeError
-from tierwise.mixture.answers import answers_of
-from tierwise.mixture.components import workshop_for
-from tierwise.mixture.heats import Task, run_heat
-from tierwise.mixture.open_components import OpenWorkshop
-from tierwise.mixture.workshop import Component
+from tierwise.mixture.answers import DistinctAnswers
+from tierwise.mixture.em import EMSettings, run_short_then_long
+from tierwise.mixture.groups import Component, GroupFitter
 
 
 @st.composite
@@ -60,11 +59,11 @@ def test_probabilities_and_moments_are_those_of_all_completions(problem, distanc
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.array(reference.labels_of(sizes)))
     theta = 0.2 + rng.random()
-    answers = answers_of(rankings, ["search"])
-    workshop = OpenWorkshop(answers, get_distance(distance))
-    component = Component(sizes, labels, theta, workshop.partition(sizes).log_value(theta))
-    logs = workshop.log_probabilities(component)
-    means, variances = workshop.distance_moments(component)
+    answers = DistinctAnswers.of(rankings)
+    fitter = GroupFitter(answers, get_distance(distance))
+    component = Component(sizes, labels, theta, fitter.partition(sizes).log_value(theta))
+    logs = fitter.log_probabilities(component)
+    means, variances = fitter.distance_moments(component)
     brute = reference.BruteForce(sizes, distance, tuple(labels.tolist()))
     probability = dict(zip(brute.orderings, brute.probabilities(theta), strict=True))
     lengths = dict(zip(brute.orderings, brute.distances, strict=True))
@@ -83,22 +82,22 @@ def test_probabilities_and_moments_are_those_of_all_completions(problem, distanc
 @given(open_problems(), st.sampled_from(["kendall", "hamming"]), st.booleans())
 def test_no_step_lowers_the_criterion(problem, distance, searched):
     rows, unranked, sizes = problem
-    answers = answers_of(rankings_of(rows, unranked), ["search"])
-    plans = (("search",) if searched else (sizes,)) * 2
-    task = Task(answers, plans, False, get_distance(distance), 2, 1e-6, 25)
-    run = run_heat(task, np.random.SeedSequence(1))
+    answers = DistinctAnswers.of(rankings_of(rows, unranked))
+    wanted = (("search",) if searched else (sizes,)) * 2
+    settings = EMSettings(answers, wanted, False, get_distance(distance), 2, 1e-6, 25)
+    run = run_short_then_long(settings, np.random.SeedSequence(1))
     assert np.diff(run.history).min(initial=0.0) >= -1e-7
 
 
 @given(open_problems())
 def test_other_weights_are_as_if_given_from_the_start(problem):
     rows, unranked, sizes = problem
-    answers = answers_of(rankings_of(rows, unranked), ["search"])
+    answers = DistinctAnswers.of(rankings_of(rows, unranked))
     weights = np.arange(1.0, len(answers.weights) + 1)
     distance = get_distance("kendall")
     labels = np.array(reference.labels_of(sizes))
-    reweighed = OpenWorkshop(answers, distance)._likelihood(weights, sizes)
-    afresh = OpenWorkshop(answers.reweighted(weights), distance)._likelihood(weights, sizes)
+    reweighed = GroupFitter(answers, distance).likelihood(sizes).reweighted(weights)
+    afresh = GroupFitter(answers.reweighted(weights), distance).likelihood(sizes)
     assert reweighed.value(labels, 0.5) == pytest.approx(afresh.value(labels, 0.5))
     costs = [each.expected_costs(labels, 0.5) for each in (reweighed, afresh)]
     assert costs[0].pairs == pytest.approx(costs[1].pairs)
@@ -148,18 +147,19 @@ def test_sizes_and_numbers_are_found_from_the_best_three_of_six():
 
 
 def test_known_blocks_are_counted_and_open_ones_summed_over():
+    """Lists of the best three say all for sizes (1, 2, 3), and are the same seen as open."""
     rankings, _, _ = some_of_two_groups()
-    assert not answers_of(rankings, [(1, 2, 3)]).open
-    assert answers_of(rankings, [(1, 2, 1, 2)]).open
-    assert answers_of(rankings, ["search"]).open
-    counted = answers_of(rankings, [(1, 2, 3)])
-    summed = answers_of(rankings, ["search"])
-    distance = get_distance("kendall")
-    component = workshop_for(counted, distance).begin(counted.weights, (1, 2, 3))
-    assert isinstance(workshop_for(summed, distance), OpenWorkshop)
-    assert workshop_for(counted, distance).log_probabilities(component) == pytest.approx(
-        workshop_for(summed, distance).log_probabilities(component)
-    )
+    answers, distance = DistinctAnswers.of(rankings), get_distance("kendall")
+    fitter = GroupFitter(answers, distance)
+    assert fitter.likelihood((1, 2, 3)).known
+    assert not fitter.likelihood((1, 2, 1, 2)).known
+    component, _ = fitter.fit(answers.weights, (1, 2, 3), None)
+    rng, logs = np.random.default_rng(1), np.empty(len(answers.weights))
+    for part in parts_of_places(
+        answered_places(rankings), answers.weights, (1, 2, 3), distance, rng
+    ):
+        logs[part.rows] = part.completions.log_weights(component.labels, component.theta)
+    assert fitter.log_probabilities(component) == pytest.approx(logs - component.log_partition)
 
 
 def test_what_cannot_be_summed_over_is_refused():

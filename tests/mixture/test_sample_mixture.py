@@ -93,10 +93,10 @@ def test_groups_keep_their_meaning(drawn):
     assert found.memberships.sum(axis=1) == pytest.approx(1.0)
     agree = found.memberships[:, :2].argmax(axis=1) == belongs
     assert agree.mean() > 0.9
-    low, high = found.interval(found.shares)
+    low, high = found.share_intervals().T
     assert (low < found.shares.mean(axis=(0, 1))).all()
     assert (high > found.shares.mean(axis=(0, 1))).all()
-    assert np.ptp(found.interval(found.shares, 0.5), axis=0)[0] < high[0] - low[0]
+    assert np.ptp(found.share_intervals(level=0.5), axis=1)[0] < high[0] - low[0]
 
 
 def test_results_print_and_pack(drawn):
@@ -110,7 +110,54 @@ def test_results_print_and_pack(drawn):
     with pytest.raises(InputError, match="there is no group 4"):
         found.tiers(4)
     with pytest.raises(InputError, match="between 0 and 1"):
-        found.interval(found.shares, 1.0)
+        found.share_intervals(level=1.0)
+
+
+def test_intervals_are_printed_with_their_level(drawn):
+    found, _ = drawn
+    assert "intervals hold 95%" in found.summary()
+    assert "intervals hold 50%" in found.summary(level=0.5)
+    low, high = found.theta_intervals(level=0.5)[0]
+    assert f"({low:.4f} to {high:.4f})" in found.summary(level=0.5)
+
+
+def test_draws_are_a_data_tree_that_can_be_saved(drawn, tmp_path):
+    found, _ = drawn
+    posterior = found.data["posterior"]
+    assert posterior["share"].dims == posterior["theta"].dims == ("chain", "draw", "group")
+    assert posterior["tier"].dims == ("chain", "draw", "group", "item")
+    assert posterior["group"].to_numpy().tolist() == ["group 1", "group 2", "uniform"]
+    found.save(tmp_path / "draws.nc")
+    again = tw.MixtureDraws.load(tmp_path / "draws.nc")
+    assert again.to_dict() == found.to_dict()
+    assert again.summary() == found.summary()
+    assert np.array_equal(again.labels, found.labels)
+    assert again.data["posterior"].equals(posterior)
+
+
+def test_other_files_are_refused(drawn, tmp_path):
+    found, _ = drawn
+    with pytest.raises(InputError, match="there is no file"):
+        tw.MixtureDraws.load(tmp_path / "nowhere.nc")
+    posterior = tw.sample_posterior(tw.load_political_goals(), (2, 2), draws=10, rng=1)
+    posterior.save(tmp_path / "posterior.nc")
+    with pytest.raises(InputError, match=r"posterior\.nc .*MixtureDraws\.save"):
+        tw.MixtureDraws.load(tmp_path / "posterior.nc")
+    found.save(tmp_path / "mixture.nc")
+    with pytest.raises(InputError, match=r"mixture\.nc .*Posterior\.save"):
+        tw.Posterior.load(tmp_path / "mixture.nc")
+
+
+def test_frame_has_one_row_per_draw_and_group(drawn):
+    found, _ = drawn
+    frame = found.to_frame()
+    assert len(frame) == 2 * 300 * 3
+    second = frame[(frame["chain"] == 1) & (frame["draw"] == 7) & (frame["group"] == "group 2")]
+    assert second["share"].item() == found.shares[1, 7, 1]
+    assert [second[f"tier[{item}]"].item() for item in found.items] == (
+        found.labels[1, 7, 1].tolist()
+    )
+    assert found.to_frame("pyarrow").num_rows == len(frame)
 
 
 def test_warning_says_what_to_do():
@@ -166,9 +213,11 @@ def test_groups_are_matched_by_their_members():
         ({"chains": 0}, "chains must be at least 1"),
         ({"draws": 0}, "draws must be at least 1"),
         ({"warmup": -1}, "warmup must be at least 0"),
-        ({"concentration": 0.0}, "concentration must be a positive"),
+        ({"concentration": 0.0}, "concentration must be above 0"),
         ({"n_groups": (1, 2)}, "n_groups must be one number"),
         ({"prior_theta": "flat"}, "prior_theta"),
+        ({"draws": 10**12}, "draws must be at most"),
+        ({"concentration": np.inf}, "concentration must be a finite number"),
     ],
 )
 def test_bad_input_is_named(arguments, message):

@@ -13,13 +13,21 @@ from tests import reference, reference_mixture
 from tests.mixture.simulated import from_groups, random_tiers
 from tierwise.data.counts import block_counts
 from tierwise.distances.named import get_distance
-from tierwise.mixture.answers import answers_of
-from tierwise.mixture.components import CountingWorkshop as Workshop
-from tierwise.mixture.em import begin, climb, divide, log_joint, look_around, memberships_of
-from tierwise.mixture.heats import Task, run_heat
-from tierwise.mixture.precision import standard_errors
-from tierwise.mixture.starts import first_memberships
-from tierwise.mixture.workshop import Component
+from tierwise.mixture.answers import DistinctAnswers
+from tierwise.mixture.em import (
+    EMSettings,
+    e_step,
+    first_groups,
+    local_search,
+    log_joint,
+    m_step,
+    normalised,
+    run_em,
+    run_short_then_long,
+    starting_memberships,
+)
+from tierwise.mixture.groups import Component, GroupFitter
+from tierwise.mixture.scores import standard_errors
 
 
 @st.composite
@@ -37,7 +45,7 @@ def problems(draw):
 def answers_from(orderings, weights=None):
     n_items = len(orderings[0])
     rankings = tw.Rankings.from_orderings(orderings, items=range(n_items), weights=weights)
-    return answers_of(rankings, [])
+    return DistinctAnswers.of(rankings)
 
 
 def random_labels(sizes, seed):
@@ -47,27 +55,31 @@ def random_labels(sizes, seed):
 @given(problems(), st.sampled_from(sorted(reference.DISTANCES)), st.integers(0, 99))
 def test_distances_are_those_of_the_definition(problem, distance, seed):
     sizes, orderings, _ = problem
-    labels = random_labels(sizes, seed)
+    fitter = GroupFitter(answers_from(orderings), get_distance(distance))
+    component = fitter.component(sizes, random_labels(sizes, seed), theta=1.0)
+    labels = component.labels.tolist()
     distinct = list(dict.fromkeys(orderings))
-    found = answers_from(orderings).distances(labels, sizes, get_distance(distance))
-    expected = [reference.DISTANCES[distance](row, labels.tolist(), sizes) for row in distinct]
+    expected = [reference.DISTANCES[distance](row, labels, sizes) for row in distinct]
+    found = -fitter.log_probabilities(component) - component.log_partition
     assert found.tolist() == pytest.approx(expected)
+    means, variances = fitter.distance_moments(component)
+    assert means.tolist() == pytest.approx(expected)
+    assert variances == pytest.approx(np.zeros(len(distinct)), abs=1e-6)
 
 
-@given(problems())
-def test_weighted_counts_are_those_of_repeated_rankings(problem):
+@given(problems(), st.sampled_from(sorted(reference.DISTANCES)))
+def test_weighted_costs_are_those_of_repeated_rankings(problem, distance):
     sizes, orderings, weights = problem
-    answers = answers_from(orderings, weights)
+    answers, measure = answers_from(orderings), get_distance(distance)
+    fitter = GroupFitter(answers, measure)
     repeated = [row for row, weight in zip(orderings, weights, strict=True) for _ in range(weight)]
     rankings = tw.Rankings.from_orderings(repeated, items=range(sum(sizes)))
-    expected = block_counts(rankings, sizes)
-    for found in (
-        answers.block_counts(answers.weights, sizes),
-        answers.joint_counts(answers.weights).blocks(sizes),
-    ):
-        assert np.array_equal(found.membership, expected.membership)
-        assert np.array_equal(found.precedence, expected.precedence)
-        assert found.n_rankings == expected.n_rankings
+    expected = measure.costs(block_counts(rankings, sizes))
+    wanted = answers_from(orderings, weights).weights
+    component = fitter.component(sizes, np.array(reference.labels_of(sizes)), theta=0.5)
+    found = fitter.costs(wanted, component)
+    assert np.array_equal(found.linear, expected.linear)
+    assert np.array_equal(found.pairs, expected.pairs)
 
 
 @given(problems(), st.sampled_from(sorted(reference.DISTANCES)), st.integers(0, 99))
@@ -82,12 +94,12 @@ def test_memberships_and_likelihood_are_those_of_the_definition(problem, distanc
         ([0] * sum(sizes), one_tier, 0.0),
     ]
     answers = answers_from(orderings)
-    workshop = Workshop(answers, get_distance(distance))
+    fitter = GroupFitter(answers, get_distance(distance))
     components = tuple(
-        Component(own, np.array(labels), theta, workshop.partition(own).log_value(theta))
+        Component(own, np.array(labels), theta, fitter.partition(own).log_value(theta))
         for labels, own, theta in groups
     )
-    found, log_totals = memberships_of(workshop, components, shares)
+    found, log_totals = e_step(fitter, components, shares)
     distinct = list(dict.fromkeys(orderings))
     expected = reference_mixture.memberships(distinct, groups, shares, distance)
     assert found == pytest.approx(np.array(expected), abs=1e-12)
@@ -103,8 +115,8 @@ def test_the_best_swap_gains_what_it_says(problem, distance, seed):
     share, theta = 0.3, 0.7
     labels = random_labels(sizes, seed)
     answers = answers_from(orderings, weights)
-    workshop = Workshop(answers, get_distance(distance))
-    component = Component(sizes, labels, theta, workshop.partition(sizes).log_value(theta))
+    fitter = GroupFitter(answers, get_distance(distance))
+    component = Component(sizes, labels, theta, fitter.partition(sizes).log_value(theta))
     repeated = [row for row, weight in zip(orderings, weights, strict=True) for _ in range(weight)]
 
     def value(labels):
@@ -120,9 +132,9 @@ def test_the_best_swap_gains_what_it_says(problem, distance, seed):
     neighbours = [pair for pair in pairs if labels[pair[0]] + 1 == labels[pair[1]]]
     highest = max(value(swapped(*pair)) for pair in neighbours)
     uniform = Component((sum(sizes),), np.zeros_like(labels), 0.0, lgamma(sum(sizes) + 1))
-    joint = log_joint(workshop, (component, uniform), np.array([share, 1 - share]))
-    memberships = np.ascontiguousarray(divide(joint)[0][:, 0])
-    found, gain = workshop.best_swap(memberships, component)
+    joint = log_joint(fitter, (component, uniform), np.array([share, 1 - share]))
+    memberships = np.ascontiguousarray(normalised(joint)[0][:, 0])
+    found, gain = fitter.best_swap(memberships, component)
     assert value(found.labels.tolist()) == pytest.approx(highest)
     assert gain == pytest.approx(highest - value(labels.tolist()), abs=1e-9)
 
@@ -131,30 +143,30 @@ def test_the_best_swap_gains_what_it_says(problem, distance, seed):
 def test_no_step_lowers_the_criterion(problem, distance, searched):
     sizes, orderings, weights = problem
     answers = answers_from(orderings, weights)
-    plans = (("search",) if searched else (sizes,)) * 2 + ((sum(sizes),),)
-    task = Task(answers, plans, True, get_distance(distance), 2, 1e-9, 60)
-    run = run_heat(task, np.random.SeedSequence(1))
+    sizes = (("search",) if searched else (sizes,)) * 2 + ((sum(sizes),),)
+    settings = EMSettings(answers, sizes, True, get_distance(distance), 2, 1e-9, 60)
+    run = run_short_then_long(settings, np.random.SeedSequence(1))
     assert np.diff(run.history).min(initial=0.0) >= -1e-9 * abs(run.history[0])
 
 
-@pytest.mark.parametrize("plan", [(1,) * 7, (2, 3, 2), "search"])
-def test_long_climbs_never_fall(plan):
+@pytest.mark.parametrize("sizes", [(1,) * 7, (2, 3, 2), "search"])
+def test_long_runs_never_fall(sizes):
     rng = np.random.default_rng(3)
     orderings = [tuple(rng.permutation(7).tolist()) for _ in range(150)]
     answers = answers_from(orderings)
-    workshop = Workshop(answers, get_distance("kendall"))
+    fitter = GroupFitter(answers, get_distance("kendall"))
     for seed in range(4):
-        memberships = first_memberships(
-            answers, 3, settled=seed % 2 == 0, rng=np.random.default_rng(seed)
+        memberships = starting_memberships(
+            answers, 3, rounds=10 * (seed % 2), rng=np.random.default_rng(seed)
         )
-        components, shares = begin(workshop, (plan,) * 3, memberships)
-        run = climb(workshop, (plan,) * 3, components, shares, tolerance=1e-7, most_steps=400)
+        components, shares = first_groups(fitter, (sizes,) * 3, memberships)
+        run = run_em(fitter, (sizes,) * 3, components, shares, tolerance=1e-7, most_steps=400)
         assert len(run.history) > 5
         assert np.diff(run.history).min() >= -1e-8
         assert run.shares.sum() == pytest.approx(1.0)
 
 
-def test_tiers_beyond_the_subset_recursion_still_climb():
+def test_tiers_beyond_the_subset_recursion_still_run_em():
     rng = np.random.default_rng(1)
     centres = [rng.permutation(30) for _ in range(2)]
     orderings = []
@@ -162,56 +174,51 @@ def test_tiers_beyond_the_subset_recursion_still_climb():
         noisy = np.argsort(np.argsort(centres[number % 2]) + rng.normal(0, 6, 30))
         orderings.append(tuple(noisy.tolist()))
     answers = answers_from(orderings)
-    task = Task(answers, ((1,) * 30,) * 2, False, get_distance("kendall"), 3, 1e-6, 100)
-    run = run_heat(task, np.random.SeedSequence(1))
+    settings = EMSettings(answers, ((1,) * 30,) * 2, False, get_distance("kendall"), 3, 1e-6, 100)
+    run = run_short_then_long(settings, np.random.SeedSequence(1))
     assert np.diff(run.history).min() >= -1e-7
     assert run.shares == pytest.approx([0.5, 0.5], abs=0.05)
 
 
-def test_a_look_around_leaves_where_em_stays():
+def test_a_local_search_leaves_where_em_stays():
     """A large and a small strict group: EM alone ends with wrong tiers of the small one."""
     groups = [(random_tiers((1,) * 10, 24 + number), 0.4) for number in range(2)]
     rankings, _ = from_groups(groups, (1800, 200), seed=2)
-    answers = answers_of(rankings, [])
-    workshop = Workshop(answers, get_distance("kendall"))
-    plans = ((1,) * 10,) * 2
-    memberships = first_memberships(answers, 2, settled=True, rng=np.random.default_rng(1))
-    components, shares = begin(workshop, plans, memberships)
+    answers = DistinctAnswers.of(rankings)
+    fitter = GroupFitter(answers, get_distance("kendall"))
+    sizes = ((1,) * 10,) * 2
+    memberships = starting_memberships(answers, 2, rounds=10, rng=np.random.default_rng(1))
+    components, shares = first_groups(fitter, sizes, memberships)
     for _ in range(60):
-        memberships, _ = memberships_of(workshop, components, shares)
-        own = answers.weights[:, None] * memberships
-        components = tuple(
-            workshop.update(np.ascontiguousarray(own[:, group]), component)
-            for group, component in enumerate(components)
-        )
-        shares = own.sum(axis=0) / own.sum()
-    stuck = answers.weights @ memberships_of(workshop, components, shares)[1]
-    better = look_around(workshop, plans, components, shares)
+        memberships, _ = e_step(fitter, components, shares)
+        components, shares = m_step(fitter, components, memberships)
+    stuck = answers.weights @ e_step(fitter, components, shares)[1]
+    better = local_search(fitter, sizes, components, shares)
     assert better is not None
-    assert answers.weights @ memberships_of(workshop, better, shares)[1] > stuck
-    run = climb(workshop, plans, components, shares, tolerance=1e-4, most_steps=500)
+    assert answers.weights @ e_step(fitter, better, shares)[1] > stuck
+    run = run_em(fitter, sizes, components, shares, tolerance=1e-4, most_steps=500)
     assert run.log_likelihood > stuck + 20
     assert run.shares.min() == pytest.approx(0.1, abs=0.03)
 
 
 def test_a_group_without_answers_keeps_its_tiers():
     answers = answers_from([(0, 1, 2), (0, 2, 1)])
-    workshop = Workshop(answers, get_distance("kendall"))
-    plans = ((1, 1, 1),) * 2
+    fitter = GroupFitter(answers, get_distance("kendall"))
+    sizes = ((1, 1, 1),) * 2
     memberships = np.array([[1.0, 0.0], [1.0, 0.0]])
-    components, shares = begin(workshop, plans, memberships)
-    run = climb(workshop, plans, components, shares, tolerance=1e-6, most_steps=50)
+    components, shares = first_groups(fitter, sizes, memberships)
+    run = run_em(fitter, sizes, components, shares, tolerance=1e-6, most_steps=50)
     assert run.shares.tolist() == [1.0, 0.0]
     assert run.components[1] is components[1]
 
 
 def test_starts_are_memberships_even_of_few_answers():
     answers = answers_from([(0, 1, 2), (0, 2, 1)])
-    for settled in (True, False):
-        found = first_memberships(answers, 4, settled=settled, rng=np.random.default_rng(1))
+    for rounds in (10, 0):
+        found = starting_memberships(answers, 4, rounds=rounds, rng=np.random.default_rng(1))
         assert found.shape == (2, 4)
         assert found.sum(axis=1) == pytest.approx([1.0, 1.0])
-    raw = first_memberships(answers, 2, settled=False, rng=np.random.default_rng(1))
+    raw = starting_memberships(answers, 2, rounds=0, rng=np.random.default_rng(1))
     assert sorted(raw.argmax(axis=1).tolist()) == [0, 1]
 
 
@@ -253,16 +260,16 @@ def test_standard_errors_are_those_of_the_curvature():
     )
     errors = np.sqrt(np.diag(np.linalg.inv(-curvature)))
     answers = answers_from(orderings, expected_counts)
-    workshop = Workshop(answers, get_distance("kendall"))
+    fitter = GroupFitter(answers, get_distance("kendall"))
     components = tuple(
-        Component(sizes, own, theta, workshop.partition(sizes).log_value(theta))
+        Component(sizes, own, theta, fitter.partition(sizes).log_value(theta))
         for own, theta in zip(labels, thetas, strict=True)
     )
     shares = np.array([share, 1 - share])
-    run = climb(workshop, (sizes,) * 2, components, shares, tolerance=1e-9, most_steps=3)
+    run = run_em(fitter, (sizes,) * 2, components, shares, tolerance=1e-9, most_steps=3)
     assert run.shares == pytest.approx(shares, abs=1e-6)
-    memberships, _ = memberships_of(workshop, run.components, run.shares)
-    share_errors, theta_errors = standard_errors(workshop, run, memberships)
+    memberships, _ = e_step(fitter, run.components, run.shares)
+    share_errors, theta_errors = standard_errors(fitter, run, memberships)
     assert share_errors == pytest.approx([errors[0], errors[0]], rel=1e-3)
     assert theta_errors == pytest.approx(errors[1:], rel=1e-3)
 

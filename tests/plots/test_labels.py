@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 
 import tierwise as tw
 from tierwise import plots
-from tierwise.reporting.figures import matrix_size
-from tierwise.reporting.svg import FONT_SIZE
+from tierwise.plots.style import height_for
+from tierwise.reporting.figures import FONT_SIZE, matrix_size
 
 
 def visible_boxes(axis):
@@ -62,3 +62,28 @@ def test_bars_of_many_tiers_have_a_legend_that_fits():
     box = ax.get_legend().get_window_extent()
     assert ax.figure.bbox.y0 - 1 <= box.y0
     assert box.x1 <= ax.figure.bbox.x1 + 1
+
+
+@pytest.mark.parametrize("n_items", [2, 4, 9])
+def test_colour_bars_of_the_report_are_labelled_within_the_figure(n_items):
+    tiers = tw.Tiers.from_sizes((1, n_items - 1), range(n_items))
+    rankings = tw.ClusteredMallows(tiers, theta=0.5).sample(50, rng=1)
+    fit = tw.fit(rankings, tiers.sizes)
+    check, sampled = tw.check_fit(rankings, fit), tw.bootstrap(rankings, fit, replicates=2, rng=1)
+    by_item, square = (4.6, height_for(n_items)), matrix_size(tiers.items)
+    for size, draw in (
+        (by_item, lambda ax: plots.expected_ranks(check, ax=ax)),
+        ((3.4, by_item[1]), lambda ax: plots.tier_probabilities(fit, sampled, ax=ax)),
+        (square, lambda ax: plots.co_tier_matrix(fit, sampled, ax=ax)),
+        (square, lambda ax: plots.pairwise_matrix(rankings, tiers, ax=ax)),
+    ):
+        with mpl.rc_context({"font.size": FONT_SIZE}):
+            figure = Figure(figsize=size, layout="constrained")
+            draw(figure.add_subplot())
+            figure.draw_without_rendering()
+            label = figure.axes[1].yaxis.label
+            box = label.get_window_extent()
+        assert label.get_text()
+        assert figure.bbox.y0 <= box.y0
+        assert box.y1 <= figure.bbox.y1
+        assert box.x1 <= figure.bbox.x1

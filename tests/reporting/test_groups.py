@@ -9,7 +9,7 @@ import tierwise as tw
 from tests.mixture.simulated import from_groups
 from tests.reporting.test_page import SECTIONS, write
 from tierwise import InputError, Rankings
-from tierwise.mixture.selection import Scores
+from tierwise.mixture.scores import Scores
 from tierwise.reporting.groups import whether_several
 
 TWO = [([["a"], ["b", "c"], ["d"]], 2.0), ([["d"], ["c", "b"], ["a"]], 2.0)]

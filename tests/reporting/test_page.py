@@ -1,6 +1,8 @@
 """The page as a text: what stands in it, and what must not."""
 
+import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 import tierwise as tw
 from tests.data_paths import shared_data
 from tierwise import InputError, Rankings, Tiers
+from tierwise.reporting.page import render
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 SECTIONS = ["tiers", "data", "sizes", "items", "fit", "diagnostics", "computed"]
@@ -196,7 +199,7 @@ def test_colours_have_contrast(goals_report, scheme):
 
 def test_given_sizes_are_not_searched_for(tmp_path):
     analysis, text, page = write(tw.load_political_goals(), tmp_path, sizes=(1, 3))
-    assert analysis.found is None
+    assert analysis.search is None
     assert analysis.fit.sizes == (1, 3)
     assert "The sizes were given, not searched for." in text
     assert "(1, 3), as given" in page.tables["sizes-table"][1]
@@ -250,7 +253,7 @@ def test_answers_that_leave_blocks_open_are_resampled_too(tmp_path):
 def test_small_and_strange_data(rankings, tmp_path):
     analysis, text, page = write(rankings, tmp_path)
     assert page.sections == SECTIONS
-    assert all(str(item) in text for item in analysis.rankings.items)
+    assert all(str(item) in text for item in analysis.data.items)
 
 
 def test_same_seed_same_page(tmp_path):
@@ -268,7 +271,7 @@ def test_figures_that_would_be_empty_are_left_out(tmp_path):
     agreed = Rankings.from_orderings([["a", "b", "c"]] * 6)
     analysis, _, page = write(agreed, tmp_path)
     assert not np.isfinite(analysis.sampled.thetas).any()
-    assert not analysis.found.start.steps
+    assert not analysis.search.start.steps
     assert {"theta-title", "merging-title"}.isdisjoint(page.ids)
     rows = ["abc", "bac", "abc", "bac", "acb", "bca"]
     split = Rankings.from_orderings([list(row) for row in rows] * 10)
@@ -302,3 +305,59 @@ def test_sushi_report_is_small(tmp_path):
     analysis = tw.report(sushi, path, rng=1)
     assert path.stat().st_size < 2_000_000
     assert len(analysis.sampled) == 200
+
+
+def test_intervals_are_printed_with_their_level(goals_report):
+    analysis, _, _ = goals_report
+    goals = tw.load_political_goals()
+    for level, shown in ((0.5, "50% interval"), (0.995, "99.5% interval")):
+        page = render(replace(analysis, fit=tw.fit(goals, (2, 2), level=level)), None)
+        assert page.count(shown) == 2
+        assert "95% interval" not in page.replace("99.5% interval", "")
+
+
+def test_one_ranking_is_not_many(tmp_path):
+    one = Rankings.from_orderings([["a", "b"]])
+    _, text, _ = write(one, tmp_path, sizes=(1, 1), replicates=2)
+    assert "1 ranking of 2 items. It lists every item." in " ".join(text.split())
+    assert "1 rankings" not in text
+
+
+def test_result_is_always_json(tmp_path):
+    agreeing = Rankings.from_orderings([["a", "b", "c"]] * 3)
+    analysis, _, _ = write(agreeing, tmp_path, sizes=(1, 1, 1), groups=2)
+    plain = json.loads(json.dumps(analysis.to_dict(), allow_nan=False))
+    assert list(plain) == [
+        "description", "search", "fit", "sampled", "check", "groups", "provenance",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("data", "remedy"),
+    [
+        ([["a", "b"]], "Rankings.from_orderings"),
+        (np.array([[1, 2]]), "Rankings.from_ranks"),
+        (None, "read_rankings"),
+        ("answers.csv", "read_rankings"),
+        (tw.Counts.of(tw.load_political_goals()), "give the rankings"),
+    ],
+)
+def test_wrong_data_are_named_with_the_remedy(data, remedy, tmp_path):
+    with pytest.raises(InputError, match=remedy):
+        tw.report(data, tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"uncertainty": np.array(["bootstrap"])}, "uncertainty must be"),
+        ({"replicates": 1}, "replicates must be at least 2"),
+        ({"replicates": 10**12}, "replicates must be at most"),
+        ({"groups": 1.5}, "groups must be whole numbers"),
+        ({"groups": np.ones(2)}, "groups must be whole numbers"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments, message, tmp_path):
+    with pytest.raises(InputError, match=message):
+        tw.report(tw.load_political_goals(), tmp_path / "report.html", **arguments)

@@ -10,6 +10,7 @@ from tierwise import InputError, Preferences, Tiers
 from tierwise.fitting.summary import mistakes_in_words
 from tierwise.reporting import wording
 from tierwise.reporting.analysis import _affordable_replicates
+from tierwise.reporting.groups import whether_several
 
 
 def said_by_rankings(cycles, n_people=50):
@@ -111,10 +112,17 @@ def test_posterior_instead_of_bootstrap(tmp_path):
     assert "draws from the posterior" in text
 
 
-def test_groups_are_refused_before_anything_is_computed(tmp_path):
-    with pytest.raises(InputError, match="groups are found in rankings"):
-        tw.report(said_by_rankings("error"), tmp_path / "report.html", groups=2)
+def test_groups_of_mistaken_answers_are_refused_before_anything_is_computed(tmp_path):
+    with pytest.raises(InputError, match="cannot tell groups from mistakes"):
+        tw.report(said_by_rankings("keep"), tmp_path / "report.html", groups=2)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_groups_are_found_in_answers_without_mistakes(tmp_path):
+    analysis, text, page = write(said_by_rankings("error", 20), tmp_path, sizes=(1, 4), groups=2)
+    assert analysis.groups.pairwise
+    assert whether_several(analysis.groups) in text
+    assert "rankings" not in analysis_words(page)
 
 
 def test_costly_fits_are_repeated_less_often(trusted):

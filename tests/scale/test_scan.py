@@ -20,6 +20,7 @@ from tierwise.data import scan as scanning
 from tierwise.data.counts import block_counts
 from tierwise.data.scan import RankingScan
 from tierwise.files import pieces as cutting
+from tierwise.files import places
 
 
 @pytest.fixture
@@ -112,8 +113,11 @@ def test_patterns_merge_a_few_times_only(monkeypatch):
 
 
 def test_too_many_patterns(tmp_path, monkeypatch):
-    monkeypatch.setattr(scanning, "MOST_BYTES", 100)
+    monkeypatch.setenv("TIERWISE_MEMORY", "1KB")
     write_parts(tmp_path, random_rankings(50, 5, seed=3), 1)
+    with pytest.raises(TooLargeError, match="answers"):
+        Rankings.scan(tmp_path).distinct(workers=1)
+    monkeypatch.setattr(places, "check_memory", lambda *_: None)
     with pytest.raises(TooLargeError, match="distinct answers"):
         Rankings.scan(tmp_path).distinct(workers=1)
 

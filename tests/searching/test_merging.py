@@ -84,3 +84,17 @@ def test_tohoku_sushi_as_in_the_paper():
     assert {found.steps[0].first, found.steps[0].second} == {("squid",), ("tuna roll",)}
     assert found.sizes_by_size == (1, 1, 1, 2, 2, 3)
     assert found.sizes == (1, 2, 3, 2, 1, 1)
+
+
+def test_memory_grows_with_the_square_of_the_number_of_items():
+    """One matrix per step took 6.7 GB for 1,368 items."""
+    n_items = 60
+    orders = np.random.default_rng(0).permuted(np.tile(np.arange(n_items), (4, 1)), axis=1)
+    merging = merge_even_pairs(Rankings.from_order_array(range(n_items), orders), tolerance=0.5)
+    assert len(merging.steps) > 20
+    assert len({id(step.wins) for step in merging.steps}) == 1
+    arrays = [value for step in merging.steps for value in vars(step).values()]
+    assert sum(isinstance(value, np.ndarray) for value in arrays) == len(merging.steps)
+    for step in merging.steps:
+        first, second = step.groups.index(step.first), step.groups.index(step.second)
+        assert step.proportions[first, second] == pytest.approx(step.share)

@@ -87,7 +87,7 @@ def test_an_iteration_that_runs_away_does_not_claim_to_have_settled():
     [
         ({"tolerance": 2.0}, "tolerance"),
         ({"rounds": 0}, "rounds"),
-        ({"confidence": 1.0}, "between 0"),
+        ({"level": 1.0}, "between 0"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, complaint):

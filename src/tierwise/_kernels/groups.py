@@ -32,6 +32,7 @@ def units_of_orderings(
     labels: _Integers,
     ends: _Integers,
     misplaced: int,
+    tied: int,
     placing_by_place: _Integers,
 ) -> _Integers:
     """Distance of each ordering from tiers, in units.
@@ -48,54 +49,12 @@ def units_of_orderings(
             label = labels[orderings[row, place]]
             sequence[place] = label
             placed += placing_by_place[place, label]
-        pairs = 0
+        pairs, ties = 0, 0
         if misplaced != 0:
             for place in range(n_items):
                 label = sequence[place]
                 for later in range(ends[place], n_items):
-                    pairs += sequence[later] <= label
-        units[row] = misplaced * pairs + placed
+                    pairs += sequence[later] < label
+                    ties += sequence[later] == label
+        units[row] = misplaced * pairs + tied * ties + placed
     return units
-
-
-@compiled
-def gains_of_swaps(
-    blocks: npt.NDArray[np.int32],
-    labels: _Integers,
-    swaps: _Integers,
-    misplaced: int,
-    placing: _Integers,
-    theta: float,
-    memberships: _Floats,
-    weights: _Floats,
-) -> _Floats:
-    """How much a mixture's log-likelihood gains when two items of a group trade their tiers.
-
-    Each of ``swaps`` is an item and one of the next worse tier; ``theta`` is per unit of distance.
-    An answer whose distance grows by ``c`` units becomes more probable by a factor of
-    ``1 + m (exp(-theta c) - 1)``, where ``m`` is the probability that it belongs to the group.
-    """
-    n_rows, n_items = blocks.shape
-    gains = np.zeros(swaps.shape[0])
-    for number in range(swaps.shape[0]):
-        falling, rising = swaps[number]
-        upper, lower = labels[falling], labels[rising]
-        for row in range(n_rows):
-            old, new = blocks[row, falling], blocks[row, rising]
-            change = placing[old, lower] - placing[old, upper]
-            change += placing[new, upper] - placing[new, lower]
-            if misplaced != 0:
-                pairs = np.int64(old < new) - np.int64(new < old)
-                for other in range(n_items):
-                    if other in (falling, rising):
-                        continue
-                    block = blocks[row, other]
-                    if labels[other] == upper:
-                        pairs += np.int64(block < new) - np.int64(block < old)
-                    elif labels[other] == lower:
-                        pairs += np.int64(old < block) - np.int64(new < block)
-                change += misplaced * pairs
-            if change != 0:
-                factor = np.expm1(-theta * change)
-                gains[number] += weights[row] * np.log1p(memberships[row] * factor)
-    return gains

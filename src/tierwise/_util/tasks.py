@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from tierwise._util.checks import check_choice, check_count
 from tierwise._util.progress import Progress, track
+from tierwise._util.wording import quoted
 from tierwise.errors import InputError
 
 _Result = TypeVar("_Result")
@@ -149,7 +150,7 @@ def _check_engine(engine: str, workers: int | None, address: str | None) -> None
         raise InputError("a Dask cluster has its own number of workers: leave out workers")
     if engine != "dask" and address is not None:
         raise InputError(
-            f'an address is where a Dask cluster is: use engine "dask", not {engine!r}'
+            f'an address is where a Dask cluster is: use engine "dask", not {quoted(engine)}'
         )
 
 

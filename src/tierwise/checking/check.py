@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tierwise._util.checks import check_count
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.random import RandomSource, as_generator
+from tierwise._util.wording import quoted
 from tierwise.checking.expected import expected_ranks, orderings_of, orderings_of_posterior
 from tierwise.checking.findings import verdict_of
-from tierwise.checking.of_answers import check_answers
-from tierwise.checking.of_rankings import check_rankings
-from tierwise.checking.result import Finding, FitCheck, Line, PairDifference, Verdict
+from tierwise.checking.pairs import check_pairs
+from tierwise.checking.rankings import check_rankings
+from tierwise.checking.result import FitCheck
+from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
+from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
+from tierwise.fitting.result import Fit
 from tierwise.model.clustered_mallows import ClusteredMallows
-
-if TYPE_CHECKING:
-    from tierwise.data.rankings import Rankings
-    from tierwise.fitting.result import Fit
-    from tierwise.posterior.result import Posterior
-
-__all__ = ["Finding", "FitCheck", "Line", "PairDifference", "Verdict", "check_fit"]
+from tierwise.posterior.result import Posterior
 
 # No ranking can tell an infinite theta from this one.
 _LARGEST_THETA = 50.0
@@ -69,8 +66,9 @@ def check_fit(
     'fits'
     """
     watch = Stopwatch()
-    if draws < 100:
-        raise InputError(f"draws must be at least 100; got {draws}")
+    data = check_data(data, "check_fit", Rankings, Preferences)
+    draws = check_count("draws", draws, least=100)
+    _check_results(fit, posterior)
     labels = fit.tiers.label_array(data.items)
     generator = as_generator(rng)
     model = ClusteredMallows(fit.tiers, min(fit.theta, _LARGEST_THETA), fit.distance)
@@ -82,7 +80,7 @@ def check_fit(
         ranks_expected = orderings.shares_of_places()
     alike = labels if posterior is None else None
     if isinstance(data, Preferences):
-        found = check_answers(data, labels, orderings, alike, fit.mistake_probability, generator)
+        found = check_pairs(data, labels, orderings, alike, fit.mistake_probability, generator)
     else:
         found = check_rankings(data, model, labels, orderings, alike, ranks_expected, generator)
     return FitCheck(
@@ -103,3 +101,14 @@ def check_fit(
         provenance=watch.provenance(rng),
         pairwise=isinstance(data, Preferences),
     )
+
+
+def _check_results(fit: object, posterior: object) -> None:
+    """Refuse what is no fit or no posterior."""
+    if not isinstance(fit, Fit):
+        raise InputError(f"fit must be a Fit, as tw.fit returns it; got {quoted(fit)}")
+    if posterior is not None and not isinstance(posterior, Posterior):
+        raise InputError(
+            f"posterior must be a Posterior, as tw.sample_posterior returns it; got "
+            f"{quoted(posterior)}"
+        )

@@ -1,4 +1,4 @@
-"""What the model expects: all orderings with their probabilities, or a sample of them."""
+"""What the model expects of ranks and pairs, over all orderings or a sample of them."""
 
 from __future__ import annotations
 
@@ -148,3 +148,58 @@ def share_listing(rankings: Rankings) -> NDArray[np.float64]:
     at_length = np.bincount(lengths, weights=rankings.pattern_weights, minlength=n_items + 1)
     shares: NDArray[np.float64] = 1 - np.cumsum(at_length)[:n_items] / rankings.n_rankings
     return shares
+
+
+@dataclass(frozen=True, eq=False)
+class PairShares:
+    """Pairwise proportions, those expected, and their differences in standard errors."""
+
+    observed: NDArray[np.float64]
+    expected: NDArray[np.float64]
+    scores: NDArray[np.float64]
+    monte_carlo_error: float
+
+
+def expected_wins(
+    orderings: Orderings, listing: NDArray[np.float64], labels: NDArray[np.int64] | None
+) -> NDArray[np.float64]:
+    """Return how often the row's item should be listed above the column's.
+
+    Parameters
+    ----------
+    orderings
+        Orderings from the model.
+    listing
+        The share of answers that fill each place.
+    labels
+        The tier of each item, counted from 0; None where the orderings come from several tiers.
+    """
+    places, weights = orderings.places, orderings.weights
+    wins = np.array(
+        [
+            (weights * listing[places[:, item]]) @ (places[:, [item]] < places)
+            for item in range(places.shape[1])
+        ]
+    )
+    return wins if labels is None else _averaged_over_tiers(wins, labels)
+
+
+def shares_won(won: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the share that the row wins, and the weight of the rankings that tell."""
+    told = won + won.T
+    return np.divide(won, told, out=np.full_like(won, np.nan), where=told > 0), told
+
+
+def _averaged_over_tiers(
+    wins: NDArray[np.float64], labels: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Give pairs of items from the same two tiers, which are alike, their common mean."""
+    member = np.eye(int(labels.max()) + 1)[labels]
+    sizes = member.sum(axis=0)
+    n_pairs = np.outer(sizes, sizes) - np.diag(sizes)
+    means = np.divide(
+        member.T @ wins @ member, n_pairs, out=np.zeros_like(n_pairs), where=n_pairs > 0
+    )
+    averaged: NDArray[np.float64] = means[np.ix_(labels, labels)]
+    np.fill_diagonal(averaged, 0.0)
+    return averaged

@@ -1,76 +1,137 @@
-"""Pairwise proportions: how often one item is above another, and how often it should be."""
+"""Pairwise answers beside what the model would have answered to the same questions.
+
+Lines, spread and direction are judged by parametric bootstrap: the model answers the same
+questions, asked of as many people as often, many times over.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import nan
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.checking.expected import share_listing
-from tierwise.data.counts import pair_counts
+from tierwise.checking import wording
+from tierwise.checking.expected import PairShares, expected_wins, shares_won
+from tierwise.checking.findings import (
+    FALSE_ALARMS,
+    Found,
+    chi_square_score,
+    finding_of_pairs,
+    standard_score,
+    tail,
+)
+from tierwise.checking.result import Finding, Line
+from tierwise.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tierwise.checking.comparisons import Comparisons
+    from tierwise._util.types import Item
     from tierwise.checking.expected import Orderings
-    from tierwise.data.rankings import Rankings
+    from tierwise.data.preferences import Preferences
+
+_REPLICATES = 400
 
 
-@dataclass(frozen=True, eq=False)
-class PairShares:
-    """Pairwise proportions, those expected, and their differences in standard errors."""
-
-    observed: NDArray[np.float64]
-    expected: NDArray[np.float64]
-    scores: NDArray[np.float64]
-    monte_carlo_error: float
-
-
-def compare_pairs(
-    rankings: Rankings,
+def check_pairs(
+    preferences: Preferences,
+    labels: NDArray[np.int64],
     orderings: Orderings,
-    distances: NDArray[np.float64],
-    labels: NDArray[np.int64] | None,
-    n_effective: float,
-) -> PairShares:
-    """Compare pairwise proportions with those of orderings from the model.
+    alike: NDArray[np.int64] | None,
+    mistake_probability: float | None,
+    rng: np.random.Generator,
+) -> Found:
+    """Compare pairwise answers with what orderings from the model answer to the same questions.
 
     Parameters
     ----------
-    rankings
-        The data.
-    orderings
-        Orderings from the model.
-    distances
-        Their distances from the tiers.
+    preferences
+        The answers.
     labels
-        The tier of each item, counted from 0; None where the orderings come from several tiers.
-    n_effective
-        The number of rankings.
+        The tier of each item, counted from 0.
+    orderings
+        Orderings from the model, or from a posterior.
+    alike
+        The labels again if items of a tier are alike in the orderings; None if not.
+    mistake_probability
+        Probability that an answer is mistaken, if any may be.
+    rng
+        Where randomness comes from.
     """
-    won = pair_counts(rankings).astype(np.float64)
-    observed, told = _shares(won)
-    wins = _expected_wins(orderings, share_listing(rankings))
-    if labels is not None:
-        wins = _averaged_over_tiers(wins, labels)
-    expected, told_expected = _shares(wins)
-    binomial = expected * (1 - expected)
-    variances = binomial
-    if rankings.is_complete:
-        variances = binomial - _explained_by_distance(orderings, distances)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        monte_carlo = binomial / (told_expected * orderings.n_draws)
-        sampling = np.maximum(variances, 0.0) * rankings.n_rankings / (told * n_effective)
-        errors = np.sqrt(sampling + monte_carlo)
-        # Where chance is all but excluded, a score in standard errors has no meaning.
-        scores = np.where(errors > 1e-9, (observed - expected) / errors, np.nan)
-    error = 0.0 if orderings.exact else float(np.sqrt(np.nanmax(monte_carlo)))
-    return PairShares(observed, expected, scores, error)
+    if (mistake_probability is None) != (preferences.times is None):
+        raise InputError(
+            "the fit and the answers differ in whether answers may be mistaken: fit these answers"
+        )
+    asked = _comparisons_of(preferences, labels)
+    pairs = _compare_answers(asked, orderings, alike, mistake_probability)
+    answered = _summarise(asked, asked.wins, pairs.expected)
+    drawn = _draw_summaries(asked, orderings, pairs.expected, mistake_probability, rng)
+    findings = [
+        finding_of_pairs(pairs.scores),
+        Finding("ranks", 1.0, 0.0, "comparisons of pairs tell no ranks."),
+    ]
+    lines: tuple[Line, ...] = ()
+    spread = nan
+    if (asked.above < asked.below).any():
+        lines, finding = _check_lines(answered, drawn)
+        # A single line cannot differ from others.
+        findings += [finding] if len(lines) > 1 else []
+        spread, finding = _check_spread(answered, drawn)
+        findings.append(finding)
+    direction, finding = _check_direction(preferences.items, answered, drawn)
+    findings.append(finding)
+    unknown = np.full((len(labels), len(labels)), nan)
+    return Found(pairs, unknown, lines, spread, direction, tuple(findings))
 
 
-def compare_answers(
+@dataclass(frozen=True, eq=False)
+class Comparisons:
+    """Who compared what: an entry for each pair of items of each assessor.
+
+    Attributes
+    ----------
+    assessors
+        Who compared, counted from 0.
+    first, second
+        The two items; the first is of the better tier, if they are of different tiers.
+    times
+        How often they compared them.
+    wins
+        How often they preferred the first.
+    above, below
+        The tiers of the two items, counted from 0.
+    """
+
+    assessors: NDArray[np.int64]
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    times: NDArray[np.int64]
+    wins: NDArray[np.int64]
+    above: NDArray[np.int64]
+    below: NDArray[np.int64]
+
+
+def _comparisons_of(preferences: Preferences, labels: NDArray[np.int64]) -> Comparisons:
+    """Return who compared what; only what was asked, for what follows depends on the answers."""
+    given = preferences.direct if preferences.times is None else preferences.times
+    by_tier = np.argsort(labels, kind="stable")
+    said = given[:, by_tier][:, :, by_tier].astype(np.int64)
+    times = np.triu(said + said.transpose(0, 2, 1), k=1)
+    assessors, first, second = np.nonzero(times)
+    return Comparisons(
+        assessors,
+        by_tier[first],
+        by_tier[second],
+        times[assessors, first, second],
+        said[assessors, first, second],
+        labels[by_tier[first]],
+        labels[by_tier[second]],
+    )
+
+
+def _compare_answers(
     asked: Comparisons,
     orderings: Orderings,
     labels: NDArray[np.int64] | None,
@@ -90,10 +151,7 @@ def compare_answers(
         Probability that an answer is mistaken, if any may be.
     """
     n_items = orderings.places.shape[1]
-    wins = _expected_wins(orderings, np.ones(n_items))
-    if labels is not None:
-        wins = _averaged_over_tiers(wins, labels)
-    opinions, _ = _shares(wins)
+    opinions, _ = shares_won(expected_wins(orderings, np.ones(n_items), labels))
     mistakes = mistake_probability or 0.0
     expected = mistakes + (1 - 2 * mistakes) * opinions
     won, times, squares = (np.zeros((n_items, n_items)) for _ in range(3))
@@ -102,7 +160,7 @@ def compare_answers(
     np.add.at(times, (asked.first, asked.second), asked.times)
     np.add.at(squares, (asked.first, asked.second), asked.times**2)
     times, squares = times + times.T, squares + squares.T
-    observed, _ = _shares(won)
+    observed, _ = shares_won(won)
     # Answers of one person to one question go together, but for mistakes.
     variances = times * expected * (1 - expected)
     together = (squares - times) * (1 - 2 * mistakes) ** 2 * opinions * (1 - opinions)
@@ -138,51 +196,189 @@ def _binomial_scores(
     return np.where(np.isnan(known), np.nan, scores)
 
 
-def _shares(won: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the share that the row wins, and the weight of the rankings that tell."""
-    told = won + won.T
-    return np.divide(won, told, out=np.full_like(won, np.nan), where=told > 0), told
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What is compared between the answers and their replicates; or of all these, row by row.
 
-
-def _expected_wins(orderings: Orderings, listing: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how often the row's item is listed above the column's."""
-    places, weights = orderings.places, orderings.weights
-    return np.array(
-        [
-            (weights * listing[places[:, item]]) @ (places[:, [item]] < places)
-            for item in range(places.shape[1])
-        ]
-    )
-
-
-def _averaged_over_tiers(
-    wins: NDArray[np.float64], labels: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Give pairs of items from the same two tiers, which are alike, their common mean."""
-    member = np.eye(int(labels.max()) + 1)[labels]
-    sizes = member.sum(axis=0)
-    n_pairs = np.outer(sizes, sizes) - np.diag(sizes)
-    means = np.divide(
-        member.T @ wins @ member, n_pairs, out=np.zeros_like(n_pairs), where=n_pairs > 0
-    )
-    averaged: NDArray[np.float64] = means[np.ix_(labels, labels)]
-    np.fill_diagonal(averaged, 0.0)
-    return averaged
-
-
-def _explained_by_distance(
-    orderings: Orderings, distances: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the variance of "row above column" that goes with the distance.
-
-    Theta was fitted to the mean distance, so this part of the variance cannot show up.
+    Attributes
+    ----------
+    agreement
+        Share of answers about items of different tiers that are in tier order.
+    against
+        For each line between tiers, the share of answers about items on both sides of it that go
+        against the tiers.
+    spread
+        Sum over assessors of the squared excess of their answers in tier order.
+    products
+        For each two items, the mean product over assessors of the excess of their wins.
     """
-    places, weights = orderings.places, orderings.weights
-    deviations = distances - weights @ distances
-    variance = float(weights @ deviations**2)
-    if variance == 0:
-        return np.zeros((places.shape[1],) * 2)
-    covariances = np.array(
-        [(weights * deviations) @ (places[:, [item]] < places) for item in range(places.shape[1])]
+
+    agreement: NDArray[np.float64]
+    against: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    products: NDArray[np.float64]
+
+
+def _summarise(
+    asked: Comparisons, wins: NDArray[np.int64], expected: NDArray[np.float64]
+) -> Summary:
+    """Summarise answers to what was asked.
+
+    Parameters
+    ----------
+    asked
+        Who compared what.
+    wins
+        How often the first item was preferred, an entry each.
+    expected
+        The share of answers that should prefer the row to the column.
+    """
+    n_items, n_tiers = len(expected), int(asked.below.max()) + 1
+    n_assessors = int(asked.assessors.max()) + 1
+    apart = asked.above < asked.below
+    excess = wins - asked.times * expected[asked.first, asked.second]
+    lines = np.arange(n_tiers - 1)
+    across = (asked.above <= lines[:, None]) & (lines[:, None] < asked.below)
+    n_across = across @ asked.times
+    lost = across @ (asked.times - wins)
+    of_assessor = np.bincount(asked.assessors[apart], weights=excess[apart])
+    by_item = np.zeros((n_assessors, n_items))
+    np.add.at(by_item, (asked.assessors, asked.first), excess)
+    np.subtract.at(by_item, (asked.assessors, asked.second), excess)
+    return Summary(
+        agreement=np.array(wins[apart].sum() / max(1, int(asked.times[apart].sum()))),
+        against=lost / np.maximum(n_across, 1),
+        spread=np.array((of_assessor**2).sum()),
+        products=by_item.T @ by_item / n_assessors,
     )
-    return covariances**2 / variance
+
+
+def _draw_summaries(
+    asked: Comparisons,
+    orderings: Orderings,
+    expected: NDArray[np.float64],
+    mistake_probability: float | None,
+    rng: np.random.Generator,
+) -> Summary:
+    """Let the model answer what was asked, many times over.
+
+    Parameters
+    ----------
+    asked
+        Who compared what.
+    orderings
+        Orderings from the model.
+    expected
+        The share of answers that should prefer the row to the column.
+    mistake_probability
+        Probability that an answer is mistaken, if any may be.
+    rng
+        Where randomness comes from.
+    """
+    n_assessors = int(asked.assessors.max()) + 1
+    summaries = []
+    for _ in range(_REPLICATES):
+        rows = rng.choice(len(orderings.places), size=n_assessors, p=orderings.weights)
+        drawn = rows[asked.assessors]
+        right = orderings.places[drawn, asked.first] < orderings.places[drawn, asked.second]
+        wins = asked.times * right
+        if mistake_probability is not None:
+            chances = np.where(right, 1 - mistake_probability, mistake_probability)
+            wins = rng.binomial(asked.times, chances)
+        summaries.append(_summarise(asked, wins, expected))
+    return Summary(
+        *(
+            np.array([getattr(one, name) for one in summaries])
+            for name in ("agreement", "against", "spread", "products")
+        )
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Deviation:
+    """How far numbers are from what replicates with the same agreement lead to expect."""
+
+    expected: NDArray[np.float64]
+    deviations: NDArray[np.float64]
+    covariances: NDArray[np.float64]
+
+
+def _deviation(
+    observed: NDArray[np.float64],
+    replicates: NDArray[np.float64],
+    agreement: float,
+    agreements: NDArray[np.float64],
+) -> _Deviation:
+    """Compare numbers with their replicates, given the agreement with the tiers.
+
+    Theta was fitted to it, so what goes with it is no evidence against the model.
+    """
+    centred = replicates - replicates.mean(axis=0)
+    shifts = agreements - agreements.mean()
+    variance = float(shifts @ shifts)
+    slopes = shifts @ centred / variance if variance > 0 else np.zeros(centred.shape[1])
+    expected = replicates.mean(axis=0) + slopes * (agreement - agreements.mean())
+    left = centred - np.outer(shifts, slopes)
+    return _Deviation(expected, observed - expected, left.T @ left / len(left))
+
+
+def _check_lines(answered: Summary, drawn: Summary) -> tuple[tuple[Line, ...], Finding]:
+    """Compare how often answers go against the tiers, line by line."""
+    found = _deviation(answered.against, drawn.against, float(answered.agreement), drawn.agreement)
+    errors = np.sqrt(np.diag(found.covariances))
+    scores = np.divide(
+        found.deviations, errors, out=np.zeros_like(found.deviations), where=errors > 1e-9
+    )
+    lines = tuple(
+        Line(number, number + 1, *values, theta=float("nan"))
+        for number, values in enumerate(
+            zip(answered.against.tolist(), found.expected.tolist(), scores.tolist(), strict=True),
+            start=1,
+        )
+    )
+    chi_square, freedom = chi_square_score(found.deviations, found.covariances)
+    # The covariances are estimated, which makes chance deviations look larger than they are.
+    chi_square *= (_REPLICATES - freedom - 2) / (_REPLICATES - 1)
+    score = standard_score(chi_square, freedom)
+    worst = max(lines, key=lambda line: abs(line.score))
+    statement = (
+        f"across the line between tiers {worst.above} and {worst.below}, {worst.observed:.0%} of "
+        f"answers go against the tiers, {worst.expected:.0%} expected."
+    )
+    return lines, Finding("lines", tail(score), score, statement)
+
+
+def _check_spread(answered: Summary, drawn: Summary) -> tuple[float, Finding]:
+    """Compare how various assessors are in how often they answer in tier order."""
+    # Cube roots of sums of squares are nearly normal (Wilson and Hilferty).
+    found = _deviation(
+        np.cbrt(answered.spread)[None],
+        np.cbrt(drawn.spread)[:, None],
+        float(answered.agreement),
+        drawn.agreement,
+    )
+    expected = float(drawn.spread.mean())
+    ratio = float(answered.spread) / expected if expected > 0 else float("nan")
+    error = float(found.covariances[0, 0]) ** 0.5
+    score = float(found.deviations[0]) / error if error > 1e-9 else 0.0
+    p_value = tail(score)
+    statement = wording.spread_of_answers(ratio, surprising=p_value < FALSE_ALARMS)
+    return ratio, Finding("spread", p_value, score, statement)
+
+
+def _check_direction(
+    items: tuple[Item, ...], answered: Summary, drawn: Summary
+) -> tuple[NDArray[np.float64], Finding]:
+    """Look for a direction in which assessors differ more than the model expects."""
+    expected = drawn.products.mean(axis=0)
+    values, vectors = np.linalg.eigh(answered.products - expected)
+    largest = np.linalg.eigvalsh(drawn.products - expected)[:, -1]
+    error = float(largest.std(ddof=1))
+    score = float(values[-1] - largest.mean()) / error if error > 1e-9 else 0.0
+    p_value = tail(score)
+    statement = "assessors differ in no direction by more than expected."
+    # Who wins more has a smaller rank, as other directions are in ranks.
+    direction = -vectors[:, -1]
+    if p_value < FALSE_ALARMS:
+        statement = wording.direction_statement(items, direction)
+    return direction, Finding("direction", p_value, score, statement)

@@ -45,7 +45,12 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values, as in JSON."""
-        return {"name": self.name, "p_value": self.p_value, "statement": self.statement}
+        return {
+            "name": self.name,
+            "p_value": plain_number(self.p_value),
+            "score": plain_number(self.score),
+            "statement": self.statement,
+        }
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ class Line:
     above, below
         The numbers of the two tiers.
     observed, expected
-        Mean number of items that belong above it and are ranked below, a ranking; or the share of
+        Mean number of items per ranking that belong above it and are ranked below; or the share of
         answers about two items on either side of it that go against the tiers.
     score
         The difference in standard errors.
@@ -96,8 +101,8 @@ class PairDifference:
         return {
             "above": plain_item(self.above),
             "below": plain_item(self.below),
-            "observed": self.observed,
-            "expected": self.expected,
+            "observed": plain_number(self.observed),
+            "expected": plain_number(self.expected),
             "score": plain_number(self.score),
         }
 
@@ -234,10 +239,11 @@ class FitCheck:
             "differing_pairs": [pair.to_dict() for pair in self.differing_pairs()],
             "lines": [line.to_dict() for line in self.lines],
             "distance_spread": plain_number(self.distance_spread),
-            "direction": self.direction.tolist(),
+            "direction": [plain_number(part) for part in self.direction.tolist()],
             "findings": [finding.to_dict() for finding in self.findings],
             "exact": self.exact,
-            "monte_carlo_error": self.monte_carlo_error,
+            "monte_carlo_error": plain_number(self.monte_carlo_error),
+            "pairwise": self.pairwise,
             "provenance": self.provenance.to_dict(),
         }
 

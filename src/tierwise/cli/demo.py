@@ -83,7 +83,7 @@ def _next_steps(report: Path | None) -> str:
         [
             "Next, the same as a page with figures:",
             f"  {written}",
-            "With a file of your own (a row an answer, best first):",
+            "With a file of your own (one row per answer, best first):",
             "  tierwise describe answers.csv",
             "  tierwise fit answers.csv",
             "  tierwise report answers.csv -o report.html",

@@ -3,6 +3,7 @@
 from math import isnan
 from typing import TYPE_CHECKING
 
+from tierwise._util.wording import counted
 from tierwise.cli import options, printing, reading
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Item
     from tierwise.data.describe import Description
+    from tierwise.data.describe_pairs import PairsDescription
 
 _LONGEST_NAME = 24
 _GAP = 2  # columns between two cells of a table
@@ -35,32 +37,90 @@ def describe(
     if json:
         printing.print_json(description.to_dict(), out)
     elif isinstance(description, Description):
-        print_description(description, out=out, quiet=quiet)
+        _print_rankings(description, out=out, quiet=quiet)
     else:
-        from tierwise.cli.describe_pairs import print_pairs
-
-        print_pairs(description, out=out, quiet=quiet)
+        _print_pairs(description, out=out, quiet=quiet)
 
 
-def print_description(description: "Description", *, out: "Path | None", quiet: bool) -> None:
-    """Print a description as tables that fit the terminal."""
-    n_shown = items_that_fit(description.items, printing.width_of_output(out))
+def _print_rankings(description: "Description", *, out: "Path | None", quiet: bool) -> None:
+    """Print a description of rankings as tables that fit the terminal."""
+    n_shown = _items_that_fit(description.items, printing.width_of_output(out))
     shown = description.by_mean_rank()[:n_shown]
     parts: list[RenderableType] = [
         *_overview(description),
         printing.heading("Mean ranks (1 is best)"),
         _mean_ranks(description),
         printing.heading("How often the row is ranked above the column, in percent"),
-        matrix(description.items, shown, lambda *pair: percent(description.pairwise[pair])),
+        _matrix(description.items, shown, lambda *pair: _percent(description.pairwise[pair])),
         printing.heading("Closest to even"),
         _closest_pairs(description),
     ]
     printing.print_result(parts, out)
     if not quiet:
-        say_what_is_left_out(n_shown, len(description.items), "with the best mean ranks")
+        _say_what_is_left_out(n_shown, len(description.items), "with the best mean ranks")
 
 
-def say_what_is_left_out(n_shown: int, n_items: int, which: str) -> None:
+def _print_pairs(description: "PairsDescription", *, out: "Path | None", quiet: bool) -> None:
+    """Print a description of pairwise answers as tables that fit the terminal."""
+    items = description.items
+    n_shown = _items_that_fit(items, printing.width_of_output(out))
+    shown = description.best_first()[:n_shown]
+    following = " (what follows included)" if description.n_following else ""
+    parts: list[RenderableType] = [
+        printing.heading(
+            f"{counted(description.n_answers, 'answer')} about pairs of "
+            f"{counted(len(items), 'item')}, by {counted(description.n_assessors, 'assessor')}"
+        ),
+        *description.sentences(),
+        printing.heading("How often an item is preferred, when it is compared"),
+        _shares_won(description),
+        printing.heading(f"How often the row is preferred to the column, in percent{following}"),
+        _matrix(items, shown, lambda *pair: _percent(description.pairwise[pair])),
+        printing.heading("How often the two were compared"),
+        _matrix(items, shown, lambda *pair: _short_number(description.compared[pair])),
+        printing.heading("Closest to even"),
+        _closest_comparisons(description),
+    ]
+    printing.print_result(parts, out)
+    if not quiet:
+        _say_what_is_left_out(n_shown, len(items), "that are preferred most often")
+
+
+def _short_number(number: int) -> str:
+    """Write a number in three columns."""
+    return f"{number}" if number < 1000 else f"{number // 1000}k"
+
+
+def _shares_won(description: "PairsDescription") -> "Table":
+    table = printing.new_table()
+    table.add_column("item")
+    for name in ("preferred", "answers", "assessors"):
+        table.add_column(name, justify="right")
+    for item in description.best_first():
+        share = description.shares_won[item]
+        table.add_row(
+            _short(description.items[item]),
+            "-" if isnan(share) else f"{share:.0%}",
+            f"{description.compared[item].sum():,}",
+            f"{description.n_comparing[item]:,}",
+        )
+    return table
+
+
+def _closest_comparisons(description: "PairsDescription") -> "Table":
+    table = printing.new_table()
+    for name in ("preferred", "other"):
+        table.add_column(name)
+    for name in ("share", "of"):
+        table.add_column(name, justify="right")
+    for pair in description.closest_pairs():
+        first, second = (description.items.index(item) for item in (pair.above, pair.below))
+        told = description.wins[first, second] + description.wins[second, first]
+        table.add_row(_short(pair.above), _short(pair.below), f"{pair.share:.3f}", f"{told:,}")
+    return table
+
+
+def _say_what_is_left_out(n_shown: int, n_items: int, which: str) -> None:
     """Tell people if not all items fit."""
     if n_shown < n_items:
         printing.note(
@@ -73,21 +133,27 @@ def _overview(description: "Description") -> "list[RenderableType]":
     """Say in a few lines what the data are."""
     total = description.n_rankings
     lines: list[RenderableType] = [
-        printing.heading(f"{total:,} rankings of {len(description.items)} items"),
-        f"{description.n_distinct:,} of them are distinct.",
+        printing.heading(
+            f"{counted(total, 'ranking')} of {counted(len(description.items), 'item')}"
+        ),
     ]
+    if total != 1:
+        verb = "is" if description.n_distinct == 1 else "are"
+        lines.append(f"{description.n_distinct:,} of them {verb} distinct.")
     if description.unranked is None:
-        lines.append("Every ranking lists every item.")
+        lines.append(f"{'It' if total == 1 else 'Every ranking'} lists every item.")
     else:
         meaning = {"below": "below all that are listed", "anywhere": "of unknown rank"}
         lines.append(
-            f"{description.n_complete:,} ({description.n_complete / total:.0%}) are complete; "
+            f"{description.n_complete:,} ({description.n_complete / total:.0%}) "
+            f"{'is' if description.n_complete == 1 else 'are'} complete; "
             f"on average a ranking lists {description.mean_listed:.1f} items. "
             f"Items not listed are {meaning[description.unranked]}."
         )
     if description.n_with_ties:
         share = description.n_with_ties / total
-        lines.append(f"{description.n_with_ties:,} ({share:.0%}) hold ties.")
+        verb = "holds" if description.n_with_ties == 1 else "hold"
+        lines.append(f"{description.n_with_ties:,} ({share:.0%}) {verb} ties.")
     return lines
 
 
@@ -99,24 +165,24 @@ def _mean_ranks(description: "Description") -> "Table":
         table.add_column("listed by", justify="right")
     for item in description.by_mean_rank():
         rank, listing = description.mean_ranks[item], description.n_listing[item]
-        row = [short(description.items[item]), f"{rank:.2f}" if listing else "-"]
+        row = [_short(description.items[item]), f"{rank:.2f}" if listing else "-"]
         if description.unranked is not None:
             row.append(f"{listing:,}")
         table.add_row(*row)
     return table
 
 
-def items_that_fit(items: "tuple[Item, ...]", width: int) -> int:
+def _items_that_fit(items: "tuple[Item, ...]", width: int) -> int:
     """Return how many items a matrix can show in a number of columns."""
     from rich.cells import cell_len
 
-    name = max(cell_len(short(item)) for item in items)
+    name = max(cell_len(_short(item)) for item in items)
     number = len(str(len(items)))
     left_for_cells = width - (number + _GAP) - (name + _GAP)
     return max(2, min(len(items), left_for_cells // (len("100") + _GAP)))
 
 
-def matrix(
+def _matrix(
     items: "tuple[Item, ...]", shown: list[int], cell: "Callable[[int, int], str]"
 ) -> "Table":
     """Show what there is to say of each item (row) and each other (column)."""
@@ -127,7 +193,7 @@ def matrix(
         table.add_column(str(number), justify="right", min_width=3, no_wrap=True)
     for number, item in enumerate(shown, start=1):
         cells = ["·" if item == other else cell(item, other) for other in shown]
-        table.add_row(str(number), short(items[item]), *cells)
+        table.add_row(str(number), _short(items[item]), *cells)
     return table
 
 
@@ -137,16 +203,16 @@ def _closest_pairs(description: "Description") -> "Table":
     table.add_column("ranked below")
     table.add_column("share", justify="right")
     for pair in description.closest_pairs():
-        table.add_row(short(pair.above), short(pair.below), f"{pair.share:.3f}")
+        table.add_row(_short(pair.above), _short(pair.below), f"{pair.share:.3f}")
     return table
 
 
-def percent(share: float) -> str:
+def _percent(share: float) -> str:
     """Write a share in percent, without the sign."""
     return "-" if isnan(share) else f"{100 * share:.0f}"
 
 
-def short(item: "Item") -> str:
+def _short(item: "Item") -> str:
     """Write the name of an item so that it fits a table."""
     name = str(item)
     return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"

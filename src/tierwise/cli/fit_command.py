@@ -63,6 +63,7 @@ def fit_command(
     from tierwise.fitting.fit import fit
 
     progress = printing.progress(quiet=quiet)
+    fitted = None
     if sizes is None:
         from tierwise.searching.search import search
 

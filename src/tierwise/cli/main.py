@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from tierwise._util.wording import printable
 from tierwise._version import __version__
 from tierwise.cli import (
     fit_command,
@@ -58,11 +59,12 @@ def in_words_of_the_shell(message: str) -> str:
     """Put a message on one line, with arguments such as ties="allow" as options, --ties allow."""
     one_line = " ".join(message.split())
     valued = re.sub(r'\b(unranked|ties|layout|format|cycles)="(\w+)"', r"--\1 \2", one_line)
-    return re.sub(
+    named = re.sub(
         r"\b(unranked|ties|layout|format|weights|assessor|item|rank|preferred|other)=",
         r"--\1",
         valued,
     )
+    return printable(named)
 
 
 def _show_warning(message: Warning | str, *_where: Any, **_options: Any) -> None:

@@ -58,7 +58,7 @@ def mixture_command(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="A value for each answer, one a line, to relate the groups to.",
+            help="A value for each answer, one per line, to relate the groups to.",
             show_default=False,
             rich_help_panel=_GROUPS,
         ),
@@ -71,7 +71,7 @@ def mixture_command(
     quiet: options.Quiet = False,
 ) -> None:
     """Divide people into groups, each with its own tiers; say how many groups there are."""
-    from tierwise.mixture.estimation import fit_mixture
+    from tierwise.mixture.fit import fit_mixture
 
     # Fewer rankings than this cannot be held out in turn; who asks for it is told so.
     few = answers.n_rankings < _FOLDS and criterion != "held-out"
@@ -108,7 +108,7 @@ def _relate(found: "Mixture", covariate: Path) -> dict[str, list[Any]]:
         values = covariate.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise InputError(f"cannot read {covariate}: {error.strerror}") from None
-    table: dict[str, list[Any]] = found.table(values, backend="pyarrow").to_pydict()
+    table: dict[str, list[Any]] = found.to_frame(values, backend="pyarrow").to_pydict()
     return table
 
 

@@ -33,7 +33,7 @@ Seed: TypeAlias = Annotated[
 Workers: TypeAlias = Annotated[
     int | None,
     typer.Option(
-        help="Number of processes; -1 is one a core.",
+        help="Number of processes; -1 is one per core.",
         show_default=False,
         rich_help_panel=_COMPUTING,
     ),

@@ -1,20 +1,26 @@
 """Printing that several commands share: tables for people, JSON for programs."""
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from tierwise._util.wording import printable
+
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
     from rich.table import Table
     from rich.text import Text
 
     from tierwise._util.progress import Progress
 
+_CONTROLS_IN_JSON = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 # Wide enough for tables and narrow enough for a page, where there is no terminal to ask.
 _WIDTH_OF_FILES = 100
 
@@ -61,12 +67,37 @@ def _print(parts: "list[RenderableType]", file: IO[str], width: int) -> None:
     for number, part in enumerate(parts):
         if number > 0 and isinstance(part, Text):
             console.print()
-        console.print(part)
+        console.print(_Printable(part))
+
+
+@dataclass(frozen=True)
+class _Printable:
+    """Text or a table, with characters escaped that a terminal would obey."""
+
+    part: "RenderableType"
+
+    def __rich_console__(
+        self, console: "Console", options: "ConsoleOptions"
+    ) -> "Iterator[Segment]":
+        from rich.segment import Segment
+
+        # Names are escaped before lines are broken; what stands in tables and headings, after.
+        part = _escaped(self.part) if isinstance(self.part, str) else self.part
+        for segment in console.render(part, options):
+            text = segment.text if segment.control else _escaped(segment.text)
+            yield Segment(text, segment.style, segment.control)
+
+
+def _escaped(text: str) -> str:
+    """Escape what a terminal would obey, but for ends of lines."""
+    return "\n".join(printable(line) for line in text.split("\n"))
 
 
 def print_json(result: dict[str, Any], out: Path | None) -> None:
     """Print a result as JSON, to standard output or to a file."""
     text = json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False, default=str) + "\n"
+    # JSON escapes most of what a terminal would obey, but not all.
+    text = _CONTROLS_IN_JSON.sub(lambda mark: f"\\u{ord(mark[0]):04x}", text)
     if out is None:
         sys.stdout.write(text)
         return
@@ -97,4 +128,4 @@ def note(text: str) -> None:
     """Tell people something on stderr."""
     import typer
 
-    typer.echo(text, err=True)
+    typer.echo(printable(text), err=True)

@@ -1,11 +1,14 @@
 """How commands get what people said: the argument FILE and the options that say how to read it."""
 
 import inspect
+import os
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Literal, ParamSpec, TypeAlias
 
 import typer
+
+from tierwise._util.memory import VARIABLE, parse_size
 
 if TYPE_CHECKING:
     from tierwise.data.preferences import Preferences
@@ -32,8 +35,8 @@ Format: TypeAlias = Annotated[
 Layout: TypeAlias = Annotated[
     Literal["auto", "orderings", "ranks", "long", "pairs"],
     typer.Option(
-        help="How a table is laid out: a column a place, a column an item, a row an item, or a "
-        "row a comparison of two items.",
+        help="How a table is laid out: one column per place, one column per item, one row per item "
+        "of an answer, or one row per comparison of two items.",
         rich_help_panel=_INPUT,
     ),
 ]
@@ -72,7 +75,7 @@ ItemColumn: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="The column of items, with a row an item (recognised: item, candidate).",
+        help="The column of items, with one row per item (recognised: item, candidate).",
         show_default=False,
         rich_help_panel=_INPUT,
     ),
@@ -81,7 +84,7 @@ RankColumn: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="The column of ranks, with a row an item (recognised: rank, place, position).",
+        help="The column of ranks, with one row per item (recognised: rank, place, position).",
         show_default=False,
         rich_help_panel=_INPUT,
     ),
@@ -90,7 +93,8 @@ Preferred: TypeAlias = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="The column of items preferred, with a row a pair (recognised: preferred, winner).",
+        help="The column of items preferred, with one row per pair (recognised: preferred, "
+        "winner).",
         show_default=False,
         rich_help_panel=_INPUT,
     ),
@@ -112,6 +116,17 @@ Cycles: TypeAlias = Annotated[
         rich_help_panel=_INPUT,
     ),
 ]
+Memory: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        envvar=VARIABLE,
+        help="The most memory that a step may take, such as 2GB; a quarter of what is free if not "
+        "given.",
+        show_default=False,
+        rich_help_panel="How to compute",
+    ),
+]
 
 
 def read_file(
@@ -127,10 +142,15 @@ def read_file(
     preferred: Preferred = None,
     other: Other = None,
     cycles: Cycles = "error",
+    memory: Memory = None,
 ) -> Answers:
     """Read what a command is about."""
     from tierwise.data.read import read_answers
 
+    if memory is not None:
+        parse_size(memory, "--memory")
+        # In the environment, so that processes that this one starts see it.
+        os.environ[VARIABLE] = memory
     return read_answers(
         sys.stdin.buffer if file == "-" else file,
         format=format,

@@ -50,7 +50,7 @@ def report_command(
         typer.Option(
             metavar="N",
             min=2,
-            help="How many resampled data sets, or draws a chain.",
+            help="How many resampled data sets, or draws per chain.",
             show_default=False,
             rich_help_panel=_REPORT,
         ),

@@ -84,7 +84,7 @@ def search_command(
         int | None,
         typer.Option(
             metavar="N",
-            help="Try so many neighbours a move, drawn at random.",
+            help="Try so many neighbours per move, drawn at random.",
             show_default=False,
             rich_help_panel=_SEARCH,
         ),

@@ -10,6 +10,7 @@ import numpy as np
 
 from tierwise._util.checks import check_choice
 from tierwise._util.types import Unranked
+from tierwise._util.wording import quoted
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
 
@@ -221,7 +222,7 @@ def load_f1(
         rows = csv.DictReader(file)
         missing = {"year", "round", "positionText", "driverId"} - set(rows.fieldnames or ())
         if missing:
-            raise InputError(f"{table.name} has no column {min(missing)!r}: {terms}")
+            raise InputError(f"{table.name} has no column {quoted(min(missing))}: {terms}")
         for row in rows:
             driver = row["driverId"].replace("-", " ").title()
             entries[driver] = entries.get(driver, 0) + 1

@@ -1,5 +1,6 @@
 """Data frames in and out: pandas, polars, and whatever else narwhals knows."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import check_choice
 from tierwise._util.types import Item, numbered_row
+from tierwise._util.wording import quoted
 from tierwise.errors import InputError
 from tierwise.files.cells import numbers
 from tierwise.files.layouts import TableOptions, assign_roles
@@ -56,7 +58,7 @@ def numeric_columns(frame: Any) -> tuple[list[Item], NDArray[np.float64]]:
     """
     names, table = _arrow_table(frame)
     values = [
-        numbers(column, f"the value of {name!r}", numbered_row)
+        numbers(column, f"the value of {quoted(name)}", numbered_row)
         for name, column in zip(names, table.columns, strict=True)
     ]
     return names, np.column_stack(values) if values else np.empty((table.num_rows, 0))
@@ -76,18 +78,25 @@ def _arrow_table(frame: Any) -> tuple[list[Item], Any]:
 
     try:
         wrapped = nw.from_native(frame, eager_only=True)
+        names = list(wrapped.columns)
+    except nw.exceptions.DuplicateError:
+        called = Counter(getattr(frame, "column_names", frame.columns)).most_common(1)[0][0]
+        raise InputError(
+            f"column {quoted(called)} is there twice: give each its own name"
+        ) from None
     except TypeError:
         raise InputError(
             f"a {type(frame).__name__} is not a data frame in memory: give one of pandas, polars "
             "or pyarrow (collect it first if it is lazy)"
         ) from None
     columns = []
-    for name in wrapped.columns:
+    for name in names:
         try:
             columns.append(pa.chunked_array([wrapped.get_column(name).to_arrow()]))
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
+        except (pa.ArrowException, TypeError, OverflowError):
             raise InputError(
-                f"column {name!r} mixes cells of different kinds: make them all text or all numbers"
+                f"column {quoted(name)} mixes cells of different kinds: make them all text or "
+                "all numbers"
             ) from None
     labels = [str(position) for position in range(len(columns))]
-    return list(wrapped.columns), pa.table(columns, names=labels)
+    return names, pa.table(columns, names=labels)

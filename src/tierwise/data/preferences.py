@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import check_choice
 from tierwise._util.fingerprint import MultisetHash, digest, names_of
+from tierwise._util.memory import check_memory
 from tierwise._util.types import Cycles, Item
+from tierwise._util.wording import counted, quoted
 from tierwise.errors import InputError
 from tierwise.files.places import check_items, unknown_item
 
@@ -75,7 +77,8 @@ class Preferences:
             for pair in pairs:
                 if len(pair) != 2:
                     raise InputError(
-                        f"assessor {assessor!r}: {pair!r} is not a pair (preferred, other)"
+                        f"assessor {quoted(assessor)}: {quoted(pair)} is not a pair "
+                        "(preferred, other)"
                     )
         mentioned = dict.fromkeys(
             item for pairs in given.values() for pair in pairs for item in pair
@@ -83,15 +86,21 @@ class Preferences:
         self.items = check_items(mentioned if items is None else items)
         numbers = {item: number for number, item in enumerate(self.items)}
         self.assessors = tuple(given)
+        check_memory(
+            # How often each pair was said, whether it was, and what follows.
+            len(given) * len(self.items) ** 2 * (np.dtype(np.int32).itemsize + 3),
+            f"the pairs of {counted(len(self.items), 'item')} by {counted(len(given), 'assessor')}",
+            "give fewer items or assessors",
+        )
         times = np.zeros((len(given), len(self.items), len(self.items)), dtype=np.int32)
         for row, (assessor, pairs) in enumerate(given.items()):
             for preferred, other in pairs:
                 for item in (preferred, other):
                     if item not in numbers:
-                        raise unknown_item(item, self.items, f"assessor {assessor!r}")
+                        raise unknown_item(item, self.items, f"assessor {quoted(assessor)}")
                 if preferred == other:
                     raise InputError(
-                        f"assessor {assessor!r} compares item {preferred!r} with itself"
+                        f"assessor {quoted(assessor)} compares item {quoted(preferred)} with itself"
                     )
                 times[row, numbers[preferred], numbers[other]] += 1
         self._set_answers(times)
@@ -136,7 +145,7 @@ class Preferences:
         Parameters
         ----------
         rows
-            One comparison a row; repeated rows count once, unless answers may be mistaken.
+            One comparison per row; repeated rows count once, unless answers may be mistaken.
         items
             All items there are; those that appear in the rows where none are given.
         cycles
@@ -145,7 +154,9 @@ class Preferences:
         answers: defaultdict[Assessor, list[Pair]] = defaultdict(list)
         for number, row in enumerate(rows, start=1):
             if len(row) != 3:
-                raise InputError(f"row {number} must be (assessor, preferred, other); got {row!r}")
+                raise InputError(
+                    f"row {number} must be (assessor, preferred, other); got {quoted(row)}"
+                )
             answers[row[0]].append((row[1], row[2]))
         return cls(answers, items, cycles=cycles)
 
@@ -155,10 +166,10 @@ class Preferences:
             return
         row, start = (int(position) for position in np.argwhere(in_cycle)[0])
         cycle = " > ".join(
-            repr(self.items[item]) for item in shortest_cycle(self.direct[row], start)
+            quoted(self.items[item]) for item in shortest_cycle(self.direct[row], start)
         )
         raise InputError(
-            f"assessor {self.assessors[row]!r} contradicts themself: {cycle}: "
+            f"assessor {quoted(self.assessors[row])} contradicts themself: {cycle}: "
             'correct or leave out one of these answers, or pass cycles="keep" if answers may be '
             "mistaken"
         )
@@ -169,7 +180,7 @@ class Preferences:
         If answers may be mistaken, each is there as often as it was given.
         """
         if assessor not in self.assessors:
-            raise InputError(f"there is no assessor {assessor!r}")
+            raise InputError(f"there is no assessor {quoted(assessor)}")
         row = self.assessors.index(assessor)
         said = self.closure[row] if self.times is None else self.times[row]
         return [
@@ -221,12 +232,14 @@ class Preferences:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        who = f"{len(self)} assessors, {len(self.items)} items"
+        who = f"{counted(len(self), 'assessor')}, {counted(len(self.items), 'item')}"
         if self.times is not None:
-            return f"Preferences({who}, {self.times.sum()} answers of which any may be mistaken)"
+            answers = counted(int(self.times.sum()), "answer")
+            return f"Preferences({who}, {answers} of which any may be mistaken)"
         total = int(self.closure.sum())
         follow = total - int(self.direct.sum())
-        return f"Preferences({who}, {total} ordered pairs of which {follow} by transitivity)"
+        pairs = counted(total, "ordered pair")
+        return f"Preferences({who}, {pairs} of which {follow} by transitivity)"
 
 
 def transitive_closure(relations: NDArray[np.bool_]) -> NDArray[np.bool_]:

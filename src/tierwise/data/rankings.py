@@ -19,6 +19,7 @@ from tierwise._util.types import (
     Weights,
     numbered_row,
 )
+from tierwise._util.wording import quoted
 from tierwise.data.encoding import collapse, with_ties
 from tierwise.data.showing import in_html, in_words
 from tierwise.errors import InputError
@@ -121,7 +122,7 @@ class Rankings:
         listed = len(self.items) - len(absent)
         return InputError(
             f"{name_row(row)} lists {listed} of {len(self.items)} items "
-            f"(not {self.items[int(absent[0])]!r}), and the data cannot say what that means: "
+            f"(not {quoted(self.items[int(absent[0])])}), and the data cannot say what that means: "
             'pass unranked="below" if items not listed come after all that are (ballots, finishers '
             'of a race), or unranked="anywhere" if they may be anywhere (they were not shown)'
         )
@@ -194,12 +195,12 @@ class Rankings:
         else:
             try:
                 table = np.asarray(ranks, dtype=np.float64)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise InputError(
-                    "ranks must be numbers, a row an answer, all of one length"
+                    "ranks must be numbers, one row per answer, all of one length"
                 ) from None
         if table.ndim != 2:
-            raise InputError("ranks must be a table: a row an answer, a column an item")
+            raise InputError("ranks must be a table: one row per answer, one column per item")
         known = encoding.check_items(range(1, table.shape[1] + 1) if items is None else items)
         if len(known) != table.shape[1]:
             raise InputError(f"{len(known)} items were given for {table.shape[1]} columns of ranks")
@@ -224,8 +225,14 @@ class Rankings:
         """
         known = encoding.check_items(items)
         n_items = len(known)
+        orderings = np.asarray(orderings)
+        if orderings.dtype.kind not in "iu":
+            raise InputError(
+                f"orderings must be whole numbers, positions in items; got an array of "
+                f"{orderings.dtype}"
+            )
         if orderings.ndim != 2 or orderings.shape[1] != n_items:
-            raise InputError(f"orderings must be an array with {n_items} columns, one a place")
+            raise InputError(f"orderings must be an array with {n_items} columns, one per place")
         rows = np.arange(len(orderings))[:, None]
         places = np.full(orderings.shape, NOT_LISTED, dtype=np.int32)
         if orderings.size and (orderings.min() < 0 or orderings.max() >= n_items):
@@ -416,7 +423,7 @@ class Rankings:
         # An answer left without items stays: it counts as one, though it says nothing any more.
         informative = ~np.isnan(places).all(axis=1)
         patterns = np.full(places.shape, NOT_LISTED, dtype=np.int32)
-        patterns[informative] = encoding.encode_ranks(
+        patterns[informative] = encoding.places_of_ranks(
             places[informative] + 1, kept, "allow", numbered_row
         )
         return Rankings(kept, patterns[self.pattern_of], self.weights, unranked=self.unranked)
@@ -444,7 +451,7 @@ class Rankings:
         for part in given:
             if set(part.items) != set(items):
                 different = min(str(item) for item in set(part.items) ^ set(items))
-                raise InputError(f"only some of the collections have item {different!r}")
+                raise InputError(f"only some of the collections have item {quoted(different)}")
         orders = [[part.items.index(item) for item in items] for part in given]
         return cls(
             items,
@@ -528,7 +535,7 @@ def _as_weights(weights: Iterable[float] | None) -> Weights | None:
     try:
         return np.asarray(list(weights))
     except (TypeError, ValueError):
-        raise InputError("weights must be numbers, one a row") from None
+        raise InputError("weights must be numbers, one per row") from None
 
 
 def _freeze(*arrays: NDArray[Any]) -> None:

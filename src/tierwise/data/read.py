@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from tierwise._util.checks import check_count
 from tierwise._util.types import Cycles, Item, Ties, Unranked
+from tierwise._util.wording import quoted
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
@@ -98,7 +99,7 @@ def read_rankings(
         item=item,
         rank=rank,
     )
-    with errors_name(source):
+    with errors_name(source.name):
         if file_format in ("csv", "parquet"):
             return Rankings.from_encoded(_open_table(source, file_format).rankings(options))
         return _read_announced(source, file_format, options)
@@ -144,7 +145,7 @@ def read_preferences(
     options = TableOptions.make(
         items=items, layout="pairs", assessor=assessor, preferred=preferred, other=other
     )
-    with errors_name(source):
+    with errors_name(source.name):
         if file_format not in ("csv", "parquet"):
             raise InputError(f"the {file_format} format holds rankings: use read_rankings")
         pairs = _open_table(source, file_format).pairs(options)
@@ -175,7 +176,7 @@ def read_answers(
     """
     source, file_format = _open(path, format)
     said = TableOptions.make(**{"items": None, "assessor": None, **options})
-    with errors_name(source):
+    with errors_name(source.name):
         if file_format not in ("csv", "parquet"):
             return _read_announced(source, file_format, said)
         answers = _open_table(source, file_format).answers(said)
@@ -227,7 +228,7 @@ def scan_rankings(
         weights=weights,
         assessor=assessor,
     )
-    with errors_name(source):
+    with errors_name(source.name):
         if file_format not in ("csv", "parquet"):
             raise InputError(f"the {file_format} format is read whole: use read_rankings")
         chunks = _open_table(source, file_format).scan(options, chunk_rows)
@@ -235,7 +236,7 @@ def scan_rankings(
 
 
 def _named(chunks: Iterator[EncodedRankings], source: Source) -> Iterator[Rankings]:
-    with errors_name(source):
+    with errors_name(source.name):
         yield from map(Rankings.from_encoded, chunks)
 
 
@@ -271,7 +272,7 @@ def _read_announced(source: Source, file_format: FileFormat, options: TableOptio
     if set(options.items) != set(rankings.items):
         different = min(str(item) for item in set(options.items) ^ set(rankings.items))
         raise InputError(
-            f"the file announces its own items, which differ from those given (see {different!r}): "
-            "leave out items, or use restrict after reading"
+            f"the file announces its own items, which differ from those given (see "
+            f"{quoted(different)}): leave out items, or use restrict after reading"
         )
     return rankings.restrict(options.items)

@@ -6,19 +6,22 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from itertools import chain
 from os import PathLike, fspath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from tierwise._util.fingerprint import MultisetHash, digest, fingerprint_of_answers
+from tierwise._util.memory import check_memory
 from tierwise._util.progress import Progress, track
 from tierwise._util.tasks import stream_tasks
+from tierwise._util.wording import counted
 from tierwise.data.counts import MOST_ITEMS_FOR_JOINT_COUNTS, BlockCounts, Counts, Numbers
 from tierwise.data.encoding import collapse
-from tierwise.errors import InputError, TooLargeError
+from tierwise.errors import InputError
 from tierwise.files.pieces import Piece, find_pieces
 from tierwise.files.places import check_items
-from tierwise.files.source import Format, check_format
+from tierwise.files.source import Format, check_format, errors_name
 from tierwise.tiers.sizes import Sizes, check_sizes
 
 if TYPE_CHECKING:
@@ -29,8 +32,6 @@ if TYPE_CHECKING:
     from tierwise.files.layouts import TableOptions
 
 _Result = TypeVar("_Result")
-
-MOST_BYTES = 1 << 30
 
 
 class IncompleteAnswersError(InputError):
@@ -87,10 +88,11 @@ class RankingScan:
     @cached_property
     def items(self) -> tuple[Item, ...]:
         """The items; those of orderings take a pass over the files, unless they were given."""
-        if self._options.items is not None:
-            return check_items(self._options.items)
-        found = self._work(_find_items, self._options, "finding the items")
-        return check_items(dict.fromkeys(item for items in found for item in items))
+        with errors_name(Path(self.path).name):
+            if self._options.items is not None:
+                return check_items(self._options.items)
+            found = self._work(_find_items, self._options, "finding the items")
+            return check_items(dict.fromkeys(item for items in found for item in items))
 
     def chunks(self) -> Iterator[Rankings]:
         """Read all rankings in order, of which only a chunk is in memory at a time."""
@@ -201,7 +203,7 @@ class RankingScan:
 
     def __repr__(self) -> str:
         n_files = len({piece.path for piece in self.pieces})
-        return f"RankingScan({self.path!r}, {n_files:,} {'file' if n_files == 1 else 'files'})"
+        return f"RankingScan({self.path!r}, {counted(n_files, 'file')})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,9 +357,10 @@ class PatternTally:
         self._weights = np.zeros(len(self._patterns), dtype=weights.dtype)
         np.add.at(self._weights, pattern_of, weights)
         self._waiting, self._n_waiting = [], 0
-        if self._patterns.nbytes > MOST_BYTES:
-            raise TooLargeError(
-                f"there are more than {len(self._patterns):,} distinct answers, which take up more "
-                f"than {MOST_BYTES / 2**30:.0f} GB: read a sample of the answers, or keep fewer "
-                "items or only the first places of each, so that more answers are alike"
-            )
+        # Merging holds the old, the new and their union at once.
+        check_memory(
+            3 * self._patterns.nbytes,
+            f"more than {len(self._patterns):,} distinct answers",
+            "read a sample of the answers, or keep fewer items or only the first places of each, "
+            "so that more answers are alike",
+        )

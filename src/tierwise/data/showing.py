@@ -4,6 +4,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from tierwise._util.types import NOT_LISTED
+from tierwise._util.wording import counted
 from tierwise.data.encoding import with_ties
 
 if TYPE_CHECKING:
@@ -24,8 +25,8 @@ def in_words(rankings: "Rankings") -> str:
         remarks.append(f"{rankings.pattern_weights[tied].sum().item():,} with ties")
     if not remarks:
         remarks.append(f"complete, {len(rankings.patterns):,} distinct")
-    noun = "ranking" if rankings.n_rankings == 1 else "rankings"
-    return f"{rankings.n_rankings:,} {noun} of {len(rankings.items)} items, " + ", ".join(remarks)
+    number, n_items = rankings.n_rankings, len(rankings.items)
+    return f"{counted(number, 'ranking')} of {n_items} items, " + ", ".join(remarks)
 
 
 def in_html(rankings: "Rankings") -> str:

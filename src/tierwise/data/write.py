@@ -11,6 +11,7 @@ import numpy as np
 from tierwise._util.atomic import whole_file
 from tierwise._util.checks import check_choice
 from tierwise._util.types import NOT_LISTED
+from tierwise._util.wording import quoted
 from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
@@ -104,8 +105,8 @@ def _names(rankings: Rankings) -> list[Any]:
     for name in names:
         if not name or name != name.strip() or any(category(mark) in _UNWRITABLE for mark in name):
             raise InputError(
-                f"item {name!r} does not survive in a file: names must not be empty, begin or end "
-                "with a space, or hold line breaks and other control characters. Rename it"
+                f"item {quoted(name)} does not survive in a file: names must not be empty, begin "
+                "or end with a space, or hold line breaks and other control characters. Rename it"
             )
     if len(set(names)) != len(names):
         raise InputError("two items have the same name once written as text: rename one")

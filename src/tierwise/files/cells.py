@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.types import Codes, RowNamer
+from tierwise._util.wording import quoted
 from tierwise.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,6 +30,23 @@ def codes_of(encoded: "pa.DictionaryArray") -> Codes:
         return codes
     filled = np.unpackbits(np.frombuffer(validity, dtype=np.uint8), bitorder="little")[cells]
     return np.where(filled, codes, np.int32(-1))
+
+
+def can_be_encoded(column: "pa.ChunkedArray") -> bool:
+    """Tell whether the cells of a column are single values, not lists, records and the like."""
+    from pyarrow import types
+
+    kind = column.type.value_type if types.is_dictionary(column.type) else column.type
+    if types.is_null(kind) or types.is_primitive(kind) or types.is_decimal(kind):
+        return True
+    return bool(
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or types.is_string_view(kind)
+        or types.is_binary(kind)
+        or types.is_large_binary(kind)
+        or types.is_fixed_size_binary(kind)
+    )
 
 
 def encode(column: "pa.ChunkedArray") -> tuple[Codes, list[Any]]:
@@ -78,10 +96,11 @@ def numbers(column: "pa.ChunkedArray", what: str, name_row: RowNamer) -> NDArray
     for code, label in enumerate(labels):
         try:
             values[code] = _as_number(label)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             row = int(first_rows(codes, len(labels))[code])
             raise InputError(
-                f"{name_row(row)}: {what} is {label!r}, which is not a number: correct the cell"
+                f"{name_row(row)}: {what} is {quoted(label)}, which is not a number: correct the "
+                "cell"
             ) from None
     return values[codes]
 
@@ -110,6 +129,6 @@ def share_of_numbers(table: "pa.Table") -> float:
 def _is_number(label: Any) -> bool:
     try:
         _as_number(label)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True

@@ -1,4 +1,4 @@
-"""Tables in text files: a header, then a line a row, cells parted by commas, semicolons or tabs."""
+"""CSV files: a header, then one line per row, cells parted by commas, semicolons or tabs."""
 
 import csv
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
+from tierwise._util.wording import has_control_characters, quoted
 from tierwise.errors import InputError
 from tierwise.files.source import Source
 from tierwise.files.table_file import TableFile
@@ -71,7 +72,13 @@ def _read_header(source: Source) -> tuple[list[str], str]:
             )
         if name in seen:
             raise InputError(
-                f"{source.line(number)}: column {name!r} is there twice: give each its own name"
+                f"{source.line(number)}: column {quoted(name)} is there twice: give each its own "
+                "name"
+            )
+        if has_control_characters(name):
+            raise InputError(
+                f"{source.line(number)}: column {quoted(name)} holds a control character, which a "
+                "terminal or a file would obey: take it out of the name"
             )
         seen.add(name)
     return header, delimiter
@@ -83,7 +90,7 @@ def _cells(line: str, delimiter: str) -> list[str]:
 
 def _tidy(table: Any, header: list[str], first_row: int, source: Source) -> Any:
     """Strip space around cells, and refuse cells that run over the end of their line."""
-    if table.column_names != header:
+    if _names(table, source) != header:
         raise InputError(
             f"{source.name}: a quote is opened in the first line and not closed: close it (a name "
             "cannot go on in the next line)"
@@ -103,6 +110,16 @@ def _tidy(table: Any, header: list[str], first_row: int, source: Source) -> Any:
             chunks.append(pa.DictionaryArray.from_arrays(chunk.indices, labels))
         columns.append(pa.chunked_array(chunks, type=column.type))
     return pa.table(columns, names=table.column_names)
+
+
+def _names(table: Any, source: Source) -> list[str]:
+    """Return the names of the columns, which go on over lines if a quote is not closed."""
+    try:
+        names: list[str] = table.column_names
+    except UnicodeDecodeError:
+        source.text_lines()
+        raise
+    return names
 
 
 def _line_of_row(source: Source, row: int) -> int:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from tierwise._util.checks import check_choice
 from tierwise._util.types import Item, Ties, Unranked
+from tierwise._util.wording import quoted
 from tierwise.errors import InputError
-from tierwise.files.cells import ABSENT, encode, share_of_numbers
+from tierwise.files.cells import ABSENT, can_be_encoded, encode, share_of_numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -85,6 +86,7 @@ class Roles:
 def assign_roles(columns: Sequence[Item], table: "pa.Table", options: TableOptions) -> Roles:
     """Decide what each column is for, from what the user says, the names, and the first rows."""
     names = [str(column).strip() for column in columns]
+    _check_columns(names, table)
     layout, sample = options.layout, table.slice(0, SAMPLE_ROWS)
     if layout in ("auto", "long"):
         roles = _long_roles(names, sample, options)
@@ -102,6 +104,20 @@ def assign_roles(columns: Sequence[Item], table: "pa.Table", options: TableOptio
     if layout == "auto":
         layout = _recognise([names[cell] for cell in cells], sample.select(list(cells)))
     return Roles(layout=layout, cells=cells, weights=weights, assessor=assessor)
+
+
+def _check_columns(names: Sequence[str], table: "pa.Table") -> None:
+    """Refuse two columns of one name, and columns whose cells are neither texts nor numbers."""
+    seen: set[str] = set()
+    for name, column in zip(names, table.columns, strict=True):
+        if name in seen:
+            raise InputError(f"column {quoted(name)} is there twice: give each its own name")
+        seen.add(name)
+        if not can_be_encoded(column):
+            raise InputError(
+                f"column {quoted(name)} holds cells of the type {quoted(str(column.type))}, which "
+                "are neither texts nor numbers: turn them into such, or leave the column out"
+            )
 
 
 def _long_roles(names: list[str], sample: "pa.Table", options: TableOptions) -> Roles | None:
@@ -127,8 +143,8 @@ def _long_roles(names: list[str], sample: "pa.Table", options: TableOptions) -> 
         return Roles(layout="long", assessor=assessor, weights=weights, item=item, rank=rank)
     if said:
         raise InputError(
-            f"the long layout needs a column for the {missing[0]}: call it {missing[0]!r}, or "
-            f"say with {missing[0]}= which of {_listed(names)} it is"
+            f"the long layout needs a column for the {missing[0]}: call it {quoted(missing[0])}, "
+            f"or say with {missing[0]}= which of {_listed(names)} it is"
         )
     return None
 
@@ -147,7 +163,7 @@ def _roles_of_pairs(names: list[str], options: TableOptions) -> Roles | None:
     if options.layout == "pairs" or options.preferred is not None or options.other is not None:
         missing = "other" if preferred is not None else "preferred"
         raise InputError(
-            f"pairs need a column for the {missing} item: call it {missing!r}, or say with "
+            f"pairs need a column for the {missing} item: call it {quoted(missing)}, or say with "
             f"{missing}= which of {_listed(names)} it is"
         )
     return None
@@ -187,19 +203,20 @@ def _named(role: str, names: list[str], items: frozenset[str]) -> list[int]:
 def _position(said: str, role: str, names: list[str]) -> int:
     if said not in names:
         raise InputError(
-            f"there is no column {said!r} for {role}: the columns are {_listed(names)}"
+            f"there is no column {quoted(said)} for {role}: the columns are {_listed(names)}"
         )
     return names.index(said)
 
 
 def _doubt(role: str, found: list[str]) -> InputError:
     return InputError(
-        f"columns {found[0]!r} and {found[1]!r} may both be for {role}: say which with {role}="
+        f"columns {quoted(found[0])} and {quoted(found[1])} may both be for {role}: say which "
+        f"with {role}="
     )
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in names)
+    return ", ".join(quoted(name) for name in names)
 
 
 def _recognise(columns: list[str], sample: "pa.Table") -> TableLayout:
@@ -246,4 +263,6 @@ def _hold(names: list[str]) -> str:
 def are_numbered_places(columns: Sequence[Item]) -> bool:
     """Tell whether columns are called 1, 2, ... or place 1, place 2, ... or the like."""
     places = [_PLACE.fullmatch(str(column).strip().casefold()) for column in columns]
-    return [int(place[1]) for place in places if place] == list(range(1, len(columns) + 1))
+    numbers = [place[1].lstrip("0") for place in places if place]
+    # Compared as text, for there may be more digits than a number can have.
+    return numbers == [str(number) for number in range(1, len(columns) + 1)]

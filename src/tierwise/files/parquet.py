@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tierwise._util.wording import quoted
 from tierwise.errors import InputError
 from tierwise.files.source import Source
 from tierwise.files.table_file import TableFile
@@ -43,6 +44,9 @@ def open_parquet(source: Source, groups: range | None = None) -> TableFile:
     """Open a Parquet file, or some of its row groups, of which only the schema is read."""
     with _opened(source) as stream:
         schema = pq.read_schema(stream)
+    twice = [name for name in schema.names if schema.names.count(name) > 1]
+    if twice:
+        raise InputError(f"column {quoted(twice[0])} is there twice: give each its own name")
     # Text that stays dictionary-encoded makes no Python object per cell.
     text = [field.name for field in schema if pa.types.is_string(field.type)]
 

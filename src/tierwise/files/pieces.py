@@ -40,20 +40,20 @@ class Piece:
 
     def chunks(self, options: TableOptions) -> Iterator[EncodedRankings]:
         """Read rankings, of which only a chunk is in memory at a time."""
-        with errors_name(find_source(self.path)):
+        with errors_name(self.path.name):
             table = self._open()
             yield from table.chunks(options, table.roles(options), _ROWS_OF_A_CHUNK)
 
     def layout(self, options: TableOptions) -> tuple[Roles, tuple[str, ...]]:
         """Tell what the columns are for, and which are items if they hold ranks."""
-        with errors_name(find_source(self.path)):
+        with errors_name(self.path.name):
             table = self._open()
             roles = table.roles(options)
         return roles, tuple(table.columns[cell] for cell in roles.cells)
 
     def items(self, options: TableOptions) -> tuple[Item, ...]:
         """Find the items of orderings, in order of appearance."""
-        with errors_name(find_source(self.path)):
+        with errors_name(self.path.name):
             table = self._open()
             first_cells = table.first_cells(table.roles(options), _ROWS_OF_A_CHUNK)
         return in_order_of_appearance(first_cells)

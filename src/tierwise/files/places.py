@@ -1,6 +1,6 @@
 """From orderings and ranks to the place of every item, and every row is checked."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_choice
+from tierwise._util.memory import check_memory
 from tierwise._util.types import (
     NOT_LISTED,
     Item,
@@ -18,9 +19,14 @@ from tierwise._util.types import (
     Weights,
     numbered_row,
 )
+from tierwise._util.wording import counted, has_control_characters, quoted
 from tierwise.errors import InputError
 
 _MOST_WHOLE_WEIGHT = 2.0**62
+# A name, and its entry in a dictionary.
+_BYTES_OF_ITEM = 200
+# While ranks are sorted: the ranks, their order, the sorted ranks, places before and after.
+BYTES_OF_RANK = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,19 +54,50 @@ class EncodedRankings:
     name_row: RowNamer = numbered_row
 
 
-def check_items(items: Iterable[Item]) -> tuple[Item, ...]:
-    """Return the items as a tuple, or say which one stands there twice."""
-    checked = tuple(items)
+def check_items(
+    items: Iterable[Item], where: Callable[[Item], str] | None = None
+) -> tuple[Item, ...]:
+    """Return the items as a tuple, or say which one cannot be or stands there twice.
+
+    Parameters
+    ----------
+    items
+        The items.
+    where
+        Names the place where an item is found, if there is one.
+    """
+    try:
+        checked = tuple(items)
+    except TypeError:
+        raise InputError(f"items must be a list of names; got {quoted(items)}") from None
     seen: set[Item] = set()
     for item in checked:
+        check_item(item, where)
         if item in seen:
-            raise InputError(f"item {item!r} is listed twice among the items: list it once")
+            raise InputError(f"item {quoted(item)} is listed twice among the items: list it once")
         seen.add(item)
     if len(checked) == 1:
-        raise InputError(f"there is only one item, {checked[0]!r}: a ranking needs at least two")
+        raise InputError(
+            f"there is only one item, {quoted(checked[0])}: a ranking needs at least two"
+        )
     if not checked:
         raise InputError("there are no items: a ranking needs at least two")
     return checked
+
+
+def check_item(item: Item, where: Callable[[Item], str] | None) -> None:
+    """Refuse what cannot be the name of an item."""
+    if not isinstance(item, Hashable):
+        raise InputError(
+            f"item {quoted(item)} is a {type(item).__name__}, which cannot be the name of an item: "
+            "use a text or a number"
+        )
+    if isinstance(item, str) and has_control_characters(item):
+        place = "" if where is None else f"{where(item)}: "
+        raise InputError(
+            f"{place}item {quoted(item)} holds a control character, which a terminal or a file "
+            "would obey: take it out of the name"
+        )
 
 
 def encode_orderings(
@@ -77,8 +114,11 @@ def encode_orderings(
     n_rows = 0
     for number, row in enumerate(rows):
         n_rows += 1
-        if isinstance(row, str):
-            raise InputError(f"{name_row(number)} is the text {row!r}: a row is a list of items")
+        if isinstance(row, str) or not isinstance(row, Iterable):
+            kind = "text" if isinstance(row, str) else type(row).__name__
+            raise InputError(
+                f"{name_row(number)} is the {kind} {quoted(row)}: a row is a list of items"
+            )
         place = 0
         for entry in row:
             group = entry if isinstance(entry, list | set) else (entry,)
@@ -90,13 +130,21 @@ def encode_orderings(
             raise InputError(f"{name_row(number)} lists no item: leave the row out")
     if n_rows == 0:
         raise InputError("there are no rankings: give at least one row")
-    known = check_items(dict.fromkeys(labels) if items is None else items)
+    if items is None:
+        _refuse_unhashable(labels, row_of, name_row)
+        known = check_items(
+            dict.fromkeys(labels), lambda item: name_row(row_of[labels.index(item)])
+        )
+    else:
+        known = check_items(items)
     numbers = {item: number for number, item in enumerate(known)}
     try:
         item_of = [numbers[label] for label in labels]
-    except KeyError as error:
+    except (KeyError, TypeError):
+        _refuse_unhashable(labels, row_of, name_row)
         where = next(entry for entry, label in enumerate(labels) if label not in numbers)
-        raise unknown_item(error.args[0], known, name_row(row_of[where])) from None
+        raise unknown_item(labels[where], known, name_row(row_of[where])) from None
+    check_memory_of_places(n_rows, len(known))
     return known, scatter(
         np.array(row_of, dtype=np.int64),
         np.array(item_of, dtype=np.int64),
@@ -107,11 +155,37 @@ def encode_orderings(
     )
 
 
+def _refuse_unhashable(labels: list[Item], row_of: list[int], name_row: RowNamer) -> None:
+    for label, row in zip(labels, row_of, strict=True):
+        if not isinstance(label, Hashable):
+            raise InputError(
+                f"{name_row(row)}: {quoted(label)} is a {type(label).__name__}, which cannot be "
+                "the name of an item: use a text or a number"
+            )
+
+
+def check_memory_of_places(n_rows: int, n_items: int, bytes_of_cell: int = 8) -> None:
+    """Refuse tables of places that are too large for memory, while they are still numbers.
+
+    Parameters
+    ----------
+    n_rows, n_items
+        How large the table is.
+    bytes_of_cell
+        What a cell takes while the table is made: a place and its copy, unless more is said.
+    """
+    check_memory(
+        n_rows * n_items * bytes_of_cell + n_items * _BYTES_OF_ITEM,
+        f"the places of {counted(n_items, 'item')} in {counted(n_rows, 'answer')}",
+        "give fewer items or answers, or leave them in a CSV or Parquet file and use Rankings.scan",
+    )
+
+
 def unknown_item(item: object, items: Sequence[Item], where: str) -> InputError:
     """Make the error for an item that is not among those announced."""
-    shown = ", ".join(repr(known) for known in items[:6]) + (", ..." if len(items) > 6 else "")
+    shown = ", ".join(quoted(known) for known in items[:6]) + (", ..." if len(items) > 6 else "")
     return InputError(
-        f"{where}: item {item!r} is not among the {len(items)} items ({shown}): "
+        f"{where}: item {quoted(item)} is not among the {len(items)} items ({shown}): "
         "correct the row or add the item to items"
     )
 
@@ -131,9 +205,10 @@ def scatter(
         cells = row_of * len(items) + item_of
         _, first = np.unique(cells, return_index=True)
         again = np.setdiff1d(np.arange(len(cells)), first)[0]
+        item = quoted(items[int(item_of[again])])
         raise InputError(
-            f"{name_row(int(row_of[again]))}: item {items[int(item_of[again])]!r} is listed twice: "
-            "list each item once in a row"
+            f"{name_row(int(row_of[again]))}: item {item} is listed twice: list each item once in "
+            "a row"
         )
     return places
 
@@ -143,13 +218,21 @@ def encode_ranks(
 ) -> Places:
     """Turn a table of ranks (1 is best, NaN is not ranked) into places counted from 0.
 
-    Only the order of the ranks in a row counts, so 1, 3, 7 says the same as 1, 2, 3.
+    Only the order of the ranks in a row counts, so 1, 3, 4 says the same as 1, 2, 3.
     """
     check_choice("ties", ties, get_args(Ties))
-    valid = are_ranks(ranks)
+    check_memory_of_places(ranks.shape[0], ranks.shape[1], BYTES_OF_RANK)
+    valid = are_ranks(ranks, len(items))
     if not valid.all():
         row, item = (int(position) for position in np.argwhere(~valid)[0])
-        raise bad_rank(float(ranks[row, item]), items[item], name_row(row))
+        raise bad_rank(float(ranks[row, item]), items[item], len(items), name_row(row))
+    return places_of_ranks(ranks, items, ties, name_row)
+
+
+def places_of_ranks(
+    ranks: NDArray[np.float64], items: Sequence[Item], ties: Ties, name_row: RowNamer
+) -> Places:
+    """Turn numbers, of which only the order in a row counts, into places counted from 0."""
     if _are_permutations(ranks):
         return (ranks - 1).astype(np.int32)
     order = np.argsort(ranks, axis=1, kind="stable")
@@ -158,9 +241,9 @@ def encode_ranks(
     starts[:, 1:] = ascending[:, 1:] != ascending[:, :-1]  # NaN differs from everything
     if ties == "error" and not starts.all():
         row, column = (int(position) for position in np.argwhere(~starts)[0])
-        first, second = (items[int(order[row, column - back])] for back in (1, 0))
+        first, second = (quoted(items[int(order[row, column - back])]) for back in (1, 0))
         raise InputError(
-            f"{name_row(row)}: items {first!r} and {second!r} both have rank "
+            f"{name_row(row)}: items {first} and {second} both have rank "
             f'{ascending[row, column]:g}: correct the row, or pass ties="allow" if ties are meant'
         )
     steps = np.where(starts, np.arange(ranks.shape[1], dtype=np.int32), np.int32(0))
@@ -185,18 +268,19 @@ def _are_permutations(ranks: NDArray[np.float64]) -> bool:
     return bool((seen == 2**n_items - 1).all())
 
 
-def are_ranks(values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Tell which numbers are ranks: whole numbers from 1, or NaN for "not ranked"."""
-    whole = (values >= 1) & (values == np.floor(values)) & np.isfinite(values)
+def are_ranks(values: NDArray[np.float64], n_items: int) -> NDArray[np.bool_]:
+    """Tell which numbers are ranks: from 1 to the number of items, or NaN for "not ranked"."""
+    whole = (values >= 1) & (values <= n_items) & (values == np.floor(values))
     valid: NDArray[np.bool_] = whole | np.isnan(values)
     return valid
 
 
-def bad_rank(rank: float, item: Item, where: str) -> InputError:
+def bad_rank(rank: float, item: Item, n_items: int, where: str) -> InputError:
     """Make the error for a number that is not a rank."""
     return InputError(
-        f"{where}: the rank of item {item!r} is {rank:g}: "
-        "ranks are whole numbers from 1 (best); leave it empty (NaN) if the item was not ranked"
+        f"{where}: the rank of item {quoted(item)} is {rank:g}: ranks are whole numbers from 1 "
+        f"(best) to the number of items, here {n_items:,}; correct it, or leave it empty (NaN) if "
+        "the item was not ranked"
     )
 
 
@@ -209,8 +293,8 @@ def encode_weights(
     try:
         given = np.asarray(weights if isinstance(weights, np.ndarray) else list(weights))
         values = given.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InputError("weights must be numbers, one a row") from None
+    except (TypeError, ValueError, OverflowError):
+        raise InputError("weights must be numbers, one per row") from None
     if values.shape != (n_rows,):
         raise InputError(f"{n_rows} rows need {n_rows} weights, one each; got {values.shape}")
     bad = ~(np.isfinite(values) & (values >= 0))

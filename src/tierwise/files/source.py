@@ -11,7 +11,7 @@ from typing import IO, Any, Literal, TypeAlias, get_args
 import pyarrow as pa
 
 from tierwise._util.checks import check_choice
-from tierwise.errors import InputError
+from tierwise.errors import InputError, TierwiseError
 
 Readable: TypeAlias = "str | PathLike[str] | IO[bytes] | IO[str]"
 FileFormat: TypeAlias = Literal["csv", "parquet", "preflib", "sushi"]
@@ -116,14 +116,14 @@ def find_source(readable: Readable) -> Source:
 
 
 @contextmanager
-def errors_name(source: Source) -> Iterator[None]:
+def errors_name(file: str) -> Iterator[None]:
     """Make every message about the input name the file it is in."""
     try:
         yield
-    except InputError as error:
-        if source.name in str(error):
+    except TierwiseError as error:
+        if file in str(error):
             raise
-        raise InputError(f"{source.name}: {error}") from None
+        raise type(error)(f"{file}: {error}") from None
 
 
 def check_format(file_format: str) -> None:

@@ -1,8 +1,9 @@
 """The format of the sushi preference sets: a line an answer, items by number from 0."""
 
 from tierwise._util.types import Unranked
+from tierwise._util.wording import quoted
 from tierwise.errors import InputError
-from tierwise.files.places import EncodedRankings, encode_orderings
+from tierwise.files.places import EncodedRankings, check_memory_of_places, encode_orderings
 from tierwise.files.source import Source
 
 
@@ -18,20 +19,21 @@ def read_sushi(source: Source, unranked: Unranked | None) -> EncodedRankings:
             numbers = [int(word) for word in line.split()]
         except ValueError:
             raise InputError(
-                f"{source.line(number)} holds something that is not a whole number: {line[:40]!r}"
+                f"{source.line(number)} holds something that is not a whole number: {quoted(line)}"
             ) from None
         if n_items is None:
             if len(numbers) != 2 or numbers[1] != 1:
                 raise InputError(
                     f"{source.line(number)}: a file in the sushi format begins with the number of "
-                    f"items and 1, such as '10 1'; got {line[:40]!r}"
+                    f"items and 1, such as '10 1'; got {quoted(line)}"
                 )
             n_items = numbers[0]
+            check_memory_of_places(1, n_items)
             continue
         if len(numbers) < 2 or numbers[0] != 0 or numbers[1] != len(numbers) - 2:
             raise InputError(
                 f"{source.line(number)} must be 0, the number of items listed, and the items, "
-                f"best first; got {line[:40]!r}"
+                f"best first; got {quoted(line)}"
             )
         rows.append(numbers[2:])
         line_of_row.append(number)

@@ -89,15 +89,22 @@ class TableFile:
             raise InputError("all weights are 0: at least one ranking must count")
 
     def roles(self, options: TableOptions) -> Roles:
-        """Tell what the columns are for, in a table that has a row an answer."""
-        first = next(self.batches(SAMPLE_ROWS), None)
-        if first is None:
+        """Tell what the columns are for, in a table that has one row per answer."""
+        import pyarrow as pa
+
+        # As many rows as where the table is read whole, so that both see the same layout.
+        sample: list[Any] = []
+        for batch in self.batches(SAMPLE_ROWS):
+            sample.append(batch)
+            if sum(len(part) for part in sample) >= SAMPLE_ROWS:
+                break
+        if not sample:
             raise InputError("there are no rankings below the header: add at least one row")
-        roles = assign_roles(self.columns, first, options)
+        roles = assign_roles(self.columns, pa.concat_tables(sample), options)
         if roles.layout in ("long", "pairs"):
             raise InputError(
                 f"the layout of {roles.layout} spreads an answer over many rows, so it cannot be "
-                "read in chunks: read it whole, or write a row an answer"
+                "read in chunks: read it whole, or write one row per answer"
             )
         return roles
 

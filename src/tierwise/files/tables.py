@@ -7,14 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.types import NOT_LISTED, Codes, Item, Places, RowNamer
+from tierwise._util.wording import quoted
 from tierwise.errors import InputError
 from tierwise.files.cells import ABSENT, encode, first_rows, numbers
 from tierwise.files.layouts import Roles, TableOptions, are_numbered_places
 from tierwise.files.places import (
+    BYTES_OF_RANK,
     EncodedRankings,
     are_ranks,
     bad_rank,
     check_items,
+    check_memory_of_places,
     encode_ranks,
     scatter,
     unknown_item,
@@ -36,9 +39,10 @@ def rankings_from_table(
         raise InputError("there are no rankings below the header: add at least one row")
     if roles.layout == "pairs":
         raise InputError(
-            f"columns {columns[cast('int', roles.preferred)]!r} and "
-            f"{columns[cast('int', roles.other)]!r} hold answers pair by pair: read them with "
-            'read_preferences, or say layout="orderings" if every row is all that somebody said'
+            f"columns {quoted(columns[cast('int', roles.preferred)])} and "
+            f"{quoted(columns[cast('int', roles.other)])} hold answers pair by pair: read them "
+            'with read_preferences, or say layout="orderings" if every row is all that somebody '
+            "said"
         )
     weights = None
     if roles.weights is not None:
@@ -66,7 +70,7 @@ def pairs_from_table(
     if roles.weights is not None:
         raise InputError(
             "answers that an assessor gave pair by pair have no weights: leave the column "
-            f"{table.column_names[roles.weights]!r} out"
+            f"{quoted(table.column_names[roles.weights])} out"
         )
     preferred, labels = encode_without_gaps(table, roles.preferred, "preferred item", name_row)
     other, labels_of_other = encode_without_gaps(table, roles.other, "other item", name_row)
@@ -75,7 +79,7 @@ def pairs_from_table(
     for row, (winner, loser) in enumerate(zip(winners, losers, strict=True)):
         if winner == loser:
             raise InputError(
-                f"{name_row(row)} compares item {winner!r} with itself: leave the row out"
+                f"{name_row(row)} compares item {quoted(winner)} with itself: leave the row out"
             )
     assessors: list[Any] = list(range(1, table.num_rows + 1))
     if roles.assessor:
@@ -105,11 +109,14 @@ def in_order_of_appearance(first_cell: dict[Item, int]) -> tuple[Item, ...]:
 
 
 def _items_given_or_found(
-    options: TableOptions, encoded: Sequence[tuple[Codes, list[Any]]]
+    options: TableOptions, encoded: Sequence[tuple[Codes, list[Any]]], name_row: RowNamer
 ) -> tuple[Item, ...]:
     if options.items is not None:
         return check_items(options.items)
-    return check_items(in_order_of_appearance(new_items(encoded)))
+    first_cell = new_items(encoded)
+    return check_items(
+        in_order_of_appearance(first_cell), lambda item: name_row(first_cell[item] // len(encoded))
+    )
 
 
 def _read_orderings(
@@ -120,9 +127,10 @@ def _read_orderings(
     name_row: RowNamer,
 ) -> tuple[tuple[Item, ...], Places]:
     encoded = [encode(table.column(cell)) for cell in roles.cells]
-    items = _items_given_or_found(options, encoded)
+    items = _items_given_or_found(options, encoded, name_row)
     _refuse_items_as_names([str(columns[cell]) for cell in roles.cells], items)
     items_by_place = [_number_items(codes, labels, items, name_row) for codes, labels in encoded]
+    check_memory_of_places(table.num_rows, len(items))
     n_listed = np.zeros(table.num_rows, dtype=np.int32)
     places = np.full((table.num_rows, len(items)), NOT_LISTED, dtype=np.int32)
     first_cell = np.arange(table.num_rows) * len(items)
@@ -146,8 +154,9 @@ def _read_orderings(
 def _refuse_items_as_names(names: Sequence[str], items: tuple[Item, ...]) -> None:
     """Refuse a table whose first line is an answer: it would be lost as a header."""
     if not are_numbered_places(names) and {str(item) for item in items}.issuperset(names):
+        called = ", ".join(quoted(name) for name in names[:4])
         raise InputError(
-            f"the columns are called {', '.join(repr(name) for name in names[:4])}, as items are, "
+            f"the columns are called {called}, as items are, "
             "so the first line seems to be an answer: put a line with names of columns before it, "
             "such as place 1, place 2"
         )
@@ -187,11 +196,12 @@ def _read_ranks(
     names = [columns[cell] for cell in roles.cells]
     items = check_items(names if options.items is None else options.items)
     number_of = _item_numbers(items)
+    check_memory_of_places(table.num_rows, len(items), BYTES_OF_RANK)
     ranks = np.full((table.num_rows, len(items)), np.nan)
     for name, cell in zip(names, roles.cells, strict=True):
         if name not in number_of:
             raise unknown_item(name, items, "the columns")
-        column = numbers(table.column(cell), f"the rank of item {name!r}", name_row)
+        column = numbers(table.column(cell), f"the rank of item {quoted(name)}", name_row)
         ranks[:, number_of[name]] = column
     return items, encode_ranks(ranks, items, options.ties, name_row)
 
@@ -202,7 +212,7 @@ def _read_long(
     """Read a table with a row for each item of each answer; also return the answer of each row."""
     assessors, assessor_names = encode_assessors(table, roles.assessor, name_row)
     codes, labels = encode_without_gaps(table, roles.item, "item", name_row)
-    items = _items_given_or_found(options, [(codes, labels)])
+    items = _items_given_or_found(options, [(codes, labels)], name_row)
     item_of = _number_items(codes, labels, items, name_row)
     rank_of = numbers(table.column(roles.rank), "the rank", name_row)
     first, answer_of = np.unique(
@@ -211,19 +221,20 @@ def _read_long(
 
     def name_answer(answer: int) -> str:
         row = int(first[answer])
-        return f"{name_row(row)} (assessor {assessor_names[assessors[row]]!r})"
+        return f"{name_row(row)} (assessor {quoted(assessor_names[assessors[row]])})"
 
-    valid = are_ranks(rank_of)
-    if not valid.all():
-        row = int(np.argmin(valid))
-        raise bad_rank(float(rank_of[row]), items[item_of[row]], name_row(row))
     _, first_of_cell = np.unique(answer_of * len(items) + item_of, return_index=True)
     if len(first_of_cell) != len(item_of):
         row = int(np.setdiff1d(np.arange(len(item_of)), first_of_cell)[0])
         raise InputError(
-            f"{name_row(row)}: item {items[item_of[row]]!r} is listed twice by assessor "
-            f"{assessor_names[assessors[row]]!r}: list each item once an assessor"
+            f"{name_row(row)}: item {quoted(items[item_of[row]])} is listed twice by assessor "
+            f"{quoted(assessor_names[assessors[row]])}: an assessor lists each item once"
         )
+    valid = are_ranks(rank_of, len(items))
+    if not valid.all():
+        row = int(np.argmin(valid))
+        raise bad_rank(float(rank_of[row]), items[item_of[row]], len(items), name_row(row))
+    check_memory_of_places(len(first), len(items), BYTES_OF_RANK)
     ranks = np.full((len(first), len(items)), np.nan)
     ranks[answer_of, item_of] = rank_of
     return items, encode_ranks(ranks, items, options.ties, name_answer), answer_of, name_answer

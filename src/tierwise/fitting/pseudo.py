@@ -4,8 +4,7 @@ Piancastelli and Friel, Clustered Mallows Model.
 """
 
 from itertools import combinations
-from math import exp, inf, nan, sqrt
-from statistics import NormalDist
+from math import exp, inf, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,7 @@ from tierwise.answers.likelihood import AnswerSource
 from tierwise.consensus.find import find_consensus
 from tierwise.data.counts import Numbers
 from tierwise.fitting.solution import Settings, Solution, unproved
-from tierwise.theta.estimate import ThetaEstimate
+from tierwise.theta.estimate import ThetaEstimate, theta_of_information
 from tierwise.tiers.sizes import Sizes
 
 MOST_THETA = 1e3
@@ -114,6 +113,4 @@ class PseudoLikelihood:
             - self.value(labels, middle - step)
             - self.value(labels, middle + step)
         ) / step**2
-        error = 1 / sqrt(curvature) if curvature > 0 else inf
-        reach = NormalDist().inv_cdf((1 + level) / 2) * error
-        return ThetaEstimate(theta, error, (max(0.0, theta - reach), theta + reach), "exact")
+        return theta_of_information(theta, curvature, level)

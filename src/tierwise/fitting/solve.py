@@ -15,8 +15,7 @@ The paper's pseudo-likelihood is in ``pseudo.py``.
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf, isinf, log, nan, sqrt
-from statistics import NormalDist
+from math import inf, isinf, nan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +30,13 @@ from tierwise.fitting.pseudo import solve_pseudo
 from tierwise.fitting.saem import settle
 from tierwise.fitting.solution import Settings, Solution, unproved
 from tierwise.partition.interpolated import for_many_thetas
-from tierwise.theta.estimate import ThetaEstimate, estimate_theta, iterate_theta
+from tierwise.theta.estimate import (
+    ThetaEstimate,
+    estimate_theta,
+    iterate_theta,
+    least_theta_of_agreement,
+    theta_of_information,
+)
 
 if TYPE_CHECKING:
     from tierwise.answers.base import Labels
@@ -108,9 +113,9 @@ def solve_known(likelihood: Likelihood, settings: Settings, rng: np.random.Gener
     mean_distance = consensus.total / n_rankings
     level = settings.level
     if settings.theta_method == "exact":
-        theta = estimate_theta(partition, mean_distance, n_rankings, confidence=level)
+        theta = estimate_theta(partition, mean_distance, n_rankings, level=level)
     else:
-        theta = iterate_theta(partition, mean_distance, n_rankings, confidence=level, rng=rng)
+        theta = iterate_theta(partition, mean_distance, n_rankings, level=level, rng=rng)
     return _solution(likelihood, consensus, theta)
 
 
@@ -167,29 +172,12 @@ def _theta_with_error(
 ) -> ThetaEstimate:
     """Return theta with its standard error, by the information that the answers hold about it."""
     if isinf(theta):
-        return ThetaEstimate(
-            inf, nan, (_least_theta_of_agreement(likelihood, labels, level), inf), "exact"
+        tolerance = TOLERANCE if likelihood.drawn is None else TOLERANCE_OF_DRAWS
+        least = least_theta_of_agreement(
+            lambda theta: likelihood.value(labels, theta),
+            likelihood.largest_theta,
+            level,
+            tolerance,
         )
-    information = likelihood.information(labels, theta)
-    error = 1 / sqrt(information) if information > 0 else inf
-    reach = NormalDist().inv_cdf((1 + level) / 2) * error
-    return ThetaEstimate(theta, error, (max(0.0, theta - reach), theta + reach), "exact")
-
-
-def _least_theta_of_agreement(likelihood: Likelihood, labels: Labels, level: float) -> float:
-    """Smallest theta at which answers that all agree with the tiers are not too surprising.
-
-    There their likelihood is one minus the level of what it is where theta is infinite.
-    """
-    low, high = 0.0, likelihood.largest_theta
-    tolerance = TOLERANCE if likelihood.drawn is None else TOLERANCE_OF_DRAWS
-    bound = likelihood.value(labels, high) + log(1 - level)
-    if likelihood.value(labels, low) >= bound:
-        return 0.0
-    while high - low > tolerance * high:
-        middle = (low + high) / 2
-        if likelihood.value(labels, middle) < bound:
-            low = middle
-        else:
-            high = middle
-    return high
+        return ThetaEstimate(inf, nan, (least, inf), "exact")
+    return theta_of_information(theta, likelihood.information(labels, theta), level)

@@ -1,20 +1,50 @@
 """MixtureDraws: draws from the posterior of several groups, and what they say."""
 
+from __future__ import annotations
+
+import json
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tierwise._util.checks import check_level
 from tierwise._util.provenance import Provenance
+from tierwise._util.wording import percent
 from tierwise.errors import InputError
-from tierwise.fitting.result import plain_tiers
-from tierwise.fitting.solution import named_tiers
-from tierwise.mixture.result import Mixture
+from tierwise.fitting.result import plain_item, plain_number, plain_tiers
+from tierwise.posterior.assembly import coordinate
+from tierwise.posterior.diagnostics import Diagnostics, diagnose
+from tierwise.posterior.storage import Schema, load, save
 from tierwise.tiers.ordered_partition import Tiers
 
 if TYPE_CHECKING:
-    from tierwise.posterior.diagnostics import Diagnostics
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from numpy.typing import NDArray
+    from xarray import DataTree
+
+    from tierwise._util.types import Item
+    from tierwise.data.frames import Backend
+    from tierwise.mixture.gibbs import Trace
+    from tierwise.mixture.result import Mixture
+    from tierwise.tiers.sizes import Sizes
+
+SCHEMA = Schema(
+    "MixtureDraws",
+    variables={
+        "posterior/share": (("chain", "draw", "group"), "f"),
+        "posterior/theta": (("chain", "draw", "group"), "f"),
+        "posterior/tier": (("chain", "draw", "group", "item"), "i"),
+        "posterior/log_likelihood": (("chain", "draw"), "f"),
+        "memberships/membership": (("pattern", "group"), "f"),
+        "memberships/pattern_of": (("answer",), "i"),
+    },
+    facts={"items": (list,), "start": (dict,), "n_switches": (int,), "provenance": (dict,)},
+)
+"""What must be in the tree of draws from a mixture."""
 
 _TO_SETTLE = (
     "Use a longer warmup and more draws; groups that can hardly be told apart need very many, and "
@@ -29,35 +59,113 @@ class MixtureDraws:
 
     Attributes
     ----------
-    shares, thetas : numpy.ndarray
-        ``[chain, draw, group]``; theta of a single tier has no meaning.
-    labels : numpy.ndarray
-        ``[chain, draw, group, item]``: tier of each item, 1 being the best.
-    log_likelihood : numpy.ndarray
-        ``[chain, draw]``.
-    pattern_memberships : numpy.ndarray
-        Posterior probability of each group for each distinct answer.
-    n_switches : int
-        How often groups traded places in a chain and were put back.
-    start : Mixture
-        The maximum, from which the chains started and from which the groups have their order.
-    provenance : Provenance
-        Version, seed and time.
+    data : xarray.DataTree
+        The draws, as ArviZ takes them, with dimensions ``chain``, ``draw``, ``group`` and ``item``.
+        Group ``posterior``: ``share`` and ``theta`` of each group (theta of a single tier has no
+        meaning), ``tier`` of each item in each group (1 being the best), and ``log_likelihood``.
+        Group ``memberships``: ``membership``, the posterior probability of each group for each
+        distinct answer, and ``pattern_of``, which of these each answer is.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> one = tw.ClusteredMallows(tw.Tiers([["a"], ["b", "c"]]), theta=3.0)
+    >>> other = tw.ClusteredMallows(tw.Tiers([["c"], ["b", "a"]]), theta=3.0)
+    >>> rankings = tw.Rankings.concat([one.sample(60, rng=1), other.sample(40, rng=2)])
+    >>> drawn = tw.sample_mixture(rankings, 2, sizes=(1, 2), draws=400, warmup=100, rng=1)
+    >>> drawn.data["posterior"]["tier"].dims
+    ('chain', 'draw', 'group', 'item')
+    >>> drawn.to_frame().columns.tolist()
+    ['chain', 'draw', 'group', 'share', 'theta', 'tier[a]', 'tier[b]', 'tier[c]']
     """
 
-    shares: NDArray[np.float64]
-    thetas: NDArray[np.float64]
-    labels: NDArray[np.int64]
-    log_likelihood: NDArray[np.float64]
-    pattern_memberships: NDArray[np.float64]
-    n_switches: int
-    start: Mixture
-    provenance: Provenance
+    data: DataTree
+
+    @cached_property
+    def _facts(self) -> dict[str, Any]:
+        facts: dict[str, Any] = json.loads(self.data.attrs["tierwise"])
+        return facts
+
+    @cached_property
+    def items(self) -> tuple[Item, ...]:
+        """The items."""
+        return tuple(self._facts["items"])
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups, without a uniform one."""
+        return int(self.start["n_groups"])
+
+    def names(self) -> list[str]:
+        """Return names for the groups: group 1, group 2, ..., and uniform."""
+        return [str(name) for name in self.data["posterior"]["group"].to_numpy()]
+
+    @property
+    def sizes(self) -> tuple[Sizes, ...]:
+        """Sizes of the tiers of each group."""
+        return tuple(tuple(group["sizes"]) for group in self.start["groups"])
+
+    @property
+    def distance(self) -> str:
+        """Name of the distance."""
+        return str(self.start["distance"])
+
+    @property
+    def n_rankings(self) -> float:
+        """Number of rankings."""
+        return float(self.start["n_rankings"])
+
+    @property
+    def start(self) -> dict[str, Any]:
+        """The maximum that the chains started from, as of `Mixture.to_dict`.
+
+        The groups have their order from it.
+        """
+        start: dict[str, Any] = self._facts["start"]
+        return start
+
+    @property
+    def n_switches(self) -> int:
+        """How often groups traded places in a chain and were put back."""
+        return int(self._facts["n_switches"])
+
+    @property
+    def provenance(self) -> Provenance:
+        """Version, seed and time."""
+        return Provenance(**self._facts["provenance"])
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Share of each group: ``[chain, draw, group]``."""
+        return self._draws("share")
+
+    @property
+    def thetas(self) -> NDArray[np.float64]:
+        """Theta of each group, which has no meaning for a single tier: ``[chain, draw, group]``."""
+        return self._draws("theta")
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """Tier of each item, 1 being the best: ``[chain, draw, group, item]``."""
+        return self._draws("tier").astype(np.int64)
+
+    @property
+    def log_likelihood(self) -> NDArray[np.float64]:
+        """Log-likelihood of all answers: ``[chain, draw]``."""
+        return self._draws("log_likelihood")
+
+    def _draws(self, name: str) -> NDArray[Any]:
+        values: NDArray[Any] = self.data["posterior"][name].to_numpy()
+        return values
 
     @property
     def memberships(self) -> NDArray[np.float64]:
         """Posterior probability that each answer (row) belongs to each group (column)."""
-        return self.pattern_memberships[self.start.pattern_of]
+        stored = self.data["memberships"]
+        of_answers: NDArray[np.float64] = stored["membership"].to_numpy()[
+            stored["pattern_of"].to_numpy()
+        ]
+        return of_answers
 
     def tier_probabilities(self, group: int) -> NDArray[np.float64]:
         """Return the probability that each item (row) is of each tier (column) of a group.
@@ -68,7 +176,7 @@ class MixtureDraws:
             The number of the group, 1 being the first.
         """
         labels = self._labels(group)
-        numbers = np.arange(1, len(self.start.groups[group - 1].sizes) + 1)
+        numbers = np.arange(1, len(self.sizes[group - 1]) + 1)
         shares: NDArray[np.float64] = (labels[:, :, None] == numbers).mean(axis=0)
         return shares
 
@@ -82,24 +190,40 @@ class MixtureDraws:
         """
         distinct, counts = np.unique(self._labels(group), axis=0, return_counts=True)
         best = int(counts.argmax())
-        items = self.start.groups[group - 1].tiers.items
-        return named_tiers(distinct[best] - 1, items), float(counts[best] / counts.sum())
+        tiers = Tiers.from_labels(distinct[best].tolist(), self.items)
+        return tiers, float(counts[best] / counts.sum())
 
     def _labels(self, group: int) -> NDArray[np.int64]:
-        if not 1 <= group <= len(self.start.groups):
-            raise InputError(f"there is no group {group}: they are 1 to {len(self.start.groups)}")
-        return self.labels[:, :, group - 1].reshape(-1, self.labels.shape[-1])
+        if group not in range(1, len(self.sizes) + 1):
+            raise InputError(f"there is no group {group}: they are 1 to {len(self.sizes)}")
+        return self.labels[:, :, group - 1].reshape(-1, len(self.items))
 
-    def diagnostics(self) -> "Diagnostics":
+    def share_intervals(self, level: float = 0.95) -> NDArray[np.float64]:
+        """Return the central interval of each group's share: ``[group, end]``.
+
+        Parameters
+        ----------
+        level
+            The share of the draws that an interval holds.
+        """
+        return _intervals(self.shares, level)
+
+    def theta_intervals(self, level: float = 0.95) -> NDArray[np.float64]:
+        """Return the central interval of each group's theta: ``[group, end]``.
+
+        Parameters
+        ----------
+        level
+            The share of the draws that an interval holds.
+        """
+        return _intervals(self.thetas, level)
+
+    def diagnostics(self) -> Diagnostics:
         """Tell whether the chains agree, and how many independent draws theirs are worth."""
-        from tierwise.posterior.diagnostics import diagnose
-
         numbers = {"log-likelihood": self.log_likelihood}
-        for position, (name, group) in enumerate(
-            zip(self.start.names(), self.start.groups, strict=True)
-        ):
+        for position, (name, sizes) in enumerate(zip(self.names(), self.sizes, strict=True)):
             numbers[f"share of {name}"] = self.shares[:, :, position]
-            if len(group.sizes) > 1:
+            if len(sizes) > 1:
                 numbers[f"theta of {name}"] = self.thetas[:, :, position]
         no_ties = np.empty((*self.log_likelihood.shape, 0), dtype=np.int64)
         found = diagnose(numbers, no_ties, [])
@@ -112,35 +236,50 @@ class MixtureDraws:
             return ("one chain has nothing to be compared with: use several, such as chains=4",)
         return self.diagnostics().problems
 
-    def interval(
-        self, values: NDArray[np.float64], probability: float = 0.95
-    ) -> NDArray[np.float64]:
-        """Return the central interval of ``shares`` or ``thetas``: ``[end, group]``."""
-        if not 0 < probability < 1:
-            raise InputError(f"probability must lie between 0 and 1; got {probability:g}")
-        tail = (1 - probability) / 2
-        ends: NDArray[np.float64] = np.quantile(
-            values.reshape(-1, values.shape[-1]), [tail, 1 - tail], axis=0
-        )
-        return ends
+    def to_frame(self, backend: Backend = "pandas") -> Any:
+        """Return the draws as a data frame, one row per draw and group.
 
-    def summary(self) -> str:
-        """Return shares, thetas and tiers of the groups as text for people."""
+        Parameters
+        ----------
+        backend
+            The library whose data frame is wanted: "pandas", "polars" or "pyarrow".
+        """
+        from tierwise.data.frames import make_frame
+
+        names, (n_chains, n_draws, n_groups) = self.names(), self.shares.shape
+        rows = [axis.ravel() for axis in np.indices((n_chains, n_draws, n_groups))]
+        columns: dict[str, Any] = {
+            "chain": rows[0],
+            "draw": rows[1],
+            "group": [names[group] for group in rows[2].tolist()],
+            "share": self.shares.ravel(),
+            "theta": self.thetas.ravel(),
+        }
+        labels = self.labels.reshape(-1, len(self.items))
+        columns |= {f"tier[{item}]": labels[:, place] for place, item in enumerate(self.items)}
+        return make_frame(columns, backend)
+
+    def summary(self, level: float = 0.95) -> str:
+        """Return shares, thetas and tiers of the groups as text for people.
+
+        Parameters
+        ----------
+        level
+            The share of the draws that intervals hold.
+        """
         n_chains, n_draws = self.log_likelihood.shape
-        lines = [f"{n_draws:,} draws from each of {n_chains} chains; intervals hold 95%", ""]
-        shares, thetas = self.interval(self.shares), self.interval(self.thetas)
-        for position, (name, group) in enumerate(
-            zip(self.start.names(), self.start.groups, strict=True)
-        ):
+        chains = f"{n_draws:,} draws from each of {n_chains} chains"
+        lines = [f"{chains}; intervals hold {percent(level)}", ""]
+        shares, thetas = self.share_intervals(level), self.theta_intervals(level)
+        for position, (name, sizes) in enumerate(zip(self.names(), self.sizes, strict=True)):
             share = self.shares[:, :, position].mean()
-            low, high = shares[:, position]
+            low, high = shares[position]
             text = f"{name}: {share:.1%} ({low:.1%} to {high:.1%})"
-            if len(group.sizes) > 1:
+            if len(sizes) > 1:
                 theta = self.thetas[:, :, position].mean()
+                low, high = thetas[position]
                 tiers, frequency = self.tiers(position + 1)
-                text += (
-                    f", theta {theta:.4f} ({thetas[0, position]:.4f} to {thetas[1, position]:.4f})"
-                )
+                text += f", theta {theta:.4f} ({low:.4f} to {high:.4f})"
                 text += f"\n  {tiers}  ({frequency:.0%} of draws)"
             lines.append(text)
         if n_chains > 1:
@@ -151,33 +290,111 @@ class MixtureDraws:
     def __repr__(self) -> str:
         n_chains, n_draws = self.log_likelihood.shape
         return (
-            f"MixtureDraws({self.start.n_groups} groups, {n_chains} chains of {n_draws} draws, "
+            f"MixtureDraws({self.n_groups} groups, {n_chains} chains of {n_draws} draws, "
             f"mean shares {self.shares.mean(axis=(0, 1)).round(3).tolist()})"
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the draws say as plain values, as in JSON."""
-        shares, thetas = self.interval(self.shares), self.interval(self.thetas)
+        """Return everything but the draws as plain values, as in JSON."""
+        shares, thetas = self.share_intervals(), self.theta_intervals()
         groups = []
-        for position, group in enumerate(self.start.groups):
+        for position, group in enumerate(self.start["groups"]):
             tiers, frequency = self.tiers(position + 1)
+            theta = float(self.thetas[:, :, position].mean())
             groups.append(
                 {
-                    "kind": group.kind,
+                    "kind": group["kind"],
                     "share": float(self.shares[:, :, position].mean()),
-                    "share_interval": shares[:, position].tolist(),
-                    "theta": float(self.thetas[:, :, position].mean()),
-                    "theta_interval": thetas[:, position].tolist(),
+                    "share_interval": shares[position].tolist(),
+                    "theta": plain_number(theta),
+                    "theta_interval": [plain_number(end) for end in thetas[position].tolist()],
                     "tiers": plain_tiers(tiers),
                     "tiers_probability": frequency,
                     "tier_probabilities": self.tier_probabilities(position + 1).tolist(),
                 }
             )
         return {
-            "n_groups": self.start.n_groups,
+            **self._facts,
+            "n_groups": self.n_groups,
             "groups": groups,
             "memberships": self.memberships.tolist(),
             "diagnostics": self.diagnostics().to_dict(),
-            "n_switches": self.n_switches,
-            "provenance": self.provenance.to_dict(),
         }
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the draws to a netCDF file, which is there whole or not at all."""
+        save(self.data, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> MixtureDraws:
+        """Read what `save` wrote."""
+        return cls(load(path, SCHEMA))
+
+
+def _intervals(values: NDArray[np.float64], level: float) -> NDArray[np.float64]:
+    """Return the interval between the quantiles that leave out as much on both sides."""
+    tail = (1 - check_level(level)) / 2
+    ends: NDArray[np.float64] = np.quantile(
+        values.reshape(-1, values.shape[-1]), [tail, 1 - tail], axis=0
+    )
+    return ends.T
+
+
+def assemble(
+    traces: Sequence[Trace], start: Mixture, settings: dict[str, Any], provenance: Provenance
+) -> MixtureDraws:
+    """Put the draws of all chains together.
+
+    Parameters
+    ----------
+    traces
+        The draws of each chain.
+    start
+        The maximum that the chains started from.
+    settings
+        What was sampled, and how, as plain values.
+    provenance
+        Version, seed and time.
+    """
+    from xarray import Dataset, DataTree
+
+    items = [plain_item(item) for item in start.groups[0].tiers.items]
+    labels = np.stack([trace.labels for trace in traces])
+    per_group = ("chain", "draw", "group")
+    coordinates = {
+        "chain": np.arange(len(traces)),
+        "draw": np.arange(labels.shape[1]),
+        "group": np.array(start.names(), dtype=object),
+    }
+    posterior = Dataset(
+        {
+            "share": (per_group, np.stack([trace.shares for trace in traces])),
+            "theta": (per_group, np.stack([trace.thetas for trace in traces])),
+            "tier": ((*per_group, "item"), (labels + 1).astype(np.int32)),
+            "log_likelihood": (
+                ("chain", "draw"),
+                np.stack([trace.log_likelihood for trace in traces]),
+            ),
+        },
+        coords={**coordinates, "item": coordinate(items)},
+    )
+    memberships = Dataset(
+        {
+            "membership": (
+                ("pattern", "group"),
+                np.mean([trace.memberships for trace in traces], axis=0),
+            ),
+            "pattern_of": ("answer", start.pattern_of),
+        },
+        coords={"group": coordinates["group"]},
+    )
+    facts = {
+        "items": items,
+        **settings,
+        "start": {name: value for name, value in start.to_dict().items() if name != "memberships"},
+        "n_switches": sum(trace.n_switches for trace in traces),
+        "provenance": provenance.to_dict(),
+    }
+    tree = DataTree.from_dict({"posterior": posterior, "memberships": memberships})
+    tree.attrs["tierwise"] = json.dumps(facts, default=float)
+    return MixtureDraws(tree)

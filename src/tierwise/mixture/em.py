@@ -1,24 +1,58 @@
-"""EM: memberships given the groups, the groups given the memberships, and so on."""
+"""EM for mixtures of Mallows models, from many starts.
+
+E step: the probability of each group for each answer. M step: share, tiers and theta of each group
+given these. So Murphy and Martin (2003). EM does not leave tiers that are best for the memberships
+they imply, so once it has settled, a local search tries swaps of items and other sizes on the
+likelihood itself. EM begins at centres that are drawn as by k-means++ (Arthur and Vassilvitskii,
+2007), some of them settled by k-means; of several short runs the best is followed to the end, the
+emEM of Biernacki, Celeux and Govaert (2003).
+
+References
+----------
+Murphy, T. B. and Martin, D. (2003). Mixtures of distance-based models for ranking data.
+Computational Statistics & Data Analysis 41, 645-655.
+
+Biernacki, C., Celeux, G. and Govaert, G. (2003). Choosing starting values for the EM algorithm for
+getting the highest likelihood in multivariate Gaussian mixture models. Computational Statistics &
+Data Analysis 41, 561-575.
+
+Arthur, D. and Vassilvitskii, S. (2007). k-means++: the advantages of careful seeding. Proceedings
+of the 18th ACM-SIAM Symposium on Discrete Algorithms, 1027-1035.
+"""
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.mixture.plans import Plan
-from tierwise.mixture.workshop import Component, Workshop
-from tierwise.tiers.sizes import log_number_of_tiers
+from tierwise.distances.base import Distance
+from tierwise.mixture.answers import DistinctAnswers
+from tierwise.mixture.groups import Component, GroupFitter
+from tierwise.tiers.sizes import Sizes, log_number_of_tiers
 
+GroupSizes: TypeAlias = Sizes | Literal["search"]
+"""The sizes of a group's tiers, or that they are to be found."""
+
+# Short runs of which the best is followed to the end, and how many steps they have.
+SHORT_RUNS = 5
+_STEPS_OF_A_SHORT_RUN = 5
 # A group with less weight than this keeps its tiers and theta: nothing is there to fit them to.
 _LEAST_WEIGHT = 1e-8
 # A gain of a step, in units of log-likelihood, after which other tiers are worth a look.
 _SETTLED = 0.05
-# A look around must gain this much to count, so that it comes to an end.
+# A local search must gain this much to count, so that it comes to an end.
 _LEAST_GAIN = 1e-3
+# What a uniform group is given of every answer at first.
+_NOISE_AT_FIRST = 0.1
+_ROUNDS_OF_K_MEANS = 10
+# How firmly an answer belongs to its group at first: enough to tell the groups apart, not so much
+# that an answer cannot change sides.
+_FIRMNESS = 0.9
 
 
 @dataclass(frozen=True, eq=False)
-class Climb:
+class EMRun:
     """Where EM led to from one start.
 
     Attributes
@@ -43,145 +77,170 @@ class Climb:
 
     @property
     def criterion(self) -> float:
-        """What was climbed: the log-likelihood less the log number of tiers of each group."""
+        """What EM raises: the log-likelihood less the log number of tiers of each group."""
         return self.history[-1]
 
 
-def begin(
-    workshop: Workshop, plans: tuple[Plan, ...], memberships: NDArray[np.float64]
-) -> tuple[tuple[Component, ...], NDArray[np.float64]]:
-    """Fit groups and shares to first memberships."""
-    weights = workshop.answers.weights
-    components = []
-    for plan, own in zip(plans, (weights[:, None] * memberships).T, strict=True):
-        # A group without answers begins as that of everybody.
-        enough = own.sum() > _LEAST_WEIGHT
-        components.append(workshop.begin(np.ascontiguousarray(own) if enough else weights, plan))
-    return tuple(components), weights @ memberships / weights.sum()
+@dataclass(frozen=True, eq=False)
+class EMSettings:
+    """What several short runs of EM and a long one need.
+
+    Attributes
+    ----------
+    answers
+        The answers to divide into groups.
+    sizes
+        Sizes of each group's tiers, or "search".
+    uniform
+        Whether the last of the groups is one in which all orderings are equally probable.
+    distance
+        The distance.
+    n_starts
+        The number of short runs.
+    tolerance, most_steps
+        When EM stops.
+    """
+
+    answers: DistinctAnswers
+    sizes: tuple[GroupSizes, ...]
+    uniform: bool
+    distance: Distance
+    n_starts: int
+    tolerance: float
+    most_steps: int
 
 
-def climb(
-    workshop: Workshop,
-    plans: tuple[Plan, ...],
+def run_short_then_long(settings: EMSettings, seed: np.random.SeedSequence) -> EMRun:
+    """Run EM for a few steps from several starts, and go on with the best (emEM)."""
+    fitter = GroupFitter(settings.answers, settings.distance)
+    rng = np.random.default_rng(seed)
+    runs = []
+    for number in range(settings.n_starts):
+        # Settled centres are the better starts as a rule, but all end at the same few places.
+        memberships = starting_memberships(
+            settings.answers,
+            len(settings.sizes) - settings.uniform,
+            rounds=_ROUNDS_OF_K_MEANS if number % 2 == 0 else 0,
+            rng=rng,
+        )
+        if settings.uniform:
+            noise = np.full((len(memberships), 1), _NOISE_AT_FIRST)
+            memberships = np.hstack([memberships * (1 - _NOISE_AT_FIRST), noise])
+        components, shares = first_groups(fitter, settings.sizes, memberships)
+        runs.append(
+            run_em(
+                fitter,
+                settings.sizes,
+                components,
+                shares,
+                tolerance=settings.tolerance,
+                most_steps=min(_STEPS_OF_A_SHORT_RUN, settings.most_steps),
+            )
+        )
+    ahead = max(runs, key=lambda run: run.criterion)
+    steps_left = settings.most_steps - _STEPS_OF_A_SHORT_RUN
+    if ahead.converged or steps_left <= 0:
+        return ahead
+    end = run_em(
+        fitter,
+        settings.sizes,
+        ahead.components,
+        ahead.shares,
+        tolerance=settings.tolerance,
+        most_steps=steps_left,
+    )
+    return EMRun(
+        components=end.components,
+        shares=end.shares,
+        log_likelihood=end.log_likelihood,
+        # The long run begins where the short one ended.
+        history=ahead.history[:-1] + end.history,
+        converged=end.converged,
+    )
+
+
+def run_em(
+    fitter: GroupFitter,
+    sizes: tuple[GroupSizes, ...],
     components: tuple[Component, ...],
     shares: NDArray[np.float64],
     *,
     tolerance: float,
     most_steps: int,
-) -> Climb:
+) -> EMRun:
     """Repeat E and M steps until a step gains less than the tolerance.
 
-    Whenever little is left to gain in this way, look around for better tiers, and for better sizes
-    where they are to be found. Neither a step nor what is found there lowers the criterion.
+    Whenever little is left to gain in this way, a local search looks for better tiers, and for
+    better sizes where they are to be found. Neither lowers the criterion.
     """
-    weights = workshop.answers.weights
+    weights = fitter.answers.weights
     history: list[float] = []
-    looked = False
+    searched = False
     while True:
-        memberships, log_totals = memberships_of(workshop, components, shares)
+        memberships, log_totals = e_step(fitter, components, shares)
         log_likelihood = float(weights @ log_totals)
         history.append(log_likelihood - sum(_penalty(component) for component in components))
         gain = history[-1] - history[-2] if len(history) > 1 else np.inf
-        converged = looked and gain < tolerance
+        converged = searched and gain < tolerance
         if converged or len(history) > most_steps:
-            return Climb(components, shares, log_likelihood, tuple(history), converged)
-        if gain < max(_SETTLED, tolerance) and not looked:
-            better = look_around(workshop, plans, components, shares)
+            return EMRun(components, shares, log_likelihood, tuple(history), converged)
+        if gain < max(_SETTLED, tolerance) and not searched:
+            better = local_search(fitter, sizes, components, shares)
             if better is not None:
                 components = better
                 continue
-            looked = True
-        components = tuple(
-            _update(workshop, weights * own, component)
-            for own, component in zip(memberships.T, components, strict=True)
-        )
-        shares = weights @ memberships / weights.sum()
+            searched = True
+        components, shares = m_step(fitter, components, memberships)
 
 
-def _penalty(component: Component) -> float:
-    return log_number_of_tiers(component.sizes)
+def first_groups(
+    fitter: GroupFitter, sizes: tuple[GroupSizes, ...], memberships: NDArray[np.float64]
+) -> tuple[tuple[Component, ...], NDArray[np.float64]]:
+    """Fit groups and shares to first memberships; a search begins with tiers of one item each."""
+    weights = fitter.answers.weights
+    components = []
+    for wanted, own in zip(sizes, (weights[:, None] * memberships).T, strict=True):
+        # A group without answers begins as that of everybody.
+        enough = own.sum() > _LEAST_WEIGHT
+        first = (1,) * fitter.answers.n_items if wanted == "search" else wanted
+        component, _ = fitter.fit(np.ascontiguousarray(own) if enough else weights, first, None)
+        components.append(component)
+    return tuple(components), weights @ memberships / weights.sum()
 
 
-def _update(workshop: Workshop, own: NDArray[np.float64], component: Component) -> Component:
-    return component if own.sum() <= _LEAST_WEIGHT else workshop.update(own, component)
-
-
-def look_around(
-    workshop: Workshop,
-    plans: tuple[Plan, ...],
-    components: tuple[Component, ...],
-    shares: NDArray[np.float64],
-) -> tuple[Component, ...] | None:
-    """Exchange groups for similar ones that make the answers more probable, if there are any.
-
-    EM does not leave tiers that are best for the memberships they imply, though other tiers, with
-    the memberships that those imply, may be better still. So these are tried on the likelihood
-    itself: swaps of two items, and other sizes where no swap helps.
-    """
-    better = list(components)
-    for group, plan in enumerate(plans):
-        joint = log_joint(workshop, tuple(better), shares)
-        swapped = _swap(workshop, better[group], divide(joint)[0][:, group])
-        if swapped is not None:
-            better[group] = swapped
-        elif plan == "search":
-            better[group] = _resize(workshop, better[group], joint, group, float(shares[group]))
-    changed = any(new is not old for new, old in zip(better, components, strict=True))
-    return tuple(better) if changed else None
-
-
-def _swap(
-    workshop: Workshop, component: Component, memberships: NDArray[np.float64]
-) -> Component | None:
-    """Return the group after the best swap of two items, if that gains anything."""
-    swapped, gain = workshop.best_swap(np.ascontiguousarray(memberships), component)
-    return swapped if gain > _LEAST_GAIN else None
-
-
-def _resize(
-    workshop: Workshop,
-    component: Component,
-    joint: NDArray[np.float64],
-    group: int,
-    share: float,
-) -> Component:
-    """Return the group with better sizes, or the group itself if none are found."""
-    weights = workshop.answers.weights
-    own = weights * divide(joint)[0][:, group]
-    if own.sum() <= _LEAST_WEIGHT:
-        return component
-    best, rivals = workshop.search(own, component)
-    if best.sizes != component.sizes:
-        return best
-    others = divide(np.delete(joint, group, axis=1))[1]
-
-    def value(candidate: Component) -> float:
-        column = np.log(share) + workshop.log_probabilities(candidate)
-        return float(weights @ np.logaddexp(others, column)) - _penalty(candidate)
-
-    winner = max(rivals, key=value, default=component)
-    return winner if value(winner) > value(component) + _LEAST_GAIN else component
-
-
-def memberships_of(
-    workshop: Workshop, components: tuple[Component, ...], shares: NDArray[np.float64]
+def e_step(
+    fitter: GroupFitter, components: tuple[Component, ...], shares: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the probability of each group for each answer, and each answer's log probability."""
-    return divide(log_joint(workshop, components, shares))
+    return normalised(log_joint(fitter, components, shares))
+
+
+def m_step(
+    fitter: GroupFitter, components: tuple[Component, ...], memberships: NDArray[np.float64]
+) -> tuple[tuple[Component, ...], NDArray[np.float64]]:
+    """Fit each group to the answers, by how probably they belong to it."""
+    weights = fitter.answers.weights
+    fitted = []
+    for own, component in zip((weights[:, None] * memberships).T, components, strict=True):
+        if own.sum() > _LEAST_WEIGHT:
+            fitted.append(fitter.fit(np.ascontiguousarray(own), component.sizes, component)[0])
+        else:
+            fitted.append(component)
+    return tuple(fitted), weights @ memberships / weights.sum()
 
 
 def log_joint(
-    workshop: Workshop, components: tuple[Component, ...], shares: NDArray[np.float64]
+    fitter: GroupFitter, components: tuple[Component, ...], shares: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Log of share times probability: ``[answer, group]``."""
     with np.errstate(divide="ignore"):
         log_shares = np.log(shares)
-    columns = [workshop.log_probabilities(component) for component in components]
+    columns = [fitter.log_probabilities(component) for component in components]
     joint: NDArray[np.float64] = np.column_stack(columns) + log_shares
     return joint
 
 
-def divide(joint: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def normalised(joint: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the share of each column in each row's total, and the log totals, from logarithms."""
     peak = joint.max(axis=1, initial=-np.inf)[:, None]
     # An answer that no group can give keeps log probability -inf, and belongs to none.
@@ -191,3 +250,104 @@ def divide(joint: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.
     with np.errstate(divide="ignore"):
         log_totals = (np.log(total) + peak)[:, 0]
     return scaled / np.where(total > 0, total, 1.0), log_totals
+
+
+def local_search(
+    fitter: GroupFitter,
+    sizes: tuple[GroupSizes, ...],
+    components: tuple[Component, ...],
+    shares: NDArray[np.float64],
+) -> tuple[Component, ...] | None:
+    """Exchange groups for similar ones that make the answers more probable, if there are any.
+
+    For each group the best swap of two items is tried, and other sizes where no swap helps.
+    """
+    better = list(components)
+    for group, wanted in enumerate(sizes):
+        joint = log_joint(fitter, tuple(better), shares)
+        memberships = np.ascontiguousarray(normalised(joint)[0][:, group])
+        swapped, gain = fitter.best_swap(memberships, better[group])
+        if gain > _LEAST_GAIN:
+            better[group] = swapped
+        elif wanted == "search":
+            better[group] = _resize(fitter, better[group], joint, group, float(shares[group]))
+    changed = any(new is not old for new, old in zip(better, components, strict=True))
+    return tuple(better) if changed else None
+
+
+def _resize(
+    fitter: GroupFitter,
+    component: Component,
+    joint: NDArray[np.float64],
+    group: int,
+    share: float,
+) -> Component:
+    """Return the group with better sizes, or the group itself if none are found."""
+    weights = fitter.answers.weights
+    own = weights * normalised(joint)[0][:, group]
+    if own.sum() <= _LEAST_WEIGHT:
+        return component
+    best, rivals = fitter.search(own, component)
+    if best.sizes != component.sizes:
+        return best
+    others = normalised(np.delete(joint, group, axis=1))[1]
+
+    def value(candidate: Component) -> float:
+        column = np.log(share) + fitter.log_probabilities(candidate)
+        return float(weights @ np.logaddexp(others, column)) - _penalty(candidate)
+
+    winner = max(rivals, key=value, default=component)
+    return winner if value(winner) > value(component) + _LEAST_GAIN else component
+
+
+def _penalty(component: Component) -> float:
+    return log_number_of_tiers(component.sizes)
+
+
+def starting_memberships(
+    answers: DistinctAnswers, n_groups: int, *, rounds: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Divide the answers around some of them that lie far apart (k-means++).
+
+    Distances are those of Spearman, between all ranks. For some rounds, the centres then move to
+    the mean ranks of their groups (k-means).
+    """
+    ranks = answers.ranks
+    centres = _scattered_centres(ranks, answers.weights, n_groups, rng)
+    groups = _nearest(ranks, centres)
+    for _ in range(rounds):
+        for group in range(n_groups):
+            weights = answers.weights * (groups == group)
+            if weights.sum() > 0:
+                centres[group] = weights @ ranks / weights.sum()
+        groups = _nearest(ranks, centres)
+    memberships = np.full((len(ranks), n_groups), (1 - _FIRMNESS) / n_groups)
+    memberships[np.arange(len(ranks)), groups] += _FIRMNESS
+    return memberships
+
+
+def _scattered_centres(
+    ranks: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    n_centres: int,
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Draw answers one by one, the more probable the farther from all drawn before."""
+    centres = np.empty((n_centres, ranks.shape[1]))
+    remoteness = np.ones(len(ranks))
+    for number in range(n_centres):
+        chances = weights * remoteness
+        if chances.sum() <= 0:  # fewer distinct answers than groups
+            chances = weights
+        centres[number] = ranks[rng.choice(len(ranks), p=chances / chances.sum())]
+        nearer = ((ranks - centres[number]) ** 2).sum(axis=1)
+        remoteness = nearer if number == 0 else np.minimum(remoteness, nearer)
+    return centres
+
+
+def _nearest(ranks: NDArray[np.float64], centres: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the nearest centre of each answer."""
+    # |r - c|^2 without |r|^2, which is the same for all centres.
+    closeness = ranks @ centres.T - 0.5 * (centres**2).sum(axis=1)
+    nearest: NDArray[np.int64] = closeness.argmax(axis=1)
+    return nearest

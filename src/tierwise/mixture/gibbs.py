@@ -1,57 +1,142 @@
-"""Gibbs sampling: memberships, shares, tiers and thetas in turn, each given all others."""
+"""Gibbs sampling of a mixture: memberships, shares, tiers and thetas in turn, given all others.
 
-from dataclasses import dataclass, replace
+Memberships come from their exact probabilities, shares from a Dirichlet distribution, tiers by
+Metropolis swaps of two items, thetas from their exact distribution given the tiers. Groups trade
+places in a chain; each draw is relabelled to the groups that the chain started from, by the members
+they have in common (the pivotal relabelling of Marin, Mengersen and Robert, 2005).
+
+References
+----------
+Diebolt, J. and Robert, C. P. (1994). Estimation of finite mixture distributions through Bayesian
+sampling. Journal of the Royal Statistical Society B 56, 363-375.
+
+Marin, J.-M., Mengersen, K. and Robert, C. P. (2005). Bayesian modelling and inference on mixtures
+of distributions. Handbook of Statistics 25, 459-507.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels.annealing import anneal
-from tierwise.consensus.problem import make_problem
 from tierwise.distances.base import Distance
-from tierwise.mixture.answers import Answers
-from tierwise.mixture.components import CountingWorkshop
-from tierwise.mixture.em import memberships_of
-from tierwise.mixture.workshop import Component, Workshop
+from tierwise.mixture.answers import DistinctAnswers
+from tierwise.mixture.em import e_step
+from tierwise.mixture.groups import Component, GroupFitter
 from tierwise.model.priors import ThetaPrior
 from tierwise.partition.interpolated import LogPartition
 from tierwise.theta.density import ThetaGivenDistance
 from tierwise.tiers.sizes import Sizes
 
-# Swaps of two items that are tried a round, times the number of items.
-_SWEEPS_OF_TIERS = 10
+# Swaps of two items that are tried in a sweep, times the number of items.
+_SWAPS_PER_ITEM = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
-    """What a chain does.
+class State:
+    """Where a chain is.
+
+    Attributes
+    ----------
+    components
+        Tiers and theta of each group.
+    shares
+        Share of each group.
+    """
+
+    components: tuple[Component, ...]
+    shares: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Info:
+    """What a sweep tells about the state that it began with.
+
+    Attributes
+    ----------
+    memberships
+        ``[answer, group]``: probability of each group for each distinct answer.
+    members
+        ``[answer, group]``: how many of those who gave an answer were drawn to be in a group.
+    log_likelihood
+        Log-likelihood of all answers, memberships summed out.
+    """
+
+    memberships: NDArray[np.float64]
+    members: NDArray[np.int64]
+    log_likelihood: float
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureTarget:
+    """The posterior that is sampled.
 
     Attributes
     ----------
     answers, distance
         The data, with whole weights, and the distance.
-    components, shares
-        Where the chain starts.
     prior_theta
         Prior of every theta.
     concentration
         Parameter of the Dirichlet prior of the shares.
-    warmup, draws
-        Rounds that are thrown away, and rounds that are kept.
     """
 
-    answers: Answers
+    answers: DistinctAnswers
     distance: Distance
-    components: tuple[Component, ...]
-    shares: NDArray[np.float64]
     prior_theta: ThetaPrior
     concentration: float
-    warmup: int
-    draws: int
+
+    @cached_property
+    def fitter(self) -> GroupFitter:
+        """What computes probabilities and costs of groups."""
+        return GroupFitter(self.answers, self.distance)
+
+    @cached_property
+    def _log_partitions(self) -> dict[Sizes, LogPartition]:
+        return {}
+
+    def theta_given(self, sizes: Sizes, n_rankings: float) -> ThetaGivenDistance:
+        """Return the distribution of theta given the distance of some rankings from the tiers."""
+        if sizes not in self._log_partitions:
+            self._log_partitions[sizes] = LogPartition(self.fitter.partition(sizes))
+        return ThetaGivenDistance(self._log_partitions[sizes], n_rankings, self.prior_theta)
+
+
+def sweep(target: MixtureTarget, state: State, rng: np.random.Generator) -> tuple[State, Info]:
+    """Draw memberships, shares, tiers and thetas once each."""
+    answers = target.answers
+    memberships, log_totals = e_step(target.fitter, state.components, state.shares)
+    members = rng.multinomial(answers.weights.astype(np.int64), memberships)
+    shares = rng.dirichlet(target.concentration + members.sum(axis=0))
+    components = tuple(
+        _draw_group(target, component, own.astype(np.float64), rng)
+        for component, own in zip(state.components, np.ascontiguousarray(members.T), strict=True)
+    )
+    info = Info(memberships, members, float(answers.weights @ log_totals))
+    return State(components, shares), info
+
+
+def _draw_group(
+    target: MixtureTarget, component: Component, own: NDArray[np.float64], rng: np.random.Generator
+) -> Component:
+    """Draw a group's tiers by swaps, then its theta, given who belongs to it."""
+    sizes = component.sizes
+    if len(sizes) == 1:
+        return component
+    problem = target.fitter.costs(own, component)
+    labels = component.labels.copy()
+    steps = np.full(_SWAPS_PER_ITEM * len(labels), component.theta)
+    anneal(labels, problem.linear, problem.pairs, problem.pairs_transposed, steps, 2, rng)
+    given = target.theta_given(sizes, float(own.sum()))
+    theta = given.density(problem.total(labels)).draw(rng)
+    return target.fitter.component(sizes, labels, theta)
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """The draws of a chain, one a row, groups relabelled to those it started from.
+    """The draws of a chain, one per row, groups relabelled to those it started from.
 
     Attributes
     ----------
@@ -75,68 +160,31 @@ class Trace:
     n_switches: int
 
 
-def run_chain(chain: Chain, seed: np.random.SeedSequence) -> Trace:
+def run_chain(
+    target: MixtureTarget, start: State, warmup: int, draws: int, seed: np.random.SeedSequence
+) -> Trace:
     """Run a chain and relabel its draws."""
     rng = np.random.default_rng(seed)
-    workshop = CountingWorkshop(chain.answers, chain.distance)
-    weights = chain.answers.weights.astype(np.int64)
-    log_partitions = {
-        component.sizes: LogPartition(workshop.partition(component.sizes))
-        for component in chain.components
-    }
-    components, shares = chain.components, chain.shares
-    pivot, _ = memberships_of(workshop, components, shares)
-    n_groups, n_items = len(shares), chain.answers.n_items
-    trace = Trace(
-        shares=np.empty((chain.draws, n_groups)),
-        thetas=np.empty((chain.draws, n_groups)),
-        labels=np.empty((chain.draws, n_groups, n_items), dtype=np.int64),
-        log_likelihood=np.empty(chain.draws),
-        memberships=np.zeros_like(pivot),
-        n_switches=0,
-    )
-    current, n_switches = np.arange(n_groups), 0
-    for draw in range(-chain.warmup, chain.draws):
-        probabilities, log_totals = memberships_of(workshop, components, shares)
-        members = rng.multinomial(weights, probabilities)
+    pivot, _ = e_step(target.fitter, start.components, start.shares)
+    n_groups = len(start.shares)
+    shares, thetas = np.empty((draws, n_groups)), np.empty((draws, n_groups))
+    labels = np.empty((draws, n_groups, target.answers.n_items), dtype=np.int64)
+    log_likelihood, memberships = np.empty(draws), np.zeros_like(pivot)
+    order, n_switches = np.arange(n_groups), 0
+    state = start
+    for draw in range(-warmup, draws):
+        following, info = sweep(target, state, rng)
         if draw >= 0:
-            # The state before this round's update: memberships and likelihood belong to it.
-            order = matching_groups(pivot, members, [each.sizes for each in components])
-            n_switches += bool((order != current).any())
-            current = order
-            trace.shares[draw] = shares[order]
-            trace.thetas[draw] = [components[group].theta for group in order]
-            trace.labels[draw] = [components[group].labels for group in order]
-            trace.log_likelihood[draw] = chain.answers.weights @ log_totals
-            trace.memberships[:] += probabilities[:, order] / chain.draws
-        shares = rng.dirichlet(chain.concentration + members.sum(axis=0))
-        components = tuple(
-            _update(chain, workshop, log_partitions, component, own.astype(np.float64), rng)
-            for component, own in zip(components, np.ascontiguousarray(members.T), strict=True)
-        )
-    return replace(trace, n_switches=n_switches)
-
-
-def _update(
-    chain: Chain,
-    workshop: Workshop,
-    log_partitions: dict[Sizes, LogPartition],
-    component: Component,
-    own: NDArray[np.float64],
-    rng: np.random.Generator,
-) -> Component:
-    """Draw a group's tiers by swaps, then its theta, given who belongs to it."""
-    sizes = component.sizes
-    if len(sizes) == 1:
-        return component
-    blocks = chain.answers.block_counts(own, sizes)
-    problem = make_problem(chain.distance.costs(blocks), sizes)
-    labels = component.labels.copy()
-    steps = np.full(_SWEEPS_OF_TIERS * len(labels), component.theta)
-    anneal(labels, problem.linear, problem.pairs, problem.pairs_transposed, steps, 2, rng)
-    given = ThetaGivenDistance(log_partitions[sizes], blocks.n_rankings, chain.prior_theta)
-    theta = given.density(problem.total(labels)).draw(rng)
-    return Component(sizes, labels, theta, float(workshop.partition(sizes).log_value(theta)))
+            sizes = [component.sizes for component in state.components]
+            before, order = order, matching_groups(pivot, info.members, sizes)
+            n_switches += bool((order != before).any())
+            shares[draw] = state.shares[order]
+            thetas[draw] = [state.components[group].theta for group in order]
+            labels[draw] = [state.components[group].labels for group in order]
+            log_likelihood[draw] = info.log_likelihood
+            memberships += info.memberships[:, order] / draws
+        state = following
+    return Trace(shares, thetas, labels, log_likelihood, memberships, n_switches)
 
 
 def matching_groups(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tierwise._util.provenance import Provenance
 from tierwise.errors import InputError
 from tierwise.fitting.result import plain_number, plain_tiers
-from tierwise.mixture.selection import Scores
+from tierwise.mixture.scores import Scores
 from tierwise.tiers.ordered_partition import Tiers
 from tierwise.tiers.sizes import Sizes
 
@@ -109,13 +109,15 @@ class Mixture:
         The criterion after each step of EM on the way to the result: it never falls.
     converged : bool
         Whether EM stopped because a step gained next to nothing.
-    n_climbs, n_agreeing : int
+    n_runs, n_agreeing : int
         How often EM was followed to the end, and how often it ended as high as the best. Where only
         one of many did, a better result may exist: allow more starts.
     distance : str
         Name of the distance.
     provenance : Provenance
         Version, seed and time.
+    pairwise : bool
+        Whether people compared pairs; then rankings are people.
     """
 
     groups: tuple[Group, ...]
@@ -127,10 +129,11 @@ class Mixture:
     weights: NDArray[Any]
     history: tuple[float, ...]
     converged: bool
-    n_climbs: int
+    n_runs: int
     n_agreeing: int
     distance: str
     provenance: Provenance
+    pairwise: bool = False
 
     @property
     def n_groups(self) -> int:
@@ -192,8 +195,10 @@ class Mixture:
             for number, group in enumerate(self.groups, start=1)
         ]
 
-    def table(self, covariate: Iterable[Any], backend: "Backend" = "pandas") -> Any:
-        """Show how the groups relate to something else that is known about the people.
+    def to_frame(
+        self, covariate: Iterable[Any] | None = None, *, backend: "Backend" = "pandas"
+    ) -> Any:
+        """Return the groups as a data frame, or how they relate to what else is known of people.
 
         Parameters
         ----------
@@ -205,10 +210,27 @@ class Mixture:
         Returns
         -------
         data frame
-            A row a value: the number of rankings, and the expected share of each group in them.
+            One row per group. With a covariate, one row per value of it: the number of rankings,
+            and the expected share of each group in them.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> found = tw.fit_mixture(tw.load_political_goals(), 2, sizes=(2, 2), starts=5, rng=1)
+        >>> found.to_frame()[["group", "share", "theta", "tiers"]].round(2)
+             group  share  theta                          tiers
+        0  group 1   0.58   1.14  order ~ prices > say ~ speech
+        1  group 2   0.42   0.20  prices ~ say > order ~ speech
         """
         from tierwise.data.frames import make_frame
 
+        if covariate is None:
+            names = ("kind", "share", "share_error", "theta", "theta_error", "agreement")
+            columns: dict[str, Any] = {"group": self.names()}
+            columns |= {name: [getattr(group, name) for group in self.groups] for name in names}
+            columns["n_rankings"] = [group.n_rankings for group in self.groups]
+            columns["tiers"] = [str(group.tiers) for group in self.groups]
+            return make_frame(columns, backend)
         values = list(covariate)
         if len(values) != len(self.pattern_of):
             raise InputError(
@@ -222,7 +244,7 @@ class Mixture:
         np.add.at(n_rankings, rows, self.weights)
         totals = np.zeros((len(distinct), len(self.groups)))
         np.add.at(totals, rows, self.weights[:, None] * self.memberships)
-        columns: dict[str, Any] = {"value": distinct, "rankings": n_rankings}
+        columns = {"value": distinct, "rankings": n_rankings}
         shares = totals / np.maximum(n_rankings, np.finfo(float).tiny)[:, None]
         return make_frame(columns | dict(zip(self.names(), shares.T, strict=True)), backend)
 
@@ -250,15 +272,16 @@ class Mixture:
             "groups": [group.to_dict() for group in self.groups],
             "shares": self.shares.tolist(),
             **{key: value for key, value in self.scores.to_dict().items() if key != "n_groups"},
-            "separation": self.separation,
+            "separation": plain_number(self.separation),
             "comparison": [scores.to_dict() for scores in self.comparison],
             "selected_by": self.selected_by,
             "memberships": self.memberships.tolist(),
-            "history": list(self.history),
+            "history": [plain_number(value) for value in self.history],
             "converged": self.converged,
-            "n_climbs": self.n_climbs,
+            "n_runs": self.n_runs,
             "n_agreeing": self.n_agreeing,
             "distance": self.distance,
             "n_rankings": self.n_rankings,
+            "pairwise": self.pairwise,
             "provenance": self.provenance.to_dict(),
         }

@@ -4,18 +4,27 @@ import textwrap
 from math import isinf, isnan
 from typing import TYPE_CHECKING
 
+from tierwise._util.wording import counted
+
 if TYPE_CHECKING:
     from tierwise.mixture.result import Group, Mixture
-    from tierwise.mixture.selection import Scores
+    from tierwise.mixture.scores import Scores
+
+
+def who_said_what(n_rankings: float, n_items: int, *, pairwise: bool) -> str:
+    """Say how many answers there are, of which kind."""
+    if pairwise:
+        people = counted(n_rankings, "assessor")
+        return f"{people} who compared pairs of {counted(n_items, 'item')}"
+    return f"{counted(n_rankings, 'ranking')} of {counted(n_items, 'item')}"
 
 
 def summarise(mixture: "Mixture", width: int) -> str:
     """Write a mixture as lines for people."""
     n_items = len(mixture.groups[0].tiers.items)
-    noun = "group" if mixture.n_groups == 1 else "groups"
     lines = [
-        f"{mixture.n_rankings:,} rankings of {n_items} items in {mixture.n_groups} {noun}, "
-        f"{mixture.distance} distance",
+        f"{who_said_what(mixture.n_rankings, n_items, pairwise=mixture.pairwise)} in "
+        f"{counted(mixture.n_groups, 'group')}, {mixture.distance} distance",
         "",
     ]
     for name, group in zip(mixture.names(), mixture.groups, strict=True):
@@ -57,10 +66,10 @@ def _how_sure(mixture: "Mixture") -> str:
     if mixture.scores.log_likelihood_error > 0:
         text += f"They are estimates, standard error {mixture.scores.log_likelihood_error:.2g}. "
     if len(mixture.groups) > 1:
-        times = "once" if mixture.n_climbs == 1 else f"{mixture.n_climbs} times"
+        times = "once" if mixture.n_runs == 1 else f"{mixture.n_runs} times"
         text += (
             f"The groups are told apart to {mixture.separation:.0%}. EM was followed to the end "
-            f"{times}, and ended here {mixture.n_agreeing} of {mixture.n_climbs}."
+            f"{times}, and ended here {mixture.n_agreeing} of {mixture.n_runs}."
         )
     if not mixture.converged:
         text += " It had NOT CONVERGED: allow more steps."

@@ -17,9 +17,8 @@ from tierwise.data.rankings import Rankings
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TooLargeError
 from tierwise.model.rank_tiers import RankTierProbabilities, from_expected_table, from_sequences
-from tierwise.partition.base import ExactPartition
+from tierwise.partition.base import ExactPartition, check_theta, decay_by_units
 from tierwise.partition.choose import DEFAULT_BUDGET, partition_function
-from tierwise.partition.theta import check_theta, decay_by_units
 from tierwise.tiers.ordered_partition import Tiers
 
 if TYPE_CHECKING:
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
     from tierwise._util.estimate import Estimate
     from tierwise.data.scan import RankingScan
     from tierwise.distances.base import Distance
-    from tierwise.partition.base import PartitionFunction
-    from tierwise.partition.distribution import DistanceDistribution
+    from tierwise.partition.base import DistanceDistribution, PartitionFunction
 
 # Where Monte Carlo has to stand in, the same model gives the same answer every time.
 _SEED = 0
@@ -289,10 +287,12 @@ class ClusteredMallows:
         check_choice("method", method, ("auto", "exact", "monte-carlo"))
         if method == "exact" or (method == "auto" and self.partition.exact):
             table = self._exact_partition("monte-carlo").expected_table(self.theta)
-            return from_expected_table(table, self.tiers.sizes)
+            blocks = get_distance(self.distance).blocks(self.tiers.sizes)
+            return from_expected_table(table, blocks)
         draws = check_count("draws", draws, least=2)
         sequences = self._draw(draws, as_generator(rng), "auto", None)
-        return from_sequences(sequences, self.tiers.sizes)
+        blocks = get_distance(self.distance).blocks(self.tiers.sizes)
+        return from_sequences(sequences, blocks, len(self.tiers.sizes))
 
     def _exact_partition(self, alternative: str) -> ExactPartition:
         """Return the partition function if it is exact, else name another method."""
@@ -320,12 +320,14 @@ class ClusteredMallows:
         n_items = int(sizes.sum())
         steps = _STEPS_PER_SQUARE * n_items * n_items if steps is None else steps
         steps = check_count("steps", steps)
-        rule = get_distance(self.distance).rule(self.tiers.sizes)
+        distance = get_distance(self.distance)
+        rule, blocks = distance.rule(self.tiers.sizes), distance.blocks(self.tiers.sizes)
         # Chains start at the tiers themselves, at a distance of 0.
         sequences = np.tile(np.repeat(np.arange(len(sizes)), sizes), (n_rows, 1))
         units = np.zeros(n_rows, dtype=np.int64)
         theta = self.theta * rule.unit
-        walk(sequences, sizes, theta, rule.misplaced, rule.placing, steps, units, rng)
+        block_sizes = np.array(blocks, dtype=np.int64)
+        walk(sequences, block_sizes, theta, rule.misplaced, rule.placing, steps, units, rng)
         return sequences
 
     def _pseudo_decay(self) -> npt.NDArray[np.float64]:

@@ -95,7 +95,7 @@ class Beta:
     >>> Beta(1, 3).log_density(np.array([0.1])).round(4)
     array([1.0214])
     >>> Beta(1, 3).given(n_mistakes=10, n_answers=100)
-    Beta(mistakes=11.0, right=93.0)
+    Beta(mistakes=11, right=93)
     """
 
     mistakes: float = 1.0
@@ -138,7 +138,7 @@ class Beta:
 
 
 def _is_positive(value: object) -> bool:
-    return isinstance(value, Real) and 0 < value < inf
+    return isinstance(value, Real) and 0 < float(value) < inf
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Sizes that are too many for the recursion, Kendall distance: from the strict model.
+"""Sequential Monte Carlo from the strict model, Kendall distance: for many small tiers.
 
 Many small tiers make too many states, but then the model is close to the strict one, which has a
 closed form and exact draws. These are weighed by how much more probable they are under the tiers:
@@ -23,12 +23,9 @@ import numpy as np
 
 from tierwise._util.estimate import Estimate
 from tierwise._util.random import RandomSource, as_generator
-from tierwise.partition.base import Moments, PartitionFunction
-from tierwise.partition.closed import ClosedPartition
-from tierwise.partition.coarsening import Orderings
+from tierwise.partition.base import Moments, PartitionFunction, check_theta
+from tierwise.partition.closed import ClosedPartition, nearby_theta, strict_draws
 from tierwise.partition.path import PathPartition
-from tierwise.partition.strict_draws import nearby_theta, strict_draws
-from tierwise.partition.theta import check_theta
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -66,6 +63,67 @@ class _Anchor:
     log_value: float
     error: float
     areas: npt.NDArray[np.float64]
+
+
+class Orderings:
+    """Orderings as label sequences, weighed by tiers that get coarser and coarser."""
+
+    def __init__(self, sequences: npt.NDArray[np.int64], sizes: Sizes, distance: Distance) -> None:
+        from tierwise._kernels.sequences import sequence_units
+
+        self.sequences = sequences
+        self.sizes = sizes
+        self._distance = distance
+        self._sizes_array = np.array(sizes, dtype=np.int64)
+        self._rule = distance.rule(sizes).in_largest_units()
+        self._units = sequence_units(
+            sequences, self._sizes_array, self._rule.misplaced, self._rule.tied, self._rule.placing
+        )
+
+    @property
+    def distances(self) -> npt.NDArray[np.float64]:
+        """Distance of each ordering from the tiers."""
+        return self._units.astype(np.float64) * float(self._rule.unit)
+
+    def within(self, boundaries: list[int]) -> Orderings:
+        """Return the same orderings for fewer boundaries, given as the number of items before."""
+        n_items = self.sequences.shape[1]
+        edges = np.array([0, *sorted(boundaries), n_items])
+        starts = np.cumsum((0, *self.sizes[:-1]))
+        coarser = np.searchsorted(edges, starts, side="right") - 1
+        return Orderings(coarser[self.sequences], tuple(np.diff(edges).tolist()), self._distance)
+
+    def resample(self, weights: npt.NDArray[np.float64], rng: np.random.Generator) -> None:
+        """Draw orderings by their weights, evenly spaced, one row of weights for each batch."""
+        n_batches, batch = weights.shape
+        marks = (rng.random((n_batches, 1)) + np.arange(batch)) / batch
+        cumulative = np.cumsum(weights, axis=1)
+        cumulative /= cumulative[:, -1:]
+        rows = np.concatenate(
+            [
+                np.minimum(np.searchsorted(cumulative[number], marks[number]), batch - 1)
+                + number * batch
+                for number in range(n_batches)
+            ]
+        )
+        self.sequences = self.sequences[rows]
+        self._units = self._units[rows]
+
+    def move(self, theta: float, steps: int, rng: np.random.Generator) -> None:
+        """Let places trade their items."""
+        from tierwise._kernels.metropolis import walk
+
+        rule = self._rule
+        walk(
+            self.sequences,
+            self._sizes_array,
+            theta * rule.unit,
+            rule.misplaced,
+            rule.placing,
+            steps,
+            self._units,
+            rng,
+        )
 
 
 class AnchoredPartition(PartitionFunction):

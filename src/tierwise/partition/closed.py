@@ -1,20 +1,28 @@
-"""Strict consensus, Kendall: the closed form.
+"""Strict consensus, Kendall: the closed form of Mallows' phi model, and repeated insertion.
 
-The distance is a sum of independent truncated geometric variables, one an item: the number of
-items before it that the next item passes under repeated insertion.
+The distance is a sum of independent truncated geometric variables, one for each item: the number
+of items before it that the next item passes under repeated insertion (Doignon, Pekec and
+Regenwetter, The repeated insertion model for rankings, Psychometrika 69, 2004).
 """
 
 from __future__ import annotations
 
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from math import floor, log, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise.distances.named import get_distance
 from tierwise.errors import TooLargeError
-from tierwise.partition.base import ExactPartition, Moments
-from tierwise.partition.distribution import DistanceDistribution, from_exact_counts
-from tierwise.partition.theta import decay_by_units
+from tierwise.partition.base import (
+    DistanceDistribution,
+    ExactPartition,
+    Moments,
+    decay_by_units,
+    from_exact_counts,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -24,6 +32,9 @@ if TYPE_CHECKING:
 
 # The exact counts of 300 items are 45,000 integers of up to 2,000 bits, and take a few seconds.
 MOST_ITEMS_FOR_DISTRIBUTION = 300
+# From one theta for which draws are kept to the next: a fraction of a standard deviation.
+_RATIO = 1.15
+_KEPT = 16
 
 
 class ClosedPartition(ExactPartition):
@@ -85,3 +96,63 @@ def applies(sizes: Sizes, distance: Distance) -> bool:
         return False
     rule = distance.rule(sizes)
     return rule.misplaced > 0 and not rule.placing.any()
+
+
+@dataclass(frozen=True, eq=False)
+class StrictDraws:
+    """Orderings of a strict consensus.
+
+    Attributes
+    ----------
+    theta
+        Their concentration.
+    sequences
+        The item, counted from 0 in order of the consensus, at each place of each ordering.
+    distances
+        Distance of each ordering from the consensus.
+    log_partition
+        Log partition function of the strict model.
+    """
+
+    theta: float
+    sequences: npt.NDArray[np.int16]
+    distances: npt.NDArray[np.float64]
+    log_partition: float
+
+
+def nearby_theta(n_items: int, theta: float) -> float:
+    """Return a theta close by of which there is only one in every so many percent.
+
+    Examples
+    --------
+    >>> round(nearby_theta(10, 0.3), 4), round(nearby_theta(10, 0.31), 4), nearby_theta(10, 0.0)
+    (0.3129, 0.3129, 0.0)
+    """
+    # One standard deviation of the distance at theta 0 makes a difference of 1 there.
+    first = sqrt(72.0 / (n_items * (n_items - 1) * (2 * n_items + 5)))
+    if theta < first / 2:
+        return 0.0
+    return first * _RATIO ** floor(log(theta / first) / log(_RATIO) + 0.5)
+
+
+@lru_cache(_KEPT)
+def strict_draws(n_items: int, theta: float, n_rows: int, seed: int) -> StrictDraws:
+    """Draw orderings from the strict model; the same seed gives the same ones.
+
+    Examples
+    --------
+    >>> draws = strict_draws(4, 0.5, 1000, seed=1)
+    >>> draws.sequences.shape
+    (1000, 4)
+    """
+    from tierwise._kernels.sequences import sequence_units
+
+    strict = ClosedPartition((1,) * n_items, get_distance("kendall"))
+    sequences = strict.draw_sequences(theta, n_rows, np.random.default_rng(seed))
+    sizes = np.ones(n_items, dtype=np.int64)
+    rule = strict.rule
+    units = sequence_units(sequences, sizes, rule.misplaced, rule.tied, rule.placing)
+    distances = units.astype(np.float64) * float(rule.unit)
+    log_partition = float(strict.log_value(theta))
+    # Many of them are kept, so they are kept small.
+    return StrictDraws(theta, sequences.astype(np.int16), distances, log_partition)

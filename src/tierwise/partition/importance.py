@@ -1,4 +1,4 @@
-"""The paper's estimator: importance sampling with the pseudo-likelihood as proposal.
+"""Importance sampling with the pseudo-likelihood as proposal: the paper's estimator.
 
 See Piancastelli and Friel, Clustered Mallows Model.
 """
@@ -11,8 +11,7 @@ import numpy as np
 
 from tierwise._util.estimate import Estimate
 from tierwise._util.random import RandomSource, spawn_seeds
-from tierwise.partition.base import Moments, PartitionFunction
-from tierwise.partition.theta import check_theta, decay_by_units
+from tierwise.partition.base import Moments, PartitionFunction, check_theta, decay_by_units
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -109,7 +109,8 @@ def chebyshev_thetas(low: float, high: float, degree: int) -> NDArray[np.float64
     shrunk = least + share * (most - least)
     thetas = np.full(degree + 1, np.inf)
     np.divide(1.0 - shrunk, shrunk, out=thetas, where=shrunk > 0.0)
-    return np.clip(thetas, low, high)  # rounding could go beyond
+    clipped: NDArray[np.float64] = np.clip(thetas, low, high)  # rounding could go beyond
+    return clipped
 
 
 def _coefficients(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,7 +1,10 @@
-"""Any distance, any sizes that are not too many: the recursion over items left.
+"""Any distance, any sizes that are not too many: dynamic programming over the items left.
+
+Draws are made by forward filtering and backward sampling (as in Carter and Kohn, On Gibbs sampling
+for state space models, Biometrika 81, 1994).
 
 Where it is narrow enough, the recursion is run once for all distances at the same time, which
-answers every theta; else it is run once a theta, and carries the first two moments along.
+answers every theta; else it is run for each theta, and carries the first two moments along.
 """
 
 from __future__ import annotations
@@ -13,9 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise.errors import TooLargeError
-from tierwise.partition.base import ExactPartition, Moments
-from tierwise.partition.distribution import DistanceDistribution, from_exact_counts
-from tierwise.partition.theta import decay_by_units
+from tierwise.partition.base import (
+    DistanceDistribution,
+    ExactPartition,
+    Moments,
+    decay_by_units,
+    from_exact_counts,
+)
 from tierwise.tiers.sizes import log_number_of_tiers
 
 if TYPE_CHECKING:
@@ -81,7 +88,7 @@ class RecursionPartition(ExactPartition):
 
     @property
     def knows_all_thetas(self) -> bool:
-        """Whether the recursion is run once, and not once a theta."""
+        """Whether the recursion is run once for all thetas, and not for each."""
         return self._is_narrow(WIDEST_TABLE)
 
     @cached_property
@@ -208,3 +215,8 @@ def _pascal(largest: int, kind: type[np.float64 | np.int64]) -> npt.NDArray[Any]
     for number in range(1, largest + 1):
         binomials[number, 1:] = binomials[number - 1, 1:] + binomials[number - 1, :-1]
     return binomials
+
+
+def applies(sizes: Sizes, distance: Distance) -> bool:
+    """Whether places are cut into blocks of the tiers' sizes."""
+    return distance.blocks(sizes) == sizes

@@ -15,8 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise.errors import TooLargeError
-from tierwise.partition.base import ExactPartition, Moments
-from tierwise.partition.distribution import DistanceDistribution, from_exact_counts
+from tierwise.partition.base import (
+    DistanceDistribution,
+    ExactPartition,
+    Moments,
+    from_exact_counts,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt

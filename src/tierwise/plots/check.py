@@ -104,10 +104,8 @@ def expected_ranks(check: FitCheck, *, ax: Axes | None = None) -> Axes:
     style.separate_tiers(ax, tiers.sizes, columns=False)
     ax.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True, min_n_ticks=2))
     ax.set_xlabel("rank (1 is best)")
-    bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.8, pad=0.02)
-    bar.outline.set_visible(False)
-    bar.set_ticks([-reach, 0.0, reach], labels=[f"{100 * end:+.0f}" for end in (-reach, 0, reach)])
-    bar.set_label("observed minus expected, points")
+    ticks = {-reach: f"{-100 * reach:.0f}", 0.0: "0", reach: f"{100 * reach:+.0f}"}
+    style.add_colour_bar(ax, mesh, ticks, "observed - expected, percentage points")
     style.without_frame(ax)
     return ax
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
     from matplotlib.colors import Colormap
     from matplotlib.typing import ColorType
     from numpy.typing import NDArray
@@ -162,12 +164,21 @@ def draw_cells(
                 fontsize=8,
                 color=readable_on(colours(share)),
             )
+    ends = ["0%", "50%", "100%"] if most is None else ["0", "", f"{most:,.0f}"]
+    add_colour_bar(ax, mesh, dict(zip((0.0, 0.5, 1.0), ends, strict=True)), label)
+    without_frame(ax)
+
+
+def add_colour_bar(ax: Axes, mesh: QuadMesh, ticks: Mapping[float, str], label: str) -> None:
+    """Explain the colours beside the axes, with a label in as many lines as its length needs."""
     bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.8, pad=0.02)
     bar.outline.set_visible(False)
-    ends = ["0%", "50%", "100%"] if most is None else ["0", "", f"{most:,.0f}"]
-    bar.set_ticks([0.0, 0.5, 1.0], labels=ends)
-    bar.set_label(label)
-    without_frame(ax)
+    bar.set_ticks(list(ticks), labels=list(ticks.values()))
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    points = ax.get_window_extent().height * _POINTS_PER_INCH / figure.dpi
+    letters = points / (float(bar.ax.yaxis.label.get_fontsize()) * _LETTER)
+    bar.set_label(textwrap.fill(label, max(int(letters), 1), break_long_words=False))
 
 
 def draw_square(

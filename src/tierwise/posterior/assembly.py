@@ -76,7 +76,7 @@ def assemble(
             **_per_draw(draws),
             "tier": (("chain", "draw", "item"), (labels + 1).astype(np.int32)),
         },
-        coords={**coordinates, "item": _coordinate(names)},
+        coords={**coordinates, "item": coordinate(names)},
     )
     statistics = Dataset(
         _per_draw({name: numbers[name] for name in _STATISTICS}), coords=coordinates
@@ -105,7 +105,7 @@ def _per_draw(values: dict[str, NDArray[Any]]) -> dict[str, tuple[tuple[str, str
     }
 
 
-def _coordinate(names: list[str | int]) -> NDArray[Any]:
+def coordinate(names: list[str | int]) -> NDArray[Any]:
     """Return names as one kind of value, which a file can hold."""
     if all(isinstance(name, int) for name in names):
         return np.array(names, dtype=np.int64)

@@ -111,8 +111,8 @@ def load(path: str | PathLike[str], schema: Schema) -> DataTree:
     problem = schema.problem(data)
     if problem is not None:
         raise InputError(
-            f"{source} is damaged: parts of the {schema.what.lower()} are missing from it "
-            f"({problem})"
+            f"{source} is damaged, or was not written by {schema.what}.save: parts of the "
+            f"{schema.what.lower()} are missing from it ({problem})"
         )
     return data
 

@@ -6,17 +6,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import isfinite
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from tierwise._util.checks import check_choice, check_count
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.random import RandomSource, spawn_seeds
 from tierwise.checking.check import check_fit
 from tierwise.consensus.subsets import subset_work
 from tierwise.data.describe import Description, describe
+from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
+from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
 from tierwise.fitting.bootstrap import Bootstrap, bootstrap
 from tierwise.fitting.fit import fit
+from tierwise.mixture.fit import fit_mixture, refuse_mistakes
 from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.searching.search import search
 
@@ -24,7 +28,6 @@ if TYPE_CHECKING:
     from tierwise._util.progress import Progress
     from tierwise.checking.result import FitCheck
     from tierwise.data.describe_pairs import PairsDescription
-    from tierwise.data.rankings import Rankings
     from tierwise.fitting.result import Fit
     from tierwise.mixture.result import Mixture
     from tierwise.posterior.result import Posterior
@@ -50,9 +53,9 @@ class Analysis:
 
     Attributes
     ----------
-    rankings, description
-        The data: rankings, or pairwise answers.
-    found
+    data, description
+        The rankings, or pairwise answers.
+    search
         The search for the sizes; None where they were given.
     fit
         The best tiers.
@@ -66,9 +69,9 @@ class Analysis:
         Version, seed and time of all of it.
     """
 
-    rankings: Rankings | Preferences
+    data: Rankings | Preferences
     description: Description | PairsDescription
-    found: Search | None
+    search: Search | None
     fit: Fit
     sampled: Bootstrap | Posterior
     check: FitCheck
@@ -86,7 +89,7 @@ class Analysis:
         """Return everything as plain values, as in JSON; None stands for NaN and infinity."""
         return {
             "description": self.description.to_dict(),
-            "search": None if self.found is None else self.found.to_dict(),
+            "search": None if self.search is None else self.search.to_dict(),
             "fit": self.fit.to_dict(),
             "sampled": self.sampled.to_dict(),
             "check": self.check.to_dict(),
@@ -96,7 +99,7 @@ class Analysis:
 
 
 def analyse(
-    rankings: Rankings | Preferences,
+    data: Rankings | Preferences,
     sizes: Iterable[int] | None,
     distance: str,
     uncertainty: Uncertainty,
@@ -108,34 +111,32 @@ def analyse(
 ) -> Analysis:
     """Compute everything that a report shows."""
     watch = Stopwatch()
-    if uncertainty not in ("bootstrap", "posterior"):
-        raise InputError(f'uncertainty must be "bootstrap" or "posterior"; got {uncertainty!r}')
-    if replicates is not None and replicates < 2:
-        raise InputError(f"replicates must be at least 2; got {replicates}")
+    data = check_data(data, "report", Rankings, Preferences)
+    check_choice("uncertainty", uncertainty, get_args(Uncertainty))
+    replicates = None if replicates is None else check_count("replicates", replicates, least=2)
     numbers = None
     if groups is not None:
-        from tierwise.mixture.answers import rankings_only
-
-        rankings, numbers = rankings_only(rankings), _numbers_of_groups(groups)
+        refuse_mistakes(data)
+        numbers = _numbers_of_groups(groups)
     seeds = spawn_seeds(rng, 5)
     found = None
     if sizes is None:
-        found = search(rankings, distance, workers=workers, progress=progress, rng=seeds[0])
+        found = search(data, distance, workers=workers, progress=progress, rng=seeds[0])
         best = found.best
     else:
-        best = fit(rankings, sizes, distance, rng=seeds[1])
+        best = fit(data, sizes, distance, rng=seeds[1])
     return Analysis(
-        rankings=rankings,
-        description=describe(rankings),
-        found=found,
+        data=data,
+        description=describe(data),
+        search=found,
         fit=best,
-        sampled=_sample(rankings, best, uncertainty, replicates, workers, progress, seeds[2]),
-        check=check_fit(rankings, best, rng=seeds[3]),
+        sampled=_sample(data, best, uncertainty, replicates, workers, progress, seeds[2]),
+        check=check_fit(data, best, rng=seeds[3]),
         groups=(
             None
             if numbers is None
             else _fit_groups(
-                rankings,
+                data,
                 numbers,
                 "search" if found is not None else best.sizes,
                 distance,
@@ -149,7 +150,7 @@ def analyse(
 
 
 def _sample(
-    rankings: Rankings | Preferences,
+    data: Rankings | Preferences,
     best: Fit,
     uncertainty: Uncertainty,
     replicates: int | None,
@@ -161,12 +162,12 @@ def _sample(
     if replicates is None:
         replicates = _DRAWS
         if uncertainty == "bootstrap":
-            replicates = _affordable_replicates(best, _n_distinct(rankings))
+            replicates = _affordable_replicates(best, _n_distinct(data))
     if uncertainty == "posterior":
         from tierwise.posterior.run import sample_posterior
 
         return sample_posterior(
-            rankings,
+            data,
             best.sizes,
             best.distance,
             draws=replicates,
@@ -175,12 +176,12 @@ def _sample(
             rng=seed,
         )
     return bootstrap(
-        rankings, best, replicates=replicates, workers=workers, progress=progress, rng=seed
+        data, best, replicates=replicates, workers=workers, progress=progress, rng=seed
     )
 
 
-def _n_distinct(rankings: Rankings | Preferences) -> int:
-    return len(rankings) if isinstance(rankings, Preferences) else len(rankings.patterns)
+def _n_distinct(data: Rankings | Preferences) -> int:
+    return len(data) if isinstance(data, Preferences) else len(data.patterns)
 
 
 def _affordable_replicates(best: Fit, n_distinct: int) -> int:
@@ -213,7 +214,7 @@ def _numbers_of_groups(groups: int | Iterable[int]) -> list[int]:
 
 
 def _fit_groups(
-    rankings: Rankings | Preferences,
+    data: Rankings | Preferences,
     numbers: list[int],
     sizes: Sizes | Literal["search"],
     distance: str,
@@ -222,11 +223,10 @@ def _fit_groups(
     seed: RandomSource,
 ) -> Mixture:
     """Fit groups; if one number is asked for, it is shown whether or not it is the best."""
-    from tierwise.mixture.estimation import fit_mixture
 
     def fit_numbers(n_groups: list[int], folds: int | None) -> Mixture:
         return fit_mixture(
-            rankings,
+            data,
             n_groups,
             sizes,
             distance,
@@ -236,7 +236,7 @@ def _fit_groups(
             rng=seed,
         )
 
-    enough = rankings.n_rankings >= _FOLDS
+    enough = data.n_rankings >= _FOLDS
     best = fit_numbers([1, *numbers], _FOLDS if enough else None)
     asked = set(numbers)
     if len(asked) > 1 or best.n_groups in asked:

@@ -1,16 +1,22 @@
-"""The figures of a report, with what they show in words."""
+"""The figures of a report as SVG, with what they show in words.
+
+They take on the colours of the page, and say what they show to those who cannot see them.
+"""
 
 from __future__ import annotations
 
+import re
+import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from html import escape
+from io import StringIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tierwise import plots
 from tierwise.data.preferences import Preferences
 from tierwise.plots.style import MOST_NUMBERED_CELLS, height_for, short_name
-from tierwise.reporting.svg import figure_as_svg
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,6 +27,20 @@ if TYPE_CHECKING:
     from tierwise._util.types import Item
     from tierwise.reporting.analysis import Analysis
 
+# Stands for the colour of the page's text, which depends on the reader's settings.
+_INK = "#123457"
+_PIXELS_PER_INCH = 96
+FONT_SIZE = 9.0
+_INKED = (
+    "text.color",
+    "axes.labelcolor",
+    "axes.edgecolor",
+    "xtick.color",
+    "ytick.color",
+    "boxplot.boxprops.color",
+    "boxplot.whiskerprops.color",
+    "boxplot.capprops.color",
+)
 # Narrow enough for a phone to show them without making the text too small.
 _WIDTH = 4.6
 # Cells of a matrix with room for a number, and with room for a name beside them only.
@@ -47,13 +67,13 @@ def matrix_size(items: Sequence[Item]) -> tuple[float, float]:
 
 def draw_figures(analysis: Analysis) -> dict[str, Picture]:
     """Draw all figures for which there are data, by name."""
-    fit, rankings, check = analysis.fit, analysis.rankings, analysis.check
+    fit, data, check = analysis.fit, analysis.data, analysis.check
     tiers = fit.tiers
     n_items, n_tiers = len(tiers.items), len(tiers)
     by_item = height_for(n_items)
     above = "preferred to" if check.pairwise else "ranked above"
     following = ""
-    if isinstance(rankings, Preferences) and rankings.times is None:
+    if isinstance(data, Preferences) and data.times is None:
         following = ", what follows from other answers included"
     drawn: dict[str, Picture] = {}
 
@@ -70,10 +90,10 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
         )
         drawn[name] = Picture(svg, caption)
 
-    if isinstance(rankings, Preferences):
+    if isinstance(data, Preferences):
         draw(
             "preferred",
-            lambda ax: plots.preferred_shares(rankings, tiers, ax=ax),
+            lambda ax: plots.preferred_shares(data, tiers, ax=ax),
             "How often each item is preferred when it is compared; colours are the tiers.",
             size=(_WIDTH, by_item),
             description="Bars of the share of comparisons that each item wins; the table of items "
@@ -81,7 +101,7 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
         )
         draw(
             "compared",
-            lambda ax: plots.times_compared(rankings, tiers, ax=ax),
+            lambda ax: plots.times_compared(data, tiers, ax=ax),
             "How often each two items were compared. Lines separate the tiers.",
             size=matrix_size(tiers.items),
             description="Matrix of the number of answers about each pair of items.",
@@ -89,7 +109,7 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
     else:
         draw(
             "ranks",
-            lambda ax: plots.rank_boxes(rankings, tiers, ax=ax),
+            lambda ax: plots.rank_boxes(data, tiers, ax=ax),
             "The ranks of each item. A box holds the middle half and is cut at the median, its "
             "whiskers hold 90%, the dot is the mean; colours are the tiers.",
             size=(_WIDTH, by_item),
@@ -97,22 +117,22 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
         )
         draw(
             "tier-ranks",
-            lambda ax: plots.tier_rank_boxes(rankings, tiers, ax=ax),
+            lambda ax: plots.tier_rank_boxes(data, tiers, ax=ax),
             "The same, all items of a tier together.",
             size=(_WIDTH, height_for(n_tiers)),
             description=f"Box plots of ranks for {n_tiers} tiers; ranks rise from tier to tier.",
         )
     draw(
         "pairs",
-        lambda ax: plots.pairwise_matrix(rankings, tiers, ax=ax),
+        lambda ax: plots.pairwise_matrix(data, tiers, ax=ax),
         f"How often the item of the row is {above} that of the column, in percent{following}. "
         "Lines separate the tiers.",
         size=matrix_size(tiers.items),
         description="Matrix of pairwise shares; the table of pairs below has "
         + ("those of the answers alone." if following else "the same numbers."),
     )
-    if analysis.found is not None:
-        found = analysis.found
+    if analysis.search is not None:
+        found = analysis.search
         draw(
             "leaderboard",
             lambda ax: plots.leaderboard(found, ax=ax),
@@ -180,7 +200,7 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
             lambda ax: plots.memberships(groups, ax=ax),
             "How surely people belong to their most probable group.",
             size=(4.0, 3.0),
-            description="Histogram of the probability of each ranking's most probable group; the "
+            description="Histogram of the probability of each person's most probable group; the "
             f"groups are told apart to {groups.separation:.0%}.",
         )
     if (check.ranks_observed >= 0).any():
@@ -202,3 +222,58 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
             + "; ".join(f"{line.above}|{line.below} {line.theta:.2f}" for line in check.lines),
         )
     return drawn
+
+
+def figure_as_svg(
+    draw: Callable[[Axes], object], *, name: str, width: float, height: float, description: str
+) -> Markup:
+    """Draw a figure and return it as SVG to put into a page.
+
+    Parameters
+    ----------
+    draw
+        Draws on the axes it is given.
+    name
+        Unlike that of any other figure of the page.
+    width, height
+        In inches; on narrow screens the figure shrinks.
+    description
+        What it shows, for those who cannot see it.
+    """
+    import matplotlib as mpl
+    from markupsafe import Markup
+    from matplotlib.figure import Figure
+
+    settings: dict[Any, Any] = {
+        "font.size": FONT_SIZE,
+        "svg.fonttype": "none",  # text stays text: it can be read aloud, searched, and is small
+        "svg.hashsalt": name,
+        **dict.fromkeys(_INKED, _INK),
+    }
+    buffer = StringIO()
+    with mpl.rc_context(settings), warnings.catch_warnings():
+        # The reader's browser chooses the font, so what the font here lacks is no matter.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        figure = Figure(figsize=(width, height), layout="constrained")
+        draw(figure.add_subplot())
+        figure.savefig(
+            buffer,
+            format="svg",
+            transparent=True,
+            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
+        )
+    drawing = buffer.getvalue()
+    body = drawing[drawing.index(">", drawing.index("<svg")) + 1 :]
+    (view,) = re.findall(r'viewBox="([^"]*)"', drawing)[:1]
+    opening = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'viewBox="{view}" role="img" aria-labelledby="{name}-title" '
+        f'style="width:{width * _PIXELS_PER_INCH:.0f}px">'
+        f'<title id="{name}-title">{escape(description)}</title>'
+    )
+    # Groups and the like, patch_1, have the same names in every figure; nobody refers to them.
+    body = re.sub(r'<(\w+) id="[A-Za-z0-9.]+_\d+"', r"<\1", body)
+    # The font is that of the page.
+    body = re.sub(r"; font-family: 'DejaVu Sans'[^;\"]*", "", body)
+    body = re.sub(rf"(fill|stroke): {_INK}", r"\1: currentColor", body)
+    return Markup(opening + body)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from math import inf, isinf, isnan
 from typing import TYPE_CHECKING
 
+from tierwise._util.wording import counted
 from tierwise.mixture.summary import behind_in_words
-from tierwise.reporting.tables import UNKNOWN, Cell, Table, decimal
-from tierwise.reporting.tier_lists import ShownTier, tier_list
+from tierwise.reporting.tables import UNKNOWN, Cell, ShownTier, Table, decimal, tier_list
 
 if TYPE_CHECKING:
     from tierwise.mixture.result import Group, Mixture
-    from tierwise.mixture.selection import Scores
+    from tierwise.mixture.scores import Scores
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def whether_several(mixture: Mixture) -> str:
         if icl > 1:
             return f"Several groups are supported: {_preferences(preferred)}. {ahead}."
         return (
-            f"Several groups describe the rankings better than one, but overlap: "
+            f"Several groups describe the {_noun(mixture)} better than one, but overlap: "
             f"{_preferences(preferred)}. {ahead}. ICL also asks who belongs where, which is hard "
             "to say here: read the groups as shades of opinion, not as camps."
         )
@@ -94,6 +94,10 @@ def _preferences(preferred: dict[str, Scores]) -> str:
     return f"{', '.join(parts)} and {last}"
 
 
+def _noun(mixture: Mixture) -> str:
+    return "answers" if mixture.pairwise else "rankings"
+
+
 def _count(n_groups: int) -> str:
     return "one group" if n_groups == 1 else f"{n_groups} groups"
 
@@ -115,13 +119,13 @@ def _about(group: Group) -> str:
     )
 
 
-def _whether_one_is_worse(one_group: Scores) -> str:
-    """Say whether one group predicts rankings that were held out worse than the best number."""
+def _whether_one_is_worse(one_group: Scores, noun: str) -> str:
+    """Say whether one group predicts what was held out worse than the best number."""
     behind, error = one_group.held_out_behind, one_group.held_out_behind_error
     if behind is None or error is None or isnan(behind):
         return ""
     if behind == 0:
-        return "One group predicts such rankings best."
+        return f"One group predicts such {noun} best."
     if behind > 2 * error:
         return f"One group predicts them clearly worse: {behind_in_words(one_group)}."
     return f"One group predicts them hardly worse, if at all: {behind_in_words(one_group)}."
@@ -160,14 +164,15 @@ def _scores_table(mixture: Mixture) -> Table:
 def _remarks(mixture: Mixture) -> list[str]:
     """Say what the scores mean, and what to know before trusting the groups."""
     sentences = [
-        "BIC weighs how probable the rankings are against the number of groups and tiers; ICL also "
-        "asks how surely people belong to a group."
+        f"BIC weighs how probable the {_noun(mixture)} are against the number of groups and tiers; "
+        "ICL also asks how surely people belong to a group."
     ]
     if mixture.comparison[0].held_out is not None:
         sentences.append(
-            "The held-out score is the mean log probability of rankings under groups that were "
-            "fitted without them; behind the best is by how much that is lower, ± the standard "
-            f"error of the difference. {_whether_one_is_worse(mixture.comparison[0])}"
+            f"The held-out score is the mean log probability of {_noun(mixture)} under groups that "
+            "were fitted without them; behind the best is by how much that is lower, ± the "
+            "standard error of the difference. "
+            f"{_whether_one_is_worse(mixture.comparison[0], _noun(mixture))}"
         )
     if mixture.scores.log_likelihood_error > 0:
         sentences.append(
@@ -177,7 +182,7 @@ def _remarks(mixture: Mixture) -> list[str]:
     if mixture.n_groups > 1:
         sentences.append(
             f"The groups are told apart to {mixture.separation:.0%}, 100% being without any doubt. "
-            f"They are the best end of {mixture.n_climbs} climbs of EM, "
+            f"They are the best result of {counted(mixture.n_runs, 'run')} of EM, "
             f"{mixture.n_agreeing} of which ended there"
             + (": a better division may exist." if mixture.n_agreeing == 1 else ".")
         )

@@ -7,10 +7,10 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from tierwise._util.wording import counted
 from tierwise.reporting import tables, wording
 from tierwise.reporting.figures import draw_figures
 from tierwise.reporting.groups import describe_groups
-from tierwise.reporting.tier_lists import tier_list
 
 if TYPE_CHECKING:
     from tierwise.reporting.analysis import Analysis
@@ -40,7 +40,7 @@ def render(analysis: Analysis, title: str | None) -> str:
         # Only this script may run: whatever an item is called, it stays text.
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
         style=Markup((folder / "report.css").read_text(encoding="utf-8")),
-        tiers=tier_list(analysis.fit.tiers, tables.probabilities_by_item(analysis)),
+        tiers=tables.tier_list(analysis.fit.tiers, tables.probabilities_by_item(analysis)),
         opening=wording.opening(analysis),
         about_data=wording.about_data(analysis),
         about_sizes=wording.about_sizes(analysis),
@@ -61,12 +61,12 @@ def render(analysis: Analysis, title: str | None) -> str:
 
 def default_title(analysis: Analysis) -> str:
     """Return a title that says what the page is about."""
-    return f"Tiers of {len(analysis.rankings.items)} items"
+    return f"Tiers of {counted(len(analysis.data.items), 'item')}"
 
 
 def _computed(analysis: Analysis) -> list[tuple[str, str]]:
     """Return how the page was made: a name and a statement each."""
-    made, fit, found = analysis.provenance, analysis.fit, analysis.found
+    made, fit, found = analysis.provenance, analysis.fit, analysis.search
     sizes = "given" if found is None else f"found by {found.method} search"
     return [
         ("program", f"tierwise {made.version}"),
@@ -78,5 +78,5 @@ def _computed(analysis: Analysis) -> list[tuple[str, str]]:
             "partition function",
             f"{fit.partition_method} ({'estimated' if fit.log_likelihood_error else 'exact'})",
         ),
-        ("time", f"{made.seconds:.1f} seconds"),
+        ("time", counted(round(made.seconds, 1), "second")),
     ]

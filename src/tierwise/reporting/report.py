@@ -18,11 +18,9 @@ if TYPE_CHECKING:
     from tierwise.data.preferences import Preferences
     from tierwise.data.rankings import Rankings
 
-__all__ = ["Analysis", "report"]
-
 
 def report(
-    rankings: Rankings | Preferences,
+    data: Rankings | Preferences,
     path: str | PathLike[str],
     *,
     sizes: Iterable[int] | None = None,
@@ -44,7 +42,7 @@ def report(
 
     Parameters
     ----------
-    rankings
+    data
         The rankings, or pairwise answers.
     path
         The file to write; it is there whole or not at all.
@@ -75,7 +73,7 @@ def report(
     Returns
     -------
     Analysis
-        What the page shows: ``found`` (the search), ``fit``, ``sampled``, ``check`` and ``groups``.
+        What the page shows: ``search``, ``fit``, ``sampled``, ``check`` and ``groups``.
 
     Examples
     --------
@@ -86,7 +84,7 @@ def report(
     """
     with whole_file(Path(path)) as partial:
         analysis = analyse(
-            rankings,
+            data,
             sizes,
             distance,
             uncertainty,

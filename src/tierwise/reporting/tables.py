@@ -1,4 +1,4 @@
-"""The tables of a report: what the reader may sort and look up."""
+"""The tables and tier lists of a report: what the reader may sort and look up."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise.data.describe_pairs import PairsDescription
+from tierwise.plots import style
 from tierwise.plots.model import name_of_sizes
 from tierwise.plots.search import candidates_to_show
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tierwise._util.types import Item
     from tierwise.data.describe import Description
     from tierwise.reporting.analysis import Analysis
+    from tierwise.tiers.ordered_partition import Tiers
 
 _MOST_PAIRS = 500
 _LEADERBOARD_ROWS = 10
@@ -124,8 +129,8 @@ def pairs_table(analysis: Analysis) -> Table:
 def sizes_table(analysis: Analysis) -> Table:
     """Return the sizes that were compared, or the tiers beside what they must be compared to."""
     columns = ("sizes", "tiers", "criterion", "behind", "agreement", "theta")
-    if analysis.found is not None:
-        found = analysis.found
+    if analysis.search is not None:
+        found = analysis.search
         rows = [
             (
                 Cell(one.name or name_of_sizes(one.sizes)),
@@ -225,3 +230,42 @@ def _points(difference: float) -> Cell:
 
 def _p_value(p_value: float) -> str:
     return "< 0.0001" if p_value < 0.0001 else f"{p_value:.4f}"
+
+
+@dataclass(frozen=True)
+class ShownItem:
+    """An item, and how sure its tier is, if that is known."""
+
+    name: str
+    sure: float | None
+
+
+@dataclass(frozen=True)
+class ShownTier:
+    """A tier with its colour, and the colour of text on it."""
+
+    number: int
+    colour: str
+    ink: str
+    members: tuple[ShownItem, ...]
+
+
+def tier_list(
+    tiers: Tiers, probabilities: Mapping[Item, Sequence[float]] | None = None
+) -> list[ShownTier]:
+    """Return tiers to show, with how probable its tier is for each item if that is known."""
+    colours = style.tier_colours(len(tiers))
+    return [
+        ShownTier(
+            number,
+            colour,
+            style.readable_on(colour),
+            tuple(
+                ShownItem(
+                    str(item), None if probabilities is None else probabilities[item][number - 1]
+                )
+                for item in tier
+            ),
+        )
+        for number, (tier, colour) in enumerate(zip(tiers, colours, strict=True), start=1)
+    ]

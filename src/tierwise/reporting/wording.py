@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._util.wording import percent
-from tierwise.data.describe_pairs import PairsDescription, count
+from tierwise._util.wording import counted, percent
+from tierwise.data.describe_pairs import PairsDescription
 from tierwise.fitting.bootstrap import Bootstrap
 from tierwise.fitting.summary import mistakes_in_words, what_agrees, what_is_ordered
 from tierwise.reporting.tables import probabilities_by_item
@@ -33,8 +33,9 @@ def about_data(analysis: Analysis) -> list[str]:
     description = analysis.description
     if isinstance(description, PairsDescription):
         sentences = [
-            f"{count(description.n_answers, 'answer')} about pairs of {len(description.items)} "
-            f"items, by {count(description.n_assessors, 'assessor')}.",
+            f"{counted(description.n_answers, 'answer')} about pairs of "
+            f"{counted(len(description.items), 'item')}, by "
+            f"{counted(description.n_assessors, 'assessor')}.",
             *description.sentences(),
         ]
     else:
@@ -59,11 +60,11 @@ def _most_even(pair: Pair, description: Description | PairsDescription) -> str:
 def _about_rankings(description: Description) -> list[str]:
     total = description.n_rankings
     sentences = [
-        f"{total:,} rankings of {len(description.items)} items; {description.n_distinct:,} of them "
-        "are different."
+        f"{counted(total, 'ranking')} of {counted(len(description.items), 'item')}"
+        f"{_how_different(description)}."
     ]
     if description.unranked is None:
-        sentences.append("Every ranking lists every item.")
+        sentences.append(f"{'It' if total == 1 else 'Every ranking'} lists every item.")
     else:
         meaning = {"below": "come below those that are", "anywhere": "may have any rank"}
         sentences.append(
@@ -75,9 +76,18 @@ def _about_rankings(description: Description) -> list[str]:
     return sentences
 
 
+def _how_different(description: Description) -> str:
+    """Say how many of the rankings are different, unless there is only one."""
+    if description.n_rankings == 1:
+        return ""
+    if description.n_distinct == 1:
+        return ", all of them the same"
+    return f"; {description.n_distinct:,} of them are different"
+
+
 def about_sizes(analysis: Analysis) -> list[str]:
     """Say how the sizes were found and how clear the choice is."""
-    found = analysis.found
+    found = analysis.search
     noun = "answers" if analysis.fit.pairwise else "rankings"
     explained = (
         "The criterion is the log-likelihood, less the log of the number of tiers of the same "
@@ -101,7 +111,7 @@ def about_sizes(analysis: Analysis) -> list[str]:
     if found.doubtful:
         sentences.append(
             "Monte Carlo error leaves open whether "
-            f"{count(len(found.doubtful), 'other size vector')} "
+            f"{counted(len(found.doubtful), 'other size vector')} "
             f"{'is' if len(found.doubtful) == 1 else 'are'} better."
         )
     return sentences
@@ -109,7 +119,7 @@ def about_sizes(analysis: Analysis) -> list[str]:
 
 def diagnostics(analysis: Analysis) -> list[tuple[str, str]]:
     """Return what to know before trusting the numbers: a name and a statement each."""
-    fit, check, found = analysis.fit, analysis.check, analysis.found
+    fit, check, found = analysis.fit, analysis.check, analysis.search
     rows = [("tiers", _optimality(analysis))]
     error = fit.log_likelihood_error
     likelihood = f"by {fit.partition_method}, " + (
@@ -173,9 +183,9 @@ def _how_sure(analysis: Analysis) -> str:
     least = min(tiers.items, key=lambda item: shares[item][tiers[item] - 1])
     least_share = shares[least][tiers[least] - 1]
     what = (
-        f"of {len(sampled)} resampled data sets"
+        f"of {counted(len(sampled), 'resampled data set')}"
         if isinstance(sampled, Bootstrap)
-        else f"of {len(sampled)} draws from the posterior"
+        else f"of {counted(len(sampled), 'draw')} from the posterior"
     )
     sentence = f"With these sizes, exactly these tiers come out in {same:.0%} {what}"
     if same == 1.0:

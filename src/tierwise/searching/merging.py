@@ -33,16 +33,28 @@ class MergingStep:
         How often the items of the first are ranked above those of the second.
     groups
         All groups before the merge.
-    proportions
-        ``proportions[g, h]``: how often items of group g are ranked above those of group h; NaN on
-        the diagonal, and where no ranking tells.
+    items
+        The items in the order of ``wins``.
+    wins
+        ``wins[a, b]``: how often item a is ranked above item b. All steps share it, because one
+        matrix per step would take memory that grows with the cube of the number of items.
     """
 
     first: Group
     second: Group
     share: float
     groups: tuple[Group, ...]
-    proportions: NDArray[np.float64]
+    items: tuple[Item, ...]
+    wins: NDArray[np.float64]
+
+    @property
+    def proportions(self) -> NDArray[np.float64]:
+        """How often items of each group are ranked above those of each other; NaN if unknown."""
+        position = {item: number for number, item in enumerate(self.items)}
+        order = [position[item] for group in self.groups for item in group]
+        starts = np.cumsum([0, *(len(group) for group in self.groups[:-1])])
+        by_row = np.add.reduceat(self.wins[np.ix_(order, order)], starts, axis=0)
+        return _proportions(np.add.reduceat(by_row, starts, axis=1))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the merge as plain values, as in JSON."""
@@ -122,7 +134,7 @@ def merge_even_pairs(
     if not 0 <= check_number("tolerance", tolerance) <= 0.5:
         raise InputError(f"tolerance must lie between 0 and 0.5; got {tolerance:g}")
     groups: list[Group] = [(item,) for item in known.items]
-    above = pair_counts(known).astype(np.float64)
+    above = wins = pair_counts(known).astype(np.float64)
     steps: list[MergingStep] = []
     while True:
         proportions = _proportions(above)
@@ -135,7 +147,8 @@ def merge_even_pairs(
                 groups[second],
                 float(proportions[first, second]),
                 tuple(groups),
-                proportions,
+                known.items,
+                wins,
             )
         )
         groups[first] += groups.pop(second)

@@ -1,12 +1,20 @@
-"""Theta: how concentrated opinion is, from the mean distance of the data."""
+"""Maximum likelihood of theta: the root of the likelihood equation, with its Wald interval.
 
+``E_theta[d]`` falls with theta, and the maximum is where it is the mean distance of the data; the
+root is found by Newton's method within a bracket. The interval is theirs who know the information
+about theta (Wald 1943); where all rankings agree with the tiers theta is infinite, and the interval
+begins where that would be too surprising.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, exp, inf, isinf, lgamma, log, nan, sqrt
+from math import ceil, inf, isinf, log, nan, sqrt
 from statistics import NormalDist
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from tierwise._util.checks import check_choice, check_level
 from tierwise._util.random import RandomSource, as_generator
 from tierwise.distances.base import Distance
 from tierwise.errors import InputError
@@ -14,6 +22,9 @@ from tierwise.partition.base import PartitionFunction
 from tierwise.tiers.sizes import Sizes
 
 ThetaMethod: TypeAlias = Literal["exact", "monte-carlo"]
+
+# At this theta, per unit of distance, orderings that are not the closest weigh nothing.
+_LARGEST_THETA_OF_UNIT = 1e3
 
 
 @dataclass(frozen=True)
@@ -47,7 +58,7 @@ def estimate_theta(
     mean_distance: float,
     n_rankings: float,
     *,
-    confidence: float = 0.95,
+    level: float = 0.95,
 ) -> ThetaEstimate:
     """Solve ``E_theta[d] = mean distance``, the likelihood equation.
 
@@ -59,7 +70,7 @@ def estimate_theta(
         Mean distance of the rankings from the tiers.
     n_rankings
         Number of rankings, for the standard error.
-    confidence
+    level
         Level of the interval.
 
     Examples
@@ -69,15 +80,15 @@ def estimate_theta(
     >>> round(estimate.value, 4), round(estimate.standard_error, 4)
     (0.5706, 0.1118)
     """
-    check_confidence(confidence)
+    check_level(level)
     if partition.variance(0.0) == 0.0:
         # One tier: every ranking has distance 0, and theta says nothing.
         return ThetaEstimate(0.0, inf, (0.0, inf), "exact")
     if mean_distance <= 0.0:
-        lower = _least_theta_of_agreement(partition, n_rankings, confidence)
+        lower = _least_theta_where_all_agree(partition, n_rankings, level)
         return ThetaEstimate(inf, nan, (lower, inf), "exact")
     value = _root(partition, mean_distance)
-    return _with_error(partition, value, n_rankings, confidence, "exact", converged=True)
+    return theta_of_information(value, n_rankings * partition.variance(value), level)
 
 
 def iterate_theta(
@@ -85,7 +96,7 @@ def iterate_theta(
     mean_distance: float,
     n_rankings: float,
     *,
-    confidence: float = 0.95,
+    level: float = 0.95,
     tolerance: float = 0.001,
     rounds: int = 100,
     start: float = 0.1,
@@ -101,7 +112,7 @@ def iterate_theta(
     ----------
     partition
         Names sizes and distance; only its variance is used, for the standard error.
-    mean_distance, n_rankings, confidence
+    mean_distance, n_rankings, level
         As for `estimate_theta`.
     tolerance
         The paper's epsilon.
@@ -112,13 +123,13 @@ def iterate_theta(
     rng
         Seed or generator.
     """
-    check_confidence(confidence)
+    check_level(level)
     if not 0 < tolerance < 1:
         raise InputError(f"tolerance must lie between 0 and 1; got {tolerance:g}")
     if rounds < 1:
         raise InputError(f"rounds must be at least 1; got {rounds}")
     if mean_distance <= 0.0 or partition.variance(0.0) == 0.0:
-        return estimate_theta(partition, mean_distance, n_rankings, confidence=confidence)
+        return estimate_theta(partition, mean_distance, n_rankings, level=level)
     generator = as_generator(rng)
     theta, converged = start, False
     for _ in range(rounds):
@@ -133,20 +144,81 @@ def iterate_theta(
         theta = following
         if converged:
             break
-    return _with_error(partition, theta, n_rankings, confidence, "monte-carlo", converged=converged)
-
-
-def check_confidence(confidence: float) -> None:
-    """Refuse a confidence level that is none."""
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence must lie between 0 and 1, such as 0.95; got {confidence:g}")
+    information = n_rankings * partition.variance(theta)
+    return theta_of_information(theta, information, level, "monte-carlo", converged=converged)
 
 
 def check_theta_method(method: str) -> None:
     """Refuse an unknown way to find theta."""
-    if method not in get_args(ThetaMethod):
-        known = ", ".join(repr(name) for name in get_args(ThetaMethod))
-        raise InputError(f"there is no theta method {method!r}: choose one of {known}")
+    check_choice("theta_method", method, get_args(ThetaMethod))
+
+
+def theta_of_information(
+    theta: float,
+    information: float,
+    level: float,
+    method: ThetaMethod = "exact",
+    *,
+    converged: bool = True,
+) -> ThetaEstimate:
+    """Return an estimate of theta with its Wald interval.
+
+    Parameters
+    ----------
+    theta
+        The estimate, finite.
+    information
+        Minus the second derivative of the log-likelihood there; none if it is not positive.
+    level
+        Level of the interval.
+    method, converged
+        As for `ThetaEstimate`.
+
+    Examples
+    --------
+    >>> estimate = theta_of_information(0.5, information=100.0, level=0.95)
+    >>> estimate.standard_error, [round(bound, 3) for bound in estimate.interval]
+    (0.1, [0.304, 0.696])
+    """
+    standard_error = 1 / sqrt(information) if information > 0 else inf
+    reach = NormalDist().inv_cdf((1 + level) / 2) * standard_error
+    interval = (max(0.0, theta - reach), theta + reach)
+    return ThetaEstimate(theta, standard_error, interval, method, converged)
+
+
+def least_theta_of_agreement(
+    value: Callable[[float], float], largest: float, level: float, tolerance: float = 1e-10
+) -> float:
+    """Return the smallest theta at which answers that all agree with the tiers do not surprise.
+
+    There their likelihood is one minus the level of what it is where theta is infinite.
+
+    Parameters
+    ----------
+    value
+        Log-likelihood at a theta, which grows with theta.
+    largest
+        A theta that is as good as infinite.
+    level
+        Level of the interval that begins there.
+    tolerance
+        Error of the theta, relative to it.
+
+    Examples
+    --------
+    >>> from math import exp
+    >>> theta = least_theta_of_agreement(lambda theta: -exp(-theta), 50.0, level=0.5)
+    >>> round(theta, 6) == round(-log(log(2)), 6)
+    True
+    """
+    low, high = 0.0, largest
+    bound = value(high) + log(1 - level)
+    if value(low) >= bound:
+        return 0.0
+    while high - low > tolerance * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if value(middle) < bound else (low, middle)
+    return high
 
 
 def simulated_mean_distance(
@@ -187,35 +259,14 @@ def _root(partition: PartitionFunction, mean_distance: float) -> float:
     return theta
 
 
-def _with_error(
-    partition: PartitionFunction,
-    value: float,
-    n_rankings: float,
-    confidence: float,
-    method: ThetaMethod,
-    *,
-    converged: bool,
-) -> ThetaEstimate:
-    information = n_rankings * partition.variance(value)
-    standard_error = 1 / sqrt(information) if information > 0 else inf
-    reach = NormalDist().inv_cdf((1 + confidence) / 2) * standard_error
-    interval = (max(0.0, value - reach), value + reach)
-    return ThetaEstimate(value, standard_error, interval, method, converged)
-
-
-def _least_theta_of_agreement(
-    partition: PartitionFunction, n_rankings: float, confidence: float
+def _least_theta_where_all_agree(
+    partition: PartitionFunction, n_rankings: float, level: float
 ) -> float:
-    """Smallest theta at which all rankings agreeing with the tiers is not too surprising."""
-    log_orderings = sum(lgamma(size + 1) for size in partition.sizes)
-    bound = log(1 - confidence) / n_rankings
+    """Return the least theta that goes with rankings that all have distance 0."""
 
-    def surprise(log_theta: float) -> float:
-        return log_orderings - partition.log_value(exp(log_theta)) - bound
+    def log_likelihood(theta: float) -> float:
+        return -n_rankings * partition.log_value(theta)
 
-    low, high = log(1e-12), log(1e3)
-    if surprise(low) >= 0:
-        return 0.0
-    from scipy.optimize import brentq
-
-    return exp(float(brentq(surprise, low, high, xtol=1e-10)))
+    return least_theta_of_agreement(
+        log_likelihood, _LARGEST_THETA_OF_UNIT / partition.rule.unit, level
+    )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.types import Item
+from tierwise._util.wording import quoted
 from tierwise.errors import InputError
 from tierwise.tiers.sizes import Sizes, check_sizes
 
@@ -40,8 +41,9 @@ class Tiers:
         tier_of: dict[Item, int] = {}
         for number, tier in enumerate(tiers, start=1):
             if isinstance(tier, str):
+                text = quoted(tier)
                 raise InputError(
-                    f"tier {number} is the text {tier!r}: write [{tier!r}] for a tier of one item"
+                    f"tier {number} is the text {text}: write [{text}] for a tier of one item"
                 )
             members = list(tier)
             if not members:
@@ -49,8 +51,8 @@ class Tiers:
             for item in members:
                 if item in tier_of:
                     raise InputError(
-                        f"item {item!r} is in tier {tier_of[item]} and again in tier {number}: "
-                        "list each item once"
+                        f"item {quoted(item)} is in tier {tier_of[item]} and again in tier "
+                        f"{number}: list each item once"
                     )
                 tier_of[item] = number
         if not tier_of:
@@ -88,7 +90,9 @@ class Tiers:
         try:
             numbers = [index(label) for label in given]
         except TypeError:
-            raise InputError(f"labels must be whole numbers 1, 2, ...; got {given!r}") from None
+            raise InputError(
+                f"labels must be whole numbers 1, 2, ...; got {quoted(given)}"
+            ) from None
         if len(numbers) != len(names):
             raise InputError(f"{len(numbers)} labels were given for {len(names)} items")
         if not numbers:
@@ -158,8 +162,8 @@ class Tiers:
             raise InputError(
                 "the items are not those of the tiers: "
                 + "; ".join(
-                    [f"not in the tiers: {item!r}" for item in unknown[:3]]
-                    + [f"only in the tiers: {item!r}" for item in absent[:3]]
+                    [f"not in the tiers: {quoted(item)}" for item in unknown[:3]]
+                    + [f"only in the tiers: {quoted(item)}" for item in absent[:3]]
                 )
                 + ". Use Rankings.restrict or other tiers so that both have the same items"
             )
@@ -190,7 +194,7 @@ class Tiers:
         try:
             return self._tier_of[item]
         except KeyError:
-            raise InputError(f"item {item!r} is not in the tiers: {self}") from None
+            raise InputError(f"item {quoted(item)} is not in the tiers: {self}") from None
 
     def __iter__(self) -> Iterator[tuple[Item, ...]]:
         """Go through the tiers, best first, each a tuple of items."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from math import lgamma
 from operator import index
 
+from tierwise._util.wording import quoted
 from tierwise.errors import InputError
 
 Sizes = tuple[int, ...]
@@ -28,7 +29,7 @@ def check_sizes(sizes: Iterable[int], n_items: int | None = None) -> Sizes:
         checked = tuple(index(size) for size in sizes)
     except TypeError:
         raise InputError(
-            f"sizes must be whole numbers, one a tier, such as (1, 2, 2); got {sizes!r}"
+            f"sizes must be whole numbers, one a tier, such as (1, 2, 2); got {quoted(sizes)}"
         ) from None
     if not checked:
         raise InputError("sizes are empty: give at least one tier, such as (1, 2, 2)")

@@ -1,16 +1,25 @@
-"""How many groups: the criteria, and answers that were held out."""
+"""Scores of a mixture: BIC, ICL and the likelihood of rankings that were held out; its precision.
+
+References
+----------
+Biernacki, C., Celeux, G. and Govaert, G. (2000). Assessing a mixture model for clustering with the
+integrated completed likelihood. IEEE Transactions on Pattern Analysis and Machine Intelligence 22,
+719-725.
+"""
 
 from dataclasses import dataclass, replace
-from math import hypot, log, sqrt
+from math import hypot, inf, log, nan, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.data.rankings import Rankings
 from tierwise.fitting.result import plain_number
-from tierwise.mixture.em import Climb, memberships_of
-from tierwise.mixture.workshop import Workshop
+from tierwise.mixture.em import EMRun, e_step
+from tierwise.mixture.groups import GroupFitter
+
+# Where the log-likelihood bends less than this in some direction, it does not bend.
+_LEAST_INFORMATION = 1e-9
 
 
 @dataclass(frozen=True)
@@ -71,15 +80,15 @@ class Scores:
         }
 
 
-def score(workshop: Workshop, run: Climb, n_groups: int) -> Scores:
+def score(fitter: GroupFitter, run: EMRun, n_groups: int) -> Scores:
     """Compute the criteria of groups on the answers they were fitted to."""
-    weights = workshop.answers.weights
-    memberships, _ = memberships_of(workshop, run.components, run.shares)
+    weights = fitter.answers.weights
+    memberships, _ = e_step(fitter, run.components, run.shares)
     n_thetas = sum(len(component.sizes) > 1 for component in run.components)
     n_parameters = len(run.components) - 1 + n_thetas
-    bic = -2 * run.criterion + n_parameters * log(workshop.answers.n_rankings)
+    bic = -2 * run.criterion + n_parameters * log(fitter.answers.n_rankings)
     errors = [
-        float(weights @ own) * workshop.partition(group.sizes).log_value(group.theta).standard_error
+        float(weights @ own) * fitter.partition(group.sizes).log_value(group.theta).standard_error
         for own, group in zip(memberships.T, run.components, strict=True)
     ]
     certain = np.where(memberships > 0, memberships, 1.0)
@@ -96,32 +105,14 @@ def score(workshop: Workshop, run: Climb, n_groups: int) -> Scores:
     )
 
 
-def fold_weights(rankings: Rankings, n_folds: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Divide the rankings at random into folds: ``weights[fold, pattern]``.
-
-    An answer that counts for several rankings is divided too; one with a broken weight is not.
-    """
-    if rankings.pattern_weights.dtype.kind == "i":
-        single = np.repeat(np.arange(len(rankings.patterns)), rankings.pattern_weights)
-        worth = np.ones(len(single))
-    else:
-        single, worth = rankings.pattern_of, rankings.weights
-    fold = rng.permutation(np.arange(len(single)) % n_folds)
-    weights = np.zeros((n_folds, len(rankings.patterns)))
-    np.add.at(weights, (fold, single), worth)
-    return weights
-
-
 def held_out_values(
-    workshop: Workshop, folds: NDArray[np.float64], runs: list[Climb]
+    fitter: GroupFitter, folds: NDArray[np.float64], runs: list[EMRun]
 ) -> NDArray[np.float64]:
     """Log probability of the answers of each fold under groups that were fitted without it.
 
     Folds follow each other, as the weights ``folds[folds > 0]`` do.
     """
-    log_probabilities = np.array(
-        [memberships_of(workshop, run.components, run.shares)[1] for run in runs]
-    )
+    log_probabilities = np.array([e_step(fitter, run.components, run.shares)[1] for run in runs])
     values: NDArray[np.float64] = log_probabilities[folds > 0]
     return values
 
@@ -163,3 +154,53 @@ def _error_of_gap(
     if not (np.isfinite(best).all() and np.isfinite(other).all()):
         return float("nan")
     return _error_of_mean(best - other, weights)
+
+
+def standard_errors(
+    fitter: GroupFitter, run: EMRun, memberships: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the standard errors of all shares and thetas.
+
+    They come from the observed information, by which the log-likelihood bends at its maximum, so
+    that doubt about memberships is in them; doubt about the tiers is not. NaN stands for what has
+    no such error: the theta of a single tier or of perfect agreement, and everything where groups
+    cannot be told apart.
+    """
+    n_groups = len(run.shares)
+    share_errors, theta_errors = np.full(n_groups, nan), np.full(n_groups, nan)
+    present = np.flatnonzero(run.shares > 0)
+    free = [
+        group
+        for group in present
+        if len(run.components[group].sizes) > 1 and run.components[group].theta < inf
+    ]
+    *others, last = present.tolist()
+    columns = [
+        memberships[:, group] / run.shares[group] - memberships[:, last] / run.shares[last]
+        for group in others
+    ]
+    # A probability f is linear in the shares. In a theta, f'' / f is (E d - m)^2 + v - Var d, where
+    # m and v are mean and variance of the distance given the answer.
+    bend = [0.0] * len(others)
+    weights = fitter.answers.weights
+    for group in free:
+        component = run.components[group]
+        moments = fitter.partition(component.sizes).moments(component.theta)
+        means, variances = fitter.distance_moments(component)
+        excess = float(moments.mean) - means
+        columns.append(memberships[:, group] * excess)
+        own = weights * memberships[:, group]
+        bend.append(float(own @ (excess**2 + variances - float(moments.variance))))
+    if not columns:
+        share_errors[last] = 0.0
+        return share_errors, theta_errors
+    scores = np.column_stack(columns)
+    information = scores.T @ (weights[:, None] * scores) - np.diag(bend)
+    if np.linalg.eigvalsh(information)[0] <= _LEAST_INFORMATION:
+        return share_errors, theta_errors
+    covariance = np.linalg.inv(information)
+    errors = np.sqrt(np.diag(covariance))
+    share_errors[others] = errors[: len(others)]
+    share_errors[last] = np.sqrt(covariance[: len(others), : len(others)].sum())
+    theta_errors[free] = errors[len(others) :]
+    return share_errors, theta_errors

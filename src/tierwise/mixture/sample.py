@@ -1,27 +1,25 @@
-"""sample_mixture: the posterior of shares, tiers and thetas of several groups."""
+"""sample_mixture: the posterior of shares, tiers and thetas of groups, by Gibbs sampling."""
 
 import warnings
 from collections.abc import Callable, Iterable
-from math import inf
 from typing import Any
 
-import numpy as np
-
+from tierwise._util.checks import check_count, check_number
 from tierwise._util.progress import Progress
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.random import RandomSource, spawn_seeds
 from tierwise._util.tasks import run_tasks
+from tierwise.data.counts import blocks_are_known
+from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
 from tierwise.distances.base import Distance
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TierwiseWarning
-from tierwise.mixture.answers import answers_of
-from tierwise.mixture.components import CountingWorkshop
-from tierwise.mixture.draws import MixtureDraws
-from tierwise.mixture.estimation import fit_mixture
-from tierwise.mixture.gibbs import Chain, run_chain
-from tierwise.mixture.plans import Noise, SizesOfGroups, plans_of
-from tierwise.mixture.workshop import Component
+from tierwise.mixture.answers import DistinctAnswers
+from tierwise.mixture.draws import MixtureDraws, assemble
+from tierwise.mixture.em import GroupSizes
+from tierwise.mixture.fit import Noise, SizesOfGroups, fit_mixture, sizes_of_groups
+from tierwise.mixture.gibbs import MixtureTarget, State, run_chain
 from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
 
 # A group in perfect agreement has an infinite theta by maximum likelihood; a chain starts here.
@@ -29,7 +27,7 @@ _LARGEST_START = 5.0
 
 
 def sample_mixture(
-    rankings: Rankings,
+    data: Rankings,
     n_groups: int,
     sizes: SizesOfGroups = "search",
     distance: str | Distance = "kendall",
@@ -53,7 +51,7 @@ def sample_mixture(
 
     Parameters
     ----------
-    rankings
+    data
         The rankings, with whole weights. Incomplete answers must leave no doubt about which items
         lie in which tier-sized block of places.
     n_groups
@@ -90,25 +88,21 @@ def sample_mixture(
     ()
     """
     watch = Stopwatch()
-    for name, value, least in (("chains", chains, 1), ("draws", draws, 1), ("warmup", warmup, 0)):
-        if value < least:
-            raise InputError(f"{name} must be at least {least}; got {value}")
-    if not 0 < concentration < inf:
-        raise InputError(f"concentration must be a positive number; got {concentration}")
-    if rankings.weights.dtype.kind != "i":
-        raise InputError("sampling memberships needs whole weights: each ranking is in one group")
+    data = check_data(data, "sample_mixture", Rankings)
+    chains = check_count("chains", chains)
+    draws = check_count("draws", draws)
+    warmup = check_count("warmup", warmup, least=0)
+    concentration = check_number("concentration", concentration, above=0)
     if isinstance(n_groups, Iterable):
         raise InputError(f"n_groups must be one number; got {n_groups!r}: compare by fit_mixture")
-    (plans,) = plans_of(len(rankings.items), n_groups, sizes, noise).values()
-    if answers_of(rankings, plans).open:
-        raise InputError(
-            "sampling needs answers that say which items lie in which tier-sized block: complete "
-            "ones, or sizes whose last tier holds all items that any answer leaves out"
-        )
+    if data.weights.dtype.kind != "i":
+        raise InputError("sampling memberships needs whole weights: each ranking is in one group")
+    (wanted,) = sizes_of_groups(len(data.items), n_groups, sizes, noise).values()
+    _refuse_open_answers(data, wanted)
     measure, prior = get_distance(distance), as_theta_prior(prior_theta)
     start_seed, chain_seed = spawn_seeds(rng, 2)
     start = fit_mixture(
-        rankings,
+        data,
         n_groups,
         sizes,
         measure,
@@ -118,34 +112,39 @@ def sample_mixture(
         progress=progress,
         rng=start_seed,
     )
-    answers = answers_of(rankings, {group.sizes for group in start.groups})
-    workshop = CountingWorkshop(answers, measure)
-    components = []
-    for group in start.groups:
-        theta = min(group.theta, _LARGEST_START)
-        log_partition = float(workshop.partition(group.sizes).log_value(theta))
-        labels = group.tiers.label_array(rankings.items)
-        components.append(Component(group.sizes, labels, theta, log_partition))
-    chain = Chain(
-        answers, measure, tuple(components), start.shares, prior, concentration, warmup, draws
+    target = MixtureTarget(DistinctAnswers.of(data), measure, prior, concentration)
+    components = tuple(
+        target.fitter.component(
+            group.sizes, group.tiers.label_array(data.items), min(group.theta, _LARGEST_START)
+        )
+        for group in start.groups
     )
+    first = State(components, start.shares)
     traces = run_tasks(
         run_chain,
-        [(chain, seed) for seed in spawn_seeds(chain_seed, chains)],
+        [(target, first, warmup, draws, seed) for seed in spawn_seeds(chain_seed, chains)],
         description="Sampling groups",
         workers=workers,
         progress=progress,
     )
-    drawn = MixtureDraws(
-        shares=np.array([trace.shares for trace in traces]),
-        thetas=np.array([trace.thetas for trace in traces]),
-        labels=np.array([trace.labels for trace in traces]) + 1,
-        log_likelihood=np.array([trace.log_likelihood for trace in traces]),
-        pattern_memberships=np.mean([trace.memberships for trace in traces], axis=0),
-        n_switches=sum(trace.n_switches for trace in traces),
-        start=start,
-        provenance=watch.provenance(rng),
-    )
+    settings = {
+        "distance": measure.name,
+        "prior_theta": str(prior),
+        "concentration": concentration,
+        "warmup": warmup,
+    }
+    drawn = assemble(traces, start, settings, watch.provenance(rng))
     for problem in drawn.problems:
         warnings.warn(problem, TierwiseWarning, stacklevel=2)
     return drawn
+
+
+def _refuse_open_answers(data: Rankings, wanted: tuple[GroupSizes, ...]) -> None:
+    """Refuse answers that do not say which items lie in which block, for sizes that may occur."""
+    for sizes in set(wanted):
+        strict = (1,) * len(data.items)
+        if not blocks_are_known(data, strict if sizes == "search" else sizes):
+            raise InputError(
+                "sampling needs answers that say which items lie in which tier-sized block: "
+                "complete ones, or sizes whose last tier holds all items that any answer leaves out"
+            )

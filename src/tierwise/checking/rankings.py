@@ -1,0 +1,416 @@
+"""Rankings beside what the model expects: pairs, ranks, lines between tiers, spread, direction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, nan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tierwise._util.types import NOT_LISTED
+from tierwise.checking import wording
+from tierwise.checking.expected import (
+    PairShares,
+    expected_wins,
+    share_listing,
+    shares_of_places,
+    shares_won,
+)
+from tierwise.checking.findings import (
+    FALSE_ALARMS,
+    Found,
+    chi_square_score,
+    finding_of_pairs,
+    largest_of_many,
+    standard_score,
+    tail,
+)
+from tierwise.checking.result import Finding, Line
+from tierwise.data.counts import blocks_are_known, pair_counts
+from tierwise.distances.named import get_distance
+from tierwise.partition.base import ExactPartition
+from tierwise.partition.choose import partition_function
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tierwise.checking.expected import Orderings
+    from tierwise.data.rankings import Rankings
+    from tierwise.model.clustered_mallows import ClusteredMallows
+    from tierwise.tiers.sizes import Sizes
+
+    Weighted = tuple[NDArray[np.int64], NDArray[np.float64]]
+
+# Theta is found line by line only where an expectation takes milliseconds.
+_MOST_STEPS = 2e6
+_LARGEST_THETA = 50.0
+_REPLICATES = 200
+_MOST_ROWS_OF_A_REPLICATE = 1000
+
+
+def check_rankings(
+    rankings: Rankings,
+    model: ClusteredMallows,
+    labels: NDArray[np.int64],
+    orderings: Orderings,
+    alike: NDArray[np.int64] | None,
+    ranks_expected: NDArray[np.float64],
+    rng: np.random.Generator,
+) -> Found:
+    """Compare rankings with orderings from the model.
+
+    Parameters
+    ----------
+    rankings
+        The data.
+    model
+        The fitted model.
+    labels
+        The tier of each item, counted from 0.
+    orderings
+        Orderings from the model, or from a posterior.
+    alike
+        The labels again if items of a tier are alike in the orderings; None if not.
+    ranks_expected
+        How often each item should have each rank.
+    rng
+        Where randomness comes from.
+    """
+    sizes = model.tiers.sizes
+    sequences = labels[np.argsort(orderings.places, axis=1)]
+    distances = get_distance(model.distance).between(sequences, sizes)
+    n_effective = _effective_number(rankings)
+    pairs = _compare_pairs(rankings, orderings, distances, alike, n_effective)
+    ranks_observed = _rank_shares(rankings)
+    findings = [
+        finding_of_pairs(pairs.scores),
+        _finding_of_ranks(ranks_observed, ranks_expected, n_effective),
+    ]
+    lines: tuple[Line, ...] = ()
+    spread, direction = nan, np.zeros(len(labels))
+    given = _sequences_if_known(rankings, labels, sizes)
+    shares = rankings.pattern_weights / rankings.n_rankings
+    precision = 1 / (1 / n_effective + 1 / orderings.n_draws)
+    if given is not None and len(sizes) > 1:
+        lines, finding = _check_lines(
+            model, (given, shares), (sequences, orderings.weights), distances, precision
+        )
+        # A single line cannot differ from others.
+        findings += [finding] if len(lines) > 1 else []
+        given_distances = get_distance(model.distance).between(given, sizes)
+        spread, finding = _check_spread(
+            (given_distances, shares), (distances, orderings.weights), precision
+        )
+        findings.append(finding)
+    if rankings.is_complete:
+        direction, finding = _check_direction(rankings, orderings, n_effective, rng)
+        findings.append(finding)
+    return Found(pairs, ranks_observed, lines, spread, direction, tuple(findings))
+
+
+def _effective_number(rankings: Rankings) -> float:
+    """Return how many rankings there are; fractional weights make up for fewer."""
+    if rankings.weights.dtype == np.int64:
+        return float(rankings.n_rankings)
+    return float(rankings.weights.sum() ** 2 / (rankings.weights**2).sum())
+
+
+def _rank_shares(rankings: Rankings) -> NDArray[np.float64]:
+    """Return how often each item has each rank; NaN for ranks that not every answer gives."""
+    n_filled = 0
+    if rankings.unranked != "anywhere" and not rankings.has_ties:
+        n_filled = int((rankings.patterns != NOT_LISTED).sum(axis=1).min())
+    shares = rankings.pattern_weights / rankings.n_rankings
+    return shares_of_places(rankings.patterns, shares, n_filled)
+
+
+def _sequences_if_known(
+    rankings: Rankings, labels: NDArray[np.int64], sizes: Sizes
+) -> NDArray[np.int64] | None:
+    """Return the tiers of the items of each distinct answer, place by place.
+
+    Items that are not listed stand behind, in any order: that is all the same if they lie in one
+    block. None where the answers leave open which items lie in which block.
+    """
+    if not blocks_are_known(rankings, sizes):
+        return None
+    last = np.where(rankings.patterns == NOT_LISTED, len(labels), rankings.patterns)
+    return labels[np.argsort(last, axis=1, kind="stable")]
+
+
+def _compare_pairs(
+    rankings: Rankings,
+    orderings: Orderings,
+    distances: NDArray[np.float64],
+    labels: NDArray[np.int64] | None,
+    n_effective: float,
+) -> PairShares:
+    """Compare pairwise proportions with those of orderings from the model.
+
+    Parameters
+    ----------
+    rankings
+        The data.
+    orderings
+        Orderings from the model.
+    distances
+        Their distances from the tiers.
+    labels
+        The tier of each item, counted from 0; None where the orderings come from several tiers.
+    n_effective
+        The number of rankings.
+    """
+    won = pair_counts(rankings).astype(np.float64)
+    observed, told = shares_won(won)
+    expected, told_expected = shares_won(expected_wins(orderings, share_listing(rankings), labels))
+    binomial = expected * (1 - expected)
+    variances = binomial
+    if rankings.is_complete:
+        variances = binomial - _explained_by_distance(orderings, distances)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        monte_carlo = binomial / (told_expected * orderings.n_draws)
+        sampling = np.maximum(variances, 0.0) * rankings.n_rankings / (told * n_effective)
+        errors = np.sqrt(sampling + monte_carlo)
+        # Where chance is all but excluded, a score in standard errors has no meaning.
+        scores = np.where(errors > 1e-9, (observed - expected) / errors, np.nan)
+    error = 0.0 if orderings.exact else float(np.sqrt(np.nanmax(monte_carlo)))
+    return PairShares(observed, expected, scores, error)
+
+
+def _explained_by_distance(
+    orderings: Orderings, distances: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the variance of "row above column" that goes with the distance.
+
+    Theta was fitted to the mean distance, so this part of the variance cannot show up.
+    """
+    places, weights = orderings.places, orderings.weights
+    deviations = distances - weights @ distances
+    variance = float(weights @ deviations**2)
+    if variance == 0:
+        return np.zeros((places.shape[1],) * 2)
+    covariances = np.array(
+        [(weights * deviations) @ (places[:, [item]] < places) for item in range(places.shape[1])]
+    )
+    return covariances**2 / variance
+
+
+def _finding_of_ranks(
+    observed: NDArray[np.float64], expected: NDArray[np.float64], n_effective: float
+) -> Finding:
+    """Judge how often items have each rank, against how often they should."""
+    errors = np.sqrt(expected * (1 - expected) / n_effective)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scores = np.where(errors > 1e-9, np.abs(observed - expected) / errors, nan)
+    return largest_of_many("ranks", scores[~np.isnan(scores)], "shares of an item in a rank")
+
+
+def _check_lines(
+    model: ClusteredMallows,
+    given: Weighted,
+    drawn: Weighted,
+    distances: NDArray[np.float64],
+    precision: float,
+) -> tuple[tuple[Line, ...], Finding]:
+    """Compare how many items cross each line between tiers with what the model expects.
+
+    Parameters
+    ----------
+    model
+        The model.
+    given
+        The answers, as the tiers of their items place by place, and weights that sum to 1.
+    drawn
+        Orderings from the model, likewise.
+    distances
+        The distances of these orderings from the tiers.
+    precision
+        The number of rankings whose means vary as much as the differences do.
+    """
+    sizes = model.tiers.sizes
+    observed = given[1] @ _crossings(given[0], sizes)
+    moments = moments_given_distance(_crossings(drawn[0], sizes), distances, drawn[1])
+    deviations = observed - moments.means
+    covariances = moments.covariances / precision
+    errors = np.sqrt(np.diag(covariances))
+    scores = np.divide(deviations, errors, out=np.zeros_like(deviations), where=errors > 1e-9)
+    thetas = _thetas(model, observed)
+    lines = tuple(
+        Line(number, number + 1, *values)
+        for number, values in enumerate(
+            zip(observed.tolist(), moments.means.tolist(), scores.tolist(), thetas, strict=True),
+            start=1,
+        )
+    )
+    score = standard_score(*chi_square_score(deviations, covariances))
+    worst = max(lines, key=lambda line: abs(line.score))
+    statement = (
+        f"the line between tiers {worst.above} and {worst.below} is crossed by "
+        f"{worst.observed:.2f} items a ranking, {worst.expected:.2f} expected."
+    )
+    return lines, Finding("lines", tail(score), score, statement)
+
+
+def _thetas(model: ClusteredMallows, observed: NDArray[np.float64]) -> list[float]:
+    """Return, for each line, the theta at which the model expects what was observed."""
+    partition = partition_function(model.tiers.sizes, model.distance, budget=_MOST_STEPS)
+    if not isinstance(partition, ExactPartition):
+        return [nan] * len(observed)
+    from scipy.optimize import brentq
+
+    known: dict[float, NDArray[np.float64]] = {}
+
+    def expected(theta: float) -> NDArray[np.float64]:
+        if theta not in known:
+            known[theta] = _expected_crossings(partition.expected_table(theta))
+        return known[theta]
+
+    thetas = []
+    for line, mean in enumerate(observed.tolist()):
+        if mean >= expected(0.0)[line]:
+            thetas.append(0.0)
+        elif mean <= expected(_LARGEST_THETA)[line]:
+            thetas.append(inf)
+        else:
+            thetas.append(
+                float(
+                    brentq(
+                        lambda theta, line=line, mean=mean: expected(theta)[line] - mean,
+                        0.0,
+                        _LARGEST_THETA,
+                        xtol=1e-5,
+                    )
+                )
+            )
+    return thetas
+
+
+def _expected_crossings(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the expected number of items of later tiers in the blocks above each line."""
+    n_lines = len(table) - 1
+    return np.array([table[: line + 1, line + 1 :].sum() for line in range(n_lines)])
+
+
+def _crossings(sequences: NDArray[np.int64], sizes: Sizes) -> NDArray[np.float64]:
+    """Count the items that cross each line between tiers, from above to below.
+
+    Parameters
+    ----------
+    sequences
+        ``sequences[row, place]`` is the tier, counted from 0, of the item in a place.
+    sizes
+        Sizes of the tiers.
+    """
+    counts = [
+        (sequences[:, :end] > tier).sum(axis=1)
+        for tier, end in enumerate(np.cumsum(sizes)[:-1].tolist())
+    ]
+    if not counts:
+        return np.zeros((len(sequences), 0))
+    return np.column_stack(counts).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Means and covariances of some numbers of an ordering, and what the distance tells of them."""
+
+    means: NDArray[np.float64]
+    covariances: NDArray[np.float64]
+
+
+def moments_given_distance(
+    values: NDArray[np.float64], distances: NDArray[np.float64], weights: NDArray[np.float64]
+) -> Moments:
+    """Return means, and covariances of what the distance does not explain.
+
+    Theta is fitted so that the mean distance is what it should be. What varies with the distance
+    therefore cannot deviate, and only the rest may count as evidence against the model.
+    """
+    means = weights @ values
+    centred = values - means
+    deviations = distances - weights @ distances
+    variance = float(weights @ deviations**2)
+    if variance > 0:
+        slopes = (weights * deviations) @ centred / variance
+        centred = centred - np.outer(deviations, slopes)
+    return Moments(means, (weights[:, None] * centred).T @ centred)
+
+
+def _check_spread(
+    given: tuple[NDArray[np.float64], NDArray[Any]],
+    drawn: tuple[NDArray[np.float64], NDArray[np.float64]],
+    precision: float,
+) -> tuple[float, Finding]:
+    """Compare the variance of the distances from the tiers with what the model expects."""
+    distances, weights = drawn
+    squares = (distances - weights @ distances) ** 2
+    moments = moments_given_distance(squares[:, None], distances, weights)
+    expected, error = float(moments.means[0]), float(moments.covariances[0, 0] / precision) ** 0.5
+    mean = given[1] @ given[0]
+    observed = float(given[1] @ (given[0] - mean) ** 2)
+    ratio = observed / expected if expected > 0 else nan
+    score = (observed - expected) / error if error > 0 else 0.0
+    p_value = tail(score)
+    statement = wording.spread_statement(ratio, surprising=p_value < FALSE_ALARMS)
+    return ratio, Finding("spread", p_value, score, statement)
+
+
+def _check_direction(
+    rankings: Rankings, orderings: Orderings, n_effective: float, rng: np.random.Generator
+) -> tuple[NDArray[np.float64], Finding]:
+    """Look for a direction in which answers vary more than the model expects."""
+    expected = _place_covariances(orderings.places, orderings.weights)
+    shares = rankings.pattern_weights / rankings.n_rankings
+    excess, direction = _excess_direction(rankings.patterns, shares, expected)
+    score = _score_of_excess(excess, orderings, expected, n_effective, rng)
+    p_value = tail(score)
+    statement = "answers vary in no direction by more than expected."
+    if p_value < FALSE_ALARMS:
+        statement = wording.direction_statement(rankings.items, direction)
+    return direction, Finding("direction", p_value, score, statement)
+
+
+def _excess_direction(
+    places: NDArray[Any], weights: NDArray[np.float64], expected: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64]]:
+    """Return the largest variance of ranks beyond the expected one, and its direction.
+
+    Parameters
+    ----------
+    places
+        ``places[row, item]``.
+    weights
+        Weights that sum to 1.
+    expected
+        The covariances of the places that the model expects.
+    """
+    values, vectors = np.linalg.eigh(_place_covariances(places, weights) - expected)
+    return float(values[-1]), vectors[:, -1]
+
+
+def _place_covariances(places: NDArray[Any], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the covariances of the places of the items."""
+    centred = places - weights @ places
+    covariances: NDArray[np.float64] = (weights[:, None] * centred).T @ centred
+    return covariances
+
+
+def _score_of_excess(
+    excess: float,
+    orderings: Orderings,
+    expected: NDArray[np.float64],
+    n_rankings: float,
+    rng: np.random.Generator,
+) -> float:
+    """Return how unusual an excess of variance is, in standard deviations, if the model holds."""
+    n_rows = max(2, round(min(n_rankings, _MOST_ROWS_OF_A_REPLICATE)))
+    even = np.full(n_rows, 1.0 / n_rows)
+    replicates = np.empty(_REPLICATES)
+    for number in range(_REPLICATES):
+        rows = rng.choice(len(orderings.places), size=n_rows, p=orderings.weights)
+        replicates[number], _ = _excess_direction(orderings.places[rows], even, expected)
+    # The largest eigenvalue of noise shrinks with the square root of the number of rankings.
+    shrink = (n_rows / n_rankings) ** 0.5
+    spread = float(replicates.std(ddof=1))
+    return float((excess - shrink * replicates.mean()) / (shrink * spread)) if spread > 0 else 0.0

@@ -1,0 +1,355 @@
+"""fit_mixture: how many groups there are, and the tiers of each, by EM."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from operator import index
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._util.checks import check_choice, check_count, check_number
+from tierwise._util.progress import Progress
+from tierwise._util.provenance import Stopwatch
+from tierwise._util.random import RandomSource, spawn_seeds
+from tierwise._util.tasks import run_tasks
+from tierwise._util.wording import counted, quoted
+from tierwise.data.kinds import check_data
+from tierwise.data.preferences import Preferences
+from tierwise.data.rankings import Rankings
+from tierwise.distances.base import Distance
+from tierwise.distances.named import get_distance
+from tierwise.errors import InputError, TooLargeError
+from tierwise.fitting.agreement import agreement_of_counts
+from tierwise.fitting.solution import named_tiers
+from tierwise.mixture.answers import DistinctAnswers, fold_weights
+from tierwise.mixture.em import (
+    SHORT_RUNS,
+    EMRun,
+    EMSettings,
+    GroupSizes,
+    e_step,
+    run_short_then_long,
+)
+from tierwise.mixture.groups import GroupFitter
+from tierwise.mixture.result import Group, Mixture
+from tierwise.mixture.scores import Scores, held_out_values, score, standard_errors, with_held_out
+from tierwise.tiers.sizes import check_sizes
+
+Noise: TypeAlias = Literal["none", "uniform"]
+SizesOfGroups: TypeAlias = "str | Iterable[int] | Sequence[str | Iterable[int]]"
+Criterion: TypeAlias = Literal["bic", "icl", "held-out"]
+
+_MOST_GROUPS_TRIED = 6
+# A search for sizes fits every neighbour of the sizes at hand: beyond, there are too many.
+_MOST_ITEMS_FOR_A_SEARCH = 50
+# Runs whose criteria differ by less ended at the same groups.
+_SAME_END = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class _Best:
+    """The best run of EM for a number of groups, and how many others ended as high."""
+
+    run: EMRun
+    n_runs: int
+    n_agreeing: int
+
+
+def fit_mixture(
+    data: Rankings | Preferences,
+    n_groups: int | Iterable[int] | None = None,
+    sizes: SizesOfGroups = "search",
+    distance: str | Distance = "kendall",
+    *,
+    noise: Noise = "none",
+    criterion: Criterion = "bic",
+    starts: int = 20,
+    folds: int | None = 5,
+    tolerance: float = 1e-4,
+    most_steps: int = 1000,
+    workers: int | None = None,
+    progress: Progress = "auto",
+    rng: RandomSource = None,
+) -> Mixture:
+    """Divide people into groups, and find the share, the tiers and theta of each group.
+
+    Every group has a clustered Mallows model of its own. The groups that make the rankings most
+    probable are found by EM (Murphy and Martin, 2003): exact memberships given the groups, then the
+    best tiers, theta and share of each group given the memberships, and so on, from many starts.
+
+    Parameters
+    ----------
+    data
+        The rankings, or pairwise answers without mistakes. What an incomplete answer leaves open is
+        summed over, which takes longer, and must not be too much.
+    n_groups
+        The number of groups. Several numbers, or None for 1 to 6, are compared.
+    sizes
+        "search", or how many items each tier holds: the same for all groups, or a list with one
+        entry per group.
+    distance
+        "kendall", "hamming", "footrule" or "spearman".
+    noise
+        "uniform" adds a group of those who follow no tiers.
+    criterion
+        What chooses the number of groups: "bic", "icl" or "held-out".
+    starts
+        How often to begin anew; the best of every five is followed to the end.
+    folds
+        Number of parts, each held out in turn, when numbers of groups are compared; None computes
+        no held-out score.
+    tolerance
+        EM stops when a step raises the log-likelihood by less.
+    most_steps
+        EM stops after this many steps.
+    workers
+        Number of processes; -1 is one per core.
+    progress
+        "auto", "off" or a function, as everywhere.
+    rng
+        Seed or generator. The same seed gives the same groups, whatever the number of workers and
+        whatever other numbers of groups are tried.
+
+    Returns
+    -------
+    Mixture
+        The groups, the probability of each group for each answer, and the criteria.
+
+    Notes
+    -----
+    The maximum is over the log-likelihood less the log number of tiers of every group's sizes,
+    which is the paper's criterion I when there is one group. With given sizes this is maximum
+    likelihood. EM finds maxima near its starts: more starts may find a better one.
+
+    A group that no answer supports keeps a share of 0.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> found = fit_mixture(tw.load_political_goals(), n_groups=2, sizes=(2, 2), rng=1)
+    >>> found.shares.round(2)
+    array([0.58, 0.42])
+    >>> found.groups[0].tiers
+    Tiers('order ~ prices > say ~ speech')
+    """
+    watch = Stopwatch()
+    data = check_data(data, "fit_mixture", Rankings, Preferences)
+    refuse_mistakes(data)
+    measure = get_distance(distance)
+    check_choice("noise", noise, get_args(Noise))
+    check_choice("criterion", criterion, get_args(Criterion))
+    starts = check_count("starts", starts)
+    folds = None if folds is None else check_count("folds", folds, least=2)
+    tolerance = check_number("tolerance", tolerance, above=0)
+    most_steps = check_count("most_steps", most_steps)
+    wanted = sizes_of_groups(len(data.items), n_groups, sizes, noise)
+    _check_search(len(data.items), wanted)
+    answers = DistinctAnswers.of(data)
+    if criterion == "held-out" and folds is None:
+        raise InputError('criterion="held-out" needs folds, such as folds=5')
+    compared = len(wanted) > 1 or criterion == "held-out"
+    root = spawn_seeds(rng, 1)[0]
+    held_out = np.empty((0, len(answers.weights)))
+    if compared and folds is not None:
+        if folds > data.n_rankings:
+            raise InputError(
+                f"{counted(data.n_rankings, 'ranking')} are too few to hold out {folds} parts of "
+                "them in turn: give more rankings, or fewer folds"
+            )
+        held_out = fold_weights(answers, folds, np.random.default_rng(_descendant(root, 0)))
+    template = EMSettings(answers, (), noise == "uniform", measure, starts, tolerance, most_steps)
+    found = _run_all(template, wanted, held_out, root, workers, progress)
+
+    fitter = GroupFitter(answers, measure)
+    comparison = [score(fitter, found[number, 0].run, number) for number in wanted]
+    if len(held_out):
+        folds_held_out = range(1, len(held_out) + 1)
+        values = [
+            held_out_values(fitter, held_out, [found[number, fold].run for fold in folds_held_out])
+            for number in wanted
+        ]
+        comparison = with_held_out(comparison, values, held_out[held_out > 0])
+    chosen = _choose(comparison, criterion)
+    best = found[chosen.n_groups, 0]
+    groups, memberships = _groups(fitter, best.run, noise)
+    return Mixture(
+        groups=groups,
+        scores=chosen,
+        comparison=tuple(comparison),
+        selected_by=criterion if len(wanted) > 1 else None,
+        pattern_memberships=memberships,
+        pattern_of=answers.pattern_of,
+        weights=answers.weights_of_rows,
+        history=best.run.history,
+        converged=best.run.converged,
+        n_runs=best.n_runs,
+        n_agreeing=best.n_agreeing,
+        distance=measure.name,
+        provenance=watch.provenance(rng),
+        pairwise=isinstance(data, Preferences),
+    )
+
+
+def refuse_mistakes(data: Rankings | Preferences) -> None:
+    """Refuse pairwise answers that may be mistaken."""
+    if isinstance(data, Preferences) and data.cycles == "keep":
+        raise InputError(
+            "fit_mixture cannot tell groups from mistakes, and these answers may be mistaken: give "
+            'answers without contradictions as Preferences with cycles="error", or fit one group '
+            "with tw.fit"
+        )
+
+
+def _check_search(n_items: int, wanted: dict[int, tuple[GroupSizes, ...]]) -> None:
+    searched = any("search" in sizes for sizes in wanted.values())
+    if searched and n_items > _MOST_ITEMS_FOR_A_SEARCH:
+        raise TooLargeError(
+            f"sizes can be searched for up to {_MOST_ITEMS_FOR_A_SEARCH} items, and there are "
+            f"{n_items}: give the sizes"
+        )
+
+
+def _descendant(root: np.random.SeedSequence, *path: int) -> np.random.SeedSequence:
+    """Return the seed at a place in the tree of seeds."""
+    return np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, *path))
+
+
+def _run_all(
+    template: EMSettings,
+    wanted: dict[int, tuple[GroupSizes, ...]],
+    held_out: NDArray[np.float64],
+    root: np.random.SeedSequence,
+    workers: int | None,
+    progress: Progress,
+) -> dict[tuple[int, int], _Best]:
+    """Run EM for each number of groups, on all answers (part 0) and without each fold."""
+    everything = template.answers
+    weights = [everything.weights, *(everything.weights - held_out)]
+    parts = [everything.reweighted(left) for left in weights]
+    tasks, keys = [], []
+    # The most groups first: the longest tasks are not left for the end.
+    for number in sorted(wanted, reverse=True):
+        alone = len(wanted[number]) == 1
+        for part, answers in enumerate(parts):
+            # One group has one best fit; what is held out gets a quarter of the starts.
+            starts = -(-template.n_starts // (4 if part else 1))
+            starts = 1 if alone else starts
+            for run, begun in enumerate(range(0, starts, SHORT_RUNS)):
+                n_starts = min(SHORT_RUNS, starts - begun)
+                task = replace(template, answers=answers, sizes=wanted[number], n_starts=n_starts)
+                tasks.append((task, _descendant(root, number, part, run)))
+                keys.append((number, part))
+    runs = run_tasks(
+        run_short_then_long,
+        tasks,
+        description="Fitting groups",
+        workers=workers,
+        progress=progress,
+    )
+    return {
+        key: _best([run for run, other in zip(runs, keys, strict=True) if other == key])
+        for key in dict.fromkeys(keys)
+    }
+
+
+def _best(runs: list[EMRun]) -> _Best:
+    best = max(runs, key=lambda run: run.criterion)
+    agreeing = [run for run in runs if run.criterion > best.criterion - _SAME_END]
+    return _Best(best, len(runs), len(agreeing))
+
+
+def _choose(comparison: list[Scores], criterion: Criterion) -> Scores:
+    """Return the scores of the best number of groups; the smaller of equals."""
+    if criterion == "held-out":
+        scored = [scores for scores in comparison if scores.held_out is not None]
+        return max(scored, key=lambda scores: scores.held_out or 0.0)
+    return min(comparison, key=lambda scores: scores.bic if criterion == "bic" else scores.icl)
+
+
+def _groups(
+    fitter: GroupFitter, run: EMRun, noise: Noise
+) -> tuple[tuple[Group, ...], NDArray[np.float64]]:
+    """Give the groups their names back, the largest first, and return all memberships likewise."""
+    answers = fitter.answers
+    memberships, _ = e_step(fitter, run.components, run.shares)
+    share_errors, theta_errors = standard_errors(fitter, run, memberships)
+    n_with_tiers = len(run.shares) - (noise == "uniform")
+    order = np.argsort(-run.shares[:n_with_tiers], kind="stable").tolist()
+    order += range(n_with_tiers, len(run.shares))
+    groups = []
+    for number in order:
+        component = run.components[number]
+        own = np.ascontiguousarray(answers.weights * memberships[:, number])
+        groups.append(
+            Group(
+                kind="tiers" if number < n_with_tiers else "uniform",
+                share=float(run.shares[number]),
+                share_error=float(share_errors[number]),
+                tiers=named_tiers(component.labels, answers.items),
+                sizes=component.sizes,
+                theta=component.theta,
+                theta_error=float(theta_errors[number]),
+                distance=fitter.distance.name,
+                n_rankings=float(own.sum()),
+                agreement=agreement_of_counts(answers.pair_counts(own), component.labels).overall,
+            )
+        )
+    return tuple(groups), memberships[:, order]
+
+
+def sizes_of_groups(
+    n_items: int, n_groups: int | Iterable[int] | None, sizes: SizesOfGroups, noise: Noise
+) -> dict[int, tuple[GroupSizes, ...]]:
+    """Return, for each number of groups to try, the sizes of each group, or "search".
+
+    Examples
+    --------
+    >>> sizes_of_groups(3, 2, (1, 2), "none")
+    {2: ((1, 2), (1, 2))}
+    >>> sizes_of_groups(3, None, ["search", (1, 2)], "uniform")
+    {2: ('search', (1, 2), (3,))}
+    """
+    if not isinstance(sizes, Iterable):
+        raise InputError(
+            f'sizes must be "search" or whole numbers, one per tier; got {quoted(sizes)}'
+        )
+    given: list[Any] = [sizes] if isinstance(sizes, str) else list(sizes)
+    apart = not isinstance(sizes, str) and bool(given) and isinstance(given[0], str | Iterable)
+    numbers = _numbers(n_groups, len(given) if apart else None)
+    if apart:
+        by_number = {len(given): tuple(_sizes_of_group(entry, n_items) for entry in given)}
+    else:
+        alike = _sizes_of_group(sizes if isinstance(sizes, str) else given, n_items)
+        by_number = {number: (alike,) * number for number in numbers}
+    uniform: tuple[GroupSizes, ...] = ((n_items,),) if noise == "uniform" else ()
+    return {number: by_number[number] + uniform for number in numbers}
+
+
+def _sizes_of_group(sizes: str | Iterable[int], n_items: int) -> GroupSizes:
+    if isinstance(sizes, str):
+        if sizes != "search":
+            raise InputError(
+                f'sizes must be "search" or whole numbers, one per tier; got {sizes!r}'
+            )
+        return "search"
+    return check_sizes(sizes, n_items)
+
+
+def _numbers(n_groups: int | Iterable[int] | None, n_given: int | None) -> list[int]:
+    """Return the numbers of groups to try, in ascending order."""
+    if n_groups is None:
+        return list(range(1, _MOST_GROUPS_TRIED + 1)) if n_given is None else [n_given]
+    try:
+        listed = n_groups if isinstance(n_groups, Iterable) else [n_groups]
+        numbers = sorted({index(number) for number in listed})
+    except TypeError:
+        raise InputError(f"n_groups must be whole numbers, such as 3; got {n_groups!r}") from None
+    if not numbers or numbers[0] < 1:
+        raise InputError(f"n_groups must be at least 1; got {n_groups!r}")
+    if n_given is not None and numbers != [n_given]:
+        raise InputError(
+            f"sizes are given for {n_given} groups, but n_groups is {n_groups!r}: give one sizes "
+            "for all groups, or as many as there are groups"
+        )
+    return numbers

@@ -1,0 +1,190 @@
+"""One group of a mixture, fitted to answers that belong to it in part: the M step of EM.
+
+Answers count with the probability that they belong to the group. The tiers are those of least
+expected distance, over the completions of each answer under the group as it was; theta then solves
+the likelihood equation. Neither makes the answers of the group less probable. For complete rankings
+this is the M step of Murphy and Martin (2003), for incomplete ones that of Busse, Orbanz and
+Buhmann (2007).
+
+References
+----------
+Murphy, T. B. and Martin, D. (2003). Mixtures of distance-based models for ranking data.
+Computational Statistics & Data Analysis 41, 645-655.
+
+Busse, L. M., Orbanz, P. and Buhmann, J. M. (2007). Cluster analysis of heterogeneous rank data.
+Proceedings of the 24th International Conference on Machine Learning, 113-120.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise.answers.likelihood import Likelihood, source_of
+from tierwise.consensus.find import closer_labels
+from tierwise.consensus.problem import Problem, make_problem
+from tierwise.distances.base import Distance
+from tierwise.errors import TooLargeError
+from tierwise.mixture.answers import DistinctAnswers
+from tierwise.partition.base import PartitionFunction
+from tierwise.searching.strategies import hill_climb
+from tierwise.tiers.sizes import Sizes, log_number_of_tiers, neighbours
+
+# Steps of the subset recursion that one update of a group's tiers may take: a hundredth of a
+# second. Beyond, items trade tiers as long as that helps.
+_MOST_STEPS_OF_AN_UPDATE = 3_000_000
+# Rounds of completing the answers on the average when a group is fitted from nothing.
+_FIRST_ROUNDS = 3
+# Fits of neighbouring sizes that are compared with the best by the likelihood of all groups.
+_RIVALS = 5
+# Step of the difference quotients that give moments of the distance.
+_STEP = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """Tiers and theta of a group.
+
+    Attributes
+    ----------
+    sizes, labels, theta
+        The tiers, counted from 0, their sizes, and the concentration around them.
+    log_partition
+        Log of the partition function at theta.
+    """
+
+    sizes: Sizes
+    labels: NDArray[np.int64]
+    theta: float
+    log_partition: float
+
+
+class GroupFitter:
+    """Fits groups to weighted answers; remembers what it computed for sizes it has met.
+
+    Parameters
+    ----------
+    answers
+        The answers.
+    distance
+        The distance.
+    """
+
+    def __init__(self, answers: DistinctAnswers, distance: Distance) -> None:
+        self.answers = answers
+        self.distance = distance
+        self._source = source_of(answers.data, distance)
+        self._likelihoods: dict[Sizes, Likelihood] = {}
+
+    def likelihood(self, sizes: Sizes) -> Likelihood:
+        """Return the likelihood of the answers for given sizes."""
+        if sizes not in self._likelihoods:
+            likelihood = self._source.at(sizes)
+            if likelihood.drawn is not None:
+                raise TooLargeError(
+                    f"some answers leave too much open to sum over all that they may mean, for "
+                    f"sizes {sizes}: restrict the rankings to fewer items, or give sizes of fewer "
+                    "tiers"
+                )
+            self._likelihoods[sizes] = likelihood
+        return self._likelihoods[sizes]
+
+    def partition(self, sizes: Sizes) -> PartitionFunction:
+        """Return the partition function of given sizes."""
+        return self.likelihood(sizes).partition
+
+    def component(self, sizes: Sizes, labels: NDArray[np.int64], theta: float) -> Component:
+        """Return a group with given tiers and theta."""
+        likelihood = self.likelihood(sizes)
+        finite = min(theta, likelihood.largest_theta)
+        return Component(sizes, labels, theta, float(likelihood.partition.log_value(finite)))
+
+    def log_probabilities(self, component: Component) -> NDArray[np.float64]:
+        """Log probability of each answer in a group."""
+        return self._log_weights(component, component.theta) - component.log_partition
+
+    def _log_weights(self, component: Component, theta: float) -> NDArray[np.float64]:
+        return self.likelihood(component.sizes).log_weights(component.labels, theta)
+
+    def distance_moments(
+        self, component: Component
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Mean and variance of the distance over completions: derivatives of the log weights."""
+        step = min(_STEP, component.theta / 2) or _STEP
+        theta = max(component.theta, step)
+        before, here, after = (
+            self._log_weights(component, point) for point in (theta - step, theta, theta + step)
+        )
+        return (before - after) / (2 * step), (before - 2 * here + after) / step**2
+
+    def costs(self, weights: NDArray[np.float64], component: Component) -> Problem:
+        """Return the expected distance of weighted answers from tiers of the group's sizes."""
+        likelihood = self.likelihood(component.sizes).reweighted(weights)
+        costs = likelihood.expected_costs(component.labels, component.theta)
+        return make_problem(costs, component.sizes)
+
+    def fit(
+        self, weights: NDArray[np.float64], sizes: Sizes, current: Component | None
+    ) -> tuple[Component, float]:
+        """Fit a group of given sizes: no worse than the current one, where there is one.
+
+        Returned are the group, and its answers' log-likelihood less the log number of tiers.
+        """
+        likelihood = self.likelihood(sizes).reweighted(weights)
+        # At a theta of 0 all completions are equally probable, whatever the tiers.
+        labels = np.repeat(np.arange(len(sizes)), sizes) if current is None else current.labels
+        theta = 0.0 if current is None else current.theta
+        at_hand = None if current is None else labels
+        one_round = current is not None or likelihood.known
+        for _ in range(1 if one_round else _FIRST_ROUNDS):
+            problem = make_problem(likelihood.expected_costs(labels, theta), sizes)
+            at_hand = closer_labels(problem, at_hand, most_steps=_MOST_STEPS_OF_AN_UPDATE)
+            labels, theta = at_hand, likelihood.best_theta(at_hand, start=theta)
+        found = self.component(sizes, labels, theta)
+        return found, float(likelihood.value(labels, theta)) - log_number_of_tiers(sizes)
+
+    def search(
+        self, weights: NDArray[np.float64], component: Component
+    ) -> tuple[Component, list[Component]]:
+        """Fit a group anew, and go to neighbouring sizes as long as that is better.
+
+        Returned are the best group, and the fits of neighbouring sizes that come closest to it.
+        """
+        known = {component.sizes: self.fit(weights, component.sizes, component)}
+
+        def value(sizes: Sizes) -> float:
+            if sizes not in known:
+                known[sizes] = self.fit(weights, sizes, None)
+            return known[sizes][1]
+
+        def best_of(candidates: list[Sizes]) -> tuple[Sizes, float]:
+            best = max(candidates, key=value)
+            return best, value(best)
+
+        *_, best = hill_climb(component.sizes, [neighbours], best_of)
+        ranked = sorted(neighbours(best), key=value, reverse=True)
+        return known[best][0], [known[sizes][0] for sizes in ranked[:_RIVALS]]
+
+    def best_swap(
+        self, memberships: NDArray[np.float64], component: Component
+    ) -> tuple[Component, float]:
+        """Swap the two items of neighbouring tiers for which a mixture's log-likelihood gains most.
+
+        An answer that becomes more probable in the group by a factor of ``f`` becomes more probable
+        in the mixture by one of ``1 + m (f - 1)``, where ``m`` is the probability that it belongs
+        to the group. Returned are the group after the swap, and the gain, which may be negative.
+        """
+        labels = component.labels
+        swaps = np.argwhere(labels[:, None] + 1 == labels)
+        if not len(swaps) or np.isinf(component.theta):
+            return component, 0.0
+        before = self.log_probabilities(component)
+        candidates, gains = [], []
+        for swap in swaps:
+            swapped = labels.copy()
+            swapped[swap] = labels[swap[::-1]]
+            candidates.append(replace(component, labels=swapped))
+            changes = self.log_probabilities(candidates[-1]) - before
+            gains.append(float(self.answers.weights @ np.log1p(memberships * np.expm1(changes))))
+        best = int(np.argmax(gains))
+        return candidates[best], gains[best]

@@ -1,0 +1,78 @@
+"""What the program prints: numbers with the right words, and nothing that a terminal obeys."""
+
+import json
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from tierwise.cli import printing
+from tierwise.cli.main import app, main
+from tierwise.errors import InputError
+
+RED = "\x1b[31mred\x9b\u202e"
+SHOWN = r"\x1b[31mred\x9b\u202e"
+
+
+def described(tmp_path, content):
+    path = tmp_path / "answers.csv"
+    path.write_text(content, encoding="utf-8")
+    result = CliRunner().invoke(app, ["describe", str(path), "--unranked", "below"])
+    assert result.exit_code == 0, result.output
+    return " ".join(result.stdout.split())
+
+
+def test_one_ranking_is_not_many(tmp_path):
+    text = described(tmp_path, "a,b\n1,2\n")
+    assert "1 ranking of 2 items It lists every item." in text
+    text = described(tmp_path, "a,b\n1,2\n1,2\n")
+    assert "2 rankings of 2 items 1 of them is distinct. Every ranking lists every item." in text
+    text = described(tmp_path, "a,b,c\n1,2,3\n1,,\n")
+    assert "2 rankings of 3 items 2 of them are distinct. 1 (50%) is complete" in text
+
+
+def test_one_answer_is_not_many(tmp_path):
+    text = described(tmp_path, "assessor,preferred,other\nAnn,a,b\n")
+    assert "1 answer about pairs of 2 items, by 1 assessor" in text
+
+
+def test_text_and_tables_show_what_a_terminal_would_obey(capsys):
+    table = printing.new_table()
+    table.add_column(RED)
+    table.add_row(RED)
+    printing.print_result([f"first {RED}\nsecond", printing.heading(RED), table], None)
+    printing.note(RED)
+    printed = capsys.readouterr()
+    assert printed.out.count(SHOWN) == 4
+    assert "\nsecond\n" in printed.out
+    assert printed.err == SHOWN + "\n"
+    assert not set("\x1b\x9b\u202e") & set(printed.out + printed.err)
+
+
+def test_json_holds_the_same_text_without_control_characters(capsys):
+    printing.print_json({"items": [RED, "寿司"]}, None)
+    text = capsys.readouterr().out
+    assert json.loads(text) == {"items": [RED, "寿司"]}
+    assert "寿司" in text
+    assert not set("\x1b\x9b\u202e") & set(text)
+
+
+def test_messages_show_what_a_terminal_would_obey(monkeypatch, capsys):
+    def fail():
+        raise InputError(f"file {RED} is not one")
+
+    monkeypatch.setattr("tierwise.cli.main.app", fail)
+    with pytest.raises(SystemExit):
+        main()
+    assert capsys.readouterr().err == f"tierwise: file {SHOWN} is not one\n"
+
+
+def test_quoted_cells_are_escaped(monkeypatch, capsys, tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"a,b\n1,\x1b[31m\xc2\x9b2\n")
+    monkeypatch.setattr(sys, "argv", ["tierwise", "fit", str(path)])
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    told = capsys.readouterr().err
+    assert r"\x1b[31m" in told
+    assert not set("\x1b\x9b") & set(told)
