@@ -380,11 +380,11 @@ class _RankingSource(AnswerSource):
     @cached_property
     def first(self) -> Places:
         """First place of each item's tied group; -1 where it may be anywhere."""
-        return answered_places(self.data)
+        return self.data.patterns if self.n_open == 0 else answered_places(self.data)
 
     @cached_property
     def _rows(self) -> KnownRows:
-        return KnownRows(self.first)
+        return KnownRows(self.first, complete=self.n_open == 0)
 
     @cached_property
     def pair_counts(self) -> Numbers:
