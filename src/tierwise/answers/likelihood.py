@@ -31,9 +31,8 @@ from tierwise.answers.dispatch import (
 from tierwise.answers.drawn import STRETCHES, DrawnCompletions
 from tierwise.answers.known import KnownAnswers, KnownRows
 from tierwise.answers.partial import orders_of_places, orders_of_preferences
-from tierwise.answers.summed_votes import SummedVotes
-from tierwise.answers.summed_votes import can_be_summed as votes_can_be_summed
-from tierwise.answers.votes import DrawnVotes, votes_of
+from tierwise.answers.votes import DrawnVotes, SummedVotes, votes_of
+from tierwise.answers.votes import can_be_summed as votes_can_be_summed
 from tierwise.data.counts import (
     MOST_ITEMS_FOR_JOINT_COUNTS,
     Counts,
@@ -381,11 +380,11 @@ class _RankingSource(AnswerSource):
     @cached_property
     def first(self) -> Places:
         """First place of each item's tied group; -1 where it may be anywhere."""
-        return answered_places(self.data)
+        return self.data.patterns if self.n_open == 0 else answered_places(self.data)
 
     @cached_property
     def _rows(self) -> KnownRows:
-        return KnownRows(self.first)
+        return KnownRows(self.first, complete=self.n_open == 0)
 
     @cached_property
     def pair_counts(self) -> Numbers:

@@ -22,7 +22,7 @@ import numpy as np
 
 from tierwise._kernels.objective import total_cost
 from tierwise.consensus.find import find_consensus
-from tierwise.consensus.result import Consensus
+from tierwise.consensus.problem import Consensus
 from tierwise.errors import InputError
 from tierwise.fitting.em import maximise, starts_of
 from tierwise.fitting.mistakes import solve_with_mistakes

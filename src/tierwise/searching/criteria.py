@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from tierwise.errors import InputError
 from tierwise.model.priors import SizesPrior, log_prior_of_sizes
-from tierwise.searching.costs import Depth
+from tierwise.searching.cost_model import Depth
 from tierwise.tiers.sizes import Sizes
 
 if TYPE_CHECKING:

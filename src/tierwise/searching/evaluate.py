@@ -19,7 +19,7 @@ from tierwise.fitting.solve import solve
 from tierwise.model.priors import ThetaPrior
 from tierwise.partition.choose import partition_function
 from tierwise.partition.interpolated import for_many_thetas
-from tierwise.searching.costs import DEPTHS, SEARCH_BUDGET, Depth, consensus_method, seconds_of
+from tierwise.searching.cost_model import DEPTHS, SEARCH_BUDGET, Depth, consensus_method, seconds_of
 from tierwise.tiers.sizes import Sizes, log_number_of_tiers
 
 # Work of a batch: long enough to outweigh handing it over, short enough to show progress.

@@ -24,11 +24,10 @@ from tierwise.fitting.fit import fit_source
 from tierwise.fitting.solution import Settings as FitSettings
 from tierwise.fitting.solution import Solution
 from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
-from tierwise.searching.costs import Depth, consensus_method, seconds_of, seconds_of_answers
+from tierwise.searching.cost_model import Depth, consensus_method, seconds_of, seconds_of_answers
 from tierwise.searching.criteria import Criterion, Judge
 from tierwise.searching.evaluate import Evaluator, Setting
-from tierwise.searching.exploration import Exploration
-from tierwise.searching.leaderboard import doubtful_sizes, rank
+from tierwise.searching.exploration import Exploration, doubtful_sizes, rank
 from tierwise.searching.merging import Merging, merge_even_pairs
 from tierwise.searching.result import Search
 from tierwise.searching.size_space import SizeSpace, make_space

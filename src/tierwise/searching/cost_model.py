@@ -1,4 +1,4 @@
-"""What a size vector costs to evaluate, told from its sizes alone."""
+"""Cost model of a search: what a size vector costs to evaluate, told from its sizes alone."""
 
 from typing import Literal, TypeAlias
 
