@@ -223,6 +223,7 @@ def _fit_groups(
     seed: RandomSource,
 ) -> Mixture:
     """Fit groups; if one number is asked for, it is shown whether or not it is the best."""
+
     def fit_numbers(n_groups: list[int], folds: int | None) -> Mixture:
         return fit_mixture(
             data,
