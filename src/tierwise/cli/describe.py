@@ -141,7 +141,7 @@ def _overview(description: "Description") -> "list[RenderableType]":
         verb = "is" if description.n_distinct == 1 else "are"
         lines.append(f"{description.n_distinct:,} of them {verb} distinct.")
     if description.unranked is None:
-        lines.append(f"{'It' if total == 1 else 'Every ranking'} lists every item.")
+        lines.append(f"{'The' if total == 1 else 'Every'} ranking lists every item.")
     else:
         meaning = {"below": "below all that are listed", "anywhere": "of unknown rank"}
         lines.append(
