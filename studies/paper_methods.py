@@ -40,7 +40,7 @@ def anneal(
 ) -> tuple[Consensus, float]:
     """Tiers by simulated annealing, and the mean distance of the data from them."""
     blocks = block_counts(data, sizes)
-    costs = get_distance(distance).costs(blocks)
+    costs = get_distance(distance).costs(blocks, sizes)
     found = find_consensus(costs, sizes, method="annealing", annealing=ANNEALING, rng=rng)
     return found, found.total / blocks.n_rankings
 

@@ -16,6 +16,7 @@ from studies.writing import duration, figure, paragraphs, percent, sizes_text, t
 from tierwise import ClusteredMallows, Counts, Search, Tiers, search
 from tierwise._util.tasks import run_tasks
 from tierwise.searching.merging import merge_even_pairs
+from tierwise.searching.strategies import Greedy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,7 +73,7 @@ def one_data_set(settings: Settings, number: int, seed: np.random.SeedSequence) 
     everything = search(data, DISTANCE, method="exhaustive", progress="off")
     seconds_all = process_time() - started
     started = process_time()
-    greedy = search(data, DISTANCE, method="greedy", moves="adjacent", progress="off")
+    greedy = search(data, DISTANCE, method=Greedy(moves="adjacent"), progress="off")
     seconds_greedy = process_time() - started
     row: Results = {
         "greedy": {"top": _top(greedy), "seconds": seconds_greedy},

@@ -17,6 +17,7 @@ from tierwise import ClusteredMallows, Counts, Tiers, search
 from tierwise._util.tasks import run_tasks
 from tierwise.partition.choose import partition_function
 from tierwise.searching.merging import merge_even_pairs
+from tierwise.searching.strategies import Greedy
 from tierwise.theta.estimate import iterate_theta
 from tierwise.tiers.sizes import adjacent_shifts
 
@@ -100,8 +101,7 @@ def one_data_set(
             data,
             distance,
             criterion=criterion,
-            method="greedy",
-            moves=moves,
+            method=Greedy(moves=moves),
             progress="off",
         )
         row[name] = {

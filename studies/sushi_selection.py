@@ -21,6 +21,7 @@ from tierwise.fitting.result import plain_number
 from tierwise.fitting.solution import Settings as FitSettings
 from tierwise.fitting.solve import solve
 from tierwise.searching.merging import merge_even_pairs
+from tierwise.searching.strategies import Greedy
 from tierwise.tiers.sizes import adjacent_shifts, log_number_of_tiers
 
 if TYPE_CHECKING:
@@ -75,9 +76,7 @@ def compute(settings: Settings, place: Place) -> Results:
                     data,
                     distance,
                     criterion=criterion,
-                    method="greedy",
-                    moves="adjacent",
-                    start=start,
+                    method=Greedy(moves="adjacent", start=start),
                     progress="off",
                 )
                 results[f"{distance}_{criterion}_{name}"] = {

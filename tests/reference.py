@@ -33,6 +33,16 @@ def kendall(ordering, labels, sizes):
     )
 
 
+def inversions(ordering, labels, sizes):
+    places = range(len(ordering))
+    return sum(
+        labels[ordering[later]] < labels[ordering[earlier]]
+        for earlier in places
+        for later in places
+        if earlier < later
+    )
+
+
 def _mean_place(tier, sizes):
     places = [place for place, block in enumerate(labels_of(sizes)) if block == tier]
     return sum(places) / len(places)
@@ -54,7 +64,13 @@ def spearman(ordering, labels, sizes):
     )
 
 
-DISTANCES = {"hamming": hamming, "kendall": kendall, "footrule": footrule, "spearman": spearman}
+DISTANCES = {
+    "hamming": hamming,
+    "kendall": kendall,
+    "footrule": footrule,
+    "spearman": spearman,
+    "inversions": inversions,
+}
 
 
 class BruteForce:

@@ -62,6 +62,9 @@ if TYPE_CHECKING:
     from tierwise.searching.merging import merge_even_pairs as merge_even_pairs
     from tierwise.searching.result import Search as Search
     from tierwise.searching.search import search as search
+    from tierwise.searching.strategies import Genetic as Genetic
+    from tierwise.searching.strategies import Greedy as Greedy
+    from tierwise.searching.strategies import Tabu as Tabu
     from tierwise.tiers.ordered_partition import Tiers as Tiers
     from tierwise.tiers.sizes import compositions as compositions
 
@@ -79,6 +82,8 @@ _HOME_OF = {
     "Fit": "fitting.result",
     "FitCheck": "checking.result",
     "Gamma": "model.priors",
+    "Genetic": "searching.strategies",
+    "Greedy": "searching.strategies",
     "Imputation": "fitting.impute",
     "InputError": "errors",
     "Mixture": "mixture.result",
@@ -89,6 +94,7 @@ _HOME_OF = {
     "RankingScan": "data.scan",
     "Rankings": "data.rankings",
     "Search": "searching.result",
+    "Tabu": "searching.strategies",
     "Tiers": "tiers.ordered_partition",
     "TierwiseError": "errors",
     "TierwiseWarning": "errors",

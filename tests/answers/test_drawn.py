@@ -12,7 +12,7 @@ from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.partial import orders_of_places, orders_of_preferences
 from tierwise.distances.named import get_distance
 
-DISTANCES = ("kendall", "hamming", "footrule", "spearman")
+DISTANCES = ("kendall", "hamming", "footrule", "spearman", "inversions")
 # Item 1 before the tied items 0 and 3; items 2 and 4 anywhere.
 FIRST = np.array([[1, 0, -1, 1, -1]], dtype=np.int32)
 PAIRS = pairs_of_groups([[1], [0, 3]])
@@ -36,7 +36,7 @@ def test_completions_are_drawn_with_their_probabilities(distance, proposal, size
     assert set(found) <= set(answer.orderings)
     expected = np.array(answer.weights) / sum(answer.weights) * 4000
     observed = np.array([found[ordering] for ordering in answer.orderings])
-    assert chisquare(observed, expected).pvalue > 1e-6
+    assert chisquare(observed, expected).pvalue > 1e-4
 
 
 def test_preferences_are_completed_with_their_probabilities():
@@ -55,7 +55,7 @@ def test_preferences_are_completed_with_their_probabilities():
     assert set(found) <= set(answer.orderings)
     expected = np.array(answer.weights) / sum(answer.weights) * 3000
     observed = np.array([found[ordering] for ordering in answer.orderings])
-    assert chisquare(observed, expected).pvalue > 1e-6
+    assert chisquare(observed, expected).pvalue > 1e-4
 
 
 @pytest.mark.parametrize("distance", DISTANCES)

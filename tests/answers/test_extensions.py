@@ -17,7 +17,7 @@ from tierwise.data.preferences import transitive_closure
 from tierwise.distances.named import get_distance
 from tierwise.tiers.sizes import compositions
 
-DISTANCES = ("kendall", "hamming", "footrule", "spearman")
+DISTANCES = ("kendall", "hamming", "footrule", "spearman", "inversions")
 
 
 @st.composite

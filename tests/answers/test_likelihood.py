@@ -14,7 +14,7 @@ from tierwise.answers.likelihood import source_of
 from tierwise.data.counts import block_counts
 from tierwise.errors import InputError, TooLargeError
 
-DISTANCES = ("kendall", "hamming", "footrule", "spearman")
+DISTANCES = ("kendall", "hamming", "footrule", "spearman", "inversions")
 ITEMS = range(5)
 SIZES = (1, 2, 2)
 LABELS = np.array([1, 0, 2, 1, 2])
@@ -137,7 +137,7 @@ def test_costs_are_those_of_blocks():
     rankings = complete()
     for distance in DISTANCES:
         measure = tw.get_distance(distance)
-        expected = measure.costs(block_counts(rankings, SIZES))
+        expected = measure.costs(block_counts(rankings, measure.blocks(SIZES)), SIZES)
         for source in (source_of(rankings, distance), source_of(rankings, distance).counted()):
             (part,) = source.at(SIZES).parts
             assert isinstance(part, KnownAnswers)

@@ -83,7 +83,7 @@ def test_all_completions_are_summed_over(distance, case):
     blocks_counted = BlockCounts(
         tuple(range(N_ITEMS)), sizes, membership, precedence, weights.sum()
     )
-    naive = get_distance(distance).costs(blocks_counted)
+    naive = get_distance(distance).costs(blocks_counted, sizes)
     assert costs.linear == pytest.approx(naive.linear, abs=1e-8)
     assert costs.pairs == pytest.approx(naive.pairs, abs=1e-8)
     assert total_cost(labels, costs.linear, costs.pairs) == pytest.approx(mean, abs=1e-8)

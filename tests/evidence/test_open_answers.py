@@ -164,7 +164,7 @@ def test_many_answers_make_few_tiers_matter():
     places[places >= 3] = -1
     best_three = tw.Rankings(tuple(range(8)), places, unranked="below")
     found = tw.search(
-        best_three, criterion="evidence", method="greedy", start=(2, 2, 4), progress="off", rng=1
+        best_three, criterion="evidence", method=tw.Greedy(start=(2, 2, 4)), progress="off", rng=1
     )
     assert found.best.sizes[:2] == (2, 2)
     assert all(one.log_evidence_error == 0 for one in found.leaderboard)

@@ -89,7 +89,8 @@ def test_a_prior_over_sizes_multiplies_the_evidence():
 
 def test_agreement_needs_no_theta_and_prefers_degenerate_tiers():
     found = tw.search(random_rankings(4, 6, 50), criterion="agreement")
-    assert found.exhaustive is False or found.evaluated == 32
+    assert found.exhaustive
+    assert found.evaluated == 32
     shares = [one.agreement for one in found.contenders]
     assert shares == sorted(shares, reverse=True)
     assert all(isnan(one.theta) and isnan(one.criterion) for one in found.leaderboard)
@@ -124,11 +125,47 @@ def test_searches_find_sizes_from_which_no_move_is_better(method, criterion):
     assert found.best.sizes == best.sizes
     scores = {one.sizes: one.score for one in found.leaderboard}
     assert set(found.path) <= set(scores)
+    top = max(found.path, key=scores.__getitem__)
     if method == "greedy":
         climbed = [scores[sizes] for sizes in found.path]
         assert climbed == sorted(climbed)
-        for near in neighbours(found.path[-1]):
-            assert scores[near] <= scores[found.path[-1]]
+        assert found.path[-1] == top
+    if method != "genetic":
+        # Greedy search ends where no neighbour is better, and tabu search has seen them all.
+        assert all(scores[near] <= scores[top] for near in neighbours(top))
+
+
+@pytest.mark.parametrize("method", ["greedy", "tabu", "genetic"])
+def test_searches_find_the_best_of_few_sizes(method):
+    rankings = random_rankings(6, 7, 80)
+    everything = tw.search(rankings, method="exhaustive")
+    assert everything.evaluated == 64
+    found = tw.search(rankings, method=method, rng=1)
+    assert found.best.sizes == everything.best.sizes
+    assert found.best.criterion == pytest.approx(everything.best.criterion, abs=1e-9)
+
+
+def test_the_search_hands_over_what_it_solved(monkeypatch):
+    """The winner, the strict consensus and no tiers are solved once, and not again for the fit."""
+    from tierwise.fitting.fit import fit
+    from tierwise.fitting.solve import solve
+
+    rankings = random_rankings(6, 5, 80)
+    solved = []
+
+    def counting(source, sizes, settings, rng):
+        solved.append(sizes)
+        return solve(source, sizes, settings, rng)
+
+    monkeypatch.setattr(evaluate, "solve", counting)
+    monkeypatch.setitem(fit.__globals__, "solve", counting)
+    found = tw.search(rankings, workers=1)
+    assert len(solved) == len(set(solved)) == 16
+    monkeypatch.undo()
+    fitted = tw.fit(rankings, found.best.sizes)
+    assert found.best.tiers == fitted.tiers
+    assert found.best.criterion == fitted.criterion
+    assert found.best.references == fitted.references
 
 
 def test_nothing_is_evaluated_twice(monkeypatch):
@@ -176,30 +213,30 @@ def test_constraints_hold_whatever_the_method(method):
 def test_where_to_start():
     rankings = random_rankings(10, 6, 40)
     merging = tw.merge_even_pairs(rankings, 0.3)
-    found = tw.search(rankings, method="greedy", tolerance=0.3)
+    found = tw.search(rankings, method=tw.Greedy(tolerance=0.3))
     assert found.path[0] == merging.sizes
     assert found.start.groups == merging.groups
-    by_size = tw.search(rankings, method="greedy", tolerance=0.3, start="merging-by-size")
+    by_size = tw.search(rankings, method=tw.Greedy(tolerance=0.3, start="merging-by-size"))
     assert by_size.path[0] == tuple(sorted(merging.sizes))
-    assert tw.search(rankings, method="greedy", start=(3, 3)).path[0] == (3, 3)
+    assert tw.search(rankings, method=tw.Greedy(start=(3, 3))).path[0] == (3, 3)
 
 
 def test_greedy_leaps_over_sizes_that_are_worse_than_both_ends():
     tiers = Tiers.from_sizes((3,) * 5, range(15))
     rankings = tw.ClusteredMallows(tiers, 1.5).sample(500, rng=2)
-    stuck = tw.search(rankings, method="greedy", start=(1, 1, 1, 3, 3, 3, 3), moves="adjacent")
+    stuck = tw.search(rankings, method=tw.Greedy(start=(1, 1, 1, 3, 3, 3, 3), moves="adjacent"))
     assert stuck.path == ((1, 1, 1, 3, 3, 3, 3),)
-    free = tw.search(rankings, method="greedy", start=(1, 1, 1, 3, 3, 3, 3))
+    free = tw.search(rankings, method=tw.Greedy(start=(1, 1, 1, 3, 3, 3, 3)))
     assert free.path[-1] == (3,) * 5
 
 
 def test_moves_and_sampled_neighbours_limit_what_is_tried():
     rankings = random_rankings(11, 8, 40)
     start = (2, 2, 2, 2)
-    wide = tw.search(rankings, method="greedy", start=start)
-    narrow = tw.search(rankings, method="greedy", start=start, moves="adjacent")
-    few = tw.search(rankings, method="greedy", start=start, sample_neighbours=2, rng=1)
-    again = tw.search(rankings, method="greedy", start=start, sample_neighbours=2, rng=1)
+    wide = tw.search(rankings, method=tw.Greedy(start=start))
+    narrow = tw.search(rankings, method=tw.Greedy(start=start, moves="adjacent"))
+    few = tw.search(rankings, method=tw.Greedy(start=start, sample_neighbours=2), rng=1)
+    again = tw.search(rankings, method=tw.Greedy(start=start, sample_neighbours=2), rng=1)
     assert few.evaluated < narrow.evaluated < wide.evaluated
     assert few.evaluated <= 2 + 1 + 2 * 2 * len(few.path)
     assert few.path == again.path
@@ -358,9 +395,7 @@ def test_answers_need_not_be_complete():
 
 
 def test_auto_is_greedy_where_all_sizes_are_too_many():
-    found = tw.search(
-        random_rankings(17, 15, 60), "hamming", start=(15,), sample_neighbours=3, rng=1
-    )
+    found = tw.search(random_rankings(17, 15, 60), "hamming", rng=1)
     assert found.method == "greedy"
     assert not found.exhaustive
     assert {one.name for one in found.leaderboard} >= {"strict consensus", "no tiers"}
@@ -371,15 +406,13 @@ def test_auto_is_greedy_where_all_sizes_are_too_many():
     [
         ({"criterion": "bic"}, InputError, "evidence"),
         ({"method": "random"}, InputError, "tabu"),
-        ({"moves": "swap"}, InputError, "adjacent"),
-        ({"start": "middle"}, InputError, "merging"),
-        ({"start": (1, 1)}, InputError, "sum to 2"),
-        ({"start": (2, 2), "n_tiers": 3}, InputError, "start"),
+        ({"method": np.array(["greedy"])}, InputError, "method"),
+        ({"method": tw.Greedy(start=(1, 1))}, InputError, "sum to 2"),
+        ({"method": tw.Tabu(start=(2, 2)), "n_tiers": 3}, InputError, "start"),
         ({"n_tiers": 7}, InputError, "1 to 4 tiers"),
-        ({"sample_neighbours": 0}, InputError, "at least 1"),
         ({"shortlist": 0.0}, InputError, "share"),
         ({"prior_sizes": "flat", "criterion": "evidence"}, InputError, "uniform"),
-        ({"tolerance": 2.0}, InputError, "tolerance"),
+        ({"method": tw.Greedy(tolerance=2.0)}, InputError, "tolerance"),
         ({"workers": 0}, InputError, "workers"),
         ({"distance": "cayley"}, InputError, "kendall"),
     ],
@@ -387,6 +420,23 @@ def test_auto_is_greedy_where_all_sizes_are_too_many():
 def test_bad_arguments_are_refused(arguments, error, complaint):
     with pytest.raises(error, match=complaint):
         tw.search(random_rankings(1, 4, 5), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "choices", "complaint"),
+    [
+        (tw.Greedy, {"moves": "swap"}, "adjacent"),
+        (tw.Greedy, {"start": "middle"}, "merging"),
+        (tw.Greedy, {"sample_neighbours": 0}, "at least 1"),
+        (tw.Tabu, {"tenure": 0}, "tenure"),
+        (tw.Tabu, {"patience": 1.5}, "patience"),
+        (tw.Genetic, {"population": 4}, "population"),
+        (tw.Genetic, {"tolerance": "wide"}, "tolerance"),
+    ],
+)
+def test_bad_choices_of_a_strategy_are_refused(strategy, choices, complaint):
+    with pytest.raises(InputError, match=complaint):
+        strategy(**choices)
 
 
 def test_evidence_of_too_many_items_is_refused_at_once():
@@ -443,12 +493,12 @@ def test_data_of_tohoku():
 
 def test_paths_through_tohoku():
     rankings = tw.load_sushi(shared_data("sushi"), region="Tohoku")
-    papers = {"method": "greedy", "start": "merging-by-size", "tolerance": 0.05}
-    adjacent = tw.search(rankings, moves="adjacent", **papers)
+    papers = tw.Greedy(start="merging-by-size", tolerance=0.05, moves="adjacent")
+    adjacent = tw.search(rankings, method=papers)
     assert adjacent.path[0] == (1, 1, 1, 2, 2, 3)
     assert adjacent.path[-1] == adjacent.best.sizes == (1, 1, 1, 3, 2, 1, 1)
     for start in ("merging", "merging-by-size"):
-        wider = tw.search(rankings, method="greedy", start=start)
+        wider = tw.search(rankings, method=tw.Greedy(start=start))
         assert wider.best.sizes == (1, 1, 1, 2, 1, 2, 1, 1)
     for method in ("tabu", "genetic"):
         assert tw.search(rankings, method=method, rng=1).best.sizes == (1, 1, 1, 2, 1, 2, 1, 1)

@@ -28,6 +28,7 @@ class Model(NamedTuple):
     labels: _Integers
     block_of_place: _Integers
     misplaced: int
+    tied: int
     placing: _Integers
     theta: float
 
@@ -38,7 +39,8 @@ def exchange(
 ) -> int:
     """Let an item of a block and one of the next trade places; return the change in units.
 
-    ``falling`` and ``rising`` are their labels; the table is brought up to date.
+    ``falling`` and ``rising`` are their labels; the table is brought up to date. Tied pairs cost as
+    much as reversed ones, or else every block is one place, so that no tied pair is concerned.
     """
     if falling == rising:
         return 0
@@ -131,11 +133,11 @@ def _draw_place(
 @compiled
 def _tabulate_weights(model: Model) -> _Floats:
     """Weights of all numbers of units that places of an item can differ by, up to nothing."""
-    n_items, n_tiers = model.labels.shape[0], model.placing.shape[0]
+    n_items, n_blocks = model.labels.shape[0], model.placing.shape[0]
     largest = model.misplaced * n_items * n_items
     if model.placing.size > 0:
         # Each item changes its block by one, but for the one that is moved.
-        largest += (n_items + n_tiers) * (model.placing.max() - model.placing.min())
+        largest += (n_items + n_blocks) * (model.placing.max() - model.placing.min())
     if model.theta > 0.0:
         largest = min(largest, int(MOST_ENERGY / model.theta) + 1)
     weights = np.exp(-model.theta * np.arange(largest + 1))
@@ -157,8 +159,8 @@ def reinsert_items(
     ``relations[which[row]]`` is the partial order that a row must keep to.
     """
     n_items = model.labels.shape[0]
-    n_tiers = model.placing.shape[0]
-    starts = np.full(n_tiers + 1, n_items, dtype=np.int64)
+    n_blocks = model.placing.shape[0]
+    starts = np.full(n_blocks + 1, n_items, dtype=np.int64)
     for place in range(n_items - 1, -1, -1):
         starts[model.block_of_place[place]] = place
     others = np.empty(n_items, dtype=np.int64)
@@ -204,8 +206,7 @@ def refill_places(
     for items that may be anywhere. The paper's proposal.
     """
     n_items = model.labels.shape[0]
-    n_tiers = model.placing.shape[0]
-    table = np.empty((n_tiers, n_tiers), dtype=np.int64)
+    table = np.empty(model.placing.shape, dtype=np.int64)
     proposal = np.empty((1, n_items), dtype=np.int32)
     keys = np.empty(n_items)
     for row in range(places.shape[0]):
@@ -225,8 +226,8 @@ def refill_places(
                 proposal[0, sequence[listed]] = place
                 listed += 1
         tabulate(places, row, model, table)
-        units = table_units(table, model.misplaced, model.placing)
+        units = table_units(table, model.misplaced, model.tied, model.placing)
         tabulate(proposal, 0, model, table)
-        change = table_units(table, model.misplaced, model.placing) - units
+        change = table_units(table, model.misplaced, model.tied, model.placing) - units
         if change <= 0 or rng.random() < np.exp(-model.theta * change):
             places[row] = proposal[0]

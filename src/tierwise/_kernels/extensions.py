@@ -107,32 +107,36 @@ def draw_log_weights(relation: _Relation, draws: int, rng: np.random.Generator) 
 
 @compiled
 def block_units(
-    blocks: npt.NDArray[np.int32], labels: _Integers, misplaced: int, placing: _Integers
+    blocks: npt.NDArray[np.int32],
+    labels: _Integers,
+    misplaced: int,
+    tied: int,
+    placing: _Integers,
 ) -> _Integers:
     """Distance of each row from the tiers, in units, from the block of each item."""
     n_rows, n_items = blocks.shape
-    n_tiers = placing.shape[0]
     units = np.zeros(n_rows, dtype=np.int64)
-    table = np.empty((n_tiers, n_tiers), dtype=np.int64)
+    table = np.empty(placing.shape, dtype=np.int64)
     for row in range(n_rows):
         table[:] = 0
         for item in range(n_items):
             table[blocks[row, item], labels[item]] += 1
-        units[row] = table_units(table, misplaced, placing)
+        units[row] = table_units(table, misplaced, tied, placing)
     return units
 
 
 @compiled
-def table_units(table: _Integers, misplaced: int, placing: _Integers) -> int:
+def table_units(table: _Integers, misplaced: int, tied: int, placing: _Integers) -> int:
     """Distance of an ordering with this contingency table, in units."""
-    n_tiers = table.shape[0]
+    n_blocks, n_tiers = table.shape
     units = 0
     later = np.zeros(n_tiers, dtype=np.int64)
-    for block in range(n_tiers - 1, -1, -1):
-        behind = 0
+    for block in range(n_blocks - 1, -1, -1):
+        reversed_ones = 0
         for label in range(n_tiers):
-            behind += later[label]
-            units += table[block, label] * (misplaced * behind + placing[block, label])
+            of_pairs = misplaced * reversed_ones + tied * later[label]
+            units += table[block, label] * (of_pairs + placing[block, label])
+            reversed_ones += later[label]
         for label in range(n_tiers):
             later[label] += table[block, label]
     return units

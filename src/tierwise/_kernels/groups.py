@@ -32,6 +32,7 @@ def units_of_orderings(
     labels: _Integers,
     ends: _Integers,
     misplaced: int,
+    tied: int,
     placing_by_place: _Integers,
 ) -> _Integers:
     """Distance of each ordering from tiers, in units.
@@ -48,11 +49,12 @@ def units_of_orderings(
             label = labels[orderings[row, place]]
             sequence[place] = label
             placed += placing_by_place[place, label]
-        pairs = 0
+        pairs, ties = 0, 0
         if misplaced != 0:
             for place in range(n_items):
                 label = sequence[place]
                 for later in range(ends[place], n_items):
-                    pairs += sequence[later] <= label
-        units[row] = misplaced * pairs + placed
+                    pairs += sequence[later] < label
+                    ties += sequence[later] == label
+        units[row] = misplaced * pairs + tied * ties + placed
     return units

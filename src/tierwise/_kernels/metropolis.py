@@ -12,10 +12,10 @@ def smaller_labels(table: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
     It has one label more than there are, so that ``smaller[label + 1]`` counts "at most".
     """
-    n_tiers = table.shape[0]
-    smaller = np.zeros((n_tiers + 1, n_tiers), dtype=np.int64)
+    n_blocks, n_tiers = table.shape
+    smaller = np.zeros((n_tiers + 1, n_blocks), dtype=np.int64)
     for label in range(n_tiers):
-        for block in range(n_tiers):
+        for block in range(n_blocks):
             smaller[label + 1, block] = smaller[label, block] + table[block, label]
     return smaller
 
@@ -30,7 +30,11 @@ def swap_units(
     misplaced: int,
     placing: npt.NDArray[np.int64],
 ) -> int:
-    """Change of the distance, in units, when an item trades places with another."""
+    """Change of the distance, in units, when an item trades places with another.
+
+    Tied pairs cost as much as reversed ones, or else every block is one place, and then the swap
+    leaves the number of tied pairs in different blocks as it is.
+    """
     if first_block == second_block or first_label == second_label:
         return 0
     if first_block < second_block:
@@ -55,7 +59,7 @@ def swap_units(
 @compiled
 def walk(
     sequences: npt.NDArray[np.int64],
-    sizes: npt.NDArray[np.int64],
+    block_sizes: npt.NDArray[np.int64],
     theta: float,
     misplaced: int,
     placing: npt.NDArray[np.int64],
@@ -69,15 +73,15 @@ def walk(
     a row a chain, the sum of the distances over the steps, and the sum of their squares.
     """
     n_chains, n_items = sequences.shape
-    n_tiers = sizes.shape[0]
+    n_blocks, n_tiers = placing.shape
     block_of = np.empty(n_items, dtype=np.int64)
     place = 0
-    for block in range(n_tiers):
-        for _ in range(sizes[block]):
+    for block in range(n_blocks):
+        for _ in range(block_sizes[block]):
             block_of[place] = block
             place += 1
     sums = np.zeros((n_chains, 2))
-    table = np.empty((n_tiers, n_tiers), dtype=np.int64)
+    table = np.empty((n_blocks, n_tiers), dtype=np.int64)
     for chain in range(n_chains):
         labels = sequences[chain]
         table[:] = 0

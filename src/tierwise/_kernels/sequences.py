@@ -12,33 +12,35 @@ from tierwise._kernels.compiling import compiled
 @compiled
 def sequence_units(
     sequences: npt.NDArray[np.int64],
-    sizes: npt.NDArray[np.int64],
+    block_sizes: npt.NDArray[np.int64],
     misplaced: int,
+    tied: int,
     placing: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.int64]:
     """Distance of each row from the tiers, in units."""
     n_rows = sequences.shape[0]
-    n_tiers = sizes.shape[0]
+    n_blocks, n_tiers = placing.shape
     units = np.zeros(n_rows, dtype=np.int64)
-    at_least = np.empty(n_tiers, dtype=np.int64)
+    at_least = np.empty(n_tiers + 1, dtype=np.int64)
     for row in range(n_rows):
         # Items of the blocks before this one, by label: those of at least each label.
         at_least[:] = 0
-        pairs = 0
+        pairs, ties = 0, 0
         placed = 0
         start = 0
-        for block in range(n_tiers):
-            end = start + sizes[block]
+        for block in range(n_blocks):
+            end = start + block_sizes[block]
             for place in range(start, end):
                 label = sequences[row, place]
                 placed += placing[block, label]
-                pairs += at_least[label]
+                pairs += at_least[label + 1]
+                ties += at_least[label] - at_least[label + 1]
             if misplaced != 0:
                 for place in range(start, end):
                     for label in range(sequences[row, place] + 1):
                         at_least[label] += 1
             start = end
-        units[row] = misplaced * pairs + placed
+        units[row] = misplaced * pairs + tied * ties + placed
     return units
 
 

@@ -85,11 +85,11 @@ def redraw_orderings(
     the distance is the same, so that it changes only where blocks end.
     """
     n_items = model.labels.shape[0]
-    n_tiers = model.placing.shape[0]
-    table = np.empty((n_tiers, n_tiers), dtype=np.int64)
+    n_blocks = model.placing.shape[0]
+    table = np.empty(model.placing.shape, dtype=np.int64)
     others = np.empty(n_items, dtype=np.int64)
     energies = np.empty(n_items)
-    first_place = np.zeros(n_tiers, dtype=np.int64)
+    first_place = np.zeros(n_blocks, dtype=np.int64)
     for place in range(n_items - 1, -1, -1):
         first_place[model.block_of_place[place]] = place
     for row in range(places.shape[0]):
@@ -119,7 +119,7 @@ def redraw_orderings(
                 energies[place] = energy
                 least = min(least, energy)
             chosen = _draw(energies, least, rng)
-            for block in range(n_tiers - 2, model.block_of_place[chosen] - 1, -1):
+            for block in range(n_blocks - 2, model.block_of_place[chosen] - 1, -1):
                 edge = model.labels[others[first_place[block + 1] - 1]]
                 exchange(table, block, edge, label, model.misplaced, model.placing)
             for place in range(n_items - 1, chosen, -1):

@@ -10,6 +10,7 @@ from typing import ClassVar, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._kernels.extensions import block_units
 from tierwise.data.counts import BlockCounts
 from tierwise.distances.base import Costs, Distance
 from tierwise.tiers.sizes import Sizes
@@ -74,12 +75,20 @@ class Completions(ABC):
     def _no_counts(self) -> tuple[Floats, Floats]:
         """Return counts of items in blocks, and of items before items, to add to."""
         n_items = sum(self.sizes)
-        return np.zeros((n_items, len(self.sizes))), np.zeros((n_items, n_items))
+        n_blocks = len(self.distance.blocks(self.sizes))
+        return np.zeros((n_items, n_blocks)), np.zeros((n_items, n_items))
 
     def _costs(self, membership: Floats, precedence: Floats) -> Costs:
         items = tuple(range(len(membership)))
         total = float(self.weights.sum())
-        return self.distance.costs(BlockCounts(items, self.sizes, membership, precedence, total))
+        blocks = self.distance.blocks(self.sizes)
+        counts = BlockCounts(items, blocks, membership, precedence, total)
+        return self.distance.costs(counts, self.sizes)
+
+    def _units_of_blocks(self, blocks: NDArray[np.int32], labels: Labels) -> NDArray[np.int64]:
+        """Distance of each row from the tiers, in units, from the block of each item."""
+        rule = self.rule
+        return block_units(blocks, labels, rule.misplaced, rule.tied, rule.placing)
 
 
 class ExactCompletions(Completions):

@@ -14,6 +14,7 @@ from tierwise.answers.base import ExactCompletions
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.extensions import ListedCompletions
 from tierwise.answers.interleaved import InterleavedAnswers, have_ties, work_of
+from tierwise.answers.inverted_weak_orders import InvertedWeakOrders
 from tierwise.answers.partial import orders_of_places, orders_of_preferences
 from tierwise.answers.prefixes import SharedInterleavings, are_affordable
 from tierwise.answers.recursive import RecursiveTopAnswers, is_affordable
@@ -22,6 +23,7 @@ from tierwise.answers.weak_orders import WeakOrders
 from tierwise.data.encoding import first_places
 from tierwise.data.preferences import Preferences
 from tierwise.errors import InputError, TooLargeError
+from tierwise.partition import lines
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -153,6 +155,8 @@ def parts_of_places(
         Numbers that an evaluation may go through to sum over answers with ties, or whose other
         items may be anywhere; beyond, their completions are listed or drawn.
     """
+    if lines.applies(sizes, distance):
+        return _parts_under_inversions(first, weights, sizes, distance, rng)
     recursive = _can_be_summed_recursively(first, sizes, distance)
     parts: list[Part] = []
     if recursive.any():
@@ -173,6 +177,25 @@ def parts_of_places(
     if others.any():
         orders = orders_of_places(first[others], weights[others])
         parts += parts_of_orders(orders, np.flatnonzero(others), sizes, distance, rng)
+    return parts
+
+
+def _parts_under_inversions(
+    first: Places,
+    weights: Floats,
+    sizes: Sizes,
+    distance: Distance,
+    rng: np.random.Generator,
+) -> list[Part]:
+    """Weak orders have a closed form; answers with items anywhere are listed or drawn."""
+    weak = (first != NOT_LISTED).all(axis=1)
+    parts: list[Part] = []
+    if weak.any():
+        closed = InvertedWeakOrders(first[weak], weights[weak], sizes, distance)
+        parts.append(Part(np.flatnonzero(weak), closed))
+    if not weak.all():
+        orders = orders_of_places(first[~weak], weights[~weak])
+        parts += parts_of_orders(orders, np.flatnonzero(~weak), sizes, distance, rng)
     return parts
 
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from tierwise._kernels.augmentation import Model, refill_places, reinsert_items
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
-from tierwise._kernels.extensions import block_units
 from tierwise._util.estimate import Estimate
 from tierwise.answers.base import Completions, Floats, Labels
 from tierwise.errors import InputError
@@ -83,7 +82,7 @@ class DrawnCompletions(Completions):
         self._row_weights = (
             orders.weights if each == "answer" else np.ones(len(self._which), dtype=np.float64)
         )
-        self._block_of_place = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+        self._block_of_place = distance.block_of_place(sizes)
         self.places: Places = orders.some_completions()[self._which]
         self._sweeps = int(np.clip(DRAWS // len(self._which), FEWEST_SWEEPS, MOST_SWEEPS))
 
@@ -94,7 +93,7 @@ class DrawnCompletions(Completions):
         """
         other = copy(self)
         Completions.__init__(other, sizes, self.distance, self.weights, self.log_numbers)
-        other._block_of_place = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+        other._block_of_place = self.distance.block_of_place(sizes)
         return other
 
     @property
@@ -126,6 +125,7 @@ class DrawnCompletions(Completions):
             labels,
             self._block_of_place.astype(np.int64),
             rule.misplaced,
+            rule.tied,
             rule.placing,
             share * theta * rule.unit,
         )
@@ -136,7 +136,7 @@ class DrawnCompletions(Completions):
 
     def distances(self, labels: Labels) -> Floats:
         """Distance of each completed answer from tiers."""
-        units = block_units(self.blocks, labels, self.rule.misplaced, self.rule.placing)
+        units = self._units_of_blocks(self.blocks, labels)
         return units.astype(np.float64) * self.rule.unit
 
     def costs(self) -> Costs:
@@ -194,10 +194,10 @@ class DrawnCompletions(Completions):
             drawn.append(self.blocks)
         blocks = np.concatenate(drawn)
         rule = self.rule
-        units = block_units(blocks, labels, rule.misplaced, rule.placing)
+        units = self._units_of_blocks(blocks, labels)
         return [
             self._gain(
-                (block_units(blocks, other, rule.misplaced, rule.placing) - units)
+                (self._units_of_blocks(blocks, other) - units)
                 .reshape(len(drawn), -1)
                 .astype(np.float64)
                 * (-theta * rule.unit)

@@ -9,7 +9,6 @@ import numpy as np
 
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
 from tierwise._kernels.extensions import (
-    block_units,
     count_extensions,
     draw_log_weights,
     list_extensions,
@@ -84,7 +83,7 @@ class ListedCompletions(ExactCompletions):
 
     def __init__(self, orders: PartialOrders, sizes: Sizes, distance: Distance) -> None:
         super().__init__(sizes, distance, orders.weights, orders.log_numbers)
-        block_of_place = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+        block_of_place = distance.block_of_place(sizes)
         numbers = np.round(np.exp(orders.log_numbers)).astype(np.int64)
         listed = []
         for row, number in enumerate(numbers.tolist()):
@@ -109,7 +108,7 @@ class ListedCompletions(ExactCompletions):
         return self._latest[1]
 
     def _compute_distances(self, labels: Labels) -> Floats:
-        units = block_units(self._blocks, labels, self.rule.misplaced, self.rule.placing)
+        units = self._units_of_blocks(self._blocks, labels)
         return units.astype(np.float64) * self.rule.unit
 
     def log_weights(self, labels: Labels, theta: float) -> Floats:

@@ -102,14 +102,15 @@ class KnownAnswers(ExactCompletions):
     def costs(self) -> Costs:
         """Costs of all tiers."""
         if self._joint is not None:
-            return self.distance.costs(self._joint.blocks(self.sizes))
+            counts = self._joint.blocks(self.distance.blocks(self.sizes))
+            return self.distance.costs(counts, self.sizes)
         rows = self._each()
         membership, precedence = self._no_counts()
-        blocks = np.repeat(np.arange(len(self.sizes), dtype=np.int32), self.sizes)[rows.first]
+        blocks = self.distance.block_of_place(self.sizes)[rows.first]
         add_place_counts(blocks, self.weights, membership)
         if self._weighed_anew:
             # Orderings are laid out once, and then counted faster than blocks.
-            ends = _block_ends(self.sizes)
+            ends = _block_ends(self.distance.blocks(self.sizes))
             precedence = precedence_of_orderings(rows.orderings, ends, self.weights)
         else:
             add_block_pair_counts(blocks, self.weights, precedence)
@@ -133,9 +134,15 @@ class KnownAnswers(ExactCompletions):
     def distances(self, labels: Labels) -> Floats:
         """Distance of each answer from tiers."""
         rule = self.rule
-        by_place = np.repeat(rule.placing, self.sizes, axis=0)
+        blocks = self.distance.blocks(self.sizes)
+        by_place = np.repeat(rule.placing, blocks, axis=0)
         units = units_of_orderings(
-            self._each().orderings, labels, _block_ends(self.sizes), rule.misplaced, by_place
+            self._each().orderings,
+            labels,
+            _block_ends(blocks),
+            rule.misplaced,
+            rule.tied,
+            by_place,
         )
         return units.astype(np.float64) * rule.unit
 

@@ -394,7 +394,7 @@ class _RankingSource(AnswerSource):
         return counts
 
     def is_known(self, sizes: Sizes) -> bool:
-        return self.n_open == 0 or blocks_are_known(self.data, sizes)
+        return self.n_open == 0 or blocks_are_known(self.data, self.distance.blocks(sizes))
 
     def can_be_summed(self, sizes: Sizes | None) -> bool:
         return all(self.at(vector).drawn is None for vector in self._hardest(sizes))

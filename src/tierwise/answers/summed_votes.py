@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
-from tierwise._kernels.extensions import block_units
 from tierwise._kernels.votes import tabulate_mistakes, weigh_orderings
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_factorials
 from tierwise.answers.votes import Moments, Votes
@@ -63,7 +62,7 @@ class SummedVotes(ExactCompletions):
         self.n_votes = votes.in_all
         self._numbers = votes.numbers
         places = all_orderings(n_items)
-        self._blocks = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)[places]
+        self._blocks = distance.block_of_place(sizes)[places]
         first, second = np.array(list(combinations(range(n_items), 2)), dtype=np.int64).T
         bits = np.int64(1) << np.arange(len(first), dtype=np.int64)
         forth, back = votes.said[:, first, second], votes.said[:, second, first]
@@ -96,7 +95,7 @@ class SummedVotes(ExactCompletions):
         return log(self.mistake_probability) - log1p(-self.mistake_probability)
 
     def _units(self, labels: Labels) -> Labels:
-        return block_units(self._blocks, labels, self.rule.misplaced, self.rule.placing)
+        return self._units_of_blocks(self._blocks, labels)
 
     def _table(self, labels: Labels) -> Floats:
         """Count orderings by assessor, distance in units and mistakes; the last is remembered."""

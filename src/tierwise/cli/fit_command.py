@@ -67,12 +67,13 @@ def fit_command(
     if sizes is None:
         from tierwise.searching.search import search
 
-        best = search(answers, distance, workers=workers, progress=progress, rng=seed).best
-        chosen = best.sizes
-        # The search has fitted these sizes already, unless in another way than is asked for.
-        fitted = best if (method, likelihood) == ("auto", "exact") else None
+        found = search(answers, distance, workers=workers, progress=progress, rng=seed).best
+        chosen = found.sizes
+        # Annealing proves nothing: a fit takes the time to do better.
+        done = method == "auto" and likelihood == "exact" and found.method != "annealing"
+        fitted = found if done else None
     else:
-        chosen = options.parse_sizes(sizes)
+        chosen, fitted = options.parse_sizes(sizes), None
     if fitted is None:
         with printing.working("finding the tiers", quiet=quiet):
             fitted = fit(

@@ -1,10 +1,15 @@
 """``tierwise search``: which sizes describe the rankings best, as a leaderboard."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from tierwise.cli import options, printing, reading
+
+if TYPE_CHECKING:
+    from tierwise.searching.search import SearchMethod
+    from tierwise.searching.size_space import Moves
+    from tierwise.searching.strategies import Strategy
 
 _SEARCH = "What to search, and how"
 
@@ -104,13 +109,10 @@ def search_command(
         answers,
         distance,
         criterion=criterion,
-        method=method,
-        moves=moves,
-        start=options.parse_sizes(start) if start[:1].isdigit() else start,
+        method=_strategy(method, moves, start, sample_neighbours),
         n_tiers=n_tiers,
         top=options.parse_sizes(top) if top else None,
         bottom=options.parse_sizes(bottom) if bottom else None,
-        sample_neighbours=sample_neighbours,
         workers=workers,
         progress=printing.progress(quiet=quiet),
         rng=seed,
@@ -119,3 +121,19 @@ def search_command(
         printing.print_json(found.to_dict(), out)
     else:
         printing.print_result([found.summary(rows)], out)
+
+
+def _strategy(
+    method: "SearchMethod", moves: "Moves", start: str, sample_neighbours: int | None
+) -> "SearchMethod | Strategy":
+    """Bundle the options of a strategy; what is left to itself stays a name."""
+    from tierwise.searching.strategies import Genetic, Greedy, Tabu
+
+    begin = options.parse_sizes(start) if start[:1].isdigit() else start
+    as_it_is = (moves, begin, sample_neighbours) == ("split-merge-shift", "merging", None)
+    if method == "exhaustive" or as_it_is:
+        return method
+    if method == "genetic":
+        return Genetic(start=begin)
+    kind = Tabu if method == "tabu" else Greedy
+    return kind(start=begin, moves=moves, sample_neighbours=sample_neighbours)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._kernels.descent import descend
+from tierwise._util.checks import check_choice, check_number
 from tierwise.consensus.annealing import Annealing, solve_by_annealing
 from tierwise.consensus.assignment import assigned_labels, solve_by_assignment
 from tierwise.consensus.problem import Problem, make_problem
 from tierwise.consensus.result import Consensus
 from tierwise.consensus.subsets import best_labels, fits, solve_by_subsets, subset_work
-from tierwise.errors import InputError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -89,11 +89,8 @@ def find_consensus(
     >>> found.labels, found.total, found.method, found.n_optima
     (array([0, 1, 1]), 5.0, 'subsets', 1)
     """
-    if method not in METHODS:
-        known = ", ".join(f'"{name}"' for name in METHODS)
-        raise InputError(f"unknown consensus method {method!r}: choose one of {known}")
-    if not time_limit > 0.0:
-        raise InputError(f"time_limit must be a positive number of seconds; got {time_limit}")
+    check_choice("method", method, METHODS)
+    check_number("time_limit", time_limit, above=0.0)
     problem = make_problem(costs, sizes)
     annealing = annealing or Annealing()
     if method == "auto":

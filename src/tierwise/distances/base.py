@@ -53,22 +53,26 @@ class Rule:
     """A distance for given sizes, in whole units so that computations with it are exact.
 
     An ordering meets the tiers through the contingency table ``N[block, label]``. Its distance is
-    ``unit * (misplaced * K + sum(N * placing))``, where ``K`` is the number of pairs of items that
-    lie in different blocks and are not in the order of their tiers.
+    ``unit * (misplaced * K + tied * T + sum(N * placing))``, where ``K`` is the number of pairs of
+    items in different blocks that are reversed, and ``T`` the number of those that are tied in the
+    tiers.
 
     Attributes
     ----------
     misplaced
-        What such a pair costs: 1 for Kendall, 0 for additive distances.
+        What a reversed pair costs: 1 for Kendall and inversions, 0 for additive distances.
     placing
         ``placing[block, label]``, int64: what an item of a tier costs in a block.
     unit
         The distance that a unit is.
+    tied
+        What a pair in different blocks costs that is tied in the tiers: 1 for Kendall.
     """
 
     misplaced: int
     placing: npt.NDArray[np.int64]
     unit: float
+    tied: int
 
     @property
     def additive(self) -> bool:
@@ -77,8 +81,14 @@ class Rule:
 
     def in_largest_units(self) -> Rule:
         """Return the same distance in the largest units that keep its costs whole."""
-        common = max(int(np.gcd(np.gcd.reduce(self.placing, axis=None), self.misplaced)), 1)
-        return Rule(self.misplaced // common, self.placing // common, self.unit * common)
+        of_placing = np.gcd.reduce(self.placing, axis=None)
+        common = max(int(np.gcd.reduce([of_placing, self.misplaced, self.tied])), 1)
+        return Rule(
+            self.misplaced // common,
+            self.placing // common,
+            self.unit * common,
+            self.tied // common,
+        )
 
     def largest(self, sizes: Sizes) -> int:
         """Upper bound of the distance in units."""
@@ -97,6 +107,15 @@ class Distance(ABC):
 
     name: ClassVar[str]
     description: ClassVar[str]
+
+    def blocks(self, sizes: Sizes) -> Sizes:
+        """Sizes of the blocks into which the places of an ordering are cut: those of the tiers."""
+        return sizes
+
+    def block_of_place(self, sizes: Sizes) -> npt.NDArray[np.int32]:
+        """Return the block, counted from 0, that each place belongs to."""
+        blocks = self.blocks(sizes)
+        return np.repeat(np.arange(len(blocks), dtype=np.int32), blocks)
 
     @abstractmethod
     def rule(self, sizes: Sizes) -> Rule:
@@ -118,13 +137,14 @@ class Distance(ABC):
         >>> get_distance("hamming").of_table([[1, 1], [1, 1]])
         2.0
         """
-        counts = _check_table(table)
-        rule = self.rule(tuple(counts.sum(axis=1).tolist()))
+        counts, rule = self._check_table(table)
         units = int((counts * rule.placing).sum())
         if not rule.additive:
             # Items of later blocks by label, then those among them with a label of at most j.
             later = counts[::-1].cumsum(axis=0)[::-1] - counts
-            units += rule.misplaced * int((counts * later.cumsum(axis=1)).sum())
+            ties = int((counts * later).sum())
+            units += rule.misplaced * (int((counts * later.cumsum(axis=1)).sum()) - ties)
+            units += rule.tied * ties
         return units * rule.unit
 
     def swap_change(
@@ -147,11 +167,10 @@ class Distance(ABC):
         """
         from tierwise._kernels.metropolis import smaller_labels, swap_units
 
-        counts = _check_table(table)
+        counts, rule = self._check_table(table)
         for block, label in (first, second):
             if counts[block, label] == 0:
                 raise InputError(f"there is no item of label {label} in block {block} to swap")
-        rule = self.rule(tuple(counts.sum(axis=1).tolist()))
         units = swap_units(smaller_labels(counts), *first, *second, rule.misplaced, rule.placing)
         return units * rule.unit
 
@@ -177,27 +196,44 @@ class Distance(ABC):
         rule = self.rule(sizes)
         units = sequence_units(
             np.ascontiguousarray(sequences, dtype=np.int64),
-            np.array(sizes, dtype=np.int64),
+            np.array(self.blocks(sizes), dtype=np.int64),
             rule.misplaced,
+            rule.tied,
             rule.placing,
         )
         return units.astype(np.float64) * rule.unit
 
-    def costs(self, counts: BlockCounts) -> Costs:
+    def costs(self, counts: BlockCounts, sizes: Sizes) -> Costs:
         """Total distance of data from any tiers, as costs of giving the items their tiers.
 
         Parameters
         ----------
         counts
-            Counts of the data for blocks of the sizes of the tiers.
+            Counts of the data for the `blocks` of these sizes.
+        sizes
+            Sizes of the tiers.
         """
-        rule = self.rule(counts.sizes)
+        rule = self.rule(sizes)
         linear = pairs = np.empty((0, 0))
         if rule.additive or rule.placing.any():
             linear = counts.membership.astype(np.float64) @ (rule.placing * rule.unit)
         if not rule.additive:
             pairs = counts.precedence.astype(np.float64) * (rule.misplaced * rule.unit)
         return Costs(linear=linear, pairs=pairs)
+
+    def _check_table(self, table: npt.ArrayLike) -> tuple[npt.NDArray[np.int64], Rule]:
+        """Return a contingency table as integers, and the rule for its sizes, or refuse it."""
+        counts = np.array(table)
+        if counts.ndim != 2 or counts.dtype.kind not in "iu":
+            raise InputError("a contingency table has two dimensions and holds whole numbers")
+        sizes = tuple(counts.sum(axis=0).tolist())
+        fits = counts.size > 0 and min(sizes) > 0 and (counts >= 0).all()
+        if not fits or self.blocks(sizes) != tuple(counts.sum(axis=1).tolist()):
+            raise InputError(
+                "columns of a contingency table sum to the sizes of the tiers, and rows to those "
+                f"of the blocks of {self.name}; got {counts.tolist()}"
+            )
+        return counts.astype(np.int64), self.rule(sizes)
 
     def __repr__(self) -> str:
         return f"<distance {self.name}: {self.description}>"
@@ -208,16 +244,3 @@ def mean_places(sizes: Sizes) -> npt.NDArray[np.int64]:
     ends = np.cumsum(np.array(sizes, dtype=np.int64))
     starts = ends - np.array(sizes, dtype=np.int64)
     return starts + ends - 1
-
-
-def _check_table(table: npt.ArrayLike) -> npt.NDArray[np.int64]:
-    """Return a contingency table as integers, or say what is wrong with it."""
-    counts = np.array(table)
-    if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or counts.dtype.kind not in "iu":
-        raise InputError("a contingency table is a square array of whole numbers")
-    if counts.size == 0 or (counts < 0).any() or (counts.sum(axis=0) != counts.sum(axis=1)).any():
-        raise InputError(
-            "row i and column i of a contingency table both sum to the size of tier i; got "
-            f"{counts.tolist()}"
-        )
-    return counts.astype(np.int64)

@@ -21,4 +21,4 @@ class Footrule(Distance):
     def rule(self, sizes: Sizes) -> Rule:
         """Charge an item the distance between mean places, which are halves of whole numbers."""
         doubled = mean_places(sizes)
-        return Rule(misplaced=0, placing=np.abs(doubled[:, None] - doubled), unit=0.5)
+        return Rule(misplaced=0, placing=np.abs(doubled[:, None] - doubled), unit=0.5, tied=0)

@@ -22,4 +22,4 @@ class Hamming(Distance):
         """Charge an item 1 in any block but its own."""
         n_tiers = len(sizes)
         elsewhere = 1 - np.eye(n_tiers, dtype=np.int64)
-        return Rule(misplaced=0, placing=elsewhere, unit=1.0)
+        return Rule(misplaced=0, placing=elsewhere, unit=1.0, tied=0)

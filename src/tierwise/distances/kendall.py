@@ -25,4 +25,4 @@ class Kendall(Distance):
     def rule(self, sizes: Sizes) -> Rule:
         """Charge 1 for each such pair."""
         nothing = np.zeros((len(sizes), len(sizes)), dtype=np.int64)
-        return Rule(misplaced=1, placing=nothing, unit=1.0)
+        return Rule(misplaced=1, placing=nothing, unit=1.0, tied=1)

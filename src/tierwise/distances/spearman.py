@@ -19,4 +19,4 @@ class Spearman(Distance):
     def rule(self, sizes: Sizes) -> Rule:
         """Charge an item the square of a half of a whole number."""
         doubled = mean_places(sizes)
-        return Rule(misplaced=0, placing=(doubled[:, None] - doubled) ** 2, unit=0.25)
+        return Rule(misplaced=0, placing=(doubled[:, None] - doubled) ** 2, unit=0.25, tied=0)

@@ -6,8 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.wording import quoted
 from tierwise.data.counts import Counts, Numbers, pair_counts
+from tierwise.data.kinds import check_data
+from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
+from tierwise.data.scan import RankingScan
+from tierwise.errors import InputError
 from tierwise.tiers.ordered_partition import Tiers
 
 
@@ -34,11 +39,11 @@ class Agreement:
         return {
             "overall": _or_none(self.overall),
             "by_pair": [[_or_none(share) for share in row] for row in self.by_pair.tolist()],
-            "against_worse": self.against_worse.tolist(),
+            "against_worse": [_or_none(share) for share in self.against_worse.tolist()],
         }
 
 
-def agreement(data: Rankings | Counts, tiers: Tiers) -> Agreement:
+def agreement(data: Rankings | RankingScan | Counts | Preferences, tiers: Tiers) -> Agreement:
     """Compare rankings with the order of tiers, pair by pair.
 
     This describes tiers, and can narrow a search. It does not tell how many tiers there are: alone
@@ -51,7 +56,10 @@ def agreement(data: Rankings | Counts, tiers: Tiers) -> Agreement:
     >>> agreement(rankings, Tiers([["b"], ["a", "c"]])).overall
     0.75
     """
-    return agreement_of_counts(pair_counts(data), tiers.label_array(data.items))
+    known = check_data(data, "agreement", Rankings, Counts, Preferences)
+    if not isinstance(tiers, Tiers):
+        raise InputError(f"tiers must be Tiers, such as Tiers([['a'], ['b']]); got {quoted(tiers)}")
+    return agreement_of_counts(pair_counts(known), tiers.label_array(known.items))
 
 
 def agreement_of_counts(pairs: Numbers, labels: NDArray[np.int64]) -> Agreement:

@@ -1,20 +1,23 @@
 """bootstrap: how much the tiers and theta would vary with other rankings of the same kind."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.checks import check_level
+from tierwise._util.checks import check_choice, check_count, check_level
 from tierwise._util.progress import Progress
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.random import RandomSource, spawn_seeds
 from tierwise._util.tasks import run_tasks
 from tierwise._util.types import Item
+from tierwise._util.wording import percent, quoted
 from tierwise.answers.likelihood import source_of
+from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
+from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError
 from tierwise.fitting.result import Fit, plain_item, plain_number
 from tierwise.fitting.solution import Settings
@@ -66,10 +69,15 @@ class Bootstrap:
         """The items that the columns of ``labels`` stand for."""
         return self.fit.tiers.items
 
-    def theta_interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the interval that holds theta in a share of the replicates."""
-        check_level(level)
-        tail = (1 - level) / 2
+    def theta_interval(self, level: float | None = None) -> tuple[float, float]:
+        """Return the interval that holds theta in a share of the replicates.
+
+        Parameters
+        ----------
+        level
+            That share; None is the level of the fit.
+        """
+        tail = (1 - check_level(self.fit.level if level is None else level)) / 2
         # Order statistics, not interpolation: a replicate's theta may be infinite.
         low, high = np.quantile(self.thetas, [tail, 1 - tail], method="inverted_cdf")
         return float(low), float(high)
@@ -98,7 +106,8 @@ class Bootstrap:
         return "\n".join(
             [
                 f"{len(self)} {self.kind} replicates",
-                f"theta {self.fit.theta:.4f}, 95% of replicates between {low:.4f} and {high:.4f}",
+                f"theta {self.fit.theta:.4f}, {percent(self.fit.level)} of replicates between "
+                f"{low:.4f} and {high:.4f}",
                 "",
                 f"{'item':<{width}}  tier  same in  other tiers",
                 *(
@@ -117,6 +126,7 @@ class Bootstrap:
             "replicates": len(self),
             "theta": plain_number(self.fit.theta),
             "theta_interval": [plain_number(end) for end in self.theta_interval()],
+            "level": self.fit.level,
             "items": [plain_item(item) for item in items],
             "tier_probabilities": self.tier_probabilities().tolist(),
             "co_tier_probabilities": self.co_tier_probabilities().tolist(),
@@ -125,7 +135,7 @@ class Bootstrap:
 
 
 def bootstrap(
-    rankings: Rankings | Preferences,
+    data: Rankings | RankingScan | Preferences,
     fit: Fit,
     *,
     replicates: int = 500,
@@ -138,7 +148,7 @@ def bootstrap(
 
     Parameters
     ----------
-    rankings
+    data
         The rankings, or preferences, that were fitted.
     fit
         The fit, from which sizes and distance are taken.
@@ -164,10 +174,11 @@ def bootstrap(
     [1.0, 0.0]
     """
     watch = Stopwatch()
-    if replicates < 1:
-        raise InputError(f"replicates must be at least 1; got {replicates}")
-    if kind not in ("nonparametric", "parametric"):
-        raise InputError(f'kind must be "nonparametric" or "parametric"; got {kind!r}')
+    rankings = check_data(data, "bootstrap", Rankings, Preferences)
+    if not isinstance(fit, Fit):
+        raise InputError(f"bootstrap needs a Fit, from tierwise.fit; got {quoted(fit)}")
+    replicates = check_count("replicates", replicates)
+    check_choice("kind", kind, get_args(BootstrapKind))
     if fit.likelihood != "exact":
         raise InputError('bootstrap needs a fit with likelihood="exact"')
     if set(fit.tiers.items) != set(rankings.items):

@@ -1,7 +1,8 @@
 """fit: the best tiers and theta for given sizes, with a proof where possible."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from tierwise._util.random import RandomSource, as_generator
 from tierwise.answers.likelihood import AnswerSource, source_of
 from tierwise.consensus.subsets import subset_work
 from tierwise.data.counts import Counts
+from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
@@ -85,39 +87,38 @@ def fit(
     True
     """
     watch = Stopwatch()
-    checked = check_sizes(sizes, len(data.items))
+    known = check_data(data, "fit", Rankings, Counts, Preferences)
+    checked = check_sizes(sizes, len(known.items))
     measure = get_distance(distance)
-    if isinstance(data, RankingScan):
-        data = data.condensed()
     settings = Settings(method, theta_method, partition_method, likelihood, time_limit, level)
     generator = as_generator(rng)
-    source = source_of(data, measure)
-    solution = solve(source, checked, settings, generator)
-    references = _references(source, checked, settings, generator)
-    return fit_of(source, checked, settings, solution, references, watch.provenance(rng))
+    source = source_of(known, measure)
+    return fit_source(source, checked, settings, generator, lambda: watch.provenance(rng))
 
 
-def fit_of(
+def fit_source(
     source: AnswerSource,
     sizes: Sizes,
     settings: Settings,
-    solution: Solution,
-    references: tuple[Reference, ...],
-    provenance: Provenance,
+    rng: np.random.Generator,
+    provenance: Callable[[], Provenance],
+    solved: Mapping[Sizes, Solution] = MappingProxyType({}),
 ) -> Fit:
-    """Give a solution its names back, and say how good it is.
+    """Fit answers of any kind.
 
     Parameters
     ----------
     source, sizes, settings
-        What was fitted, and how.
-    solution
-        What was found.
-    references
-        What it is compared to.
+        What is fitted, and how.
+    rng
+        Generator, for what is drawn.
     provenance
-        Version, seed and time.
+        Tells version, seed and time when all is done.
+    solved
+        Solutions that are known already, by their sizes.
     """
+    solution = solved.get(sizes) or solve(source, sizes, settings, rng)
+    references = _references(source, sizes, settings, rng, solved)
     consensus, items = solution.consensus, source.items
     shares = agreement_of_counts(source.pair_counts, consensus.labels)
     return Fit(
@@ -146,12 +147,16 @@ def fit_of(
         mistake_probability=solution.mistake_probability,
         mistake_interval=solution.mistake_interval,
         pairwise=source.pairwise,
-        provenance=provenance,
+        provenance=provenance(),
     )
 
 
 def _references(
-    source: AnswerSource, sizes: Sizes, settings: Settings, rng: np.random.Generator
+    source: AnswerSource,
+    sizes: Sizes,
+    settings: Settings,
+    rng: np.random.Generator,
+    solved: Mapping[Sizes, Solution],
 ) -> tuple[Reference, ...]:
     """Fit what tiers must be compared to: the strict consensus, and no tiers at all."""
     n_items = len(source.items)
@@ -162,13 +167,18 @@ def _references(
     settings = replace(settings, method=method, partition_method="auto", theta_method="exact")
     named_sizes = {"strict consensus": strict_sizes, "no tiers": (n_items,)}
     return tuple(
-        reference_of(name, source, compared, solve(source, compared, settings, rng))
+        _reference(
+            name,
+            source,
+            compared,
+            solved.get(compared) or solve(source, compared, settings, rng),
+        )
         for name, compared in named_sizes.items()
         if compared != sizes or name == "no tiers"
     )
 
 
-def reference_of(name: str, source: AnswerSource, sizes: Sizes, solution: Solution) -> Reference:
+def _reference(name: str, source: AnswerSource, sizes: Sizes, solution: Solution) -> Reference:
     """Return a solution as what tiers are compared to."""
     return Reference(
         name=name,

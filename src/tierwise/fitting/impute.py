@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise._util.checks import check_count
 from tierwise._util.random import RandomSource, as_generator
-from tierwise.answers.dispatch import answered_places
-from tierwise.answers.partial import orders_of_places, orders_of_preferences
-from tierwise.answers.votes import votes_of
+from tierwise._util.wording import quoted
+from tierwise.answers.likelihood import source_of
+from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
-from tierwise.distances.named import get_distance
+from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TooLargeError
 from tierwise.fitting.imputed_places import (
     DRAWS_OF_A_MODEL,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Item
     from tierwise.answers.base import Floats
-    from tierwise.data.rankings import Rankings
+    from tierwise.data.scan import RankingScan
     from tierwise.posterior.result import Posterior
 
 # Numbers that the probabilities of all distinct answers may take, three times over: 700 MB.
@@ -88,7 +89,7 @@ class Imputation:
 
 
 def impute(
-    data: Rankings | Preferences,
+    data: Rankings | RankingScan | Preferences,
     model: ClusteredMallows | Fit | Posterior,
     *,
     draws: int = 2000,
@@ -126,23 +127,24 @@ def impute(
            [0.  , 0.27, 0.73],
            [1.  , 0.  , 0.  ]])
     """
-    if draws < 2:
-        raise InputError(f"draws must be at least 2; got {draws}")
-    models = _models_of(model, data.items)
-    may_be_mistaken = isinstance(data, Preferences) and data.cycles == "keep"
-    if may_be_mistaken and models[0].mistake_probability is None:
+    known = check_data(data, "impute", Rankings, Preferences)
+    draws = check_count("draws", draws, least=2)
+    models = _models_of(model, known.items)
+    source = source_of(known, model.distance)
+    if source.votes is not None and models[0].mistake_probability is None:
         raise InputError(
             "these preferences may be mistaken, and the model does not say how often: impute with "
             "a fit or a posterior of them"
         )
-    answers = _open_answers(data)
-    n_patterns, n_items = len(answers.log_numbers), len(data.items)
+    said = source.partial_orders() if source.votes is None else source.votes
+    answers = OpenAnswers(said, source.pattern_of)
+    n_patterns, n_items = len(answers.log_numbers), len(known.items)
     if n_patterns * n_items**2 > MOST_PROBABILITIES:
         raise TooLargeError(
             f"probabilities of {n_patterns} distinct answers on {n_items} items are too many to "
             "keep: impute a subset of the answers"
         )
-    distance = get_distance(model.distance)
+    distance = source.distance
     summed = models_to_sum(answers, len(models))
     if summed:
         chosen, error = _evenly(models, summed), 0.0
@@ -151,7 +153,7 @@ def impute(
         chosen = _evenly(models, max(draws // DRAWS_OF_A_MODEL, 2))
         probabilities, error = drawn_places(answers, chosen, distance, draws, as_generator(rng))
     return Imputation(
-        data.items, bool(summed), error, len(chosen), probabilities, answers.pattern_of
+        known.items, bool(summed), error, len(chosen), probabilities, answers.pattern_of
     )
 
 
@@ -163,6 +165,10 @@ def _models_of(
         labels = model.tiers.label_array(items)
         mistakes = model.mistake_probability if isinstance(model, Fit) else None
         return [GivenModel(labels, model.theta, mistakes)]
+    if not hasattr(model, "thetas"):
+        raise InputError(
+            f"model must be a ClusteredMallows, a Fit or a Posterior; got {quoted(model)}"
+        )
     if set(model.items) != set(items):
         raise InputError("the posterior is of other items than the answers")
     order = [model.items.index(item) for item in items]
@@ -181,13 +187,3 @@ def _evenly(models: list[GivenModel], number: int) -> list[GivenModel]:
     """Choose at most so many of the models, evenly spaced."""
     chosen = np.linspace(0, len(models) - 1, min(number, len(models))).round().astype(int)
     return [models[position] for position in chosen.tolist()]
-
-
-def _open_answers(data: Rankings | Preferences) -> OpenAnswers:
-    if isinstance(data, Preferences):
-        if data.cycles == "keep":
-            votes = votes_of(data)
-            return OpenAnswers(votes, votes.pattern_of)
-        return OpenAnswers(*orders_of_preferences(data))
-    weights = data.pattern_weights.astype(np.float64)
-    return OpenAnswers(orders_of_places(answered_places(data), weights), data.pattern_of)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Places
     from tierwise.answers.base import Floats, Labels
-    from tierwise.distances.base import Distance
+    from tierwise.distances.base import Distance, Rule
     from tierwise.tiers.sizes import Sizes
 
 # Completions, times models, that are summed over: some seconds.
@@ -143,15 +143,14 @@ class _Group:
     """
 
     labels: Labels
-    sizes: Sizes
-    misplaced: int
-    placing: npt.NDArray[np.int64]
+    block_of_place: npt.NDArray[np.int32]
+    rule: Rule
     energies: Floats
 
     def weigh(self, places: Places, mistakes: npt.NDArray[np.int64]) -> Floats:
         """Sum over models the probability of each ordering among those given."""
-        blocks = np.repeat(np.arange(len(self.sizes), dtype=np.int32), self.sizes)[places]
-        units = block_units(blocks, self.labels, self.misplaced, self.placing)
+        blocks, rule = self.block_of_place[places], self.rule
+        units = block_units(blocks, self.labels, rule.misplaced, rule.tied, rule.placing)
         # Orderings at the same distance with as many mistakes are equally probable.
         n_mistakes = int(mistakes.max()) + 1
         kind = units * n_mistakes + mistakes
@@ -179,7 +178,8 @@ def _by_tiers(models: Iterable[GivenModel], distance: Distance) -> list[_Group]:
             )
             for model in same
         ]
-        groups.append(_Group(labels, sizes, rule.misplaced, rule.placing, np.array(energies)))
+        block_of_place = distance.block_of_place(sizes)
+        groups.append(_Group(labels, block_of_place, rule, np.array(energies)))
     return groups
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from math import hypot, isinf, isnan
 from typing import Any
 
+import numpy as np
+
 from tierwise._util.provenance import Provenance
 from tierwise.fitting.agreement import Agreement
 from tierwise.theta.estimate import ThetaEstimate
@@ -37,16 +39,9 @@ class Reference:
     optimal: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values, as in JSON."""
-        return {
-            "name": self.name,
-            "tiers": plain_tiers(self.tiers),
-            "theta": plain_number(self.theta),
-            "log_likelihood": self.log_likelihood,
-            "log_likelihood_error": self.log_likelihood_error,
-            "criterion": self.criterion,
-            "optimal": self.optimal,
-        }
+        """Return the fields as plain values, as in JSON; None stands for NaN and infinity."""
+        fields = {**vars(self), "tiers": plain_tiers(self.tiers)}
+        return {name: plain(value) for name, value in fields.items()}
 
 
 @dataclass(frozen=True, repr=False)
@@ -183,12 +178,13 @@ class Fit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in JSON; None stands for NaN and infinity."""
-        return {
+        fields = {
             "tiers": plain_tiers(self.tiers),
             "sizes": list(self.sizes),
             "theta": plain_number(self.theta),
             "theta_standard_error": plain_number(self.theta_estimate.standard_error),
             "theta_interval": [plain_number(end) for end in self.theta_estimate.interval],
+            "level": self.level,
             "theta_method": self.theta_estimate.method,
             "theta_converged": self.theta_estimate.converged,
             "distance": self.distance,
@@ -213,6 +209,7 @@ class Fit:
             "verdict": self.verdict(),
             "provenance": self.provenance.to_dict(),
         }
+        return {name: plain(value) for name, value in fields.items()}
 
 
 def plain_tiers(tiers: Tiers) -> list[list[str | int]]:
@@ -228,3 +225,20 @@ def plain_item(item: Hashable) -> str | int:
 def plain_number(number: float) -> float | None:
     """Return a number as JSON can hold it: None stands for NaN and infinity."""
     return None if isnan(number) or isinf(number) else number
+
+
+def plain(value: Any) -> Any:
+    """Return a value, and all that it holds, as JSON can hold it: None for NaN and infinity.
+
+    Examples
+    --------
+    >>> plain({"theta": float("inf"), "sizes": (2, 3)})
+    {'theta': None, 'sizes': [2, 3]}
+    """
+    if isinstance(value, dict):
+        return {name: plain(held) for name, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(held) for held in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    return plain_number(value) if isinstance(value, float) else value

@@ -1,24 +1,20 @@
 """What a fit is asked for (`Settings`) and what it finds (`Solution`), without names of items."""
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.checks import check_level
+from tierwise._util.checks import check_choice, check_level, check_number
 from tierwise._util.types import Item
+from tierwise.consensus.find import METHODS
 from tierwise.consensus.result import Consensus
 from tierwise.distances.base import Distance
-from tierwise.errors import InputError
 from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import DEFAULT_BUDGET, partition_function
 from tierwise.partition.choose import Method as PartitionMethod
-from tierwise.theta.estimate import (
-    ThetaEstimate,
-    ThetaMethod,
-    check_theta_method,
-)
+from tierwise.theta.estimate import ThetaEstimate, ThetaMethod
 from tierwise.tiers.ordered_partition import Tiers
 from tierwise.tiers.sizes import Sizes
 
@@ -43,10 +39,11 @@ class Settings:
     partition_budget: float = DEFAULT_BUDGET
 
     def __post_init__(self) -> None:
-        check_theta_method(self.theta_method)
+        check_choice("theta_method", self.theta_method, get_args(ThetaMethod))
         check_level(self.level)
-        if self.likelihood not in ("exact", "pseudo"):
-            raise InputError(f'likelihood must be "exact" or "pseudo"; got {self.likelihood!r}')
+        check_choice("likelihood", self.likelihood, get_args(LikelihoodKind))
+        check_choice("method", self.method, METHODS)
+        check_number("time_limit", self.time_limit, above=0.0)
 
     def partition(
         self, sizes: Sizes, distance: Distance, rng: np.random.Generator

@@ -4,6 +4,8 @@ import textwrap
 from math import isinf
 from typing import TYPE_CHECKING
 
+from tierwise._util.wording import percent
+
 if TYPE_CHECKING:
     from tierwise.fitting.result import Fit
 
@@ -79,14 +81,14 @@ def _theta_line(fit: "Fit") -> str:
     if isinf(fit.theta):
         return (
             f"infinite: {what_agrees(fit)} "
-            f"(with 95% confidence it is at least {estimate.interval[0]:.3g})"
+            f"(with {percent(fit.level)} confidence it is at least {estimate.interval[0]:.3g})"
         )
     low, high = estimate.interval
     how = "" if estimate.method == "exact" else ", Monte Carlo"
     settled = "" if estimate.converged else ", NOT CONVERGED: allow more rounds"
     return (
         f"{fit.theta:.4f}  (standard error {estimate.standard_error:.4f}, "
-        f"95% interval {low:.4f} to {high:.4f}{how}{settled})"
+        f"{percent(fit.level)} interval {low:.4f} to {high:.4f}{how}{settled})"
     )
 
 
@@ -110,7 +112,7 @@ def mistakes_in_words(fit: "Fit") -> str:
     low, high = fit.mistake_interval
     text = (
         f"{fit.mistake_probability:.1%} of the answers are mistaken "
-        f"(95% interval {low:.1%} to {high:.1%})"
+        f"({percent(fit.level)} interval {low:.1%} to {high:.1%})"
     )
     if high - low > WIDE:
         return f"{text}; these answers hardly tell mistakes from differing opinions"

@@ -27,7 +27,7 @@ from tierwise.distances.base import Distance
 from tierwise.errors import TooLargeError
 from tierwise.mixture.answers import DistinctAnswers
 from tierwise.partition.base import PartitionFunction
-from tierwise.searching.greedy import ascend
+from tierwise.searching.strategies import hill_climb
 from tierwise.tiers.sizes import Sizes, log_number_of_tiers, neighbours
 
 # Steps of the subset recursion that one update of a group's tiers may take: a hundredth of a
@@ -157,9 +157,11 @@ class GroupFitter:
                 known[sizes] = self.fit(weights, sizes, None)
             return known[sizes][1]
 
-        *_, best = ascend(
-            component.sizes, [neighbours], lambda near: max(near, key=value), score=value
-        )
+        def best_of(candidates: list[Sizes]) -> tuple[Sizes, float]:
+            best = max(candidates, key=value)
+            return best, value(best)
+
+        *_, best = hill_climb(component.sizes, [neighbours], best_of)
         ranked = sorted(neighbours(best), key=value, reverse=True)
         return known[best][0], [known[sizes][0] for sizes in ranked[:_RIVALS]]
 

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from tierwise._util.checks import check_choice, check_count
 from tierwise._util.random import RandomSource, as_generator
+from tierwise.answers.likelihood import source_of
+from tierwise.data.kinds import check_data
+from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TooLargeError
@@ -21,7 +25,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise._util.estimate import Estimate
-    from tierwise.data.preferences import Preferences
+    from tierwise.data.scan import RankingScan
     from tierwise.distances.base import Distance
     from tierwise.partition.base import DistanceDistribution, PartitionFunction
 
@@ -138,18 +142,19 @@ class ClusteredMallows:
         """
         return self.partition.distribution()
 
-    def distances(self, rankings: Rankings) -> npt.NDArray[np.float64]:
+    def distances(self, data: Rankings | RankingScan) -> npt.NDArray[np.float64]:
         """Distance of each answer from the tiers, in the order given.
 
         Parameters
         ----------
-        rankings
+        data
             Complete rankings of the items of the tiers.
         """
+        rankings = check_data(data, "distances", Rankings)
         sequences = self._sequences(rankings)
         return get_distance(self.distance).between(sequences, self.tiers.sizes)[rankings.pattern_of]
 
-    def log_prob(self, rankings: Rankings | Preferences) -> npt.NDArray[np.float64]:
+    def log_prob(self, data: Rankings | RankingScan | Preferences) -> npt.NDArray[np.float64]:
         """Log probability of each answer, in the order given.
 
         That of an incomplete answer, or of pairwise preferences, is summed over all complete
@@ -158,7 +163,7 @@ class ClusteredMallows:
 
         Parameters
         ----------
-        rankings
+        data
             Rankings of the items of the tiers, or preferences among them.
 
         Examples
@@ -169,10 +174,9 @@ class ClusteredMallows:
         >>> np.exp(model.log_prob(best)).round(3)
         array([0.787, 0.107])
         """
-        from tierwise.answers.likelihood import source_of
-
-        labels = self.tiers.label_array(rankings.items)
-        source = source_of(rankings, self.distance)
+        data = check_data(data, "log_prob", Rankings, Preferences)
+        labels = self.tiers.label_array(data.items)
+        source = source_of(data, self.distance)
         if source.votes is not None:
             raise InputError(
                 "these preferences may be mistaken, so they do not say which orderings are "
@@ -182,7 +186,7 @@ class ClusteredMallows:
         logs = likelihood.log_weights(labels, self.theta) - float(self.log_partition())
         return logs[source.pattern_of]
 
-    def log_pseudo_likelihood(self, rankings: Rankings) -> npt.NDArray[np.float64]:
+    def log_pseudo_likelihood(self, data: Rankings | RankingScan) -> npt.NDArray[np.float64]:
         """Log pseudo-likelihood of each answer, in the order given.
 
         Places are filled from the first to the last. Among the tiers with items left, the best
@@ -191,7 +195,7 @@ class ClusteredMallows:
 
         Parameters
         ----------
-        rankings
+        data
             Complete rankings of the items of the tiers.
 
         Examples
@@ -203,6 +207,7 @@ class ClusteredMallows:
         """
         from tierwise._kernels.pseudo import log_pseudo
 
+        rankings = check_data(data, "log_pseudo_likelihood", Rankings)
         sequences = self._sequences(rankings)
         values = log_pseudo(sequences, self._sizes, self._pseudo_decay(), self.theta)
         return values[rankings.pattern_of]
@@ -230,9 +235,8 @@ class ClusteredMallows:
         steps
             For "mcmc", the random transpositions of each chain.
         """
-        _check_count("n_rankings", n_rankings, least=1)
-        if method not in ("auto", "exact", "mcmc"):
-            raise InputError(f"there is no method {method!r}: use auto, exact or mcmc")
+        n_rankings = check_count("n_rankings", n_rankings)
+        check_choice("method", method, ("auto", "exact", "mcmc"))
         generator = as_generator(rng)
         return self._deal(self._draw(n_rankings, generator, method, steps), generator)
 
@@ -248,7 +252,7 @@ class ClusteredMallows:
         """
         from tierwise._kernels.pseudo import draw_pseudo
 
-        _check_count("n_rankings", n_rankings, least=1)
+        n_rankings = check_count("n_rankings", n_rankings)
         generator = as_generator(rng)
         sequences = draw_pseudo(self._sizes, self._pseudo_decay(), n_rankings, generator)
         return self._deal(sequences, generator)
@@ -280,14 +284,15 @@ class ClusteredMallows:
                [0.107, 0.893],
                [0.107, 0.893]])
         """
-        if method not in ("auto", "exact", "monte-carlo"):
-            raise InputError(f"there is no method {method!r}: use auto, exact or monte-carlo")
+        check_choice("method", method, ("auto", "exact", "monte-carlo"))
         if method == "exact" or (method == "auto" and self.partition.exact):
             table = self._exact_partition("monte-carlo").expected_table(self.theta)
-            return from_expected_table(table, self.tiers.sizes)
-        _check_count("draws", draws, least=2)
+            blocks = get_distance(self.distance).blocks(self.tiers.sizes)
+            return from_expected_table(table, blocks)
+        draws = check_count("draws", draws, least=2)
         sequences = self._draw(draws, as_generator(rng), "auto", None)
-        return from_sequences(sequences, self.tiers.sizes)
+        blocks = get_distance(self.distance).blocks(self.tiers.sizes)
+        return from_sequences(sequences, blocks, len(self.tiers.sizes))
 
     def _exact_partition(self, alternative: str) -> ExactPartition:
         """Return the partition function if it is exact, else name another method."""
@@ -314,13 +319,15 @@ class ClusteredMallows:
         sizes = self._sizes
         n_items = int(sizes.sum())
         steps = _STEPS_PER_SQUARE * n_items * n_items if steps is None else steps
-        _check_count("steps", steps, least=1)
-        rule = get_distance(self.distance).rule(self.tiers.sizes)
+        steps = check_count("steps", steps)
+        distance = get_distance(self.distance)
+        rule, blocks = distance.rule(self.tiers.sizes), distance.blocks(self.tiers.sizes)
         # Chains start at the tiers themselves, at a distance of 0.
         sequences = np.tile(np.repeat(np.arange(len(sizes)), sizes), (n_rows, 1))
         units = np.zeros(n_rows, dtype=np.int64)
         theta = self.theta * rule.unit
-        walk(sequences, sizes, theta, rule.misplaced, rule.placing, steps, units, rng)
+        block_sizes = np.array(blocks, dtype=np.int64)
+        walk(sequences, block_sizes, theta, rule.misplaced, rule.placing, steps, units, rng)
         return sequences
 
     def _pseudo_decay(self) -> npt.NDArray[np.float64]:
@@ -348,9 +355,3 @@ class ClusteredMallows:
     def __repr__(self) -> str:
         name = get_distance(self.distance).name
         return f"ClusteredMallows({self.tiers}, theta={self.theta!r}, distance={name!r})"
-
-
-def _check_count(name: str, count: int, *, least: int) -> None:
-    """Raise if a number of things is not whole or too small."""
-    if not isinstance(count, (int, np.integer)) or count < least:
-        raise InputError(f"{name} must be a whole number, at least {least}; got {count!r}")

@@ -51,24 +51,26 @@ class RankTierProbabilities:
         return self.method == "exact"
 
 
-def from_expected_table(table: npt.NDArray[np.float64], sizes: Sizes) -> RankTierProbabilities:
+def from_expected_table(table: npt.NDArray[np.float64], blocks: Sizes) -> RankTierProbabilities:
     """Exact probabilities from the expected number of items of each tier in each block."""
-    probabilities = np.repeat(table / np.array(sizes)[:, None], sizes, axis=0)
+    probabilities = np.repeat(table / np.array(blocks)[:, None], blocks, axis=0)
     return RankTierProbabilities(probabilities, np.zeros_like(probabilities), "exact")
 
 
-def from_sequences(sequences: npt.NDArray[np.int64], sizes: Sizes) -> RankTierProbabilities:
+def from_sequences(
+    sequences: npt.NDArray[np.int64], blocks: Sizes, n_tiers: int
+) -> RankTierProbabilities:
     """Estimated probabilities from the tiers, place by place, of sampled orderings."""
-    block_sizes = np.array(sizes, dtype=np.int64)
+    block_sizes = np.array(blocks, dtype=np.int64)
     starts = np.cumsum(block_sizes) - block_sizes
     means, errors = [], []
-    for tier in range(len(sizes)):
+    for tier in range(n_tiers):
         # Places of a block are alike: their average is a better estimate than each alone.
         shares = np.add.reduceat(sequences == tier, starts, axis=1, dtype=np.int64) / block_sizes
         means.append(shares.mean(axis=0))
         errors.append(shares.std(axis=0, ddof=1) / len(sequences) ** 0.5)
     return RankTierProbabilities(
-        np.repeat(np.transpose(means), sizes, axis=0),
-        np.repeat(np.transpose(errors), sizes, axis=0),
+        np.repeat(np.transpose(means), blocks, axis=0),
+        np.repeat(np.transpose(errors), blocks, axis=0),
         "monte-carlo",
     )

@@ -77,7 +77,7 @@ class Orderings:
         self._sizes_array = np.array(sizes, dtype=np.int64)
         self._rule = distance.rule(sizes).in_largest_units()
         self._units = sequence_units(
-            sequences, self._sizes_array, self._rule.misplaced, self._rule.placing
+            sequences, self._sizes_array, self._rule.misplaced, self._rule.tied, self._rule.placing
         )
 
     @property

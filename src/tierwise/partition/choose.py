@@ -2,6 +2,7 @@
 
 ======================  =================================================================
 ``"closed"``            strict consensus, Kendall: any number of items
+``"lines"``             inversions: any sizes, any number of items
 ``"rook"``              Hamming: any sizes, thousands of items
 ``"recursion"``         any distance; work grows with ``(n_1 + 1) ... (n_L + 1)``
 ``"anchored"``          Kendall, any sizes; an estimate with its standard error, a good one for
@@ -13,20 +14,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError
-from tierwise.partition import anchored, closed, importance, path, recursion, rook
-from tierwise.partition.base import DistanceDistribution, Moments, PartitionFunction
+from tierwise.partition import anchored, closed, importance, lines, path, recursion, rook
+from tierwise.partition.base import (
+    DistanceDistribution,
+    ExactPartition,
+    Moments,
+    PartitionFunction,
+)
 from tierwise.tiers.sizes import check_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from tierwise._util.estimate import Estimate
     from tierwise._util.random import RandomSource
     from tierwise.distances.base import Distance
+    from tierwise.tiers.sizes import Sizes
 
 __all__ = [
     "DEFAULT_BUDGET",
@@ -38,7 +45,32 @@ __all__ = [
     "partition_function",
 ]
 
-Method: TypeAlias = Literal["auto", "closed", "rook", "recursion", "anchored", "path", "importance"]
+Method: TypeAlias = Literal[
+    "auto", "closed", "lines", "rook", "recursion", "anchored", "path", "importance"
+]
+
+_EXACT: dict[str, type[ExactPartition]] = {
+    "closed": closed.ClosedPartition,
+    "lines": lines.LinesPartition,
+    "rook": rook.RookPartition,
+    "recursion": recursion.RecursionPartition,
+}
+
+
+class _Scope(NamedTuple):
+    """What a method that is not for everything is for."""
+
+    applies: Callable[[Sizes, Distance], bool]
+    scope: str
+
+
+_SPECIAL = {
+    "closed": _Scope(closed.applies, "the kendall distance and tiers of one item each"),
+    "lines": _Scope(lines.applies, "the inversions distance"),
+    "rook": _Scope(rook.applies, "the hamming distance"),
+    "recursion": _Scope(recursion.applies, "distances that compare blocks of the tiers' sizes"),
+    "anchored": _Scope(anchored.applies, "the kendall distance"),
+}
 
 # Steps of the recursion for one theta: about a second, and some hundred megabytes.
 DEFAULT_BUDGET = 2e8
@@ -91,40 +123,39 @@ def partition_function(
         )
     if draws is not None and draws < 2:
         raise InputError(f"draws must be at least 2; got {draws}")
+    rule = chosen.rule(checked)
+    if rule.tied != rule.misplaced and not lines.applies(checked, chosen):
+        raise InputError(
+            f"the distance {chosen.name} charges {rule.tied} for tied pairs and {rule.misplaced} "
+            "for reversed ones: pairs tied in the tiers cost as much as reversed ones, or nothing "
+            "where every place is a block of its own"
+        )
     if method == "auto":
         method = choose_method(checked, chosen, budget)
-    if method == "closed":
-        if not closed.applies(checked, chosen):
+    if method in _SPECIAL:
+        special = _SPECIAL[method]
+        if not special.applies(checked, chosen):
             raise InputError(
-                'method "closed" is for the kendall distance and tiers of one item each; '
-                f'got {chosen.name} and sizes {checked}: use method="auto"'
+                f'method "{method}" is for {special.scope}; got {chosen.name} and sizes {checked}: '
+                'use method="auto"'
             )
-        return closed.ClosedPartition(checked, chosen)
-    if method == "rook":
-        if not rook.applies(checked, chosen):
-            raise InputError(
-                f'method "rook" is for the hamming distance, not {chosen.name}: use method="auto"'
-            )
-        return rook.RookPartition(checked, chosen)
     if method == "recursion":
         recursion.refuse_too_many(checked, budget)
-        return recursion.RecursionPartition(checked, chosen)
     if method == "anchored":
-        if not anchored.applies(checked, chosen):
-            raise InputError(
-                f'method "anchored" is for the kendall distance, not {chosen.name}: use '
-                'method="auto"'
-            )
         return anchored.AnchoredPartition(checked, chosen, batch=draws, rng=rng)
     if method == "path":
         return path.PathPartition(checked, chosen, sweeps=draws, rng=rng)
-    return importance.ImportancePartition(checked, chosen, draws=draws, rng=rng)
+    if method == "importance":
+        return importance.ImportancePartition(checked, chosen, draws=draws, rng=rng)
+    return _EXACT[method](checked, chosen)
 
 
 def choose_method(sizes: tuple[int, ...], distance: Distance, budget: float) -> Method:
     """Return the method that "auto" stands for, from the sizes alone."""
     if closed.applies(sizes, distance):
         return "closed"
+    if lines.applies(sizes, distance):
+        return "lines"
     if rook.applies(sizes, distance):
         return "rook"
     if recursion.is_affordable(sizes, budget):

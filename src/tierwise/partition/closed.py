@@ -151,7 +151,7 @@ def strict_draws(n_items: int, theta: float, n_rows: int, seed: int) -> StrictDr
     sequences = strict.draw_sequences(theta, n_rows, np.random.default_rng(seed))
     sizes = np.ones(n_items, dtype=np.int64)
     rule = strict.rule
-    units = sequence_units(sequences, sizes, rule.misplaced, rule.placing)
+    units = sequence_units(sequences, sizes, rule.misplaced, rule.tied, rule.placing)
     distances = units.astype(np.float64) * float(rule.unit)
     log_partition = float(strict.log_value(theta))
     # Many of them are kept, so they are kept small.

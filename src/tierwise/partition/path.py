@@ -68,7 +68,10 @@ class PathPartition(PartitionFunction):
         sizes = np.array(self.sizes, dtype=np.int64)
         labels = np.repeat(np.arange(len(sizes)), sizes)
         sequences = self._rng.permuted(np.tile(labels, (N_CHAINS, 1)), axis=1)
-        return sequences, sequence_units(sequences, sizes, self.rule.misplaced, self.rule.placing)
+        blocks = np.array(self.distance.blocks(self.sizes), dtype=np.int64)
+        rule = self.rule
+        units = sequence_units(sequences, blocks, rule.misplaced, rule.tied, rule.placing)
+        return sequences, units
 
     def _climb(self) -> None:
         """Add a rung: theta is per unit here."""
@@ -80,11 +83,11 @@ class PathPartition(PartitionFunction):
             spread = float(np.sqrt(self._variances[-1].mean()))
             theta = self._rungs[-1] + 1.0 / (1.0 + 2.0 * spread)
         sequences, units = self._chains
-        sizes = np.array(self.sizes, dtype=np.int64)
+        blocks = np.array(self.distance.blocks(self.sizes), dtype=np.int64)
         for length in (round(SETTLING * self._steps), self._steps):
             sums = walk(
                 sequences,
-                sizes,
+                blocks,
                 theta,
                 self.rule.misplaced,
                 self.rule.placing,

@@ -196,7 +196,8 @@ class CompletedCosts:
             return self._drawn.costs()
         if self._counts is None:
             return self._drawn.resized(sizes).costs()
-        return self._distance.costs(self._counts.blocks(sizes))
+        blocks = self._distance.blocks(sizes)
+        return self._distance.costs(self._counts.blocks(blocks), sizes)
 
     @cached_property
     def _counts(self) -> Counts | None:

@@ -210,12 +210,13 @@ def _total_by_walking(
 ) -> float:
     from tierwise._kernels.metropolis import walk
 
-    rule = sized.partition.distance.rule(sized.sizes)
+    distance = sized.partition.distance
+    rule = distance.rule(sized.sizes)
     sequences = np.tile(sized.problem.sorted_labels, (n_rankings, 1))
     units = np.zeros(n_rankings, dtype=np.int64)
     walk(
         sequences,
-        sized.sizes_array,
+        np.array(distance.blocks(sized.sizes), dtype=np.int64),
         theta * rule.unit,
         rule.misplaced,
         rule.placing,

@@ -63,6 +63,7 @@ class Evaluation:
     log_likelihood_error: float = 0.0
     log_evidence: float = nan
     log_evidence_error: float = 0.0
+    solution: Solution | None = None
 
     @property
     def criterion(self) -> float:
@@ -99,6 +100,7 @@ def evaluate_sizes(setting: Setting, sizes: Sizes, depth: Depth) -> Evaluation:
         log_likelihood_error=solution.log_likelihood_error,
         log_evidence=float(evidence),
         log_evidence_error=evidence.standard_error,
+        solution=solution,
     )
 
 

@@ -1,6 +1,7 @@
 """What every way to search works with: candidates, their scores, and the path taken."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,6 +9,9 @@ from tierwise.searching.criteria import Judge
 from tierwise.searching.evaluate import Evaluator
 from tierwise.searching.size_space import Moves, SizeSpace
 from tierwise.tiers.sizes import Sizes
+
+if TYPE_CHECKING:
+    from tierwise.searching.strategies import Greedy
 
 
 class Exploration:
@@ -21,10 +25,8 @@ class Exploration:
         Computes and remembers their values.
     judge
         Says which value is better.
-    moves
-        What neighbours are.
-    sample_neighbours
-        How many neighbours, drawn at random, are tried; None is all.
+    greedy
+        What neighbours are, and how many of them are tried.
     rng
         For that draw, and for searches that draw themselves.
     """
@@ -34,8 +36,7 @@ class Exploration:
         space: SizeSpace,
         evaluator: Evaluator,
         judge: Judge,
-        moves: Moves,
-        sample_neighbours: int | None,
+        greedy: "Greedy",
         rng: np.random.Generator,
     ) -> None:
         self.space = space
@@ -43,8 +44,8 @@ class Exploration:
         self.judge = judge
         self.rng = rng
         self.path: list[Sizes] = []
-        self._moves = moves
-        self._sample_neighbours = sample_neighbours
+        self._moves: Moves = greedy.moves
+        self._sample_neighbours = greedy.sample_neighbours
 
     def evaluate(self, candidates: Iterable[Sizes], description: str) -> None:
         """Evaluate size vectors as far as their comparison needs it."""

@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.checks import check_number
 from tierwise._util.types import Item
 from tierwise.data.counts import Counts, pair_counts
+from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
+from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError
 from tierwise.fitting.result import plain_item
 from tierwise.tiers.sizes import Sizes
@@ -104,7 +107,7 @@ class Merging:
 
 
 def merge_even_pairs(
-    data: Rankings | Counts | Preferences, tolerance: float | None = None
+    data: Rankings | RankingScan | Counts | Preferences, tolerance: float | None = None
 ) -> Merging:
     """Merge the two items, or groups, that are closest to even, as long as there are any.
 
@@ -125,12 +128,13 @@ def merge_even_pairs(
     >>> [(step.first, step.second, round(step.share, 3)) for step in merging.steps]
     [(('order',), ('prices',), 0.468), (('say',), ('speech',), 0.561)]
     """
+    known = check_data(data, "merge_even_pairs", Rankings, Counts, Preferences)
     if tolerance is None:
-        tolerance = min(sqrt(0.5 / data.n_rankings), 0.5)
-    if not 0 <= tolerance <= 0.5:
+        tolerance = min(sqrt(0.5 / known.n_rankings), 0.5)
+    if not 0 <= check_number("tolerance", tolerance) <= 0.5:
         raise InputError(f"tolerance must lie between 0 and 0.5; got {tolerance:g}")
-    groups: list[Group] = [(item,) for item in data.items]
-    above = wins = pair_counts(data).astype(np.float64)
+    groups: list[Group] = [(item,) for item in known.items]
+    above = wins = pair_counts(known).astype(np.float64)
     steps: list[MergingStep] = []
     while True:
         proportions = _proportions(above)
@@ -143,7 +147,7 @@ def merge_even_pairs(
                 groups[second],
                 float(proportions[first, second]),
                 tuple(groups),
-                data.items,
+                known.items,
                 wins,
             )
         )

@@ -3,13 +3,16 @@
 import warnings
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
 
 from tierwise._util.progress import Progress
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.random import RandomSource, as_generator, spawn_seeds
 from tierwise.answers.likelihood import AnswerSource, source_of
 from tierwise.data.counts import Counts
+from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
@@ -17,24 +20,22 @@ from tierwise.distances.base import Distance
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TierwiseWarning
 from tierwise.evidence.exact import refuse_too_many_tiers
-from tierwise.fitting.fit import fit
+from tierwise.fitting.fit import fit_source
+from tierwise.fitting.solution import Settings as FitSettings
+from tierwise.fitting.solution import Solution
 from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
 from tierwise.searching.costs import Depth, consensus_method, seconds_of, seconds_of_answers
 from tierwise.searching.criteria import Criterion, Judge
 from tierwise.searching.evaluate import Evaluator, Setting
-from tierwise.searching.exhaustive import search_all
 from tierwise.searching.exploration import Exploration
-from tierwise.searching.genetic import evolve
-from tierwise.searching.greedy import climb
 from tierwise.searching.leaderboard import doubtful_sizes, rank
 from tierwise.searching.merging import Merging, merge_even_pairs
 from tierwise.searching.result import Search
-from tierwise.searching.size_space import Moves, SizeSpace, check_moves, make_space
-from tierwise.searching.tabu import wander
+from tierwise.searching.size_space import SizeSpace, make_space
+from tierwise.searching.strategies import Greedy, Strategy, explore, name_of, strategy_of
 from tierwise.tiers.sizes import Sizes, check_sizes
 
 SearchMethod: TypeAlias = Literal["auto", "exhaustive", "greedy", "tabu", "genetic"]
-Start: TypeAlias = Literal["merging", "merging-by-size"]
 
 # "auto" compares all sizes if that takes, on one core, about half a minute at most.
 _MOST_SECONDS = 30.0
@@ -48,14 +49,10 @@ def search(
     distance: str | Distance = "kendall",
     *,
     criterion: Criterion = "likelihood",
-    method: SearchMethod = "auto",
-    moves: Moves = "split-merge-shift",
-    start: str | Iterable[int] = "merging",
-    tolerance: float | None = None,
+    method: SearchMethod | Strategy = "auto",
     n_tiers: int | None = None,
     top: Iterable[int] | None = None,
     bottom: Iterable[int] | None = None,
-    sample_neighbours: int | None = None,
     shortlist: float = 0.25,
     prior_theta: ThetaPrior | Callable[[Any], Any] = _DEFAULT_PRIOR,
     prior_sizes: SizesPrior = "uniform",
@@ -84,23 +81,12 @@ def search(
     method
         "exhaustive" compares all ``2 ** (n - 1)`` sizes. "greedy" moves to the best neighbour as
         long as that is better; "tabu" goes on for a while when it is not; "genetic" crosses and
-        mutates. "auto" is exhaustive where that takes seconds (to about 13 items), else greedy.
-    moves
-        What neighbours are: "adjacent" is the paper's shift of one item to the next tier;
-        "split-merge-shift" can also cut a tier in two or join two, and a greedy search that is
-        stuck then also tries to join more tiers at once, or to take one apart.
-    start
-        Where searches other than the exhaustive begin: sizes; or "merging", the paper's merging of
-        items that are ranked above each other about equally often, in order of preference;
-        "merging-by-size" takes the smallest group first, as the paper does.
-    tolerance
-        How far from even pairs are merged; see `merge_even_pairs`.
+        mutates. `Greedy`, `Tabu` and `Genetic` are these with choices of their own, such as where
+        to start. "auto" is exhaustive where that takes seconds (to about 13 items), else greedy.
     n_tiers
         Consider this number of tiers only.
     top, bottom
         Sizes that the first or last tiers must have, such as ``top=(1, 1, 1)``.
-    sample_neighbours
-        How many neighbours, drawn at random, to try a move; None tries all.
     shortlist
         For "both": the share of sizes that D passes on to I, of those with equally many tiers.
     prior_theta
@@ -138,20 +124,20 @@ def search(
     1.0
     """
     watch = Stopwatch()
+    known = check_data(data, "search", Rankings, Counts, Preferences)
     measure = get_distance(distance)
-    space = make_space(len(data.items), n_tiers, top, bottom)
+    space = make_space(len(known.items), n_tiers, top, bottom)
     judge = Judge(criterion, prior_sizes, shortlist)
-    _check_choices(method, moves, sample_neighbours)
-    if isinstance(data, RankingScan):
-        data = data.condensed()
-    merging = merge_even_pairs(data, tolerance)
-    beginning = _beginning(space, start, merging)
+    strategy = strategy_of(method)
+    asked = Greedy() if isinstance(strategy, str) else strategy
+    merging = merge_even_pairs(known, asked.tolerance)
+    beginning = _beginning(space, asked.start, merging)
     if criterion == "evidence":
         log_prior_of_sizes(prior_sizes, beginning)  # refuses what is no prior
         refuse_too_many_tiers(_sizes_of_most_work(space.n_items))
-    source = source_of(data, measure)
-    if method == "auto":
-        method = _choose_method(space, judge.depth, source)
+    source = source_of(known, measure)
+    if strategy == "auto":
+        strategy = _choose(space, judge.depth, source)
     setting = Setting(
         source=source.counted(),
         prior_theta=as_theta_prior(prior_theta),
@@ -161,29 +147,18 @@ def search(
         space,
         Evaluator(setting, workers, progress),
         judge,
-        moves,
-        sample_neighbours,
+        asked if isinstance(asked, Greedy) else Greedy(),
         as_generator(setting.entropy),
     )
     _evaluate_references(exploration)
     interrupted = False
     try:
-        _explore(exploration, method, beginning)
+        explore(exploration, strategy, beginning)
     except KeyboardInterrupt:
         if exploration.n_compared == 0:
             raise
         interrupted = True
-    return _conclude(exploration, method, merging, watch, rng, interrupted=interrupted)
-
-
-def _check_choices(method: str, moves: str, sample_neighbours: int | None) -> None:
-    """Refuse unknown methods and moves before anything is computed."""
-    check_moves(moves)
-    if method not in get_args(SearchMethod):
-        known = ", ".join(f'"{name}"' for name in get_args(SearchMethod))
-        raise InputError(f"method must be one of {known}; got {method!r}")
-    if sample_neighbours is not None and sample_neighbours < 1:
-        raise InputError(f"sample_neighbours must be at least 1; got {sample_neighbours}")
+    return _conclude(exploration, name_of(strategy), merging, watch, rng, interrupted=interrupted)
 
 
 def _sizes_of_most_work(n_items: int) -> Sizes:
@@ -201,26 +176,23 @@ def _beginning(space: SizeSpace, start: str | Iterable[int], merging: Merging) -
                 f"start {given} does not have the number of tiers, top or bottom asked for"
             )
         return given
-    if start not in get_args(Start):
-        known = " or ".join(f'"{name}"' for name in get_args(Start))
-        raise InputError(f"start must be sizes, {known}; got {start!r}")
     return space.nearest(merging.sizes if start == "merging" else merging.sizes_by_size)
 
 
-def _choose_method(space: SizeSpace, depth: Depth, source: AnswerSource) -> SearchMethod:
+def _choose(space: SizeSpace, depth: Depth, source: AnswerSource) -> Greedy | Literal["exhaustive"]:
     """Compare all sizes if that is a matter of seconds."""
     if space.n_sizes > _MOST_SIZES:
-        return "greedy"
+        return Greedy()
     if source.n_open > 0:
         some = list(islice(space, 0, None, max(space.n_sizes // _SIZES_TO_JUDGE_BY, 1)))
         some_seconds = sum(seconds_of_answers(source, sizes, depth) for sizes in some)
         seconds = some_seconds * space.n_sizes / len(some)
-        return "greedy" if seconds > _MOST_SECONDS else "exhaustive"
+        return Greedy() if seconds > _MOST_SECONDS else "exhaustive"
     seconds = 0.0
     for sizes in space:
         seconds += seconds_of(sizes, source.distance, depth)
         if seconds > _MOST_SECONDS:
-            return "greedy"
+            return Greedy()
     return "exhaustive"
 
 
@@ -236,21 +208,9 @@ def _evaluate_references(exploration: Exploration) -> None:
             continue
 
 
-def _explore(exploration: Exploration, method: SearchMethod, start: Sizes) -> None:
-    """Search by a method until it ends."""
-    if method == "exhaustive":
-        search_all(exploration)
-    elif method == "greedy":
-        climb(exploration, start)
-    elif method == "tabu":
-        wander(exploration, start)
-    else:
-        evolve(exploration, start)
-
-
 def _conclude(
     exploration: Exploration,
-    method: SearchMethod,
+    method: str,
     merging: Merging,
     watch: Stopwatch,
     rng: RandomSource,
@@ -278,12 +238,13 @@ def _conclude(
             TierwiseWarning,
             stacklevel=3,
         )
-    fitted = fit(
-        setting.source.data,
+    fitted = fit_source(
+        setting.source,
         best,
-        setting.source.distance,
-        method=consensus_method(best, setting.source.distance),
-        rng=setting.seed(best),
+        FitSettings(method=consensus_method(best, setting.source.distance)),
+        np.random.default_rng(setting.seed(best)),
+        lambda: watch.provenance(rng),
+        solved=_final_solutions(exploration, best),
     )
     return Search(
         best=fitted,
@@ -297,3 +258,19 @@ def _conclude(
         interrupted=interrupted,
         provenance=watch.provenance(rng),
     )
+
+
+def _final_solutions(exploration: Exploration, best: Sizes) -> dict[Sizes, Solution]:
+    """Return solutions that a fit of these sizes would not improve: they are not found twice.
+
+    Those with estimated likelihoods are, because a fit may take longer than a search; so are
+    references whose tiers are not proved to be best, where a proof is possible.
+    """
+    source = exploration.evaluator.setting.source
+    return {
+        sizes: evaluation.solution
+        for sizes, evaluation in exploration.evaluator.known.items()
+        if evaluation.solution is not None
+        and evaluation.log_likelihood_error == 0.0
+        and (sizes == best or evaluation.optimal or not source.is_known(sizes))
+    }

@@ -1,0 +1,360 @@
+"""Local search over ordered partitions: items move, tiers join, split and change places.
+
+Every move that makes the tiers better is taken, until none does: an item to any tier or to a new
+one of its own, two items of neighbouring tiers exchanged, neighbouring tiers joined or exchanged,
+and a tier cut in two along the order in which its own members are preferred to each other.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from tierwise._kernels.compiling import compiled
+from tierwise._kernels.inversions_lines import LineObjective
+from tierwise._kernels.inversions_partition import (
+    Partition,
+    line_at,
+    line_of_net,
+    put_in,
+    settle,
+    take_out,
+    tier_value,
+    value_of,
+    value_places,
+)
+
+_Floats = npt.NDArray[np.float64]
+_Integers = npt.NDArray[np.int64]
+
+
+@compiled
+def move_items(
+    objective: LineObjective, state: Partition, sequence: _Integers, tolerance: float
+) -> int:
+    """Move each item in turn to where it is best; returns how many moved."""
+    n_items = sequence.shape[0]
+    joined, alone = np.zeros(n_items + 1), np.zeros(n_items + 1)
+    n_moved = 0
+    for item in sequence:
+        position, was_alone = take_out(state, item)
+        value_places(objective, state, item, joined, alone)
+        current = alone[position] if was_alone else joined[position]
+        choice = 2 * position + (0 if was_alone else 1)
+        best = current + tolerance
+        for place in range(state.n_tiers[0] + 1):
+            if alone[place] > best:
+                best, choice = alone[place], 2 * place
+            if place < state.n_tiers[0] and joined[place] > best:
+                best, choice = joined[place], 2 * place + 1
+        if best > current + tolerance:
+            n_moved += 1
+        settle(state, item, choice)
+    return n_moved
+
+
+@compiled
+def members_of(state: Partition, slot: int, members: _Integers) -> int:
+    """List the items of a tier; returns their number."""
+    count = 0
+    for item in range(state.slot_of.shape[0]):
+        if state.slot_of[item] == slot:
+            members[count] = item
+            count += 1
+    return count
+
+
+@compiled
+def n_worse_than(state: Partition, position: int) -> int:
+    """Number of items in tiers that are worse than the one at a position."""
+    number = 0
+    for worse in range(position + 1, state.n_tiers[0]):
+        number += state.sizes[state.order[worse]]
+    return number
+
+
+@compiled
+def inversions_between(state: Partition, better: int, worse: int) -> float:
+    """Inversions between two tiers, given by their slots, if the first is the better one."""
+    total = 0.0
+    for item in range(state.slot_of.shape[0]):
+        if state.slot_of[item] == better:
+            total += state.into[worse, item]
+    return total
+
+
+@compiled
+def meets_of_neighbours(state: Partition) -> tuple[_Floats, _Floats]:
+    """Tied blocks that meet two neighbouring tiers, and a tier with all but its next worse one."""
+    blocks, tally = state.blocks, state.tally
+    n_tiers = state.n_tiers[0]
+    width = state.net.shape[0]
+    joint = np.zeros((n_tiers, width))
+    skipping = np.zeros((n_tiers, width))
+    for block in range(blocks.weights.shape[0]):
+        tally[: n_tiers + 1] = 0
+        for place in range(blocks.offsets[block], blocks.offsets[block + 1]):
+            tally[state.position_of[state.slot_of[blocks.members[place]]]] += 1
+        below = 0
+        for position in range(n_tiers - 2, -1, -1):
+            joint[position, tally[position] + tally[position + 1]] += blocks.weights[block]
+            skipping[position, tally[position] + below] += blocks.weights[block]
+            below += tally[position + 1]
+    return joint, skipping
+
+
+@compiled
+def join_tiers(state: Partition, position: int) -> None:
+    """Join the tier at a position with the next."""
+    first, second = state.order[position], state.order[position + 1]
+    source, target = (
+        (first, second) if state.sizes[first] < state.sizes[second] else (second, first)
+    )
+    members = np.zeros(state.slot_of.shape[0], np.int64)
+    for place in range(members_of(state, source, members)):
+        take_out(state, members[place])
+        put_in(state, members[place], state.position_of[target], False)
+
+
+@compiled
+def exchange_tiers(state: Partition, position: int, skipping: _Floats) -> None:
+    """Let the tier at a position and the next change places."""
+    first, second = state.order[position], state.order[position + 1]
+    state.totals[first] -= inversions_between(state, first, second)
+    state.totals[second] += inversions_between(state, second, first)
+    state.order[position], state.order[position + 1] = second, first
+    state.position_of[first], state.position_of[second] = position + 1, position
+    if state.blocks.weights.shape[0] > 0:
+        state.tail_meets[position + 1] = skipping
+
+
+@compiled
+def try_neighbours(objective: LineObjective, state: Partition, tolerance: float) -> bool:
+    """Join or exchange two neighbouring tiers if that is better."""
+    joint, skipping = meets_of_neighbours(state)
+    has_blocks = state.blocks.weights.shape[0] > 0
+    best, chosen, joins = tolerance, -1, False
+    for position in range(state.n_tiers[0] - 1):
+        first, second = state.order[position], state.order[position + 1]
+        n_first, n_second = state.sizes[first], state.sizes[second]
+        n_worse = n_worse_than(state, position + 1)
+        now = line_at(objective, state, position) + line_at(objective, state, position + 1)
+        forward = inversions_between(state, first, second)
+        backward = inversions_between(state, second, first)
+        meets_first, meets_second = state.tier_meets[0], state.tier_meets[0]
+        if has_blocks:
+            meets_first, meets_second = state.tier_meets[first], state.tier_meets[second]
+            tail, beyond = state.tail_meets[position], state.tail_meets[position + 2]
+            state.net[:] = tail - joint[position] - beyond
+        both = state.totals[first] - forward + state.totals[second]
+        value = line_of_net(objective, state, n_first + n_second, n_worse, both)
+        value += tier_value(objective, n_first + n_second, joint[position])
+        if value - now > best:
+            best, chosen, joins = value - now, position, True
+        if has_blocks:
+            state.net[:] = tail - meets_second - skipping[position]
+        value = line_of_net(
+            objective, state, n_second, n_first + n_worse, state.totals[second] + backward
+        )
+        if has_blocks:
+            state.net[:] = skipping[position] - meets_first - beyond
+        value += line_of_net(objective, state, n_first, n_worse, state.totals[first] - forward)
+        value += tier_value(objective, n_first, meets_first)
+        value += tier_value(objective, n_second, meets_second)
+        if value - now > best:
+            best, chosen, joins = value - now, position, False
+    if chosen < 0:
+        return False
+    if joins:
+        join_tiers(state, chosen)
+    else:
+        exchange_tiers(state, chosen, skipping[chosen])
+    return True
+
+
+@compiled
+def split_tier(state: Partition, position: int, members: _Integers, n_upper: int) -> None:
+    """Make the first of a tier's members a better tier of their own."""
+    for place in range(n_upper):
+        take_out(state, members[place])
+        put_in(state, members[place], position, place == 0)
+
+
+@compiled
+def try_splits(objective: LineObjective, state: Partition, tolerance: float) -> bool:
+    """Cut tiers in two where that is better; returns whether one was."""
+    n_items = state.slot_of.shape[0]
+    members = np.zeros(n_items, np.int64)
+    found = False
+    position = 0
+    while position < state.n_tiers[0]:
+        slot = state.order[position]
+        if state.sizes[slot] > 1:
+            count = members_of(state, slot, members)
+            leads = np.zeros(count)
+            for place in range(count):
+                item = members[place]
+                leads[place] = state.into[slot, item] - state.out_of[slot, item]
+            ordered = members[:count][np.argsort(leads, kind="mergesort")]
+            n_upper = _best_cut(objective, state, position, ordered, tolerance)
+            if n_upper > 0:
+                split_tier(state, position, ordered, n_upper)
+                found = True
+                # The better part may be cut again.
+                continue
+        position += 1
+    return found
+
+
+@compiled
+def _best_cut(
+    objective: LineObjective,
+    state: Partition,
+    position: int,
+    ordered: _Integers,
+    tolerance: float,
+) -> int:
+    """How many of a tier's members, best first, should be a better tier; 0 if none."""
+    slot = state.order[position]
+    size = ordered.shape[0]
+    blocks = state.blocks
+    has_blocks = blocks.weights.shape[0] > 0
+    n_worse = n_worse_than(state, position)
+    width = state.net.shape[0]
+    upper_meets, lower_meets, middle_meets = np.zeros(width), np.zeros(width), np.zeros(width)
+    counts = np.zeros((3, blocks.weights.shape[0]), np.int64)
+    if has_blocks:
+        lower_meets[:] = state.tier_meets[slot]
+        middle_meets[:] = state.tail_meets[position]
+        for block in range(blocks.weights.shape[0]):
+            for place in range(blocks.offsets[block], blocks.offsets[block + 1]):
+                there = state.position_of[state.slot_of[blocks.members[place]]]
+                if there == position:
+                    counts[1, block] += 1
+                if there >= position:
+                    counts[2, block] += 1
+    now = line_at(objective, state, position)
+    total = state.totals[slot]
+    between, upper_total = 0.0, 0.0
+    best, n_upper = tolerance, 0
+    for cut in range(1, size):
+        item = ordered[cut - 1]
+        for place in range(cut - 1):
+            between -= state.above[item, ordered[place]]
+        for place in range(cut, size):
+            between += state.above[ordered[place], item]
+        for worse in range(position + 1, state.n_tiers[0]):
+            upper_total += state.into[state.order[worse], item]
+        if has_blocks:
+            for entry in range(blocks.item_offsets[item], blocks.item_offsets[item + 1]):
+                block = blocks.item_blocks[entry]
+                weight = blocks.weights[block]
+                upper_meets[counts[0, block]] -= weight
+                lower_meets[counts[1, block]] -= weight
+                middle_meets[counts[2, block]] -= weight
+                counts[0, block] += 1
+                counts[1, block] -= 1
+                counts[2, block] -= 1
+                upper_meets[counts[0, block]] += weight
+                lower_meets[counts[1, block]] += weight
+                middle_meets[counts[2, block]] += weight
+            state.net[:] = state.tail_meets[position] - upper_meets - middle_meets
+        value = line_of_net(objective, state, cut, size - cut + n_worse, between + upper_total)
+        if has_blocks:
+            state.net[:] = middle_meets - lower_meets - state.tail_meets[position + 1]
+        value += line_of_net(objective, state, size - cut, n_worse, total - upper_total)
+        value += tier_value(objective, cut, upper_meets)
+        value += tier_value(objective, size - cut, lower_meets)
+        if value - now > best:
+            best, n_upper = value - now, cut
+    return n_upper
+
+
+@compiled
+def exchange_items(state: Partition, position: int, first: int, second: int) -> None:
+    """Let an item of the tier at a position and one of the next change places."""
+    if state.sizes[state.order[position]] > 1:
+        take_out(state, first)
+        put_in(state, first, position + 1, False)
+        take_out(state, second)
+        put_in(state, second, position, False)
+    else:
+        take_out(state, second)
+        put_in(state, second, position, False)
+        take_out(state, first)
+        put_in(state, first, position + 1, False)
+
+
+@compiled
+def try_exchanges(objective: LineObjective, state: Partition, tolerance: float) -> bool:
+    """Exchange items of neighbouring tiers where that is better; returns whether any was."""
+    n_items = state.slot_of.shape[0]
+    upper, lower = np.zeros(n_items, np.int64), np.zeros(n_items, np.int64)
+    found = False
+    for position in range(state.n_tiers[0] - 1):
+        slot, next_slot = state.order[position], state.order[position + 1]
+        if state.sizes[slot] == 1 and state.sizes[next_slot] == 1:
+            continue
+        n_upper = members_of(state, slot, upper)
+        n_lower = members_of(state, next_slot, lower)
+        now = line_at(objective, state, position) + line_at(objective, state, position + 1)
+        for place in range(n_upper):
+            for other in range(n_lower):
+                first, second = upper[place], lower[other]
+                value = _value_of_exchange(objective, state, position, first, second, now)
+                if value > now + tolerance:
+                    exchange_items(state, position, first, second)
+                    upper[place], lower[other] = second, first
+                    now = value
+                    found = True
+    return found
+
+
+@compiled
+def _value_of_exchange(
+    objective: LineObjective, state: Partition, position: int, first: int, second: int, now: float
+) -> float:
+    """Value of two neighbouring lines if two items were exchanged."""
+    slot, next_slot = state.order[position], state.order[position + 1]
+    if state.blocks.weights.shape[0] > 0:
+        exchange_items(state, position, first, second)
+        value = line_at(objective, state, position) + line_at(objective, state, position + 1)
+        exchange_items(state, position, second, first)
+        return value
+    change = state.out_of[slot, first] - state.out_of[slot, second]
+    change += state.into[next_slot, second] - state.into[next_slot, first]
+    change += state.above[first, second] + state.above[second, first]
+    if objective.kind == 0:
+        return now - objective.grid.thetas[0] * change
+    far = 0.0
+    for worse in range(position + 2, state.n_tiers[0]):
+        far += state.into[state.order[worse], first] - state.into[state.order[worse], second]
+    n_worse = n_worse_than(state, position + 1)
+    size, next_size = state.sizes[slot], state.sizes[next_slot]
+    value = line_of_net(
+        objective, state, size, next_size + n_worse, state.totals[slot] + change - far
+    )
+    value += line_of_net(objective, state, next_size, n_worse, state.totals[next_slot] + far)
+    value += tier_value(objective, size, state.tier_meets[0])
+    return value + tier_value(objective, next_size, state.tier_meets[0])
+
+
+@compiled
+def climb(
+    objective: LineObjective,
+    state: Partition,
+    rng: np.random.Generator,
+    tolerance: float,
+    most_rounds: int,
+) -> float:
+    """Improve tiers until no move does; returns their value."""
+    n_items = state.slot_of.shape[0]
+    for _ in range(most_rounds):
+        while move_items(objective, state, rng.permutation(n_items), tolerance) > 0:
+            pass
+        improved = False
+        while try_neighbours(objective, state, tolerance):
+            improved = True
+        if try_splits(objective, state, tolerance):
+            improved = True
+        if not improved and not try_exchanges(objective, state, tolerance):
+            break
+    return value_of(objective, state)

@@ -1,0 +1,305 @@
+"""One line of tiers: theta maximised by Newton steps, or integrated by the trapezoidal rule.
+
+A line is what lies between a tier and all worse tiers. Its log-likelihood is
+``curve(theta) - theta * total``, where ``total`` is the number of inversions and the curve a sum of
+logarithms of Gaussian factorials, given by its values and derivatives at the nodes of a grid.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tierwise._kernels.compiling import compiled
+from tierwise._kernels.inversions_factorials import FactorialGrid
+from tierwise._kernels.quantiles import grid_quantiles
+
+_Floats = npt.NDArray[np.float64]
+
+# What theta of a line is.
+FIXED, MAXIMISED, INTEGRATED = 0, 1, 2
+
+# What is smaller than the peak by this logarithm is left out of an integral.
+_DEPTH = 37.0
+# Steps of the trapezoidal rule in log theta: in standard deviations, and at most.
+_STEP_IN_DEVIATIONS, _LARGEST_STEP = 0.7, 0.35
+_FINER_FOR_DRAWS = 12.0
+_MOST_NODES = 20_000
+_NEWTON_STEPS = 60
+
+
+class ThetaPriorTable(NamedTuple):
+    """Log density of theta: that of a Gamma distribution plus what a table says."""
+
+    shape: float
+    rate: float
+    log_constant: float
+    start: float
+    """Log theta of the first entry of the table."""
+    step: float
+    extra: _Floats
+    """Empty for a Gamma distribution."""
+    at_nodes: _Floats
+    """Log density of log theta at the nodes of the grid; ``-inf`` at theta 0."""
+
+
+class LineObjective(NamedTuple):
+    """How tiers are valued: a sum over lines and tiers."""
+
+    kind: int
+    """FIXED, MAXIMISED or INTEGRATED."""
+    grid: FactorialGrid
+    """Of all thetas; where theta is fixed, of that one only."""
+    prior: ThetaPriorTable
+    n_rankings: float
+    log_factorials: _Floats
+    tier_constant: float
+    """What each tier adds, whatever its size."""
+    order_bonus: float
+    """1 if each tier of size k adds log k!, so that tiers of given sizes are equally probable."""
+
+
+@compiled
+def log_prior(prior: ThetaPriorTable, log_theta: float) -> float:
+    """Log density of log theta."""
+    theta = np.exp(log_theta)
+    value = prior.log_constant + prior.shape * log_theta - prior.rate * theta
+    if prior.extra.shape[0] > 0:
+        place = (log_theta - prior.start) / prior.step
+        cell = int(min(max(place, 0.0), prior.extra.shape[0] - 2.0))
+        part = min(max(place - cell, 0.0), 1.0)
+        left, right = prior.extra[cell], prior.extra[cell + 1]
+        if left == -np.inf or right == -np.inf:
+            return left if part < 0.5 else right
+        value += left + (right - left) * part
+    return value
+
+
+@compiled
+def curve_at(grid: FactorialGrid, curve: _Floats, theta: float) -> float:
+    """Value of a curve at any theta, from the nodes on both sides."""
+    place = np.arcsinh(theta * grid.scale) / grid.step
+    cell = int(min(place, curve.shape[0] - 2.0))
+    part = min(place - cell, 1.0)
+    rise = curve[cell + 1, 0] - curve[cell, 0]
+    slope, next_slope = curve[cell, 1], curve[cell + 1, 1]
+    bend, next_bend = curve[cell, 2], curve[cell + 1, 2]
+    third = 10.0 * rise - 6.0 * slope - 4.0 * next_slope - 1.5 * bend + 0.5 * next_bend
+    fourth = -15.0 * rise + 8.0 * slope + 7.0 * next_slope + 1.5 * bend - next_bend
+    fifth = 6.0 * rise - 3.0 * (slope + next_slope) - 0.5 * (bend - next_bend)
+    higher = third + part * (fourth + part * fifth)
+    return curve[cell, 0] + part * (slope + part * (0.5 * bend + part * higher))
+
+
+@compiled
+def maximise_line(grid: FactorialGrid, curve: _Floats, total: float) -> tuple[float, float]:
+    """Largest value of a line over theta, and that theta, which may be 0 or infinite."""
+    best, node = -np.inf, 0
+    for other in range(curve.shape[0]):
+        value = curve[other, 0] - grid.thetas[other] * total
+        if value > best:
+            best, node = value, other
+    if total <= 0.0 and best <= 0.0:
+        # The curve ends in 0, and all rankings agree with the line.
+        return 0.0, np.inf
+    if node == curve.shape[0] - 1:
+        return best, grid.thetas[node]
+    if node == 0 and curve[0, 1] - total * grid.step / grid.scale <= 0.0:
+        return best, 0.0
+    cell = node
+    here = curve[node, 1] - total * grid.step * np.cosh(node * grid.step) / grid.scale
+    if here < 0.0:
+        cell = node - 1
+    low, high, part = 0.0, 1.0, 0.5
+    rise = curve[cell + 1, 0] - curve[cell, 0]
+    slope, next_slope = curve[cell, 1], curve[cell + 1, 1]
+    bend, next_bend = curve[cell, 2], curve[cell + 1, 2]
+    third = 10.0 * rise - 6.0 * slope - 4.0 * next_slope - 1.5 * bend + 0.5 * next_bend
+    fourth = -15.0 * rise + 8.0 * slope + 7.0 * next_slope + 1.5 * bend - next_bend
+    fifth = 6.0 * rise - 3.0 * (slope + next_slope) - 0.5 * (bend - next_bend)
+    unit = grid.step / grid.scale
+    for _ in range(_NEWTON_STEPS):
+        x = (cell + part) * grid.step
+        first = slope + part * (
+            bend + part * (3.0 * third + part * (4.0 * fourth + part * 5.0 * fifth))
+        )
+        second = bend + part * (6.0 * third + part * (12.0 * fourth + part * 20.0 * fifth))
+        first -= total * unit * np.cosh(x)
+        second -= total * unit * grid.step * np.sinh(x)
+        if first > 0.0:
+            low = part
+        else:
+            high = part
+        following = part - first / second if second < 0.0 else -1.0
+        if not low < following < high:
+            following = (low + high) / 2.0
+        if abs(following - part) < 1e-10:
+            break
+        part = following
+    theta = np.sinh((cell + part) * grid.step) / grid.scale
+    value = curve_at(grid, curve, theta) - theta * total
+    if value < best:
+        return best, grid.thetas[node]
+    return value, theta
+
+
+@compiled
+def _height(
+    grid: FactorialGrid, prior: ThetaPriorTable, curve: _Floats, total: float, log_theta: float
+) -> float:
+    """Log of what is integrated over log theta."""
+    theta = np.exp(log_theta)
+    return curve_at(grid, curve, theta) - theta * total + log_prior(prior, log_theta)
+
+
+@compiled
+def _find_peak(
+    grid: FactorialGrid, prior: ThetaPriorTable, curve: _Floats, total: float
+) -> tuple[float, float, float]:
+    """Log theta near the peak of what is integrated, its height, and a good step."""
+    best, node = -np.inf, 1
+    for other in range(1, curve.shape[0]):
+        value = curve[other, 0] - grid.thetas[other] * total + prior.at_nodes[other]
+        if value > best:
+            best, node = value, other
+    middle = np.log(grid.thetas[node])
+    right = np.log(grid.thetas[min(node + 1, curve.shape[0] - 1)])
+    if node > 1:
+        left = np.log(grid.thetas[node - 1])
+        left_height = _height(grid, prior, curve, total, left)
+    else:
+        # Below the first node: go down until the peak lies between.
+        left = middle - 1.0
+        left_height = _height(grid, prior, curve, total, left)
+        while left_height > best and left > -600.0:
+            right, middle, best = middle, left, left_height
+            left = middle - 1.0
+            left_height = _height(grid, prior, curve, total, left)
+    right_height = _height(grid, prior, curve, total, right)
+    for _ in range(200):
+        if best - min(left_height, right_height) < 0.5 or right - left < 1e-9:
+            break
+        # The larger part is halved, and the three that enclose the peak are kept.
+        if right - middle > middle - left:
+            trial = (middle + right) / 2.0
+            height = _height(grid, prior, curve, total, trial)
+            if height > best:
+                left, left_height, middle, best = middle, best, trial, height
+            else:
+                right, right_height = trial, height
+        else:
+            trial = (left + middle) / 2.0
+            height = _height(grid, prior, curve, total, trial)
+            if height > best:
+                right, right_height, middle, best = middle, best, trial, height
+            else:
+                left, left_height = trial, height
+    step = _LARGEST_STEP
+    for reach, height in ((middle - left, left_height), (right - middle, right_height)):
+        drop = best - height
+        if reach > 0.0 and drop > 1e-6:
+            step = min(step, _STEP_IN_DEVIATIONS * reach / np.sqrt(2.0 * drop))
+    # The drop to one side may be that of a slope: measure the bend at the distance of a step.
+    for _ in range(8):
+        below = _height(grid, prior, curve, total, middle - step)
+        above = _height(grid, prior, curve, total, middle + step)
+        drop = best - (below + above) / 2.0
+        if drop < 0.4 * _STEP_IN_DEVIATIONS * _STEP_IN_DEVIATIONS and step < _LARGEST_STEP:
+            step = min(step * 1.6, _LARGEST_STEP)
+        elif drop > 0.7 * _STEP_IN_DEVIATIONS * _STEP_IN_DEVIATIONS:
+            step /= 1.6
+        else:
+            break
+    return middle, best, step
+
+
+@compiled
+def integrate_line(
+    grid: FactorialGrid, prior: ThetaPriorTable, curve: _Floats, total: float
+) -> float:
+    """Log of the integral of a line's likelihood over the prior of theta."""
+    middle, peak, step = _find_peak(grid, prior, curve, total)
+    sum_of_terms = 1.0
+    for sign in (-1.0, 1.0):
+        for number in range(1, _MOST_NODES):
+            height = _height(grid, prior, curve, total, middle + sign * number * step) - peak
+            if height < -_DEPTH:
+                break
+            sum_of_terms += np.exp(height)
+    return peak + np.log(sum_of_terms * step)
+
+
+@compiled
+def theta_density(
+    grid: FactorialGrid, prior: ThetaPriorTable, curve: _Floats, total: float
+) -> tuple[_Floats, _Floats]:
+    """Equidistant points of log theta that cover its posterior, and relative densities there."""
+    middle, peak, step = _find_peak(grid, prior, curve, total)
+    step /= _FINER_FOR_DRAWS
+    ends = np.zeros(2, np.int64)
+    for side in range(2):
+        sign = 2.0 * side - 1.0
+        number = 1
+        while (
+            number < _MOST_NODES
+            and _height(grid, prior, curve, total, middle + sign * number * step) - peak > -_DEPTH
+        ):
+            number += 1
+        ends[side] = number
+    count = ends[0] + ends[1] + 1
+    points = np.empty(count)
+    heights = np.empty(count)
+    for place in range(count):
+        points[place] = middle + (place - ends[0]) * step
+        heights[place] = np.exp(_height(grid, prior, curve, total, points[place]) - peak)
+    return points, heights
+
+
+@compiled
+def theta_quantile(
+    grid: FactorialGrid, prior: ThetaPriorTable, curve: _Floats, total: float, share: float
+) -> float:
+    """Theta below which a share of its posterior lies: a draw, where the share is uniform."""
+    points, heights = theta_density(grid, prior, curve, total)
+    cumulative = np.zeros(points.shape[0])
+    for place in range(1, points.shape[0]):
+        cell = (heights[place - 1] + heights[place]) / 2.0
+        cumulative[place] = cumulative[place - 1] + cell
+    shares = np.empty(1)
+    shares[0] = share
+    return np.exp(grid_quantiles(points, heights, cumulative, shares)[0])
+
+
+@compiled
+def line_value(objective: LineObjective, curve: _Floats, total: float) -> float:
+    """Value of a line: at the fixed theta, at its best theta, or integrated over theta."""
+    if objective.kind == FIXED:
+        return curve[0, 0] - objective.grid.thetas[0] * total
+    if objective.kind == MAXIMISED:
+        return maximise_line(objective.grid, curve, total)[0]
+    return integrate_line(objective.grid, objective.prior, curve, total)
+
+
+@compiled
+def curve_of_sizes(objective: LineObjective, size: int, n_worse: int, curve: _Floats) -> None:
+    """Curve of a line for complete rankings, which depends on sizes only."""
+    table = objective.grid.factorials
+    weight = objective.n_rankings
+    for node in range(curve.shape[0]):
+        for order in range(curve.shape[1]):
+            curve[node, order] = weight * (
+                table[size, node, order]
+                + table[n_worse, node, order]
+                - table[size + n_worse, node, order]
+            )
+
+
+@compiled
+def line_of_sizes(
+    objective: LineObjective, size: int, n_worse: int, total: float, curve: _Floats
+) -> float:
+    """Value of a line for complete rankings; ``curve`` is room to work in."""
+    if n_worse == 0 or size == 0:
+        return 0.0
+    curve_of_sizes(objective, size, n_worse, curve)
+    return line_value(objective, curve, total)

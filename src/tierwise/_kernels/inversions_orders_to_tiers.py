@@ -1,0 +1,109 @@
+"""Orders and their best cuts: Kemeny's criterion by insertion, and dynamic programming over cuts.
+
+Along a given order tiers are runs, and the best runs are found by going through all of them from
+the last item to the first: the best value of what begins at an item is the best, over the runs that
+begin there, of the run's own value and the best value of what follows.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from tierwise._kernels.compiling import compiled
+from tierwise._kernels.inversions_lines import LineObjective
+from tierwise._kernels.inversions_partition import Partition, line_of_net, tier_value
+
+_Floats = npt.NDArray[np.float64]
+_Integers = npt.NDArray[np.int64]
+
+
+@compiled
+def improve_order(above: _Floats, order: _Integers, most_sweeps: int) -> None:
+    """Insert items where they contradict fewest rankings, in place, until none moves."""
+    n_items = order.shape[0]
+    for _ in range(most_sweeps):
+        moved = False
+        for item in range(n_items):
+            here = 0
+            while order[here] != item:
+                here += 1
+            best, target, change = -1e-9, here, 0.0
+            for place in range(here - 1, -1, -1):
+                other = order[place]
+                change += above[other, item] - above[item, other]
+                if change < best:
+                    best, target = change, place
+            change = 0.0
+            for place in range(here + 1, n_items):
+                other = order[place]
+                change += above[item, other] - above[other, item]
+                if change < best:
+                    best, target = change, place
+            if target != here:
+                moved = True
+                step = 1 if target > here else -1
+                for place in range(here, target, step):
+                    order[place] = order[place + step]
+                order[target] = item
+        if not moved:
+            break
+
+
+@compiled
+def best_cuts(objective: LineObjective, state: Partition, order: _Integers) -> _Integers:
+    """Labels of the best tiers that are runs of an order; ``state`` is room to work in."""
+    n_items = order.shape[0]
+    blocks = state.blocks
+    has_blocks = blocks.weights.shape[0] > 0
+    width = state.net.shape[0]
+    # What each item pays for all that come after it.
+    tails = np.zeros(n_items)
+    for place in range(n_items):
+        for later in range(place + 1, n_items):
+            tails[place] += state.above[order[later], order[place]]
+    values = np.full(n_items + 1, -np.inf)
+    ends = np.zeros(n_items + 1, np.int64)
+    values[n_items] = 0.0
+    whole_meets, run_meets, rest_meets = np.zeros(width), np.zeros(width), np.zeros(width)
+    whole = np.zeros(blocks.weights.shape[0], np.int64)
+    in_run = np.zeros(blocks.weights.shape[0], np.int64)
+    for first in range(n_items - 1, -1, -1):
+        if has_blocks:
+            in_run[:] = 0
+            run_meets[:] = 0.0
+            item = order[first]
+            for entry in range(blocks.item_offsets[item], blocks.item_offsets[item + 1]):
+                block = blocks.item_blocks[entry]
+                whole_meets[whole[block]] -= blocks.weights[block]
+                whole[block] += 1
+                whole_meets[whole[block]] += blocks.weights[block]
+            rest_meets[:] = whole_meets
+        inside, paid = 0.0, 0.0
+        for last in range(first, n_items):
+            item = order[last]
+            paid += tails[last]
+            for place in range(first, last):
+                inside += state.above[item, order[place]]
+            if has_blocks:
+                for entry in range(blocks.item_offsets[item], blocks.item_offsets[item + 1]):
+                    block = blocks.item_blocks[entry]
+                    weight, number = blocks.weights[block], in_run[block]
+                    run_meets[number] -= weight
+                    run_meets[number + 1] += weight
+                    rest_meets[whole[block] - number] -= weight
+                    rest_meets[whole[block] - number - 1] += weight
+                    in_run[block] += 1
+                state.net[:] = whole_meets - run_meets - rest_meets
+            size = last - first + 1
+            total = paid - inside
+            value = line_of_net(objective, state, size, n_items - 1 - last, total)
+            value += tier_value(objective, size, run_meets) + values[last + 1]
+            if value > values[first]:
+                values[first], ends[first] = value, last + 1
+    labels = np.zeros(n_items, np.int64)
+    first, tier = 0, 0
+    while first < n_items:
+        for place in range(first, ends[first]):
+            labels[order[place]] = tier
+        first = ends[first]
+        tier += 1
+    return labels

@@ -1,0 +1,387 @@
+"""An ordered partition with maintained sums: items are taken out and put in at a cost of ``n``.
+
+Tiers have slots that do not change while others come and go; ``order`` lists the slots from the
+best tier to the worst. For each item and tier it is known how often the tier's members are ranked
+above the item and below it, for each line its inversions, and for each tier, and each tier with all
+worse ones, how many tied blocks it meets in so many items. With these, the value of every place
+that an item can have, in a tier or as a tier of its own, costs a few lines per tier.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tierwise._kernels.compiling import compiled
+from tierwise._kernels.inversions_lines import LineObjective, line_value
+
+_Floats = npt.NDArray[np.float64]
+_Integers = npt.NDArray[np.int64]
+
+
+class TiedBlocks(NamedTuple):
+    """Blocks that tie several items, and which of them hold each item."""
+
+    offsets: _Integers
+    members: _Integers
+    weights: _Floats
+    item_offsets: _Integers
+    item_blocks: _Integers
+
+
+class Partition(NamedTuple):
+    """Tiers and what is known about them."""
+
+    above: _Floats
+    """``[a, b]``: how often a is ranked above b."""
+    below: _Floats
+    """``[a, b]``: how often a is ranked below b."""
+    blocks: TiedBlocks
+    n_tiers: _Integers
+    """One entry: the number of tiers."""
+    slot_of: _Integers
+    """Slot of each item's tier; -1 while it is taken out."""
+    order: _Integers
+    """Slots from the best tier to the worst; behind them, slots that are free."""
+    position_of: _Integers
+    """Where each slot stands in the order."""
+    sizes: _Integers
+    """Number of items, by slot."""
+    into: _Floats
+    """``[slot, a]``: how often members of the tier are ranked above a."""
+    out_of: _Floats
+    """``[slot, a]``: how often members of the tier are ranked below a."""
+    totals: _Floats
+    """Inversions of the line of each slot."""
+    tier_meets: _Floats
+    """``[slot, k]``: weight of tied blocks that meet the tier in k items, k from 2."""
+    tail_meets: _Floats
+    """``[position, k]``: the same for the tier there and all worse ones."""
+    tier_change: _Floats
+    """``[position, k]``: change of the tier's meetings if the item taken out were put there."""
+    tail_change: _Floats
+    """``[position, k]``: change of the tail's meetings if it were put there or below."""
+    tally: _Integers
+    passed: _Floats
+    net: _Floats
+    """Tied blocks of the line at hand."""
+    curve: _Floats
+    """The line at hand as a curve over theta."""
+
+
+@compiled
+def make_partition(
+    above: _Floats, blocks: TiedBlocks, width: int, objective: LineObjective
+) -> Partition:
+    """Room for tiers of the items; `load` fills it."""
+    n_items = above.shape[0]
+    # Without ties nothing is met, and nothing need be kept.
+    rows = n_items + 2 if blocks.weights.shape[0] > 0 else 1
+    return Partition(
+        above,
+        above.T.copy(),
+        blocks,
+        np.zeros(1, np.int64),
+        np.zeros(n_items, np.int64),
+        np.zeros(n_items + 1, np.int64),
+        np.zeros(n_items + 1, np.int64),
+        np.zeros(n_items + 1, np.int64),
+        np.zeros((n_items + 1, n_items)),
+        np.zeros((n_items + 1, n_items)),
+        np.zeros(n_items + 1),
+        np.zeros((rows, width)),
+        np.zeros((rows, width)),
+        np.zeros((rows, width)),
+        np.zeros((rows, width)),
+        np.zeros(n_items + 2, np.int64),
+        np.zeros(n_items + 2),
+        np.zeros(width),
+        np.zeros(objective.grid.factorials.shape[1:]),
+    )
+
+
+@compiled
+def load(state: Partition, labels: _Integers) -> None:
+    """Make these the tiers; labels count from 0 without gaps."""
+    n_items = labels.shape[0]
+    n_tiers = 0
+    for item in range(n_items):
+        n_tiers = max(n_tiers, labels[item] + 1)
+    state.n_tiers[0] = n_tiers
+    state.sizes[:] = 0
+    state.totals[:] = 0.0
+    state.into[:n_tiers] = 0.0
+    state.out_of[:n_tiers] = 0.0
+    for slot in range(n_items + 1):
+        state.order[slot] = slot
+        state.position_of[slot] = slot
+    for item in range(n_items):
+        slot = labels[item]
+        state.slot_of[item] = slot
+        state.sizes[slot] += 1
+        into, out_of = state.into[slot], state.out_of[slot]
+        for other in range(n_items):
+            into[other] += state.above[item, other]
+            out_of[other] += state.below[item, other]
+    for item in range(n_items):
+        for worse in range(labels[item] + 1, n_tiers):
+            state.totals[labels[item]] += state.into[worse, item]
+    if state.blocks.weights.shape[0] > 0:
+        _load_blocks(state, n_tiers)
+
+
+@compiled
+def _load_blocks(state: Partition, n_tiers: int) -> None:
+    """Count what tied blocks have in common with tiers."""
+    blocks, tally = state.blocks, state.tally
+    state.tier_meets[:] = 0.0
+    state.tail_meets[:] = 0.0
+    for block in range(blocks.weights.shape[0]):
+        tally[:n_tiers] = 0
+        for place in range(blocks.offsets[block], blocks.offsets[block + 1]):
+            tally[state.position_of[state.slot_of[blocks.members[place]]]] += 1
+        running = 0
+        for position in range(n_tiers - 1, -1, -1):
+            running += tally[position]
+            state.tier_meets[state.order[position], tally[position]] += blocks.weights[block]
+            state.tail_meets[position, running] += blocks.weights[block]
+
+
+@compiled
+def write_labels(state: Partition, labels: _Integers) -> None:
+    """Write the tier of each item, counted from 0."""
+    for item in range(labels.shape[0]):
+        labels[item] = state.position_of[state.slot_of[item]]
+
+
+@compiled
+def take_out(state: Partition, item: int) -> tuple[int, bool]:
+    """Take an item out; returns the position of its tier and whether it was alone there."""
+    slot = state.slot_of[item]
+    position = state.position_of[slot]
+    n_tiers = state.n_tiers[0]
+    if state.blocks.weights.shape[0] > 0:
+        _find_changes(state, item, n_tiers)
+        state.tier_meets[slot] -= state.tier_change[position]
+        for better in range(position + 1):
+            state.tail_meets[better] -= state.tail_change[better]
+    for better in range(position):
+        other = state.order[better]
+        state.totals[other] -= state.out_of[other, item]
+    for worse in range(position + 1, n_tiers):
+        state.totals[slot] -= state.into[state.order[worse], item]
+    into, out_of = state.into[slot], state.out_of[slot]
+    state.slot_of[item] = -1
+    state.sizes[slot] -= 1
+    if state.sizes[slot] > 0:
+        for other in range(into.shape[0]):
+            into[other] -= state.above[item, other]
+            out_of[other] -= state.below[item, other]
+        return position, False
+    into[:] = 0.0
+    out_of[:] = 0.0
+    state.totals[slot] = 0.0
+    for later in range(position, n_tiers - 1):
+        state.order[later] = state.order[later + 1]
+        state.position_of[state.order[later]] = later
+    state.order[n_tiers - 1] = slot
+    state.position_of[slot] = n_tiers - 1
+    state.n_tiers[0] = n_tiers - 1
+    if state.blocks.weights.shape[0] > 0:
+        state.tier_meets[slot] = 0.0
+        for later in range(position, n_tiers):
+            state.tail_meets[later] = state.tail_meets[later + 1]
+            state.tier_change[later] = state.tier_change[later + 1]
+            state.tail_change[later] = state.tail_change[later + 1]
+    return position, True
+
+
+@compiled
+def _find_changes(state: Partition, item: int, n_tiers: int) -> None:
+    """How an item, now left out, would change what tied blocks meet, wherever it were put."""
+    blocks, tally = state.blocks, state.tally
+    for position in range(n_tiers + 1):
+        state.tier_change[position] = 0.0
+        state.tail_change[position] = 0.0
+    for entry in range(blocks.item_offsets[item], blocks.item_offsets[item + 1]):
+        block = blocks.item_blocks[entry]
+        weight = blocks.weights[block]
+        tally[:n_tiers] = 0
+        for place in range(blocks.offsets[block], blocks.offsets[block + 1]):
+            member = blocks.members[place]
+            if member != item:
+                tally[state.position_of[state.slot_of[member]]] += 1
+        running = 0
+        state.tail_change[n_tiers, 0] -= weight
+        state.tail_change[n_tiers, 1] += weight
+        for position in range(n_tiers - 1, -1, -1):
+            number = tally[position]
+            running += number
+            state.tier_change[position, number] -= weight
+            state.tier_change[position, number + 1] += weight
+            state.tail_change[position, running] -= weight
+            state.tail_change[position, running + 1] += weight
+
+
+@compiled
+def put_in(state: Partition, item: int, position: int, alone: bool) -> None:  # noqa: FBT001
+    """Put the item that was taken out into the tier at a position, or alone before it."""
+    n_tiers = state.n_tiers[0]
+    has_blocks = state.blocks.weights.shape[0] > 0
+    if alone:
+        slot = state.order[n_tiers]
+        for later in range(n_tiers, position, -1):
+            state.order[later] = state.order[later - 1]
+            state.position_of[state.order[later]] = later
+        state.order[position] = slot
+        state.position_of[slot] = position
+        state.n_tiers[0] = n_tiers + 1
+        if has_blocks:
+            for later in range(n_tiers + 1, position, -1):
+                state.tail_meets[later] = state.tail_meets[later - 1]
+            state.tail_meets[position] += state.tail_change[position]
+            state.tier_meets[slot] = 0.0
+        n_tiers += 1
+    else:
+        slot = state.order[position]
+        if has_blocks:
+            state.tier_meets[slot] += state.tier_change[position]
+            state.tail_meets[position] += state.tail_change[position]
+    if has_blocks:
+        for better in range(position):
+            state.tail_meets[better] += state.tail_change[better]
+    for better in range(position):
+        other = state.order[better]
+        state.totals[other] += state.out_of[other, item]
+    for worse in range(position + 1, n_tiers):
+        state.totals[slot] += state.into[state.order[worse], item]
+    into, out_of = state.into[slot], state.out_of[slot]
+    for other in range(into.shape[0]):
+        into[other] += state.above[item, other]
+        out_of[other] += state.below[item, other]
+    state.slot_of[item] = slot
+    state.sizes[slot] += 1
+
+
+@compiled
+def line_of_net(
+    objective: LineObjective,
+    state: Partition,
+    size: int,
+    n_worse: int,
+    total: float,
+) -> float:
+    """Value of a line, whose tied blocks are in ``state.net`` where there are any."""
+    if n_worse == 0:
+        return 0.0
+    table, curve = objective.grid.factorials, state.curve
+    weight = objective.n_rankings
+    for node in range(curve.shape[0]):
+        for order in range(curve.shape[1]):
+            curve[node, order] = weight * (
+                table[size, node, order]
+                + table[n_worse, node, order]
+                - table[size + n_worse, node, order]
+            )
+    if state.blocks.weights.shape[0] > 0:
+        for number in range(2, state.net.shape[0]):
+            times = state.net[number]
+            if times != 0.0:
+                for node in range(curve.shape[0]):
+                    for order in range(curve.shape[1]):
+                        curve[node, order] += times * table[number, node, order]
+    return line_value(objective, curve, max(total, 0.0))
+
+
+@compiled
+def tier_value(objective: LineObjective, size: int, meets: _Floats) -> float:
+    """What a tier adds whatever theta is."""
+    logs = objective.log_factorials
+    value = objective.tier_constant + (objective.order_bonus - objective.n_rankings) * logs[size]
+    for number in range(2, meets.shape[0]):
+        value += meets[number] * logs[number]
+    return value
+
+
+@compiled
+def line_at(objective: LineObjective, state: Partition, position: int) -> float:
+    """Value of the line and the tier at a position."""
+    slot = state.order[position]
+    n_worse = 0
+    for worse in range(position + 1, state.n_tiers[0]):
+        n_worse += state.sizes[state.order[worse]]
+    meets = state.tier_meets[0]
+    if state.blocks.weights.shape[0] > 0:
+        meets = state.tier_meets[slot]
+        state.net[:] = state.tail_meets[position] - meets - state.tail_meets[position + 1]
+        if n_worse == 0:
+            state.net[:] = 0.0
+    value = line_of_net(objective, state, state.sizes[slot], n_worse, state.totals[slot])
+    return value + tier_value(objective, state.sizes[slot], meets)
+
+
+@compiled
+def value_of(objective: LineObjective, state: Partition) -> float:
+    """Value of the tiers."""
+    value = 0.0
+    for position in range(state.n_tiers[0]):
+        value += line_at(objective, state, position)
+    return value
+
+
+@compiled
+def value_places(
+    objective: LineObjective, state: Partition, item: int, joined: _Floats, alone: _Floats
+) -> None:
+    """Value of the tiers with the item, which is taken out, in each tier or alone before each."""
+    n_tiers = state.n_tiers[0]
+    has_blocks = state.blocks.weights.shape[0] > 0
+    net = state.net
+    n_worse = 0
+    into_worse = 0.0
+    rest = 0.0
+    meets = state.tier_meets[0]
+    # From the worst tier up: what lies below a place is not changed by the item.
+    alone[n_tiers] = objective.tier_constant
+    for position in range(n_tiers - 1, -1, -1):
+        slot = state.order[position]
+        size, total = state.sizes[slot], state.totals[slot]
+        if has_blocks:
+            meets = state.tier_meets[slot]
+            tail, next_tail = state.tail_meets[position], state.tail_meets[position + 1]
+            change = state.tail_change[position]
+            tier_change = state.tier_change[position]
+            net[:] = tail + change - meets - tier_change - next_tail
+            joined[position] = rest + tier_value(objective, size + 1, meets + tier_change)
+        else:
+            joined[position] = rest + tier_value(objective, size + 1, meets)
+        joined[position] += line_of_net(objective, state, size + 1, n_worse, total + into_worse)
+        own = tier_value(objective, size, meets)
+        if has_blocks:
+            next_change = state.tail_change[position + 1]
+            net[:] = tail + change - meets - next_tail - next_change
+        state.passed[position] = own + line_of_net(
+            objective, state, size, n_worse + 1, total + state.out_of[slot, item]
+        )
+        if has_blocks:
+            net[:] = tail - meets - next_tail
+        rest += own + line_of_net(objective, state, size, n_worse, total)
+        n_worse += size
+        into_worse += state.into[slot, item]
+        if has_blocks:
+            net[:] = change
+        alone[position] = rest + objective.tier_constant
+        alone[position] += line_of_net(objective, state, 1, n_worse, into_worse)
+    # From the best tier down: above a place the item is among what is worse.
+    better = 0.0
+    for position in range(n_tiers):
+        joined[position] += better
+        alone[position] += better
+        better += state.passed[position]
+    alone[n_tiers] += better
+
+
+@compiled
+def settle(state: Partition, item: int, choice: int) -> None:
+    """Put in an item by the number of its place: 2 p is alone before tier p, 2 p + 1 in it."""
+    put_in(state, item, choice // 2, choice % 2 == 0)

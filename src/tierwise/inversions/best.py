@@ -1,0 +1,356 @@
+"""The best tiers of all sizes with a proof, by recursion over subsets and branch and bound in theta.
+
+With one theta, the recursion finds the best tiers at each theta. That no theta in between does
+better is proved by bounds. On an interval of thetas every part of the log-likelihood that is convex
+in theta lies below its chord, and every part that is concave below the mean of its tangents at both
+ends. So each tiers' log-likelihood lies below a function that is linear in theta; the greatest of
+these is convex, hence greatest at an end, where the same recursion finds it. The recursion also
+gives the second best tiers, so that tiers that are best on a whole interval do not keep it open.
+With a theta per line, lines are maximised or integrated one by one, and one recursion is the proof.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, isinf, lgamma, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._kernels import inversions_subsets as kernels
+from tierwise._kernels.inversions_factorials import LARGEST_GRID_THETA, q_factorial_derivatives
+from tierwise.inversions.objective import (
+    Concentration,
+    SizesPriorName,
+    fixed_objective,
+    line_objective,
+    log_prior_constant,
+    tier_constant_of,
+)
+from tierwise.inversions.subset_problem import SubsetTables
+from tierwise.inversions.thetas import (
+    estimate_line_thetas,
+    estimate_one_theta,
+    log_likelihood,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tierwise._kernels.inversions_lines import LineObjective
+    from tierwise.data.weak_orders import WeakOrderCounts
+    from tierwise.model.priors import ThetaPrior
+
+_Floats = NDArray[np.float64]
+_Integers = NDArray[np.int64]
+
+# Values nearer than this, relative to their size, are the same.
+_TOLERANCE = 1e-10
+_MOST_RECURSIONS = 400
+
+
+@dataclass(frozen=True, eq=False)
+class BestTiers:
+    """The best tiers of all sizes.
+
+    Attributes
+    ----------
+    labels
+        Tier of each item, counted from 0.
+    thetas
+        One theta, or one for each tier but the last: those of greatest likelihood.
+    criterion
+        What was maximised: log-likelihood less the log number of tiers of these sizes, or, where
+        theta was integrated out, log prior and integrated likelihood of these tiers.
+    log_likelihood
+        Log-likelihood at the thetas.
+    n_optima
+        Number of tiers with the same value, these included.
+    alternatives
+        Labels of others of them, one row each; not more than were asked for.
+    gap
+        By how much another value might be larger: 0 where the proof is complete.
+    established
+        How it is known that these are the best.
+    n_recursions
+        Number of recursions over all subsets that this took.
+    """
+
+    labels: _Integers
+    thetas: _Floats
+    criterion: float
+    log_likelihood: float
+    n_optima: int
+    alternatives: _Integers
+    gap: float
+    established: str
+    n_recursions: int
+
+
+def find_best_tiers(
+    counts: WeakOrderCounts,
+    concentration: Concentration = "single",
+    *,
+    prior_theta: ThetaPrior | Callable[[Any], Any] | None = None,
+    prior_sizes: SizesPriorName = "uniform",
+    start: float | None = None,
+    most_alternatives: int = 10,
+) -> BestTiers:
+    """Find the best tiers of all sizes, with proof, for up to 18 items.
+
+    Parameters
+    ----------
+    counts
+        The data.
+    concentration
+        "single" for one theta, "line" for one per tier.
+    prior_theta
+        With one theta per line: integrate over this prior instead of maximising.
+    prior_sizes
+        Where theta is integrated out, the prior of sizes; "penalised" makes sizes ``e`` times less
+        probable with every further tier.
+    start
+        A theta to begin with; found where none is given.
+    most_alternatives
+        How many other tiers of the same value are listed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tierwise.inversions import WeakOrderCounts
+    >>> patterns = np.array([[0, 1, 2], [0, 2, 1], [1, 0, 2]])
+    >>> best = find_best_tiers(WeakOrderCounts.from_patterns(patterns))
+    >>> best.labels.tolist(), best.gap
+    ([0, 0, 0], 0.0)
+    """
+    tables = SubsetTables(counts)
+    if concentration == "line":
+        return _best_by_line(tables, prior_theta, prior_sizes, most_alternatives)
+    return _BranchAndBound(tables, start).run(most_alternatives)
+
+
+def _best_by_line(
+    tables: SubsetTables,
+    prior_theta: ThetaPrior | Callable[[Any], Any] | None,
+    prior_sizes: SizesPriorName,
+    most_alternatives: int,
+) -> BestTiers:
+    counts = tables.counts
+    if prior_theta is None:
+        objective = line_objective(counts, None)
+        constant = -lgamma(counts.n_items + 1)
+    else:
+        objective = line_objective(counts, prior_theta, tier_constant_of(prior_sizes))
+        constant = log_prior_constant(prior_sizes, counts.n_items)
+    problem = tables.by_line(objective)
+    values, _ = kernels.best_values(problem)
+    labels = kernels.trace_best(problem, values)
+    thetas = np.array([line.value for line in estimate_line_thetas(counts, labels)])
+    n_optima, alternatives = _optima(problem, values, labels, most_alternatives)
+    return BestTiers(
+        labels,
+        thetas,
+        float(values[-1]) + constant,
+        log_likelihood(counts, labels, thetas),
+        n_optima,
+        alternatives,
+        0.0,
+        "one recursion over all subsets: lines are maximised one by one"
+        if prior_theta is None
+        else "one recursion over all subsets: lines are integrated one by one",
+        1,
+    )
+
+
+def _optima(
+    problem: kernels.SubsetProblem, values: _Floats, best: _Integers, limit: int
+) -> tuple[int, _Integers]:
+    """Count all tiers with the value of the best, and list some others."""
+    tolerance = _TOLERANCE * (1.0 + abs(float(values[-1]))) * 10.0
+    whole = len(values) - 1
+    choices: dict[int, list[int]] = {}
+    ways: dict[int, int] = {0: 1}
+
+    def count(code: int) -> int:
+        if code not in ways:
+            choices[code] = kernels.choices_near_best(problem, values, code, tolerance).tolist()
+            ways[code] = sum(count(code ^ chosen) for chosen in choices[code])
+        return ways[code]
+
+    n_optima = count(whole)
+    found: list[list[int]] = []
+    labels = [0] * problem.n_items
+
+    def collect(code: int, tier: int) -> None:
+        if len(found) > limit:
+            return
+        if code == 0:
+            found.append(labels.copy())
+            return
+        for chosen in choices[code]:
+            for item in range(problem.n_items):
+                if (chosen >> item) & 1:
+                    labels[item] = tier
+            collect(code ^ chosen, tier + 1)
+
+    collect(whole, 0)
+    others = [row for row in found if row != best.tolist()][:limit]
+    return n_optima, np.array(others, dtype=np.int64).reshape(len(others), problem.n_items)
+
+
+class _BranchAndBound:
+    """The best tiers with one theta: the incumbent, and intervals of thetas still to be closed."""
+
+    def __init__(self, tables: SubsetTables, start: float | None) -> None:
+        self.tables = tables
+        self.counts = tables.counts
+        self.n_recursions = 0
+        self.labels: _Integers = np.zeros(self.counts.n_items, dtype=np.int64)
+        self.theta = 0.0
+        self.value = -inf
+        self._start = start
+        self._derivatives: dict[float, _Floats] = {}
+        self._consider(self.labels)
+
+    def run(self, most_alternatives: int) -> BestTiers:
+        self._climb(self._start if self._start is not None else 0.5)
+        gap = self._close_intervals()
+        theta = min(self.theta, LARGEST_GRID_THETA)
+        objective = fixed_objective(self.counts, theta)
+        problem = self.tables.at_theta(objective)
+        values, _ = kernels.best_values(problem)
+        n_optima, alternatives = _optima(problem, values, self.labels, most_alternatives)
+        return BestTiers(
+            self.labels,
+            np.array([self.theta]),
+            self.value,
+            log_likelihood(self.counts, self.labels, self.theta),
+            n_optima,
+            alternatives,
+            gap,
+            "branch and bound over theta with chords and tangents; at each end a recursion over "
+            "all subsets" + ("" if gap == 0.0 else f", closed up to {gap:.1e}"),
+            self.n_recursions + 1,
+        )
+
+    def _consider(self, labels: _Integers) -> bool:
+        """Take tiers as the best so far if they are, with their own best theta."""
+        estimate = estimate_one_theta(self.counts, labels)
+        value = log_likelihood(self.counts, labels, estimate.value) - lgamma(len(labels) + 1)
+        value += float(sum(lgamma(size + 1) for size in np.bincount(labels).tolist()))
+        if value <= self.value + _TOLERANCE * abs(value):
+            return False
+        self.labels, self.theta, self.value = labels, estimate.value, value
+        return True
+
+    def _climb(self, theta: float) -> None:
+        """Alternate between the best tiers at theta and the best theta of tiers."""
+        while True:
+            objective = fixed_objective(self.counts, min(theta, LARGEST_GRID_THETA))
+            problem = self.tables.at_theta(objective)
+            values, _ = kernels.best_values(problem)
+            self.n_recursions += 1
+            if not self._consider(kernels.trace_best(problem, values)):
+                return
+            theta = self.theta
+
+    def _first_intervals(self) -> list[tuple[float, float]]:
+        """Cut all thetas into intervals that grow with the distance from the best theta."""
+        centre = min(self.theta, LARGEST_GRID_THETA)
+        spread = 1.0 / sqrt(max(self._information(centre), 1e-6))
+        points = {0.0, LARGEST_GRID_THETA}
+        reach = 0.7 * spread
+        while reach < LARGEST_GRID_THETA:
+            points.update((max(centre - reach, 0.0), min(centre + reach, LARGEST_GRID_THETA)))
+            reach *= 2.4
+        ordered = sorted(points)
+        return list(zip(ordered[:-1], ordered[1:], strict=True))
+
+    def _information(self, theta: float) -> float:
+        rows = self._rows(theta)
+        return float(self.counts.n_rankings * rows[2, self.counts.n_items])
+
+    def _rows(self, theta: float) -> _Floats:
+        if theta not in self._derivatives:
+            self._derivatives[theta] = q_factorial_derivatives(theta, self.counts.n_items)
+        return self._derivatives[theta]
+
+    def _close_intervals(self) -> float:
+        """Show that no theta in any interval does better; return by how much one still might."""
+        open_intervals = self._first_intervals()
+        gap = self._bound_beyond(LARGEST_GRID_THETA) - self.value
+        gap = gap if gap > self._slack() else 0.0
+        while open_intervals:
+            low, high = open_intervals.pop()
+            bound = self._bound(low, high)
+            excess = bound - self.value
+            if excess <= self._slack():
+                continue
+            if self.n_recursions >= _MOST_RECURSIONS or high - low < 1e-9 * (1.0 + high):
+                gap = max(gap, excess)
+                continue
+            middle = (low + high) / 2.0
+            open_intervals += [(low, middle), (middle, high)]
+        return gap
+
+    def _slack(self) -> float:
+        return max(1e-7, 20.0 * _TOLERANCE * abs(self.value))
+
+    def _bound(self, low: float, high: float) -> float:
+        """Bound on all tiers but the best so far, at all thetas between two."""
+        ends = self._rows(low), self._rows(high)
+        width = high - low
+        bound = -inf
+        for theta, here, there, sign in (
+            (low, ends[0], ends[1], -1.0),
+            (high, ends[1], ends[0], 1.0),
+        ):
+            # At an end the chord is exact; the tangents are that end's value and the other's line.
+            tangents = (here[0] + there[0] + sign * width * there[1]) / 2.0
+            bound = max(bound, self._best_other(theta, here[0], tangents))
+        return bound
+
+    def _bound_beyond(self, theta: float) -> float:
+        """Bound on all tiers but the best so far, at all larger thetas."""
+        rows = self._rows(theta)
+        return self._best_other(theta, rows[0], np.zeros_like(rows[0]))
+
+    def _best_other(self, theta: float, convex: _Floats, concave: _Floats) -> float:
+        """Best value of other tiers, with these logarithms where they add and where they reduce."""
+        counts = self.counts
+        objective: LineObjective = fixed_objective(counts, theta)
+        values = self.tables.tier_values(objective, counts.n_rankings * convex)
+        constant = -counts.n_rankings * float(concave[counts.n_items]) - lgamma(counts.n_items + 1)
+        if counts.n_blocks:
+            width = self.tables.meeting.shape[1]
+            values = values - self.tables.meeting @ concave[:width]
+            constant += float(counts.block_weights @ convex[np.diff(counts.block_offsets)])
+        problem = self.tables.with_values(objective, values)
+        first, second = kernels.best_values(problem)
+        self.n_recursions += 1
+        if first[-1] + constant <= self.value + self._slack():
+            return float(first[-1]) + constant
+        labels = kernels.trace_best(problem, first)
+        if not np.array_equal(labels, self.labels):
+            if not self._consider(labels):
+                return float(first[-1]) + constant
+        return float(second[-1]) + constant
+
+
+def criterion_of(counts: WeakOrderCounts, labels: NDArray[Any], theta: float | _Floats) -> float:
+    """Log-likelihood less the log number of tiers of these sizes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tierwise.inversions import WeakOrderCounts
+    >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2]]))
+    >>> round(criterion_of(counts, np.array([0, 1, 2]), float("inf")), 4)
+    -1.7918
+    """
+    sizes = np.bincount(np.asarray(labels)).tolist()
+    log_number = lgamma(len(labels) + 1) - sum(lgamma(size + 1) for size in sizes)
+    if np.ndim(theta) == 0 and isinf(float(theta)):  # type: ignore[arg-type]
+        return log_likelihood(counts, labels, inf) - log_number
+    return log_likelihood(counts, labels, theta) - log_number

@@ -1,0 +1,342 @@
+"""Evidence summed over all tiers and sizes, and exact draws, by recursion over subsets of subsets.
+
+Summing instead of maximising gives the sum over all tiers of prior times likelihood. With one theta
+that is done at the nodes of the trapezoidal rule in log theta; with a theta per line each line is
+integrated by itself. Going backward through the sums draws tiers, and theta given tiers is drawn
+from its density: independent draws from the full posterior, without a chain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, log, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._kernels import inversions_subsets as kernels
+from tierwise._kernels.inversions_lines import LineObjective, theta_quantile
+from tierwise.inversions.objective import (
+    Concentration,
+    SizesPriorName,
+    fixed_objective,
+    line_objective,
+    log_prior_constant,
+    tier_constant_of,
+)
+from tierwise.inversions.subset_problem import SubsetTables
+from tierwise.inversions.thetas import line_statistics
+from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tierwise.data.weak_orders import WeakOrderCounts
+
+_Floats = NDArray[np.float64]
+_Integers = NDArray[np.int64]
+
+# Nodes where the integrand is smaller than its peak by this logarithm are left out.
+_DEPTH = 30.0
+_STEP_IN_DEVIATIONS, _LARGEST_STEP = 0.6, 0.35
+# Where every second node gives the same to this accuracy, all nodes are good to its square.
+_AGREEMENT = 1e-5
+_MOST_NODES = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class TierDraws:
+    """Draws from the posterior of tiers, sizes and thetas.
+
+    Attributes
+    ----------
+    labels
+        Tier of each item (column) in each draw (row), counted from 0.
+    thetas
+        One theta per draw; or, with a theta per line, one column per tier but the last, NaN where
+        a draw has fewer tiers.
+    """
+
+    labels: _Integers
+    thetas: _Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """The sums of one recursion."""
+
+    problem: kernels.SubsetProblem
+    logs: _Floats
+    shares: _Floats
+    log_value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Evidence of the model, summed over all tiers of all sizes and integrated over theta.
+
+    Attributes
+    ----------
+    concentration
+        "single" for one theta, "line" for one per tier.
+    log_evidence
+        Log probability of the data.
+    number_of_tiers
+        ``number_of_tiers[k]`` is the posterior probability of ``k`` tiers.
+    thetas, theta_weights
+        With one theta: the nodes of the integral over theta and their posterior probabilities.
+    """
+
+    concentration: Concentration
+    log_evidence: float
+    number_of_tiers: _Floats
+    thetas: _Floats
+    theta_weights: _Floats
+    _counts: WeakOrderCounts
+    _prior: Any
+    _sums: tuple[_Sums, ...]
+
+    @property
+    def probability_of_no_tiers(self) -> float:
+        """Posterior probability that all items are in one tier."""
+        return float(self.number_of_tiers[1])
+
+    def draw(self, n_draws: int, rng: np.random.Generator) -> TierDraws:
+        """Draw tiers and thetas from the posterior, exactly and independently.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from tierwise.inversions import WeakOrderCounts, sum_evidence
+        >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2]] * 20))
+        >>> draws = sum_evidence(counts).draw(5, np.random.default_rng(1))
+        >>> draws.labels.shape, draws.thetas.shape
+        ((5, 3), (5,))
+        """
+        n_items = self._counts.n_items
+        labels = np.zeros((n_draws, n_items), dtype=np.int64)
+        per_node = rng.multinomial(n_draws, self.theta_weights)
+        order = rng.permutation(n_draws)
+        done = 0
+        for node in np.flatnonzero(per_node).tolist():
+            sums = self._sums[node]
+            number = int(per_node[node])
+            drawn = kernels.draw_tiers(sums.problem, sums.logs, number, rng)
+            labels[order[done : done + number]] = drawn
+            done += number
+        return TierDraws(labels, self._draw_thetas(labels, rng))
+
+    def _draw_thetas(self, labels: _Integers, rng: np.random.Generator) -> _Floats:
+        """Draw thetas given tiers."""
+        distinct, which = np.unique(labels, axis=0, return_inverse=True)
+        which = which.ravel()
+        known = [lines_of_tiers(self._counts, row, self._prior) for row in distinct]
+        n_draws, n_items = labels.shape
+        if self.concentration == "single":
+            shares = rng.random(n_draws)
+            return np.array([known[which[row]].one_theta(shares[row]) for row in range(n_draws)])
+        thetas = np.full((n_draws, max(int(labels.max()), 1)), np.nan)
+        for row in range(n_draws):
+            found = known[which[row]].line_thetas(rng.random(n_items))
+            thetas[row, : len(found)] = found
+        return thetas
+
+
+@dataclass(frozen=True, eq=False)
+class LinesOfTiers:
+    """The lines of given tiers as curves over theta: their posterior, and draws of theta."""
+
+    objective: LineObjective
+    curves: _Floats
+    totals: _Floats
+
+    def one_theta(self, share: float) -> float:
+        """Theta below which a share of the posterior lies, if all lines have the same."""
+        grid, prior = self.objective.grid, self.objective.prior
+        total = float(self.totals.sum())
+        return float(theta_quantile(grid, prior, self.curves.sum(axis=0), total, share))
+
+    def line_thetas(self, shares: _Floats) -> _Floats:
+        """Theta of each line below which a share of its posterior lies."""
+        grid, prior = self.objective.grid, self.objective.prior
+        return np.array(
+            [
+                theta_quantile(grid, prior, curve, total, share)
+                for curve, total, share in zip(
+                    self.curves, self.totals.tolist(), shares.tolist(), strict=False
+                )
+            ]
+        )
+
+
+def lines_of_tiers(
+    counts: WeakOrderCounts, labels: _Integers, prior: ThetaPrior | Callable[[Any], Any]
+) -> LinesOfTiers:
+    """Write the log-likelihood of each line of given tiers as a curve over theta."""
+    statistics = line_statistics(counts, labels)
+    objective = line_objective(counts, prior)
+    table = objective.grid.factorials
+    curves = np.tensordot(statistics.coefficients, table, axes=1)
+    if len(curves) == 0:
+        # One tier: theta has its prior.
+        curves = np.zeros((1, *table.shape[1:]))
+        return LinesOfTiers(objective, curves, np.zeros(1))
+    return LinesOfTiers(objective, np.ascontiguousarray(curves), statistics.totals)
+
+
+def sum_evidence(
+    counts: WeakOrderCounts,
+    concentration: Concentration = "single",
+    *,
+    prior_theta: ThetaPrior | Callable[[Any], Any] | None = None,
+    prior_sizes: SizesPriorName = "uniform",
+) -> Evidence:
+    """Sum prior times likelihood over all tiers of all sizes, for up to 18 items.
+
+    Parameters
+    ----------
+    counts
+        The data.
+    concentration
+        "single" for one theta, "line" for one per tier.
+    prior_theta
+        Prior of theta, Gamma(2, 2) where none is given.
+    prior_sizes
+        "uniform" over all sizes, or "penalised": ``e`` times less probable with every further tier.
+        Tiers are equally probable given their sizes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tierwise.inversions import WeakOrderCounts
+    >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1], [0, 1], [1, 0]]))
+    >>> evidence = sum_evidence(counts)
+    >>> round(evidence.log_evidence, 4), round(evidence.probability_of_no_tiers, 4)
+    (-2.1198, 0.5205)
+    """
+    prior = Gamma(2, 2) if prior_theta is None else prior_theta
+    tables = SubsetTables(counts)
+    constant = log_prior_constant(prior_sizes, counts.n_items)
+    if concentration == "line":
+        objective = line_objective(counts, prior, tier_constant_of(prior_sizes))
+        sums = _sum(tables, objective, constant)
+        return Evidence(
+            "line",
+            sums.log_value,
+            sums.shares,
+            np.zeros(0),
+            np.ones(1),
+            counts,
+            prior,
+            (sums,),
+        )
+    return _SingleTheta(tables, prior, tier_constant_of(prior_sizes), constant).evidence()
+
+
+def _sum(tables: SubsetTables, objective: LineObjective, constant: float) -> _Sums:
+    problem = tables.problem(objective)
+    logs, shares = kernels.sum_values(problem)
+    value = float(logs[-1]) + tables.constant(objective) + constant
+    return _Sums(problem, logs, shares[-1].copy(), value)
+
+
+class _SingleTheta:
+    """The integral over one theta, a recursion at each node."""
+
+    def __init__(
+        self,
+        tables: SubsetTables,
+        prior: ThetaPrior | Callable[[Any], Any],
+        tier_constant: float,
+        constant: float,
+    ) -> None:
+        self.tables = tables
+        self.prior = prior
+        self.density = as_theta_prior(prior)
+        self.tier_constant = tier_constant
+        self.constant = constant
+        self.sums: dict[float, _Sums] = {}
+        self.heights: dict[float, float] = {}
+
+    def height(self, log_theta: float) -> float:
+        """Log of what is integrated over log theta."""
+        if log_theta not in self.heights:
+            theta = float(np.exp(log_theta))
+            sums = _sum(
+                self.tables,
+                fixed_objective(self.tables.counts, theta, self.tier_constant),
+                self.constant,
+            )
+            self.sums[log_theta] = sums
+            prior = float(self.density.log_density(np.array([theta]))[0])
+            self.heights[log_theta] = sums.log_value + prior + log_theta
+        return self.heights[log_theta]
+
+    def peak(self) -> tuple[float, float]:
+        """Log theta near the peak, and how wide the peak is."""
+        low, middle, high = log(0.02), log(0.25), log(2.0)
+        while self.height(low) > self.height(middle) and low > -60.0:
+            low, middle, high = low - 2.0, low, middle
+        while self.height(high) > self.height(middle) and high < 6.0:
+            low, middle, high = middle, high, high + 1.0
+        while self.height(middle) - min(self.height(low), self.height(high)) > 0.6:
+            trial = (low + middle) / 2.0 if middle - low > high - middle else (middle + high) / 2.0
+            if trial in (low, middle, high):
+                break
+            if self.height(trial) > self.height(middle):
+                low, high = (low, middle) if trial < middle else (middle, high)
+                middle = trial
+            elif trial < middle:
+                low = trial
+            else:
+                high = trial
+        drops = [
+            (reach, self.height(middle) - self.height(end))
+            for reach, end in ((middle - low, low), (high - middle, high))
+        ]
+        widths = [reach / sqrt(2.0 * drop) for reach, drop in drops if drop > 1e-9]
+        return middle, min([*widths, inf])
+
+    def evidence(self) -> Evidence:
+        middle, width = self.peak()
+        step = min(_STEP_IN_DEVIATIONS * width, _LARGEST_STEP)
+        while True:
+            nodes = self._nodes(middle, step)
+            heights = np.array([self.height(node) for node in nodes])
+            top = float(heights.max())
+            weights = np.exp(heights - top)
+            total = float(weights.sum()) * step
+            coarse = [float(weights[start::2].sum()) * 2.0 * step for start in (0, 1)]
+            if max(abs(log(part / total)) for part in coarse) < _AGREEMENT:
+                break
+            if len(nodes) > _MOST_NODES:
+                break
+            step /= 2.0
+        shares = weights / weights.sum()
+        sums = tuple(self.sums[node] for node in nodes)
+        return Evidence(
+            "single",
+            top + log(total),
+            np.array([one.shares for one in sums]).T @ shares,
+            np.exp(nodes),
+            shares,
+            self.tables.counts,
+            self.prior,
+            sums,
+        )
+
+    def _nodes(self, middle: float, step: float) -> list[float]:
+        """Equidistant nodes that cover the peak."""
+        nodes = [middle]
+        top = self.height(middle)
+        for sign in (-1.0, 1.0):
+            number = 1
+            while number <= _MOST_NODES:
+                node = middle + sign * number * step
+                nodes.append(node)
+                top = max(top, self.height(node))
+                if self.height(node) < top - _DEPTH:
+                    break
+                number += 1
+        return sorted(nodes)

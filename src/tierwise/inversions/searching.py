@@ -1,0 +1,271 @@
+"""Good tiers of many items: the best cuts of several orders, improved by local search.
+
+With one theta, tiers and theta are found in turn until both stay. With a theta per line, lines are
+maximised or integrated as they are valued, and nothing alternates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import lgamma
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._kernels import inversions_orders_to_tiers as orders_kernels
+from tierwise._kernels.inversions_climbing import climb
+from tierwise._kernels.inversions_factorials import LARGEST_GRID_THETA
+from tierwise._kernels.inversions_partition import (
+    Partition,
+    TiedBlocks,
+    load,
+    make_partition,
+    value_of,
+    write_labels,
+)
+from tierwise.inversions.objective import (
+    Concentration,
+    SizesPriorName,
+    fixed_objective,
+    line_objective,
+    log_prior_constant,
+    tier_constant_of,
+)
+from tierwise.inversions.thetas import (
+    estimate_line_thetas,
+    estimate_one_theta,
+    log_likelihood,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tierwise._kernels.inversions_lines import LineObjective
+    from tierwise.data.weak_orders import WeakOrderCounts
+    from tierwise.model.priors import ThetaPrior
+
+_Floats = NDArray[np.float64]
+_Integers = NDArray[np.int64]
+
+_MOST_ROUNDS = 200
+_MOST_ALTERNATIONS = 50
+_LEAST_THETA = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class FoundTiers:
+    """The best tiers that a search has found.
+
+    Attributes
+    ----------
+    labels
+        Tier of each item, counted from 0.
+    thetas
+        One theta, or one for each tier but the last: those of greatest likelihood.
+    criterion
+        What was maximised, as in `BestTiers`.
+    log_likelihood
+        Log-likelihood at the thetas.
+    starts
+        What was maximised, at the end of the search from each start.
+    """
+
+    labels: _Integers
+    thetas: _Floats
+    criterion: float
+    log_likelihood: float
+    starts: _Floats
+
+
+def search_tiers(
+    counts: WeakOrderCounts,
+    concentration: Concentration = "single",
+    *,
+    prior_theta: ThetaPrior | Callable[[Any], Any] | None = None,
+    prior_sizes: SizesPriorName = "uniform",
+    n_starts: int = 4,
+    orders: NDArray[Any] | None = None,
+    rng: np.random.Generator | None = None,
+) -> FoundTiers:
+    """Search for the best tiers of all sizes, any number of items.
+
+    No move of one item, exchange of two in neighbouring tiers, join, exchange or cut of tiers makes
+    what is found better; that it is the best of all is not known.
+
+    Parameters
+    ----------
+    counts
+        The data.
+    concentration
+        "single" for one theta, "line" for one per tier.
+    prior_theta
+        With one theta per line: integrate over this prior instead of maximising.
+    prior_sizes
+        Where theta is integrated out, the prior of sizes.
+    n_starts
+        Number of orders to begin with: that of Borda, one improved by insertion, and perturbed
+        ones.
+    orders
+        Orders to begin with in place of these, one row each, best item first.
+    rng
+        Randomness of the perturbed orders and of the sequence in which items are looked at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tierwise.inversions import WeakOrderCounts
+    >>> patterns = np.array([[0, 1, 2, 3], [1, 0, 2, 3], [0, 1, 3, 2], [1, 0, 3, 2]] * 5)
+    >>> search_tiers(WeakOrderCounts.from_patterns(patterns)).labels.tolist()
+    [0, 0, 1, 1]
+    """
+    generator = np.random.default_rng(0) if rng is None else rng
+    search = _Search(counts, concentration, prior_theta, prior_sizes, generator)
+    given = starting_orders(counts, n_starts, generator) if orders is None else np.asarray(orders)
+    best: tuple[float, _Integers] | None = None
+    values = []
+    for order in given.astype(np.int64):
+        value, labels = search.run(order)
+        values.append(value)
+        if best is None or value > best[0]:
+            best = value, labels
+    if best is None:
+        raise ValueError("there is no order to begin with: give at least one")
+    return search.result(best[1], np.array(values))
+
+
+def starting_orders(counts: WeakOrderCounts, n_starts: int, rng: np.random.Generator) -> _Integers:
+    """Orders to begin with: Borda, then improved by insertion, then from perturbed ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tierwise.inversions import WeakOrderCounts
+    >>> counts = WeakOrderCounts.from_patterns(np.array([[2, 0, 1]]))
+    >>> starting_orders(counts, 2, np.random.default_rng(1)).tolist()
+    [[1, 2, 0], [1, 2, 0]]
+    """
+    lead = counts.above.sum(axis=1) - counts.above.sum(axis=0)
+    spread = float(lead.std()) or 1.0
+    orders = [counts.borda_order()]
+    for start in range(1, n_starts):
+        noise = 0.0 if start == 1 else 0.2 * spread * rng.standard_normal(counts.n_items)
+        order = np.argsort(-(lead + noise), kind="stable").astype(np.int64)
+        orders_kernels.improve_order(counts.above, order, 50)
+        orders.append(order)
+    return np.array(orders)
+
+
+def make_state(counts: WeakOrderCounts, objective: LineObjective) -> Partition:
+    """Room for tiers with maintained sums."""
+    item_offsets, item_blocks = counts.blocks_of_items
+    blocks = TiedBlocks(
+        counts.block_offsets,
+        counts.block_members,
+        counts.block_weights,
+        item_offsets,
+        item_blocks,
+    )
+    return make_partition(counts.above, blocks, counts.largest_block + 1, objective)
+
+
+class _Search:
+    """One search: the data, what is maximised, and room to work in."""
+
+    def __init__(
+        self,
+        counts: WeakOrderCounts,
+        concentration: Concentration,
+        prior_theta: ThetaPrior | Callable[[Any], Any] | None,
+        prior_sizes: SizesPriorName,
+        rng: np.random.Generator,
+    ) -> None:
+        self.counts = counts
+        self.single = concentration == "single"
+        self.rng = rng
+        self.constant = -lgamma(counts.n_items + 1)
+        self.objective: LineObjective
+        if self.single:
+            self.objective = fixed_objective(counts, 0.1)
+        elif prior_theta is None:
+            self.objective = line_objective(counts, None)
+        else:
+            self.objective = line_objective(counts, prior_theta, tier_constant_of(prior_sizes))
+            self.constant = log_prior_constant(prior_sizes, counts.n_items)
+        self.state = make_state(counts, self.objective)
+        self.tolerance = 1e-9 * (1.0 + counts.n_rankings * counts.n_items)
+
+    def run(self, order: _Integers) -> tuple[float, _Integers]:
+        """Best cuts of an order, then local search; repeated along the order that results."""
+        labels = self._cut(order)
+        value, labels = self._climb(labels)
+        for _ in range(_MOST_ALTERNATIONS):
+            again = self._cut(self._order_of(labels), start=labels)
+            new_value, new_labels = self._climb(again)
+            if new_value <= value + self.tolerance:
+                break
+            value, labels = new_value, new_labels
+        return value, labels
+
+    def _order_of(self, labels: _Integers) -> _Integers:
+        """Items by tier, and within a tier by how they are preferred to its other members."""
+        same = labels[:, None] == labels[None, :]
+        lead = ((self.counts.above - self.counts.above.T) * same).sum(axis=1)
+        return np.lexsort((-lead, labels)).astype(np.int64)
+
+    def _at_theta(self, labels: _Integers) -> bool:
+        """Set theta to the best of these tiers; tell whether it changed."""
+        theta = estimate_one_theta(self.counts, labels).value
+        theta = min(max(theta, _LEAST_THETA), LARGEST_GRID_THETA)
+        grid = self.objective.grid
+        if abs(theta - grid.thetas[0]) < 1e-9 * theta:
+            return False
+        fresh = fixed_objective(self.counts, theta)
+        grid.thetas[:] = fresh.grid.thetas
+        grid.factorials[:] = fresh.grid.factorials
+        return True
+
+    def _cut(self, order: _Integers, start: _Integers | None = None) -> _Integers:
+        labels = start
+        if self.single and labels is None:
+            labels = np.empty(self.counts.n_items, dtype=np.int64)
+            labels[order] = np.arange(self.counts.n_items)
+        for _ in range(_MOST_ALTERNATIONS if self.single else 1):
+            if self.single and labels is not None:
+                self._at_theta(labels)
+            found = orders_kernels.best_cuts(self.objective, self.state, order)
+            if labels is not None and np.array_equal(found, labels):
+                break
+            labels = found
+        if labels is None:
+            raise AssertionError("an order has at least one cut")
+        return labels
+
+    def _climb(self, labels: _Integers) -> tuple[float, _Integers]:
+        value = -np.inf
+        found = labels.copy()
+        for _ in range(_MOST_ALTERNATIONS):
+            if self.single:
+                self._at_theta(found)
+            load(self.state, found)
+            climb(self.objective, self.state, self.rng, self.tolerance, _MOST_ROUNDS)
+            write_labels(self.state, found)
+            changed = self._at_theta(found) if self.single else False
+            load(self.state, found)
+            value = value_of(self.objective, self.state)
+            if not changed:
+                break
+        return value, found
+
+    def result(self, labels: _Integers, values: _Floats) -> FoundTiers:
+        constant = self.constant
+        if self.single:
+            thetas = np.array([estimate_one_theta(self.counts, labels).value])
+            likelihood = log_likelihood(self.counts, labels, float(thetas[0]))
+            criterion = likelihood + constant
+            criterion += sum(lgamma(size + 1) for size in np.bincount(labels).tolist())
+        else:
+            thetas = np.array([line.value for line in estimate_line_thetas(self.counts, labels)])
+            likelihood = log_likelihood(self.counts, labels, thetas)
+            criterion = float(values.max()) + constant
+        return FoundTiers(labels, thetas, criterion, likelihood, values + constant)

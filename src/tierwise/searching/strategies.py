@@ -1,0 +1,285 @@
+"""Ways through the space of sizes: exhaustive, hill climbing, tabu search, a genetic algorithm.
+
+Hill climbing by steepest ascent is the paper's. Tabu search is Glover's (Tabu Search, Part I, ORSA
+Journal on Computing 1, 1989). The genetic algorithm is Holland's (Adaptation in Natural and
+Artificial Systems, 1975), size vectors being sets of cuts between places.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._util.checks import check_choice, check_count, check_number
+from tierwise.errors import InputError
+from tierwise.searching.exploration import Exploration
+from tierwise.searching.size_space import Moves, between_cuts, check_moves
+from tierwise.tiers.sizes import Sizes, check_sizes
+
+Start: TypeAlias = Literal["merging", "merging-by-size"]
+Cuts: TypeAlias = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class _Strategy:
+    """What searches that start somewhere have in common."""
+
+    start: str | Iterable[int] = "merging"
+    tolerance: float | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.start, str):
+            check_choice("start", self.start, get_args(Start))
+        else:
+            object.__setattr__(self, "start", check_sizes(self.start))
+        if self.tolerance is not None:
+            check_number("tolerance", self.tolerance, least=0.0)
+
+
+@dataclass(frozen=True)
+class Greedy(_Strategy):
+    """Hill climbing: move to the best neighbour as long as that is better.
+
+    Attributes
+    ----------
+    start
+        Where to begin: sizes; or "merging", the paper's merging of items that are ranked above each
+        other about equally often, in order of preference; "merging-by-size" takes the smallest
+        group first, as the paper does.
+    tolerance
+        How far from even pairs are merged; see `merge_even_pairs`.
+    moves
+        What neighbours are: "adjacent" is the paper's shift of one item to the next tier;
+        "split-merge-shift" can also cut a tier in two or join two, and a search that is stuck then
+        also tries to join more tiers at once, or to take one apart.
+    sample_neighbours
+        How many neighbours, drawn at random, to try a move; None tries all.
+
+    Examples
+    --------
+    >>> Greedy(start=(2, 2), moves="adjacent").sample_neighbours is None
+    True
+    """
+
+    moves: Moves = "split-merge-shift"
+    sample_neighbours: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_moves(self.moves)
+        if self.sample_neighbours is not None:
+            check_count("sample_neighbours", self.sample_neighbours)
+
+
+@dataclass(frozen=True)
+class Tabu(Greedy):
+    """Tabu search: move to the best neighbour that was not visited lately, even if it is worse.
+
+    Attributes
+    ----------
+    start, tolerance, moves, sample_neighbours
+        As for `Greedy`.
+    tenure
+        Number of moves for which a visited size vector is not visited again.
+    patience
+        Moves without a new best after which the search ends.
+    """
+
+    tenure: int = 20
+    patience: int = 15
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_count("tenure", self.tenure)
+        check_count("patience", self.patience)
+
+
+@dataclass(frozen=True)
+class Genetic(_Strategy):
+    """Genetic algorithm: size vectors are crossed and mutated, and the best ones live on.
+
+    Attributes
+    ----------
+    start, tolerance
+        As for `Greedy`; the rest of the first generation is drawn at random.
+    population
+        Number of size vectors in a generation, more than the survivors.
+    survivors
+        The best of a generation that live on unchanged.
+    contestants
+        Of so many parents drawn at random the best one is taken.
+    patience
+        Generations without a new best after which the search ends.
+    """
+
+    population: int = 30
+    survivors: int = 4
+    contestants: int = 3
+    patience: int = 10
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("survivors", "contestants", "patience"):
+            check_count(name, getattr(self, name))
+        check_count("population", self.population, least=self.survivors + 1)
+
+
+Strategy: TypeAlias = Greedy | Tabu | Genetic
+_NAMES: dict[str, type[Strategy]] = {"greedy": Greedy, "tabu": Tabu, "genetic": Genetic}
+
+
+def strategy_of(method: object) -> Strategy | Literal["auto", "exhaustive"]:
+    """Return the strategy that a name stands for; strategies, "auto" and "exhaustive" as they are.
+
+    Examples
+    --------
+    >>> strategy_of("genetic").population
+    30
+    """
+    if isinstance(method, Greedy | Genetic):
+        return method
+    try:
+        check_choice("method", method, ("auto", "exhaustive", *_NAMES))
+    except InputError as error:
+        raise InputError(f"{error}; or give Greedy(...), Tabu(...) or Genetic(...)") from None
+    return _NAMES[str(method)]() if method in _NAMES else str(method)  # type: ignore[return-value]
+
+
+def name_of(strategy: Strategy | Literal["auto", "exhaustive"]) -> str:
+    """Return what a strategy is called."""
+    return strategy if isinstance(strategy, str) else type(strategy).__name__.lower()
+
+
+def explore(
+    exploration: Exploration, strategy: Strategy | Literal["exhaustive"], start: Sizes
+) -> None:
+    """Search by a strategy until it ends."""
+    if isinstance(strategy, Genetic):
+        _evolve(exploration, strategy, start)
+    elif isinstance(strategy, Tabu):
+        _search_tabu(exploration, strategy, start)
+    elif isinstance(strategy, Greedy):
+        _climb(exploration, start)
+    else:
+        exploration.evaluate(exploration.space, "all sizes")
+
+
+def hill_climb(
+    start: Sizes,
+    neighbourhoods: Iterable[Callable[[Sizes], list[Sizes]]],
+    best_of: Callable[[list[Sizes]], tuple[Sizes, float]],
+) -> Iterator[Sizes]:
+    """Steepest ascent over sizes: yield the start and every better neighbour that is moved to.
+
+    Parameters
+    ----------
+    start
+        Sizes to begin with.
+    neighbourhoods
+        Functions that give the neighbours of sizes; each is tried if none before it has a better
+        one.
+    best_of
+        Evaluates sizes and returns the best of them with its score.
+
+    Examples
+    --------
+    >>> from tierwise.tiers.sizes import neighbours
+    >>> best_of = lambda near: max(((sizes, -len(sizes)) for sizes in near), key=lambda one: one[1])
+    >>> list(hill_climb((1, 1, 1), [neighbours], best_of))
+    [(1, 1, 1), (2, 1), (3,)]
+    """
+    current, score = best_of([start])
+    while True:
+        yield current
+        for neighbourhood in neighbourhoods:
+            near = neighbourhood(current)
+            best, its_score = best_of(near) if near else (current, score)
+            if its_score > score:
+                current, score = best, its_score
+                break
+        else:
+            return
+
+
+def _climb(exploration: Exploration, start: Sizes) -> None:
+    def best_of(candidates: list[Sizes]) -> tuple[Sizes, float]:
+        exploration.evaluate(candidates, f"greedy search, step {len(exploration.path)}")
+        best = exploration.best_of(candidates)
+        return best, exploration.score(best)
+
+    for sizes in hill_climb(start, (exploration.neighbours, exploration.leaps), best_of):
+        exploration.step_to(sizes)
+
+
+def _search_tabu(exploration: Exploration, tabu: Tabu, start: Sizes) -> None:
+    current = best = start
+    exploration.evaluate([current], "tabu search, start")
+    exploration.step_to(current)
+    lately = deque([current], maxlen=tabu.tenure)
+    moves_since_best = 0
+    while moves_since_best < tabu.patience:
+        near = exploration.neighbours(current)
+        exploration.evaluate(near, f"tabu search, step {len(exploration.path)}")
+        allowed = [sizes for sizes in near if sizes not in lately]
+        if not allowed:
+            break
+        current = exploration.best_of(allowed)
+        exploration.step_to(current)
+        lately.append(current)
+        moves_since_best += 1
+        if exploration.score(current) > exploration.score(best):
+            best, moves_since_best = current, 0
+
+
+def _evolve(exploration: Exploration, genetic: Genetic, start: Sizes) -> None:
+    population = _first_generation(exploration, genetic, start)
+    best, generations_since_best = start, 0
+    while generations_since_best < genetic.patience:
+        exploration.evaluate(population, f"genetic search, generation {len(exploration.path) + 1}")
+        ranked = sorted(population, key=exploration.order)
+        exploration.step_to(ranked[0])
+        generations_since_best += 1
+        if exploration.order(ranked[0]) < exploration.order(best):
+            best, generations_since_best = ranked[0], 0
+        n_children = genetic.population - genetic.survivors
+        children = [_child(exploration, genetic, ranked) for _ in range(n_children)]
+        population = list(dict.fromkeys([*ranked[: genetic.survivors], *children]))
+
+
+def _first_generation(exploration: Exploration, genetic: Genetic, start: Sizes) -> list[Sizes]:
+    """Return the start and random size vectors."""
+    n_places = max(exploration.space.n_free - 1, 0)
+    drawn = [
+        _from_cuts(exploration, exploration.rng.random(n_places) < exploration.rng.random())
+        for _ in range(genetic.population - 1)
+    ]
+    return list(dict.fromkeys([start, *drawn]))
+
+
+def _child(exploration: Exploration, genetic: Genetic, ranked: list[Sizes]) -> Sizes:
+    """Take each cut from one of two good parents, and change about one of them."""
+    rng = exploration.rng
+    winners = rng.integers(len(ranked), size=(2, genetic.contestants)).min(axis=1).tolist()
+    first, second = (_to_cuts(exploration, ranked[winner]) for winner in winners)
+    cuts = np.where(rng.random(len(first)) < 0.5, first, second)
+    mutated = rng.random(len(cuts)) < 1 / max(len(cuts), 1)
+    return _from_cuts(exploration, cuts ^ mutated)
+
+
+def _to_cuts(exploration: Exploration, sizes: Sizes) -> Cuts:
+    """Tell for each place between two free items whether there is a cut."""
+    cuts = np.zeros(max(exploration.space.n_free - 1, 0), dtype=np.bool_)
+    cuts[np.cumsum(exploration.space.middle(sizes), dtype=np.int64)[:-1] - 1] = True
+    return cuts
+
+
+def _from_cuts(exploration: Exploration, cuts: Cuts) -> Sizes:
+    """Return the size vector that has these cuts, or as near as it may be."""
+    space = exploration.space
+    if space.n_free == 0:
+        return space.with_middle(())
+    middle = between_cuts((np.flatnonzero(cuts) + 1).tolist(), space.n_free)
+    return space.with_middle(space.with_right_number(middle))
