@@ -65,7 +65,7 @@ def _about_rankings(description: Description) -> list[str]:
         f"{_how_different(description)}."
     ]
     if description.unranked is None:
-        sentences.append(f"{'It' if total == 1 else 'Every ranking'} lists every item.")
+        sentences.append(f"{'The' if total == 1 else 'Every'} ranking lists every item.")
     else:
         meaning = {"below": "come below those that are", "anywhere": "may have any rank"}
         sentences.append(
