@@ -14,7 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels import inversions_orders_to_tiers as orders_kernels
-from tierwise._kernels.inversions_climbing import climb
+from tierwise._kernels.inversions_climbing import (
+    move_items,
+    try_exchanges,
+    try_neighbours,
+    try_splits,
+)
 from tierwise._kernels.inversions_factorials import LARGEST_GRID_THETA
 from tierwise._kernels.inversions_partition import (
     Partition,
@@ -250,7 +255,7 @@ class _Search:
             if self.single:
                 self._at_theta(found)
             load(self.state, found)
-            climb(self.objective, self.state, self.rng, self.tolerance, _MOST_ROUNDS)
+            self._move_until_best()
             write_labels(self.state, found)
             changed = self._at_theta(found) if self.single else False
             load(self.state, found)
@@ -258,6 +263,21 @@ class _Search:
             if not changed:
                 break
         return value, found
+
+    def _move_until_best(self) -> None:
+        """Take moves that make the tiers better until there is none."""
+        objective, state, tolerance = self.objective, self.state, self.tolerance
+        for _ in range(_MOST_ROUNDS):
+            while move_items(
+                objective, state, self.rng.permutation(self.counts.n_items), tolerance
+            ):
+                pass
+            improved = False
+            while try_neighbours(objective, state, tolerance):
+                improved = True
+            improved = try_splits(objective, state, tolerance) or improved
+            if not improved and not try_exchanges(objective, state, tolerance):
+                break
 
     def result(self, labels: _Integers, values: _Floats) -> FoundTiers:
         constant = self.constant
