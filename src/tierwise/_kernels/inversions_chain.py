@@ -63,9 +63,7 @@ def draw_places(
 
 
 @compiled
-def exchange_at_random(
-    objective: LineObjective, state: Partition, uniforms: _Floats
-) -> int:
+def exchange_at_random(objective: LineObjective, state: Partition, uniforms: _Floats) -> int:
     """Propose exchanges of items of neighbouring tiers; returns how many were accepted."""
     n_items = state.slot_of.shape[0]
     upper, lower = np.zeros(n_items, np.int64), np.zeros(n_items, np.int64)

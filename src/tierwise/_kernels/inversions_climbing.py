@@ -284,7 +284,9 @@ def _best_cut(
             if has_blocks:
                 for number in range(2, width):
                     if part == 0:
-                        net = state.tail_meets[position, number] - meets[0, number] - meets[2, number]
+                        net = (
+                            state.tail_meets[position, number] - meets[0, number] - meets[2, number]
+                        )
                     else:
                         net = meets[2, number] - meets[1, number]
                         net -= state.tail_meets[position + 1, number]
