@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from tierwise.data.frames import Backend
     from tierwise.data.scan import RankingScan
-    from tierwise.files.layouts import Columns, Layout
+    from tierwise.files.notes import ReadingNotes
+    from tierwise.files.options import Columns, Layout
     from tierwise.files.places import EncodedRankings
     from tierwise.files.source import Format
 
@@ -53,6 +54,8 @@ class Rankings:
     places : numpy.ndarray
         ``places[row, item]`` is the place of the item in the answer, counted from 0; tied items
         share the first place they take up; -1 is not listed.
+    reading : ReadingNotes or None
+        How the file or data frame was understood that the rankings were read from.
     patterns, pattern_weights, pattern_of : numpy.ndarray
         The distinct rows of ``places``, their total weights, and the pattern of each answer.
 
@@ -69,6 +72,7 @@ class Rankings:
     unranked: Unranked | None
     weights: Weights
     places: Places
+    reading: "ReadingNotes | None" = None
 
     def __init__(
         self,
@@ -275,7 +279,7 @@ class Rankings:
         Rankings(2 rankings of 2 items, complete, 2 distinct)
         """
         from tierwise.data.frames import encode_frame
-        from tierwise.files.layouts import TableOptions
+        from tierwise.files.options import TableOptions
 
         options = TableOptions.make(
             items=items,
@@ -292,13 +296,15 @@ class Rankings:
     @classmethod
     def from_encoded(cls, encoded: "EncodedRankings") -> "Rankings":
         """Take rankings as the readers of files give them."""
-        return cls(
+        rankings = cls(
             encoded.items,
             encoded.places,
             encoded.weights,
             unranked=encoded.unranked,
             name_row=encoded.name_row,
         )
+        rankings.reading = encoded.notes
+        return rankings
 
     @classmethod
     def scan(
@@ -331,7 +337,7 @@ class Rankings:
             What `fit`, `search` and `sample_posterior` take in the place of rankings.
         """
         from tierwise.data.scan import RankingScan
-        from tierwise.files.layouts import TableOptions
+        from tierwise.files.options import TableOptions
 
         options = TableOptions.make(
             items=items,
