@@ -304,6 +304,10 @@ def _read_announced(source: Source, file_format: FileFormat, options: TableOptio
         from tierwise.files.preflib import read_preflib
 
         encoded = read_preflib(source, options.unranked)
+    elif file_format == "blt":
+        from tierwise.files.blt import read_blt
+
+        encoded = read_blt(source, options.unranked)
     else:
         from tierwise.files.sushi import read_sushi
 

@@ -1,8 +1,8 @@
 """How the text of a file is written in bytes: UTF-8, UTF-16 or Latin-1, recognised or said."""
 
 import codecs
+import re
 from dataclasses import replace
-from itertools import pairwise
 
 from tierwise._util.wording import quoted
 from tierwise.errors import InputError
@@ -15,6 +15,7 @@ _MARKS = (
 )
 # What Windows writes as Latin-1 has typographic marks where Latin-1 has control characters.
 _LATIN = "cp1252"
+_UTF8_LETTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
 _SHOWN = {"utf-8": "UTF-8", "utf-16": "UTF-16", _LATIN: "Latin-1 (Windows-1252)"}
 
 
@@ -78,16 +79,14 @@ def _zeros(content: bytes) -> float:
 
 
 def _is_latin(head: bytes) -> bool:
-    """Tell whether bytes beyond ASCII are letters inside words, none of them UTF-8."""
+    """Tell whether bytes beyond ASCII are letters in words, and none of them is UTF-8."""
     text = head.decode(_LATIN, errors="replace")
-    if "\ufffd" in text:
-        return False
+    if "\ufffd" in text or _UTF8_LETTER.search(head):
+        return False  # damaged UTF-8 has other letters that are whole
     beyond = [position for position, mark in enumerate(text) if ord(mark) > 127]
-    # Two in a row are what damaged UTF-8 looks like; words of Latin letters hardly have them.
-    alone = all(two > one + 1 for one, two in pairwise(beyond))
     letters = sum(text[position].isalpha() for position in beyond)
     inside = sum(
         text[position - 1 : position].isalpha() or text[position + 1 : position + 2].isalpha()
         for position in beyond
     )
-    return alone and 2 * letters >= len(beyond) and 2 * inside >= len(beyond)
+    return 2 * letters >= len(beyond) and 2 * inside >= len(beyond)

@@ -52,7 +52,7 @@ def open_text_table(source: Source, encoding: str | None = None) -> TableFile:
         first = _first_records(head, delimiter)
     except csv.Error:
         first, delimiter = [], ","
-    if first and recognise(first) is not None:
+    if first and (_may_be_ballots(first) or recognise(first) is not None):
         records = _all_records(source, delimiter)
         export = recognise(records)
         if export is not None:
@@ -167,7 +167,48 @@ def _from_forms(records: list[Record]) -> Export | None:
     return Export(", exported by a survey program", header.cells, tuple(rows))
 
 
+def _from_ballots(records: list[Record]) -> Export | None:
+    """Read ballots as Scottish councils publish them.
+
+    A line of the numbers of candidates and seats, lines of how many ballots list which candidates
+    by number, and then the candidates: ``"Candidate 1","Ann Baird","Independent"``.
+    """
+    if not _may_be_ballots(records):
+        return None
+    names: dict[str, str] = {}
+    ballots = []
+    for record in records[1:]:
+        candidate = re.fullmatch(r"Candidate (\d+)", record.cells[0])
+        if candidate:
+            party = record.cells[2] if len(record.cells) > 2 else ""
+            names[candidate[1]] = record.cells[1] + (f" ({party})" if party else "")
+        elif not names:
+            ballots.append(record)
+    if len(names) != int(records[0].cells[0]) or len(set(names.values())) < len(names):
+        return None
+    rows = []
+    for record in ballots:
+        count, *listed = [cell for cell in record.cells if cell]
+        if not all(number in names for number in listed):
+            return None
+        rows.append(Record(record.line, (count, *(names[number] for number in listed))))
+    width = max(len(row.cells) for row in rows) - 1
+    header = ("count", *(f"place {place}" for place in range(1, width + 1)))
+    remark = "Candidates stand below the ballots, which list them by number."
+    return Export(", ballots as Scottish councils publish them", header, tuple(rows), (), (remark,))
+
+
+def _may_be_ballots(records: list[Record]) -> bool:
+    """Tell whether a table begins with the numbers of candidates and seats, and then ballots."""
+    return (
+        len(records) > 1
+        and records[0].n_filled == 2
+        and all(cell.isdecimal() for record in records[:2] for cell in record.cells if cell)
+    )
+
+
 _REWRITES: tuple[_Rewrite, ...] = (
+    _from_ballots,
     _from_qualtrics,
     _from_two_headers,
     _from_forms,

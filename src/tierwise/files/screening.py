@@ -28,7 +28,7 @@ _LEAST_SERIAL = 3
 _TOP_OF_SCALE = 10
 
 NO_RANKS = "holds numbers that cannot be ranks"
-SERIAL = "numbers the rows"
+SERIAL = "holds numbers that differ in every row, as respondent numbers do"
 BREAKS_RANKS = "holds numbers that are no ranks (without it every row is a ranking)"
 NO_SCORES = "holds numbers beyond the scale of the others"
 
@@ -245,7 +245,8 @@ def _are_like_scores(values: NDArray[np.float64]) -> bool:
 
 
 def _reason(values: NDArray[np.float64], column: int, possible: tuple[int, ...]) -> str:
-    if _is_serial(values[:, column]):
+    whole = values[:, column] == np.floor(values[:, column])
+    if _is_serial(values[:, column]) and whole.all():
         return SERIAL
     return BREAKS_RANKS if column in possible else NO_RANKS
 

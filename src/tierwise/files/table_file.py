@@ -9,6 +9,7 @@ from tierwise._util.types import Item, RowNamer
 from tierwise.errors import InputError
 from tierwise.files.cells import encode, numbers
 from tierwise.files.layouts import Roles, assign_roles
+from tierwise.files.lists import unfold_lists
 from tierwise.files.notes import ReadingNotes
 from tierwise.files.options import TableOptions
 from tierwise.files.places import EncodedRankings
@@ -53,13 +54,15 @@ class TableFile:
 
     def rankings(self, options: TableOptions) -> EncodedRankings:
         """Read all rankings."""
-        table = self.read()
-        roles = assign_roles(self.columns, table, options)
-        return self._encode(table, roles, options)
+        columns, table = unfold_lists(self.columns, self.read(), options)
+        roles = assign_roles(columns, table, options)
+        return self._encode(columns, table, roles, options)
 
-    def _encode(self, table: Any, roles: Roles, options: TableOptions) -> EncodedRankings:
+    def _encode(
+        self, columns: tuple[str, ...], table: Any, roles: Roles, options: TableOptions
+    ) -> EncodedRankings:
         options = replace(options, empty=self.empty or options.empty)
-        encoded = rankings_from_table(table, self.columns, roles, options, self.name_row)
+        encoded = rankings_from_table(table, columns, roles, options, self.name_row)
         notes = encoded.notes
         return replace(encoded, notes=None if notes is None else notes.about(self.form))
 
@@ -68,16 +71,16 @@ class TableFile:
 
         Pairs are rankings of two items if each is all that somebody said.
         """
-        table = self.read()
-        roles = assign_roles(self.columns, table, options)
+        columns, table = unfold_lists(self.columns, self.read(), options)
+        roles = assign_roles(columns, table, options)
         if roles.layout != "pairs":
-            return self._encode(table, roles, options)
+            return self._encode(columns, table, roles, options)
         if roles.assessor:
             return pairs_from_table(table, roles, self.name_row)
         places = (cast("int", roles.preferred), cast("int", roles.other))
         alone = Roles(layout="orderings", cells=places, weights=roles.weights)
         anywhere = replace(options, unranked="anywhere")
-        return self._encode(table, alone, anywhere)
+        return self._encode(columns, table, alone, anywhere)
 
     def pairs(self, options: TableOptions) -> Pairs:
         """Read all pairs."""

@@ -374,7 +374,9 @@ def listed(names: Sequence[str]) -> str:
 def _pattern_of(title: str) -> str:
     """Return a pattern for the columns of the same question."""
     parts = split_question(title)
-    return f"{title[: len(parts[0])]}*" if parts else title
+    if not parts:
+        return title
+    return f"{parts[0]}_*" if title.startswith(f"{parts[0]}_") else f"{parts[0]}*"
 
 
 def _mixture(texts: list[str], numeric: list[str]) -> InputError:
