@@ -12,6 +12,8 @@ from tierwise.errors import InputError
 from tierwise.files.titles import ordinal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pyarrow as pa
 
 ABSENT = -1
@@ -130,16 +132,23 @@ def is_not_ranked(label: Any) -> bool:
     return label is None or (isinstance(label, str) and label.strip().casefold() in _NOT_RANKED)
 
 
-def share_of_numbers(table: "pa.Table") -> float:
-    """Return which share of the cells that are not empty are numbers."""
-    n_cells, n_numbers = 0, 0
-    for column in table.columns:
+def share_of_numbers(columns: "Iterable[pa.ChunkedArray]") -> float:
+    """Return which share of the cells are numbers, of those that say anything.
+
+    If none does, cells that say that there is no rank are as good as numbers.
+    """
+    n_cells, n_numbers, n_not_ranked = 0, 0, 0
+    for column in columns:
         codes, labels = encode(column)
         listed = codes[codes != ABSENT]
         numeric = np.array([_is_number(label) for label in labels], dtype=bool)
-        n_cells += len(listed)
-        n_numbers += int(numeric[listed].sum())
-    return n_numbers / n_cells if n_cells else 0.0
+        says = np.array([not is_not_ranked(label) for label in labels], dtype=bool)
+        n_cells += int(says[listed].sum())
+        n_numbers += int((numeric & says)[listed].sum())
+        n_not_ranked += int((~says)[listed].sum())
+    if n_cells == 0:
+        return 1.0 if n_not_ranked else 0.0
+    return n_numbers / n_cells
 
 
 def _is_number(label: Any) -> bool:

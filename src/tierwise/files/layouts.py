@@ -104,7 +104,7 @@ def _long_roles(names: list[str], sample: "pa.Table", options: TableOptions) -> 
     said = options.layout == "long" or options.item is not None or options.rank is not None
     # What is left over is what is missing, if that is one thing.
     if len(left) == 1 and found["rank"] is not None:
-        is_text = share_of_numbers(sample.select(left)) < 0.5
+        is_text = share_of_numbers(sample.select(left).columns) < 0.5
         if found["item"] is None and assessor and (said or is_text):
             found["item"] = left[0]
         elif found["item"] is not None and not assessor:

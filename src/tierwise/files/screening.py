@@ -21,11 +21,13 @@ from tierwise.errors import InputError
 _SHARE_OF_ROWS = 0.8
 _MOST_SUBSETS = 3000
 _MOST_LEFT_OUT = 4
+_ROWS_TO_TRY = 20
 # With so many rows it is no accident that they are rankings without some columns only.
 _ROWS_FOR_CERTAINTY = 10
 # The least rows in which numbers that all differ are serial numbers.
 _LEAST_SERIAL = 3
 _TOP_OF_SCALE = 10
+_ROWS_OF_GRADES = 5
 
 NO_RANKS = "holds numbers that cannot be ranks"
 SERIAL = "holds numbers that differ in every row, as respondent numbers do"
@@ -80,6 +82,8 @@ def screen_ranks(values: NDArray[np.float64], names: Sequence[Item], *, said: bo
         return Screened(everything)
     if ways and not (said and len(ways) > 1) and _fit(values[:, ways[0]], len(everything)):
         raise _doubt(names, ways[0], _without(everything, ways[0]))
+    if weak >= _SHARE_OF_ROWS and not said and _may_be_grades(values):
+        raise _scores_instead(values, names, everything)
     if said or weak >= _SHARE_OF_ROWS or strict >= 0.5:
         return Screened(everything)
     refuse_scores(values, names)
@@ -89,7 +93,9 @@ def screen_ranks(values: NDArray[np.float64], names: Sequence[Item], *, said: bo
 def refuse_scores(values: NDArray[np.float64], names: Sequence[Item]) -> None:
     """Refuse numbers that are likely scores, unless most rows are ranks."""
     scored = screen_scores(values, names, strictly=False)
-    if scored is None or len(values) < 2 or are_rankings(values):
+    if scored is None or len(values) < 2:
+        return
+    if are_rankings(values) and not _may_be_grades(values):
         return
     if _are_like_scores(values[:, scored.kept]):
         raise _scores_instead(values, names, scored.kept)
@@ -163,19 +169,29 @@ def _ways_out(values: NDArray[np.float64], possible: tuple[int, ...]) -> list[tu
     """
     everything = tuple(range(values.shape[1]))
     impossible = _without(everything, possible)
+    first = values[:_ROWS_TO_TRY]
     tried = 0
-    for n_more in range(min(_MOST_LEFT_OUT, len(possible) - 2) + 1):
+    for n_more in range(_fewest(values[:, possible]), min(_MOST_LEFT_OUT, len(possible) - 2) + 1):
         found = []
         for more in combinations(possible, n_more):
             tried += 1
             if tried > _MOST_SUBSETS:
                 return []
             kept = _without(possible, more)
-            if len(kept) >= 2 and _are_convincing(values, kept, more):
+            if len(kept) >= 2 and all(
+                _are_convincing(rows, kept, more) for rows in (first, values)
+            ):
                 found.append(tuple(sorted((*impossible, *more))))
         if found:
             return [way for way in found if way]
     return []
+
+
+def _fewest(values: NDArray[np.float64]) -> int:
+    """Return how many columns must be left out, at least, for rows to hold no number twice."""
+    ascending = np.sort(values, axis=1)
+    repeats = (ascending[:, 1:] == ascending[:, :-1]).sum(axis=1)
+    return int(np.quantile(repeats, 0.5)) if len(repeats) else 0
 
 
 def _are_convincing(
@@ -213,6 +229,12 @@ def _are_dense(values: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 def _are_weak(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Tell which rows are ranks with ties, written as 1 1 2, as 1 1 3 or as 2 2 3."""
+    dense, otherwise = _codings(values)
+    return dense | otherwise
+
+
+def _codings(values: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Tell which rows are ranks with ties as 1 1 2, and which are ranks in another way."""
     ascending = np.sort(values, axis=1)  # NaN comes last
     listed = ~np.isnan(ascending)
     place = np.arange(1, values.shape[1] + 1)
@@ -226,8 +248,20 @@ def _are_weak(values: NDArray[np.float64]) -> NDArray[np.bool_]:
         np.minimum.accumulate(np.flip(np.where(last, place, place[-1]), axis=1), axis=1), axis=1
     )
     rows = [((ascending == coded) | ~listed).all(axis=1) for coded in (dense, first, final)]
-    result: NDArray[np.bool_] = rows[0] | rows[1] | rows[2] | _are_strict(values)
-    return result
+    return rows[0], rows[1] | rows[2] | _are_strict(values)
+
+
+def _may_be_grades(values: NDArray[np.float64]) -> bool:
+    """Tell whether ranks with ties may as well be grades: few numbers, each for many items.
+
+    Ranks such as 1 1 2 2 3 are then the same as scores on a short scale, best or worst first.
+    """
+    dense, otherwise = _codings(values)
+    n_listed = (~np.isnan(values)).sum(axis=1)
+    n_distinct = np.nanmax(np.where(np.isnan(values), 0, values), axis=1)
+    crowded = dense & ~otherwise & (n_distinct <= 0.6 * n_listed)
+    few = len(values) >= _ROWS_OF_GRADES and np.nanmax(values) <= _TOP_OF_SCALE
+    return bool(few) and _share(crowded) >= 0.5
 
 
 def _is_serial(column: NDArray[np.float64]) -> bool:

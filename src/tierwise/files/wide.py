@@ -10,7 +10,7 @@ import numpy as np
 from tierwise._util.types import Item, RowNamer, numbered_row
 from tierwise._util.wording import quoted
 from tierwise.errors import InputError
-from tierwise.files.cells import ABSENT, encode, numbers, share_of_numbers
+from tierwise.files.cells import ABSENT, encode, is_not_ranked, numbers, share_of_numbers
 from tierwise.files.notes import Aside
 from tierwise.files.options import TableLayout, TableOptions
 from tierwise.files.screening import (
@@ -104,10 +104,13 @@ class _Seen:
 
     def share(self, cells: Sequence[int]) -> float:
         """Return which share of the cells are numbers."""
-        return share_of_numbers(self.sample.select(list(cells)))
+        return share_of_numbers(self.sample.column(cell) for cell in cells)
 
     def is_empty(self, column: int) -> bool:
-        return bool((encode(self.table.column(column))[0] == ABSENT).all())
+        """Tell whether a column holds nothing, or only says that nothing is ranked."""
+        codes, labels = encode(self.table.column(column))
+        used = np.unique(codes[codes != ABSENT]).tolist()
+        return all(is_not_ranked(labels[code]) for code in used)
 
     def named(self, cells: Sequence[int]) -> list[str]:
         return [self.titles[cell] for cell in cells]
@@ -305,7 +308,7 @@ class _Seen:
         filled = [column for column in free if not self.is_empty(column)]
         titles = self.named(free)
         share_of = {column: self.share([column]) for column in filled}
-        texts = [column for column, share in share_of.items() if share == 0]
+        texts = [column for column, share in share_of.items() if share < 0.5]
         numeric = [column for column, share in share_of.items() if share == 1]
         if self.sample.num_rows > 1 and texts and numeric and not are_numbered_places(titles):
             ranks = self.ranks_among(numeric, mixed=len(filled) > len(texts) + len(numeric))
