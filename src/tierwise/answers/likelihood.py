@@ -398,8 +398,12 @@ class _RankingSource(AnswerSource):
     def can_be_summed(self, sizes: Sizes | None) -> bool:
         return all(self.at(vector).drawn is None for vector in self._hardest(sizes))
 
-    def partial_orders(self) -> PartialOrders:
+    @cached_property
+    def _orders(self) -> PartialOrders:
         return orders_of_places(self.first, self.weights.astype(np.float64))
+
+    def partial_orders(self) -> PartialOrders:
+        return self._orders
 
     def complete_orderings(self) -> npt.NDArray[np.int64]:
         return self._rows.orderings if self.n_open == 0 else super().complete_orderings()
@@ -416,7 +420,8 @@ class _RankingSource(AnswerSource):
         other.weights = weights
         other.n_rankings = float(weights.sum())
         other._joint = None
-        other.__dict__.pop("pair_counts", None)
+        for name in ("pair_counts", "_orders"):
+            other.__dict__.pop(name, None)
         return other
 
     def _parts(self, sizes: Sizes, rng: np.random.Generator, most_work: float) -> list[Part]:

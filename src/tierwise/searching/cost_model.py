@@ -9,10 +9,10 @@ from tierwise.partition import recursion
 from tierwise.partition.choose import choose_method
 from tierwise.tiers.sizes import Sizes
 
-Depth: TypeAlias = Literal["agreement", "likelihood", "evidence"]
+Depth: TypeAlias = Literal["agreement", "likelihood", "posterior", "evidence"]
 """How much is computed for a size vector; each includes what comes before it."""
 
-DEPTHS: tuple[Depth, ...] = ("agreement", "likelihood", "evidence")
+DEPTHS: tuple[Depth, ...] = ("agreement", "likelihood", "posterior", "evidence")
 
 # In a search many size vectors are fitted: beyond this much work each, annealing takes over.
 _MOST_SUBSET_STEPS = 1e8
