@@ -106,7 +106,7 @@ class KnownAnswers(ExactCompletions):
             return self.distance.costs(counts, self.sizes)
         rows = self._each()
         membership, precedence = self._no_counts()
-        blocks = self.distance.block_of_place(self.sizes)[rows.first]
+        blocks = self._blocks
         add_place_counts(blocks, self.weights, membership)
         if self._weighed_anew:
             # Orderings are laid out once, and then counted faster than blocks.
@@ -115,6 +115,15 @@ class KnownAnswers(ExactCompletions):
         else:
             add_block_pair_counts(blocks, self.weights, precedence)
         return self._costs(membership, precedence)
+
+    @cached_property
+    def _blocks(self) -> Places:
+        """``_blocks[answer, item]``, which other weights leave as they are."""
+        return self.distance.block_of_place(self.sizes)[self._each().first]
+
+    @cached_property
+    def _log_completions(self) -> float:
+        return float(self.weights @ self.log_numbers)
 
     def _each(self) -> KnownRows:
         if self._rows is None:
@@ -125,10 +134,11 @@ class KnownAnswers(ExactCompletions):
 
     def reweighted(self, weights: Floats) -> KnownAnswers:
         """Return the same answers with other weights."""
-        self._each()
+        self._blocks  # noqa: B018 - found once, and shared with the other
         other = super().reweighted(weights)
         other._joint, other._weighed_anew = None, True
-        other.__dict__.pop("costs", None)
+        for name in ("costs", "_log_completions"):
+            other.__dict__.pop(name, None)
         return other
 
     def distances(self, labels: Labels) -> Floats:
@@ -153,7 +163,7 @@ class KnownAnswers(ExactCompletions):
     def sums(self, labels: Labels, theta: float) -> Sums:
         """Log weights, and moments of the distance, over all answers."""
         total = float(total_cost(labels, self.costs.linear, self.costs.pairs))
-        return Sums(float(self.weights @ self.log_numbers) - theta * total, total, 0.0)
+        return Sums(self._log_completions - theta * total, total, 0.0)
 
     def expected_costs(self, labels: Labels, theta: float) -> Costs:  # noqa: ARG002
         """Costs of all tiers, whatever the model."""
