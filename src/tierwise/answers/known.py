@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
-from tierwise._kernels.groups import precedence_of_orderings, units_of_orderings
+from tierwise._kernels.groups import (
+    changes_by_swap,
+    precedence_of_orderings,
+    units_of_orderings,
+)
 from tierwise._kernels.objective import total_cost
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_factorials
 from tierwise.data.encoding import sizes_of_groups
@@ -154,6 +158,12 @@ class KnownAnswers(ExactCompletions):
             rule.tied,
             by_place,
         )
+        return units.astype(np.float64) * rule.unit
+
+    def distance_changes(self, labels: Labels, swap: npt.NDArray[np.int64]) -> Floats:
+        """By how much the distance of each answer grows when two items trade their tiers."""
+        rule = self.rule
+        units = changes_by_swap(self._blocks, labels, swap, rule.misplaced, rule.tied, rule.placing)
         return units.astype(np.float64) * rule.unit
 
     def log_weights(self, labels: Labels, theta: float) -> Floats:
