@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from tierwise.searching.result import Candidate, Search
 
 CRITERIA = {
+    "posterior": "posterior probability of the tiers",
     "likelihood": "criterion I (log-likelihood less log number of tiers)",
     "evidence": "evidence (probability of the rankings given the sizes)",
     "agreement": "agreement D, which drifts to degenerate tiers: use it to narrow a search only",
