@@ -4,7 +4,7 @@ Orderings are tuples of items, best first; tiers are a tuple of labels, 0 being 
 order is a tuple of blocks, best first, each a tuple of items.
 """
 
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from math import exp, factorial, fsum, log, prod
 
 import numpy as np
@@ -116,9 +116,7 @@ def random_weak_order(n_items, rng):
     """Some order of the items, cut into blocks at random."""
     order = [int(item) for item in rng.permutation(n_items)]
     cuts = [0, *(place for place in range(1, n_items) if rng.random() < 0.6), n_items]
-    return tuple(
-        tuple(order[begin:end]) for begin, end in zip(cuts[:-1], cuts[1:], strict=True)
-    )
+    return tuple(tuple(order[begin:end]) for begin, end in pairwise(cuts))
 
 
 def pattern_of(blocks, n_items):
@@ -145,6 +143,7 @@ def log_line(answers, labels, tier, thetas):
 
     ``answers`` is a list of weak orders with weights.
     """
+
     def log_binomial(size, n_worse):
         return (
             np.log(gauss_factorial(size + n_worse, thetas))
@@ -231,9 +230,7 @@ def best_criterion(answers, labels, by_line):
     lines = [log_line(answers, labels, tier, THETAS) for tier in range(max(labels))]
     limits = [_limit(answers, labels, tier) for tier in range(max(labels))]
     if by_line:
-        best = sum(
-            max(float(line.max()), limit) for line, limit in zip(lines, limits, strict=True)
-        )
+        best = sum(max(float(line.max()), limit) for line, limit in zip(lines, limits, strict=True))
     else:
         best = max(float(sum(lines, np.zeros(1)).max()), sum(limits))
     return best + log_orders(answers, labels) - log_number_of_tiers(labels)

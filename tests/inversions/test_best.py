@@ -4,8 +4,17 @@ import numpy as np
 import pytest
 
 from tests.inversions.small import counts_of, random_answers
-from tests.reference_inversions import LOG_PRIOR, THETAS, all_tiers, best_criterion, log_integral
-from tests.reference_inversions import log_line, log_number_of_tiers, log_orders, compositions
+from tests.reference_inversions import (
+    LOG_PRIOR,
+    THETAS,
+    all_tiers,
+    best_criterion,
+    compositions,
+    log_integral,
+    log_line,
+    log_number_of_tiers,
+    log_orders,
+)
 from tierwise.errors import TooLargeError
 from tierwise.inversions import WeakOrderCounts, criterion_of, find_best_tiers
 from tierwise.inversions.thetas import estimate_line_thetas, estimate_one_theta, log_likelihood
@@ -89,9 +98,7 @@ def test_best_with_theta_integrated_out(complete):
 def test_a_prior_may_be_a_function():
     counts = counts_of(random_answers(4, 8, seed=9), 4)
     gamma = find_best_tiers(counts, "line", prior_theta=Gamma(2, 2))
-    same = find_best_tiers(
-        counts, "line", prior_theta=lambda theta: np.log(4 * theta) - 2 * theta
-    )
+    same = find_best_tiers(counts, "line", prior_theta=lambda theta: np.log(4 * theta) - 2 * theta)
     assert same.criterion == pytest.approx(gamma.criterion, abs=1e-4)
 
 
@@ -124,9 +131,7 @@ def test_weights_need_not_be_whole():
     patterns = np.argsort(np.array([[block[0] for block in blocks] for blocks, _ in answers]))
     counts = WeakOrderCounts.from_patterns(patterns, rng.uniform(20, 60, 20))
     best = find_best_tiers(counts, "line")
-    assert best.criterion == pytest.approx(
-        criterion_of(counts, best.labels, best.thetas), abs=1e-5
-    )
+    assert best.criterion == pytest.approx(criterion_of(counts, best.labels, best.thetas), abs=1e-5)
 
 
 def test_many_rankings_are_interpolated_well():
@@ -134,9 +139,7 @@ def test_many_rankings_are_interpolated_well():
     answers = random_answers(7, 40, seed=12, complete=True)
     few = counts_of(answers, 7)
     patterns = np.argsort(np.array([[block[0] for block in blocks] for blocks, _ in answers]))
-    many = WeakOrderCounts.from_patterns(
-        patterns, np.array([times for _, times in answers]) * 500
-    )
+    many = WeakOrderCounts.from_patterns(patterns, np.array([times for _, times in answers]) * 500)
     for prior in (None, Gamma(2, 2)):
         best = find_best_tiers(many, "line", prior_theta=prior)
         again = find_best_tiers(few, "line", prior_theta=prior)

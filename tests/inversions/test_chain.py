@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from tests.inversions.small import chi_square_p_value, counts_of, random_answers
-from tests.reference_inversions import LOG_THETAS, THETAS, Posterior
-from tests.reference_inversions import LOG_PRIOR, log_line
+from tests.reference_inversions import LOG_PRIOR, LOG_THETAS, THETAS, Posterior, log_line
 from tierwise.inversions import WeakOrderCounts, run_chain, search_tiers, sum_evidence
 from tierwise.inversions.probabilities import draw_orderings
 from tierwise.inversions.thetas import log_likelihood

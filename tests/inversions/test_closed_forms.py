@@ -94,7 +94,9 @@ def test_pairs_of_a_line_are_not_decided_by_its_mean_alone():
 
 
 @pytest.mark.parametrize("theta", [0.0, 1e-300, 1e-9, 1e-4, 0.5, 30.0, 700.0, inf])
-@pytest.mark.parametrize("sizes", [(1,) * 1000, (100,) * 10, (999, 1)], ids=["strict", "ten", "two"])
+@pytest.mark.parametrize(
+    "sizes", [(1,) * 1000, (100,) * 10, (999, 1)], ids=["strict", "ten", "two"]
+)
 def test_thousand_items_at_extreme_thetas(sizes, theta):
     moments = line_moments(sizes, theta)
     assert np.isfinite(moments.log_binomials).all()
@@ -139,7 +141,7 @@ def test_draws_have_the_right_probabilities(theta):
     labels = (1, 0, 2, 1)
     model = Model(labels, theta)
     draws = draw_orderings(np.array(labels), theta, 20_000, np.random.default_rng(7))
-    counted = {ordering: 0 for ordering in model.orderings}
+    counted = dict.fromkeys(model.orderings, 0)
     for row in draws.tolist():
         counted[tuple(row)] += 1
     expected = 20_000 * np.array(model.probabilities)

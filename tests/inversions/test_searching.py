@@ -73,9 +73,7 @@ def neighbours(labels, above):
         for place in range(len(rest) + 1):
             yield as_labels([*rest[:place], {item}, *rest[place:]], n_items)
             if place < len(rest):
-                yield as_labels(
-                    [*rest[:place], rest[place] | {item}, *rest[place + 1 :]], n_items
-                )
+                yield as_labels([*rest[:place], rest[place] | {item}, *rest[place + 1 :]], n_items)
     for place in range(len(tiers) - 1):
         first, second = tiers[place : place + 2]
         yield as_labels([*tiers[:place], first | second, *tiers[place + 2 :]], n_items)

@@ -86,9 +86,7 @@ def members_of_words(
 
 
 @compiled
-def words_of_members(
-    offsets: _Integers, members: _Integers, words: npt.NDArray[np.uint64]
-) -> None:
+def words_of_members(offsets: _Integers, members: _Integers, words: npt.NDArray[np.uint64]) -> None:
     """Write lists of members as sets of bits."""
     for block in range(offsets.shape[0] - 1):
         for place in range(offsets[block], offsets[block + 1]):
@@ -97,9 +95,7 @@ def words_of_members(
 
 
 @compiled
-def count_inversions_by_line(
-    above: _Floats, labels: _Integers, n_tiers: int
-) -> _Floats:
+def count_inversions_by_line(above: _Floats, labels: _Integers, n_tiers: int) -> _Floats:
     """Inversions of each line: ``b`` above ``a`` though ``a`` is of the line's better tier."""
     totals = np.zeros(n_tiers)
     for item in range(labels.shape[0]):

@@ -1,8 +1,9 @@
-"""Gaussian factorials: logarithms of ``[k]_q!`` and their derivatives in theta, ``q = exp(-theta)``.
+"""Gaussian factorials: logarithms of ``[k]_q!`` and their derivatives in theta.
 
-``[k]_q!`` is the product of ``1 + q + ... + q^(i-1)`` for ``i`` up to ``k``. Each factor is the
-normaliser of a truncated geometric variable, so its derivatives are minus the mean and the variance
-of that variable: sums of positive terms, in which nothing cancels, however small theta is.
+With ``q = exp(-theta)``, ``[k]_q!`` is the product of ``1 + q + ... + q^(i-1)`` for ``i`` up to
+``k``. Each factor is the normaliser of a truncated geometric variable, so its derivatives are minus
+the mean and the variance of that variable: sums of positive terms, in which nothing cancels,
+however small theta is.
 
 For searches the logarithms are kept on a grid as values with two derivatives, between which they
 are polynomials of degree five. The grid is equidistant in ``x`` with ``theta = sinh(x) / scale``:
@@ -93,9 +94,7 @@ def make_factorial_grid(largest: int) -> FactorialGrid:
     scale = float(max(largest, 1))
     n_nodes = int(np.ceil(np.arcsinh(LARGEST_GRID_THETA * scale) / GRID_STEP)) + 2
     thetas = np.sinh(GRID_STEP * np.arange(n_nodes)) / scale
-    return FactorialGrid(
-        GRID_STEP, scale, thetas, fill_grid(largest, GRID_STEP, scale, n_nodes)
-    )
+    return FactorialGrid(GRID_STEP, scale, thetas, fill_grid(largest, GRID_STEP, scale, n_nodes))
 
 
 def make_single_theta_grid(theta: float, largest: int) -> FactorialGrid:

@@ -18,7 +18,9 @@ _NEWTON_STEPS = 200
 
 
 @compiled
-def theta_derivatives(total: float, coefficients: _Floats, theta: float) -> tuple[float, float, float]:
+def theta_derivatives(
+    total: float, coefficients: _Floats, theta: float
+) -> tuple[float, float, float]:
     """Log-likelihood at a theta and its two derivatives."""
     if theta == np.inf:
         return (0.0 if total == 0.0 else -np.inf), 0.0, 0.0

@@ -32,9 +32,7 @@ def win_probabilities(sizes: Sequence[int], theta: float) -> NDArray[np.float64]
     return pair_probabilities(sizes, float(theta))
 
 
-def log_likelihood_of_wins(
-    wins: NDArray[Any], labels: NDArray[Any], theta: float
-) -> float:
+def log_likelihood_of_wins(wins: NDArray[Any], labels: NDArray[Any], theta: float) -> float:
     """Log-likelihood of independent comparisons.
 
     Parameters

@@ -66,7 +66,7 @@ class WeakOrderCounts:
         """Count rankings; what is not listed must be complete or mean "below"."""
         if rankings.unranked == "anywhere":
             raise InputError(
-                'weak orders say of every two items which is above, or that they are tied: '
+                "weak orders say of every two items which is above, or that they are tied: "
                 'rankings with unranked="anywhere" do not'
             )
         return cls.from_patterns(rankings.patterns, rankings.pattern_weights)

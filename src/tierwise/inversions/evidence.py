@@ -134,8 +134,7 @@ class Evidence:
         known = [lines_of_tiers(self._counts, row, self._prior) for row in distinct]
         n_draws, n_items = labels.shape
         if self.concentration == "single":
-            shares = rng.random(n_draws)
-            return np.array([known[which[row]].one_theta(shares[row]) for row in range(n_draws)])
+            return np.array([known[which[row]].one_theta(rng.random()) for row in range(n_draws)])
         thetas = np.full((n_draws, max(int(labels.max()), 1)), np.nan)
         for row in range(n_draws):
             found = known[which[row]].line_thetas(rng.random(n_items))
