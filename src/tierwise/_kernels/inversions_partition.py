@@ -103,7 +103,9 @@ def make_partition(
 
 
 @compiled
-def _add_row(target: _Floats, row: int, source: _Floats, other: int, sign: float) -> None:
+def _add_row(
+    target: _Floats, row: int | np.int64, source: _Floats, other: int | np.int64, sign: float
+) -> None:
     for place in range(target.shape[1]):
         target[row, place] += sign * source[other, place]
 

@@ -7,7 +7,8 @@ ends. So each tiers' log-likelihood lies below a function that is linear in thet
 these is convex, hence greatest at an end, where the same recursion finds it. The recursion also
 gives the second best tiers, so that tiers that are best on a whole interval do not keep it open.
 How large each tiers' own log-likelihood can be is found by a scan of thetas and Newton steps: for
-complete rankings it is concave. With a theta per line, lines are maximised or integrated one by one, and one recursion is the proof.
+complete rankings it is concave. With a theta per line, lines are maximised or integrated one by
+one, and one recursion is the proof.
 """
 
 from __future__ import annotations
