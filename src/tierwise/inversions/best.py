@@ -125,7 +125,7 @@ def find_best_tiers(
     >>> patterns = np.array([[0, 1, 2], [0, 2, 1], [1, 0, 2]])
     >>> best = find_best_tiers(WeakOrderCounts.from_patterns(patterns))
     >>> best.labels.tolist(), best.gap
-    ([0, 0, 0], 0.0)
+    ([0, 0, 1], 0.0)
     """
     tables = SubsetTables(counts)
     if concentration == "line":
