@@ -25,7 +25,7 @@ from typing import Any
 from tierwise.errors import TierwiseWarning
 
 LANGUAGES_THAT_RUN = ("pycon", "console", "{code-block} text")
-LANGUAGES_ONLY_SHOWN = ("text", "sh", "{toctree}", "{eval-rst}")
+LANGUAGES_ONLY_SHOWN = ("text", "sh", "{toctree}", "{eval-rst}", "{glossary}")
 
 _FENCE = re.compile(
     r"^(?P<ticks>`{3,})(?P<language>[^`\n]*)\n(?P<body>.*?)^(?P=ticks)`*$", re.M | re.S

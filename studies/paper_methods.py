@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from tierwise.consensus.result import Consensus
+    from tierwise.consensus.problem import Consensus
 
 # One run from one start, in which two items trade tiers at a time.
 ANNEALING = Annealing(switched=2, schedule="linear", restarts=1)

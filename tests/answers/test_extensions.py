@@ -11,8 +11,12 @@ from tests.reference_incomplete import Answer, completions, pairs_of_groups
 from tierwise import TooLargeError
 from tierwise._kernels.extensions import list_extensions
 from tierwise._kernels.objective import total_cost
-from tierwise.answers.extensions import ListedCompletions, log_number_of_extensions
-from tierwise.answers.partial import orders_of_places, orders_of_preferences
+from tierwise.answers.partial import (
+    ListedCompletions,
+    log_number_of_extensions,
+    orders_of_places,
+    orders_of_preferences,
+)
 from tierwise.data.preferences import transitive_closure
 from tierwise.distances.named import get_distance
 from tierwise.tiers.sizes import compositions

@@ -11,8 +11,8 @@ import tierwise as tw
 from tests.answers.test_interleaved import DISTANCES, chains, places_of
 from tests.reference_incomplete import Answer, pairs_of_groups
 from tierwise._kernels.objective import total_cost
-from tierwise.answers.dispatch import answers_of
 from tierwise.answers.interleaved import InterleavedAnswers
+from tierwise.answers.likelihood import source_of
 from tierwise.answers.prefixes import DRAWS, SharedInterleavings, are_affordable, work_of
 from tierwise.distances.named import get_distance
 
@@ -94,12 +94,9 @@ def test_completions_are_drawn_with_their_probabilities(sizes, monkeypatch):
 def test_answers_are_summed_over_together_where_that_is_less_work():
     orders, first, _ = ballots(1, 8, 300)
     rankings = tw.Rankings(range(8), first, unranked="anywhere")
-    kendall, rng = get_distance("kendall"), np.random.default_rng(0)
+    source = source_of(rankings, "kendall")
     kinds = {
-        most_work: {
-            type(part)
-            for part in answers_of(rankings, (1,) * 8, kendall, rng, most_work=most_work).exact
-        }
+        most_work: {type(part) for part in source.at((1,) * 8, most_work=most_work).parts}
         for most_work in (0.0, 1e12)
     }
     assert SharedInterleavings in kinds[0.0]
@@ -121,7 +118,7 @@ def test_a_fit_of_many_ballots_finds_the_tiers():
     partial = tw.Rankings(
         complete.items, np.where(shown, ranks, -1).astype(np.int32), unranked="anywhere"
     )
-    kinds = answers_of(partial, sizes, get_distance("kendall"), np.random.default_rng(0)).exact
+    kinds = source_of(partial, "kendall").at(sizes).parts
     assert any(isinstance(part, SharedInterleavings) for part in kinds)
     found = tw.fit(partial, sizes, rng=1)
     assert found.tiers == model.tiers

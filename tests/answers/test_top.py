@@ -10,10 +10,9 @@ import tierwise as tw
 from tests.reference import BruteForce
 from tests.reference_incomplete import Answer, pairs_of_groups
 from tierwise._kernels.objective import total_cost
-from tierwise.answers.boards import BoardTopAnswers
-from tierwise.answers.dispatch import answers_of
+from tierwise.answers.likelihood import source_of
 from tierwise.answers.recursive import RecursiveTopAnswers, count_steps, is_affordable
-from tierwise.answers.strict import StrictTopAnswers, in_order_probabilities
+from tierwise.answers.top import BoardTopAnswers, StrictTopAnswers, in_order_probabilities
 from tierwise.distances.named import get_distance
 from tierwise.tiers.sizes import compositions
 
@@ -216,12 +215,11 @@ def test_answers_without_doubt_need_no_recursion():
     rankings = tw.Rankings.from_orderings(
         [["a", "b", "c"], ["b", "a"]], items="abcd", unranked="below"
     )
-    answers = answers_of(rankings, (1, 1, 2), get_distance("kendall"), np.random.default_rng(0))
-    (part,) = answers.parts
+    (part,) = source_of(rankings, "kendall").at((1, 1, 2)).parts
     labels = np.array([0, 1, 2, 2])
-    assert part.completions.sums(labels, 0.3).variance == 0.0
-    assert part.completions.expected_costs(labels, 0.3).pairs[2, 3] == 0.0
-    assert part.completions.log_numbers == pytest.approx([0.0, lgamma(3)])
+    assert part.sums(labels, 0.3).variance == 0.0
+    assert part.expected_costs(labels, 0.3).pairs[2, 3] == 0.0
+    assert part.log_numbers == pytest.approx([0.0, lgamma(3)])
 
 
 def test_sizes_beyond_the_recursion_do_not_matter_if_nothing_is_open():

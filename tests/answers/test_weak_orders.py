@@ -12,7 +12,7 @@ import tierwise as tw
 from tests.reference import DISTANCES as NAIVE_DISTANCES
 from tests.reference_incomplete import completions, pairs_of_groups
 from tierwise._kernels.objective import total_cost
-from tierwise.answers.dispatch import answers_of
+from tierwise.answers.likelihood import source_of
 from tierwise.answers.weak_orders import WeakOrders, work_of
 from tierwise.data.counts import BlockCounts
 from tierwise.distances.named import get_distance
@@ -107,9 +107,9 @@ def test_work_is_counted_before_it_is_done():
 
 def test_ties_are_summed_over_and_not_drawn():
     tied = tw.Rankings.from_orderings([[list("abcd"), list("efgh")]] * 3)
-    answers = answers_of(tied, (2,) * 4, get_distance("kendall"), np.random.default_rng(0))
-    assert answers.drawn is None
-    assert [type(part) for part in answers.exact] == [WeakOrders]
+    likelihood = source_of(tied, "kendall").at((2,) * 4)
+    assert likelihood.drawn is None
+    assert [type(part) for part in likelihood.parts] == [WeakOrders]
     model = tw.ClusteredMallows(tw.Tiers.from_sizes((2,) * 4, "abcdefgh"), 0.4)
     labels = (0, 0, 1, 1, 2, 2, 3, 3)
     naive = sum(

@@ -1,5 +1,6 @@
 """Descriptions against their definitions."""
 
+import datetime as dt
 import json
 import math
 
@@ -9,7 +10,7 @@ from hypothesis import given
 
 from tests.reference_describe import mean_rank, share_above
 from tests.strategies import rankings
-from tierwise import InputError, Rankings, describe
+from tierwise import InputError, Preferences, Rankings, describe
 
 
 def same(ours, reference):
@@ -73,7 +74,7 @@ def test_an_item_that_nobody_lists():
     assert math.isnan(description.mean_ranks[1])
     assert description.n_listing == (1, 0, 0)
     assert description.closest_pairs() == []
-    assert description.by_mean_rank()[0] == 0
+    assert description.best_first()[0] == 0
 
 
 @given(answers=rankings())
@@ -83,5 +84,21 @@ def test_as_json(answers):
 
 
 def test_a_negative_number_of_pairs():
-    with pytest.raises(InputError, match="negative"):
+    with pytest.raises(InputError, match="count must be at least 0"):
         describe(Rankings.from_orderings([["a", "b"]])).closest_pairs(-1)
+
+
+def test_a_description_is_json_whatever_the_items_are():
+    items = [1.5, dt.date(2024, 2, 29), np.int64(7), ("x", 1)]
+    places = np.array([[0, 1, -1, -1]], dtype=np.int32)
+    answers = Rankings(items, places, unranked="anywhere")
+    told = json.loads(json.dumps(describe(answers).to_dict(), allow_nan=False))
+    assert told["items"] == ["1.5", "2024-02-29", 7, "('x', 1)"]
+    assert told["mean_ranks"][2] is None
+
+
+def test_number_words():
+    assert describe(Rankings.from_orderings([["a", "b"]])).heading() == "1 ranking of 2 items"
+    pairs = Preferences.from_pairs([("Ann", "a", "b")])
+    assert describe(pairs).heading() == "1 answer about pairs of 2 items, by 1 assessor"
+    assert repr(pairs).startswith("Preferences(1 assessor, 2 items, 1 ordered pair of which")

@@ -79,7 +79,7 @@ def test_evenly_split_pairs_with_most_answers_come_first():
     first, second, *_ = describe(Preferences.from_pairs(rows)).closest_pairs()
     assert {first.above, first.below} == {"c", "d"}
     assert {second.above, second.below} == {"a", "b"}
-    with pytest.raises(InputError, match="negative"):
+    with pytest.raises(InputError, match="count must be at least 0"):
         describe(Preferences.from_pairs(rows)).closest_pairs(-1)
 
 

@@ -11,8 +11,7 @@ from tierwise import InputError
 from tierwise._kernels.objective import total_cost
 from tierwise.answers import likelihood
 from tierwise.answers.likelihood import source_of
-from tierwise.answers.summed_votes import SummedVotes, can_be_summed
-from tierwise.answers.votes import DrawnVotes, votes_of
+from tierwise.answers.votes import DrawnVotes, SummedVotes, can_be_summed, votes_of
 from tierwise.distances.named import get_distance
 from tierwise.fitting.solution import Settings
 from tierwise.fitting.solve import solve

@@ -1,11 +1,14 @@
 import itertools
 from dataclasses import replace
 
+import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import tierwise as tw
 from tierwise import plots
+from tierwise.reporting.figures import FONT_SIZE
 
 
 @pytest.fixture(scope="module")
@@ -117,3 +120,17 @@ def test_figures_are_drawn_where_asked(draw, mixture):
 
     ax = Figure(layout="constrained").add_subplot()
     assert draw(mixture, ax=ax) is ax
+
+
+@pytest.mark.parametrize("n_groups", [2, 5])
+def test_legend_of_memberships_fits_the_figure_of_the_report(n_groups):
+    found = tw.fit_mixture(tw.load_political_goals(), n_groups, (2, 2), starts=1, rng=1)
+    with mpl.rc_context({"font.size": FONT_SIZE}):
+        figure = Figure(figsize=(4.0, 3.0), layout="constrained")
+        ax = plots.memberships(found, ax=figure.add_subplot())
+        figure.draw_without_rendering()
+        box = ax.get_legend().get_window_extent()
+    assert figure.bbox.x0 <= box.x0
+    assert box.x1 <= figure.bbox.x1
+    assert box.y1 <= figure.bbox.y1
+    assert ax.get_window_extent().height > 0.25 * figure.bbox.height

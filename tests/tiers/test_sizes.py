@@ -78,5 +78,5 @@ def test_bad_sizes_are_refused(sizes, complaint):
 
 
 def test_compositions_need_an_item():
-    with pytest.raises(InputError, match="at least one item"):
+    with pytest.raises(InputError, match="n_items must be at least 1"):
         next(compositions(0))

@@ -15,10 +15,8 @@ from tierwise._kernels.inversions_partition import (
     line_at,
     line_of_net,
     put_in,
-    settle,
     take_out,
     tier_value,
-    value_of,
     value_places,
 )
 
@@ -47,7 +45,7 @@ def move_items(
                 best, choice = joined[place], 2 * place + 1
         if best > current + tolerance:
             n_moved += 1
-        settle(state, item, choice)
+        put_in(state, item, choice)
     return n_moved
 
 
@@ -90,7 +88,8 @@ def meets_of_neighbours(state: Partition) -> tuple[_Floats, _Floats]:
     joint = np.zeros((n_tiers, width))
     skipping = np.zeros((n_tiers, width))
     for block in range(blocks.weights.shape[0]):
-        tally[: n_tiers + 1] = 0
+        for position in range(n_tiers + 1):
+            tally[position] = 0
         for place in range(blocks.offsets[block], blocks.offsets[block + 1]):
             tally[state.position_of[state.slot_of[blocks.members[place]]]] += 1
         below = 0
@@ -105,13 +104,13 @@ def meets_of_neighbours(state: Partition) -> tuple[_Floats, _Floats]:
 def join_tiers(state: Partition, position: int) -> None:
     """Join the tier at a position with the next."""
     first, second = state.order[position], state.order[position + 1]
-    source, target = (
-        (first, second) if state.sizes[first] < state.sizes[second] else (second, first)
-    )
+    source, target = second, first
+    if state.sizes[first] < state.sizes[second]:
+        source, target = first, second
     members = np.zeros(state.slot_of.shape[0], np.int64)
     for place in range(members_of(state, source, members)):
         take_out(state, members[place])
-        put_in(state, members[place], state.position_of[target], False)
+        put_in(state, members[place], 2 * state.position_of[target] + 1)
 
 
 @compiled
@@ -123,7 +122,8 @@ def exchange_tiers(state: Partition, position: int, skipping: _Floats) -> None:
     state.order[position], state.order[position + 1] = second, first
     state.position_of[first], state.position_of[second] = position + 1, position
     if state.blocks.weights.shape[0] > 0:
-        state.tail_meets[position + 1] = skipping
+        for number in range(skipping.shape[1]):
+            state.tail_meets[position + 1, number] = skipping[position, number]
 
 
 @compiled
@@ -131,42 +131,52 @@ def try_neighbours(objective: LineObjective, state: Partition, tolerance: float)
     """Join or exchange two neighbouring tiers if that is better."""
     joint, skipping = meets_of_neighbours(state)
     has_blocks = state.blocks.weights.shape[0] > 0
-    best, chosen, joins = tolerance, -1, False
+    best, chosen, joins = tolerance, np.int64(-1), False
     for position in range(state.n_tiers[0] - 1):
         first, second = state.order[position], state.order[position + 1]
         n_first, n_second = state.sizes[first], state.sizes[second]
         n_worse = n_worse_than(state, position + 1)
-        now = line_at(objective, state, position) + line_at(objective, state, position + 1)
         forward = inversions_between(state, first, second)
         backward = inversions_between(state, second, first)
-        meets_first, meets_second = state.tier_meets[0], state.tier_meets[0]
-        if has_blocks:
-            meets_first, meets_second = state.tier_meets[first], state.tier_meets[second]
-            tail, beyond = state.tail_meets[position], state.tail_meets[position + 2]
-            state.net[:] = tail - joint[position] - beyond
-        both = state.totals[first] - forward + state.totals[second]
-        value = line_of_net(objective, state, n_first + n_second, n_worse, both)
-        value += tier_value(objective, n_first + n_second, joint[position])
-        if value - now > best:
-            best, chosen, joins = value - now, position, True
-        if has_blocks:
-            state.net[:] = tail - meets_second - skipping[position]
-        value = line_of_net(
-            objective, state, n_second, n_first + n_worse, state.totals[second] + backward
-        )
-        if has_blocks:
-            state.net[:] = skipping[position] - meets_first - beyond
-        value += line_of_net(objective, state, n_first, n_worse, state.totals[first] - forward)
-        value += tier_value(objective, n_first, meets_first)
-        value += tier_value(objective, n_second, meets_second)
-        if value - now > best:
-            best, chosen, joins = value - now, position, False
+        now = line_at(objective, state, position) + line_at(objective, state, position + 1)
+        joined = tier_value(objective, n_first + n_second, joint, position)
+        exchanged = tier_value(objective, n_first, state.tier_meets, first if has_blocks else 0)
+        exchanged += tier_value(objective, n_second, state.tier_meets, second if has_blocks else 0)
+        # The two joined; the second before the first; the first after the second.
+        for role in range(3):
+            if has_blocks:
+                for number in range(2, state.net.shape[0]):
+                    tail = state.tail_meets[position, number]
+                    beyond = state.tail_meets[position + 2, number]
+                    if role == 0:
+                        net = tail - joint[position, number] - beyond
+                    elif role == 1:
+                        net = tail - state.tier_meets[second, number] - skipping[position, number]
+                    else:
+                        net = skipping[position, number] - state.tier_meets[first, number] - beyond
+                    state.net[number] = net
+            size, below = n_first, n_worse
+            total = state.totals[first] - forward
+            if role == 0:
+                size, total = n_first + n_second, total + state.totals[second]
+            elif role == 1:
+                size, below = n_second, n_first + n_worse
+                total = state.totals[second] + backward
+            value = line_of_net(objective, state, size, below, total)
+            if role == 0:
+                joined += value
+            else:
+                exchanged += value
+        if joined - now > best:
+            best, chosen, joins = joined - now, position, True
+        if exchanged - now > best:
+            best, chosen, joins = exchanged - now, position, False
     if chosen < 0:
         return False
     if joins:
         join_tiers(state, chosen)
     else:
-        exchange_tiers(state, chosen, skipping[chosen])
+        exchange_tiers(state, chosen, skipping)
     return True
 
 
@@ -175,7 +185,24 @@ def split_tier(state: Partition, position: int, members: _Integers, n_upper: int
     """Make the first of a tier's members a better tier of their own."""
     for place in range(n_upper):
         take_out(state, members[place])
-        put_in(state, members[place], position, place == 0)
+        # The first is alone before the tier, the others join it there.
+        put_in(state, members[place], 2 * position + min(place, 1))
+
+
+@compiled
+def sort_by_lead(state: Partition, slot: int, members: _Integers, count: int) -> None:
+    """Sort a tier's members by how much they are preferred to each other, best first."""
+    for place in range(1, count):
+        item = members[place]
+        lead = state.out_of[slot, item] - state.into[slot, item]
+        free = place
+        while free > 0:
+            other = members[free - 1]
+            if state.out_of[slot, other] - state.into[slot, other] >= lead:
+                break
+            members[free] = other
+            free -= 1
+        members[free] = item
 
 
 @compiled
@@ -184,19 +211,16 @@ def try_splits(objective: LineObjective, state: Partition, tolerance: float) -> 
     n_items = state.slot_of.shape[0]
     members = np.zeros(n_items, np.int64)
     found = False
-    position = 0
+    # A plain 0 would have what is called with it compiled once more.
+    position = np.int64(0)
     while position < state.n_tiers[0]:
         slot = state.order[position]
         if state.sizes[slot] > 1:
             count = members_of(state, slot, members)
-            leads = np.zeros(count)
-            for place in range(count):
-                item = members[place]
-                leads[place] = state.into[slot, item] - state.out_of[slot, item]
-            ordered = members[:count][np.argsort(leads, kind="mergesort")]
-            n_upper = _best_cut(objective, state, position, ordered, tolerance)
+            sort_by_lead(state, slot, members, count)
+            n_upper = _best_cut(objective, state, position, members, count, tolerance)
             if n_upper > 0:
-                split_tier(state, position, ordered, n_upper)
+                split_tier(state, position, members, n_upper)
                 found = True
                 # The better part may be cut again.
                 continue
@@ -210,20 +234,22 @@ def _best_cut(
     state: Partition,
     position: int,
     ordered: _Integers,
+    size: int,
     tolerance: float,
 ) -> int:
     """How many of a tier's members, best first, should be a better tier; 0 if none."""
     slot = state.order[position]
-    size = ordered.shape[0]
     blocks = state.blocks
     has_blocks = blocks.weights.shape[0] > 0
     n_worse = n_worse_than(state, position)
     width = state.net.shape[0]
-    upper_meets, lower_meets, middle_meets = np.zeros(width), np.zeros(width), np.zeros(width)
+    # Rows: the better part, the worse part, and the worse part with all that is below.
+    meets = np.zeros((3, width))
     counts = np.zeros((3, blocks.weights.shape[0]), np.int64)
     if has_blocks:
-        lower_meets[:] = state.tier_meets[slot]
-        middle_meets[:] = state.tail_meets[position]
+        for number in range(width):
+            meets[1, number] = state.tier_meets[slot, number]
+            meets[2, number] = state.tail_meets[position, number]
         for block in range(blocks.weights.shape[0]):
             for place in range(blocks.offsets[block], blocks.offsets[block + 1]):
                 there = state.position_of[state.slot_of[blocks.members[place]]]
@@ -247,22 +273,28 @@ def _best_cut(
             for entry in range(blocks.item_offsets[item], blocks.item_offsets[item + 1]):
                 block = blocks.item_blocks[entry]
                 weight = blocks.weights[block]
-                upper_meets[counts[0, block]] -= weight
-                lower_meets[counts[1, block]] -= weight
-                middle_meets[counts[2, block]] -= weight
-                counts[0, block] += 1
-                counts[1, block] -= 1
-                counts[2, block] -= 1
-                upper_meets[counts[0, block]] += weight
-                lower_meets[counts[1, block]] += weight
-                middle_meets[counts[2, block]] += weight
-            state.net[:] = state.tail_meets[position] - upper_meets - middle_meets
-        value = line_of_net(objective, state, cut, size - cut + n_worse, between + upper_total)
-        if has_blocks:
-            state.net[:] = middle_meets - lower_meets - state.tail_meets[position + 1]
-        value += line_of_net(objective, state, size - cut, n_worse, total - upper_total)
-        value += tier_value(objective, cut, upper_meets)
-        value += tier_value(objective, size - cut, lower_meets)
+                for part in range(3):
+                    number = counts[part, block]
+                    following = number + 1 if part == 0 else number - 1
+                    meets[part, number] -= weight
+                    meets[part, following] += weight
+                    counts[part, block] = following
+        value = tier_value(objective, cut, meets, 0) + tier_value(objective, size - cut, meets, 1)
+        for part in range(2):
+            if has_blocks:
+                for number in range(2, width):
+                    if part == 0:
+                        net = (
+                            state.tail_meets[position, number] - meets[0, number] - meets[2, number]
+                        )
+                    else:
+                        net = meets[2, number] - meets[1, number]
+                        net -= state.tail_meets[position + 1, number]
+                    state.net[number] = net
+            own, below, inversions = cut, size - cut + n_worse, between + upper_total
+            if part == 1:
+                own, below, inversions = size - cut, n_worse, total - upper_total
+            value += line_of_net(objective, state, own, below, inversions)
         if value - now > best:
             best, n_upper = value - now, cut
     return n_upper
@@ -273,14 +305,14 @@ def exchange_items(state: Partition, position: int, first: int, second: int) -> 
     """Let an item of the tier at a position and one of the next change places."""
     if state.sizes[state.order[position]] > 1:
         take_out(state, first)
-        put_in(state, first, position + 1, False)
+        put_in(state, first, 2 * position + 3)
         take_out(state, second)
-        put_in(state, second, position, False)
+        put_in(state, second, 2 * position + 1)
     else:
         take_out(state, second)
-        put_in(state, second, position, False)
+        put_in(state, second, 2 * position + 1)
         take_out(state, first)
-        put_in(state, first, position + 1, False)
+        put_in(state, first, 2 * position + 3)
 
 
 @compiled
@@ -329,32 +361,11 @@ def _value_of_exchange(
         far += state.into[state.order[worse], first] - state.into[state.order[worse], second]
     n_worse = n_worse_than(state, position + 1)
     size, next_size = state.sizes[slot], state.sizes[next_slot]
-    value = line_of_net(
-        objective, state, size, next_size + n_worse, state.totals[slot] + change - far
-    )
-    value += line_of_net(objective, state, next_size, n_worse, state.totals[next_slot] + far)
-    value += tier_value(objective, size, state.tier_meets[0])
-    return value + tier_value(objective, next_size, state.tier_meets[0])
-
-
-@compiled
-def climb(
-    objective: LineObjective,
-    state: Partition,
-    rng: np.random.Generator,
-    tolerance: float,
-    most_rounds: int,
-) -> float:
-    """Improve tiers until no move does; returns their value."""
-    n_items = state.slot_of.shape[0]
-    for _ in range(most_rounds):
-        while move_items(objective, state, rng.permutation(n_items), tolerance) > 0:
-            pass
-        improved = False
-        while try_neighbours(objective, state, tolerance):
-            improved = True
-        if try_splits(objective, state, tolerance):
-            improved = True
-        if not improved and not try_exchanges(objective, state, tolerance):
-            break
-    return value_of(objective, state)
+    value = tier_value(objective, size, state.tier_meets, 0)
+    value += tier_value(objective, next_size, state.tier_meets, 0)
+    for part in range(2):
+        own, below, inversions = size, next_size + n_worse, state.totals[slot] + change - far
+        if part == 1:
+            own, below, inversions = next_size, n_worse, state.totals[next_slot] + far
+        value += line_of_net(objective, state, own, below, inversions)
+    return value

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled
+from tierwise._kernels.interpolation import grid_quantiles
 from tierwise._kernels.inversions_factorials import FactorialGrid
-from tierwise._kernels.quantiles import grid_quantiles
 
 _Floats = npt.NDArray[np.float64]
 

@@ -63,20 +63,23 @@ def best_cuts(objective: LineObjective, state: Partition, order: _Integers) -> _
     values = np.full(n_items + 1, -np.inf)
     ends = np.zeros(n_items + 1, np.int64)
     values[n_items] = 0.0
-    whole_meets, run_meets, rest_meets = np.zeros(width), np.zeros(width), np.zeros(width)
+    # Rows: everything from the first item on, the run, and what follows it.
+    meets = np.zeros((3, width))
     whole = np.zeros(blocks.weights.shape[0], np.int64)
     in_run = np.zeros(blocks.weights.shape[0], np.int64)
     for first in range(n_items - 1, -1, -1):
         if has_blocks:
-            in_run[:] = 0
-            run_meets[:] = 0.0
+            for block in range(in_run.shape[0]):
+                in_run[block] = 0
             item = order[first]
             for entry in range(blocks.item_offsets[item], blocks.item_offsets[item + 1]):
                 block = blocks.item_blocks[entry]
-                whole_meets[whole[block]] -= blocks.weights[block]
+                meets[0, whole[block]] -= blocks.weights[block]
                 whole[block] += 1
-                whole_meets[whole[block]] += blocks.weights[block]
-            rest_meets[:] = whole_meets
+                meets[0, whole[block]] += blocks.weights[block]
+            for number in range(width):
+                meets[1, number] = 0.0
+                meets[2, number] = meets[0, number]
         inside, paid = 0.0, 0.0
         for last in range(first, n_items):
             item = order[last]
@@ -87,16 +90,17 @@ def best_cuts(objective: LineObjective, state: Partition, order: _Integers) -> _
                 for entry in range(blocks.item_offsets[item], blocks.item_offsets[item + 1]):
                     block = blocks.item_blocks[entry]
                     weight, number = blocks.weights[block], in_run[block]
-                    run_meets[number] -= weight
-                    run_meets[number + 1] += weight
-                    rest_meets[whole[block] - number] -= weight
-                    rest_meets[whole[block] - number - 1] += weight
+                    meets[1, number] -= weight
+                    meets[1, number + 1] += weight
+                    meets[2, whole[block] - number] -= weight
+                    meets[2, whole[block] - number - 1] += weight
                     in_run[block] += 1
-                state.net[:] = whole_meets - run_meets - rest_meets
+                for number in range(2, width):
+                    state.net[number] = meets[0, number] - meets[1, number] - meets[2, number]
             size = last - first + 1
             total = paid - inside
             value = line_of_net(objective, state, size, n_items - 1 - last, total)
-            value += tier_value(objective, size, run_meets) + values[last + 1]
+            value += tier_value(objective, size, meets, 1) + values[last + 1]
             if value > values[first]:
                 values[first], ends[first] = value, last + 1
     labels = np.zeros(n_items, np.int64)

@@ -69,7 +69,6 @@ class Partition(NamedTuple):
     """The line at hand as a curve over theta."""
 
 
-@compiled
 def make_partition(
     above: _Floats, blocks: TiedBlocks, width: int, objective: LineObjective
 ) -> Partition:
@@ -79,7 +78,7 @@ def make_partition(
     rows = n_items + 2 if blocks.weights.shape[0] > 0 else 1
     return Partition(
         above,
-        above.T.copy(),
+        np.ascontiguousarray(above.T),
         blocks,
         np.zeros(1, np.int64),
         np.zeros(n_items, np.int64),
@@ -100,6 +99,27 @@ def make_partition(
     )
 
 
+# Loops in place of array expressions, each of which takes a second to compile.
+
+
+@compiled
+def _add_row(target: _Floats, row: int, source: _Floats, other: int, sign: float) -> None:
+    for place in range(target.shape[1]):
+        target[row, place] += sign * source[other, place]
+
+
+@compiled
+def _copy_row(target: _Floats, row: int, source: _Floats, other: int) -> None:
+    for place in range(target.shape[1]):
+        target[row, place] = source[other, place]
+
+
+@compiled
+def _clear_row(target: _Floats, row: int) -> None:
+    for place in range(target.shape[1]):
+        target[row, place] = 0.0
+
+
 @compiled
 def load(state: Partition, labels: _Integers) -> None:
     """Make these the tiers; labels count from 0 without gaps."""
@@ -108,21 +128,20 @@ def load(state: Partition, labels: _Integers) -> None:
     for item in range(n_items):
         n_tiers = max(n_tiers, labels[item] + 1)
     state.n_tiers[0] = n_tiers
-    state.sizes[:] = 0
-    state.totals[:] = 0.0
-    state.into[:n_tiers] = 0.0
-    state.out_of[:n_tiers] = 0.0
     for slot in range(n_items + 1):
         state.order[slot] = slot
         state.position_of[slot] = slot
+        state.sizes[slot] = 0
+        state.totals[slot] = 0.0
+        if slot < n_tiers:
+            _clear_row(state.into, slot)
+            _clear_row(state.out_of, slot)
     for item in range(n_items):
         slot = labels[item]
         state.slot_of[item] = slot
         state.sizes[slot] += 1
-        into, out_of = state.into[slot], state.out_of[slot]
-        for other in range(n_items):
-            into[other] += state.above[item, other]
-            out_of[other] += state.below[item, other]
+        _add_row(state.into, slot, state.above, item, 1.0)
+        _add_row(state.out_of, slot, state.below, item, 1.0)
     for item in range(n_items):
         for worse in range(labels[item] + 1, n_tiers):
             state.totals[labels[item]] += state.into[worse, item]
@@ -134,10 +153,12 @@ def load(state: Partition, labels: _Integers) -> None:
 def _load_blocks(state: Partition, n_tiers: int) -> None:
     """Count what tied blocks have in common with tiers."""
     blocks, tally = state.blocks, state.tally
-    state.tier_meets[:] = 0.0
-    state.tail_meets[:] = 0.0
+    for row in range(state.tier_meets.shape[0]):
+        _clear_row(state.tier_meets, row)
+        _clear_row(state.tail_meets, row)
     for block in range(blocks.weights.shape[0]):
-        tally[:n_tiers] = 0
+        for position in range(n_tiers):
+            tally[position] = 0
         for place in range(blocks.offsets[block], blocks.offsets[block + 1]):
             tally[state.position_of[state.slot_of[blocks.members[place]]]] += 1
         running = 0
@@ -162,24 +183,22 @@ def take_out(state: Partition, item: int) -> tuple[int, bool]:
     n_tiers = state.n_tiers[0]
     if state.blocks.weights.shape[0] > 0:
         _find_changes(state, item, n_tiers)
-        state.tier_meets[slot] -= state.tier_change[position]
+        _add_row(state.tier_meets, slot, state.tier_change, position, -1.0)
         for better in range(position + 1):
-            state.tail_meets[better] -= state.tail_change[better]
+            _add_row(state.tail_meets, better, state.tail_change, better, -1.0)
     for better in range(position):
         other = state.order[better]
         state.totals[other] -= state.out_of[other, item]
     for worse in range(position + 1, n_tiers):
         state.totals[slot] -= state.into[state.order[worse], item]
-    into, out_of = state.into[slot], state.out_of[slot]
     state.slot_of[item] = -1
     state.sizes[slot] -= 1
     if state.sizes[slot] > 0:
-        for other in range(into.shape[0]):
-            into[other] -= state.above[item, other]
-            out_of[other] -= state.below[item, other]
+        _add_row(state.into, slot, state.above, item, -1.0)
+        _add_row(state.out_of, slot, state.below, item, -1.0)
         return position, False
-    into[:] = 0.0
-    out_of[:] = 0.0
+    _clear_row(state.into, slot)
+    _clear_row(state.out_of, slot)
     state.totals[slot] = 0.0
     for later in range(position, n_tiers - 1):
         state.order[later] = state.order[later + 1]
@@ -188,11 +207,11 @@ def take_out(state: Partition, item: int) -> tuple[int, bool]:
     state.position_of[slot] = n_tiers - 1
     state.n_tiers[0] = n_tiers - 1
     if state.blocks.weights.shape[0] > 0:
-        state.tier_meets[slot] = 0.0
+        _clear_row(state.tier_meets, slot)
         for later in range(position, n_tiers):
-            state.tail_meets[later] = state.tail_meets[later + 1]
-            state.tier_change[later] = state.tier_change[later + 1]
-            state.tail_change[later] = state.tail_change[later + 1]
+            _copy_row(state.tail_meets, later, state.tail_meets, later + 1)
+            _copy_row(state.tier_change, later, state.tier_change, later + 1)
+            _copy_row(state.tail_change, later, state.tail_change, later + 1)
     return position, True
 
 
@@ -201,12 +220,13 @@ def _find_changes(state: Partition, item: int, n_tiers: int) -> None:
     """How an item, now left out, would change what tied blocks meet, wherever it were put."""
     blocks, tally = state.blocks, state.tally
     for position in range(n_tiers + 1):
-        state.tier_change[position] = 0.0
-        state.tail_change[position] = 0.0
+        _clear_row(state.tier_change, position)
+        _clear_row(state.tail_change, position)
     for entry in range(blocks.item_offsets[item], blocks.item_offsets[item + 1]):
         block = blocks.item_blocks[entry]
         weight = blocks.weights[block]
-        tally[:n_tiers] = 0
+        for position in range(n_tiers):
+            tally[position] = 0
         for place in range(blocks.offsets[block], blocks.offsets[block + 1]):
             member = blocks.members[place]
             if member != item:
@@ -224,8 +244,9 @@ def _find_changes(state: Partition, item: int, n_tiers: int) -> None:
 
 
 @compiled
-def put_in(state: Partition, item: int, position: int, alone: bool) -> None:  # noqa: FBT001
-    """Put the item that was taken out into the tier at a position, or alone before it."""
+def put_in(state: Partition, item: int, choice: int) -> None:
+    """Put in the item that was taken out: 2 p is alone before the tier at p, 2 p + 1 in it."""
+    position, alone = choice // 2, choice % 2 == 0
     n_tiers = state.n_tiers[0]
     has_blocks = state.blocks.weights.shape[0] > 0
     if alone:
@@ -238,27 +259,25 @@ def put_in(state: Partition, item: int, position: int, alone: bool) -> None:  # 
         state.n_tiers[0] = n_tiers + 1
         if has_blocks:
             for later in range(n_tiers + 1, position, -1):
-                state.tail_meets[later] = state.tail_meets[later - 1]
-            state.tail_meets[position] += state.tail_change[position]
-            state.tier_meets[slot] = 0.0
+                _copy_row(state.tail_meets, later, state.tail_meets, later - 1)
+            _add_row(state.tail_meets, position, state.tail_change, position, 1.0)
+            _clear_row(state.tier_meets, slot)
         n_tiers += 1
     else:
         slot = state.order[position]
         if has_blocks:
-            state.tier_meets[slot] += state.tier_change[position]
-            state.tail_meets[position] += state.tail_change[position]
+            _add_row(state.tier_meets, slot, state.tier_change, position, 1.0)
+            _add_row(state.tail_meets, position, state.tail_change, position, 1.0)
     if has_blocks:
         for better in range(position):
-            state.tail_meets[better] += state.tail_change[better]
+            _add_row(state.tail_meets, better, state.tail_change, better, 1.0)
     for better in range(position):
         other = state.order[better]
         state.totals[other] += state.out_of[other, item]
     for worse in range(position + 1, n_tiers):
         state.totals[slot] += state.into[state.order[worse], item]
-    into, out_of = state.into[slot], state.out_of[slot]
-    for other in range(into.shape[0]):
-        into[other] += state.above[item, other]
-        out_of[other] += state.below[item, other]
+    _add_row(state.into, slot, state.above, item, 1.0)
+    _add_row(state.out_of, slot, state.below, item, 1.0)
     state.slot_of[item] = slot
     state.sizes[slot] += 1
 
@@ -294,13 +313,32 @@ def line_of_net(
 
 
 @compiled
-def tier_value(objective: LineObjective, size: int, meets: _Floats) -> float:
-    """What a tier adds whatever theta is."""
+def tier_value(objective: LineObjective, size: int, meets: _Floats, row: int) -> float:
+    """What a tier adds whatever theta is; the row says what tied blocks it meets."""
     logs = objective.log_factorials
     value = objective.tier_constant + (objective.order_bonus - objective.n_rankings) * logs[size]
-    for number in range(2, meets.shape[0]):
-        value += meets[number] * logs[number]
+    for number in range(2, meets.shape[1]):
+        value += meets[row, number] * logs[number]
     return value
+
+
+@compiled
+def find_net(state: Partition, position: int, in_tail: float, in_tier: float) -> None:
+    """Tied blocks of the line at a position, with the item taken out in its tier or below."""
+    slot = state.order[position]
+    in_next = in_tail - in_tier
+    for number in range(2, state.net.shape[0]):
+        state.net[number] = (
+            state.tail_meets[position, number]
+            - state.tier_meets[slot, number]
+            - state.tail_meets[position + 1, number]
+        )
+        if in_tail > 0.0:
+            state.net[number] += (
+                state.tail_change[position, number]
+                - in_tier * state.tier_change[position, number]
+                - in_next * state.tail_change[position + 1, number]
+            )
 
 
 @compiled
@@ -310,14 +348,12 @@ def line_at(objective: LineObjective, state: Partition, position: int) -> float:
     n_worse = 0
     for worse in range(position + 1, state.n_tiers[0]):
         n_worse += state.sizes[state.order[worse]]
-    meets = state.tier_meets[0]
+    row = 0
     if state.blocks.weights.shape[0] > 0:
-        meets = state.tier_meets[slot]
-        state.net[:] = state.tail_meets[position] - meets - state.tail_meets[position + 1]
-        if n_worse == 0:
-            state.net[:] = 0.0
+        row = slot
+        find_net(state, position, 0.0, 0.0)
     value = line_of_net(objective, state, state.sizes[slot], n_worse, state.totals[slot])
-    return value + tier_value(objective, state.sizes[slot], meets)
+    return value + tier_value(objective, state.sizes[slot], state.tier_meets, row)
 
 
 @compiled
@@ -336,42 +372,47 @@ def value_places(
     """Value of the tiers with the item, which is taken out, in each tier or alone before each."""
     n_tiers = state.n_tiers[0]
     has_blocks = state.blocks.weights.shape[0] > 0
-    net = state.net
+    logs, order_weight = objective.log_factorials, objective.order_bonus - objective.n_rankings
     n_worse = 0
     into_worse = 0.0
     rest = 0.0
-    meets = state.tier_meets[0]
     # From the worst tier up: what lies below a place is not changed by the item.
     alone[n_tiers] = objective.tier_constant
     for position in range(n_tiers - 1, -1, -1):
         slot = state.order[position]
         size, total = state.sizes[slot], state.totals[slot]
+        own = objective.tier_constant + order_weight * logs[size]
+        change = order_weight * (logs[size + 1] - logs[size])
         if has_blocks:
-            meets = state.tier_meets[slot]
-            tail, next_tail = state.tail_meets[position], state.tail_meets[position + 1]
-            change = state.tail_change[position]
-            tier_change = state.tier_change[position]
-            net[:] = tail + change - meets - tier_change - next_tail
-            joined[position] = rest + tier_value(objective, size + 1, meets + tier_change)
-        else:
-            joined[position] = rest + tier_value(objective, size + 1, meets)
-        joined[position] += line_of_net(objective, state, size + 1, n_worse, total + into_worse)
-        own = tier_value(objective, size, meets)
-        if has_blocks:
-            next_change = state.tail_change[position + 1]
-            net[:] = tail + change - meets - next_tail - next_change
-        state.passed[position] = own + line_of_net(
-            objective, state, size, n_worse + 1, total + state.out_of[slot, item]
-        )
-        if has_blocks:
-            net[:] = tail - meets - next_tail
-        rest += own + line_of_net(objective, state, size, n_worse, total)
+            for number in range(2, state.net.shape[0]):
+                own += state.tier_meets[slot, number] * logs[number]
+                change += state.tier_change[position, number] * logs[number]
+        # The item in this tier, in a worse one, in a better one, and alone before this one.
+        for role in range(4):
+            own_size, own_worse, own_total = size, n_worse, total
+            if has_blocks and role < 3:
+                find_net(state, position, 1.0 if role < 2 else 0.0, 1.0 if role == 0 else 0.0)
+            if role == 0:
+                own_size, own_total = size + 1, total + into_worse
+            elif role == 1:
+                own_worse, own_total = n_worse + 1, total + state.out_of[slot, item]
+            elif role == 3:
+                own_size, own_worse = 1, n_worse + size
+                own_total = into_worse + state.into[slot, item]
+                if has_blocks:
+                    for number in range(2, state.net.shape[0]):
+                        state.net[number] = state.tail_change[position, number]
+            value = line_of_net(objective, state, own_size, own_worse, own_total)
+            if role == 0:
+                joined[position] = rest + own + change + value
+            elif role == 1:
+                state.passed[position] = own + value
+            elif role == 2:
+                rest += own + value
+            else:
+                alone[position] = rest + objective.tier_constant + value
         n_worse += size
         into_worse += state.into[slot, item]
-        if has_blocks:
-            net[:] = change
-        alone[position] = rest + objective.tier_constant
-        alone[position] += line_of_net(objective, state, 1, n_worse, into_worse)
     # From the best tier down: above a place the item is among what is worse.
     better = 0.0
     for position in range(n_tiers):
@@ -379,9 +420,3 @@ def value_places(
         alone[position] += better
         better += state.passed[position]
     alone[n_tiers] += better
-
-
-@compiled
-def settle(state: Partition, item: int, choice: int) -> None:
-    """Put in an item by the number of its place: 2 p is alone before tier p, 2 p + 1 in it."""
-    put_in(state, item, choice // 2, choice % 2 == 0)

@@ -1,4 +1,4 @@
-"""Chains of orderings: two random places trade their items, at a cost that O(L) steps give."""
+"""Metropolis over orderings: two random places trade their items, at a cost of O(L) steps."""
 
 import numpy as np
 import numpy.typing as npt

@@ -6,13 +6,14 @@ from os import PathLike
 from pathlib import Path
 from uuid import uuid4
 
+from tierwise._util.checks import check_path
 from tierwise.errors import InputError
 
 
 @contextmanager
 def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
     """Give a temporary path beside the wanted one, which takes its name if all goes well."""
-    wanted = Path(path)
+    wanted = check_path(path)
     if wanted.is_dir():
         raise InputError(f"{wanted} is a folder: name a file in it")
     if not wanted.parent.is_dir():

@@ -1,8 +1,11 @@
 """Checks of arguments, which name the argument and say what it may be."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from errno import ENAMETOOLONG
 from math import isfinite
 from operator import index
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from tierwise._util.wording import quoted
@@ -103,6 +106,46 @@ def check_level(value: Any, name: str = "level") -> float:
     if number is None or not 0 < number < 1:
         raise InputError(f"{name} must lie between 0 and 1, such as 0.95; got {quoted(value)}")
     return number
+
+
+def check_path(value: Any, name: str = "path") -> Path:
+    r"""Return the name of a file or folder as a path, or say why there can be none of that name.
+
+    Examples
+    --------
+    >>> check_path("answers\0.csv")
+    Traceback (most recent call last):
+    ...
+    tierwise.errors.InputError: path 'answers\x00.csv' is no name of a file: embedded null byte
+    """
+    if not isinstance(value, str | PathLike):
+        raise InputError(f"{name} must be the name of a file; got {quoted(value)}")
+    path = Path(value)
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        if error.errno == ENAMETOOLONG:
+            raise InputError(f"{name} {quoted(str(path))} is too long for a file") from None
+    except ValueError as error:
+        raise InputError(f"{name} {quoted(str(path))} is no name of a file: {error}") from None
+    return path
+
+
+def check_iterable(name: str, value: Any, of: str) -> Iterable[Any]:
+    """Return what can be gone through, or say that a list is wanted.
+
+    Examples
+    --------
+    >>> check_iterable("rows", 3, "answers")
+    Traceback (most recent call last):
+    ...
+    tierwise.errors.InputError: rows must be a list of answers; got 3
+    """
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise InputError(f"{name} must be a list of {of}; got {quoted(value)}")
+    return value
 
 
 def _as_float(value: Any) -> float | None:

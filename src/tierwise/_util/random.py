@@ -19,7 +19,7 @@ def as_generator(rng: RandomSource) -> np.random.Generator:
 
 
 def spawn_seeds(rng: RandomSource, count: int) -> list[np.random.SeedSequence]:
-    """Make independent seeds, one a task, so that answers do not depend on who runs which task."""
+    """Make independent seeds, one per task: so answers do not depend on who runs which task."""
     if isinstance(rng, np.random.SeedSequence):
         # A copy: spawning from the user's own object would change it, and the next answer with it.
         return np.random.SeedSequence(rng.entropy, spawn_key=rng.spawn_key).spawn(count)

@@ -25,7 +25,7 @@ def run_tasks(
     workers: int | None = None,
     progress: Progress = "auto",
 ) -> list[_Result]:
-    """Call a function once a task, and return the results in the order of the tasks.
+    """Call a function once per task, and return the results in the order of the tasks.
 
     Whatever is random must come with the task, as a seed: then the answer does not depend on the
     number of workers.
@@ -39,7 +39,7 @@ def run_tasks(
     description
         What is being done, for the progress bar.
     workers
-        Number of processes; -1 is one a core. None is one, unless the call stands in a `parallel`
+        Number of processes; -1 is one per core. None is one, unless the call stands in a `parallel`
         block that says otherwise.
     progress
         As for `tierwise._util.progress.track`.
@@ -60,7 +60,7 @@ def stream_tasks(
     workers: int | None = None,
     prefer: Literal["processes", "threads"] = "processes",
 ) -> Iterator[_Result]:
-    """Call a function once a task, and pass the results on, in order, as they come.
+    """Call a function once per task, and pass the results on, in order, as they come.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def parallel(
     engine
         "processes" or "threads" of this machine, or "dask" for the workers of a Dask cluster.
     workers
-        How many processes or threads; one a core if None. A Dask cluster has its own number.
+        How many processes or threads; one per core if None. A Dask cluster has its own number.
     address
         Where the scheduler of a Dask cluster listens, as in ``tcp://10.0.0.1:8786``. Without one,
         the cluster that the program is connected to already is used.

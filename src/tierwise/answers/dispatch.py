@@ -9,27 +9,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._util.types import NOT_LISTED
-from tierwise.answers import boards, strict, weak_orders
-from tierwise.answers.base import ExactCompletions
+from tierwise.answers import weak_orders
 from tierwise.answers.drawn import DrawnCompletions
-from tierwise.answers.extensions import ListedCompletions
 from tierwise.answers.interleaved import InterleavedAnswers, have_ties, work_of
 from tierwise.answers.inverted_weak_orders import InvertedWeakOrders
-from tierwise.answers.partial import orders_of_places, orders_of_preferences
+from tierwise.answers.partial import ListedCompletions, orders_of_places
 from tierwise.answers.prefixes import SharedInterleavings, are_affordable
 from tierwise.answers.recursive import RecursiveTopAnswers, is_affordable
-from tierwise.answers.top import TopAnswers, groups_of
+from tierwise.answers.top import BoardTopAnswers, StrictTopAnswers, TopAnswers, groups_of
 from tierwise.answers.weak_orders import WeakOrders
 from tierwise.data.encoding import first_places
-from tierwise.data.preferences import Preferences
-from tierwise.errors import InputError, TooLargeError
-from tierwise.partition import lines
+from tierwise.partition import closed, lines, rook
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise._util.types import Places
-    from tierwise.answers.base import Completions, Floats, Labels
+    from tierwise.answers.base import Completions, Floats
     from tierwise.answers.partial import PartialOrders
     from tierwise.data.rankings import Rankings
     from tierwise.distances.base import Distance
@@ -51,84 +47,6 @@ class Part:
 
     rows: npt.NDArray[np.int64]
     completions: Completions
-
-
-@dataclass(frozen=True)
-class Answers:
-    """All distinct answers for given sizes.
-
-    Attributes
-    ----------
-    parts
-        Answers that are treated in the same way.
-    pattern_of
-        Which of the distinct answers each answer is.
-    """
-
-    parts: tuple[Part, ...]
-    pattern_of: npt.NDArray[np.int64]
-
-    @property
-    def exact(self) -> tuple[ExactCompletions, ...]:
-        """The parts that are summed over."""
-        every = (part.completions for part in self.parts)
-        return tuple(part for part in every if isinstance(part, ExactCompletions))
-
-    @property
-    def drawn(self) -> DrawnCompletions | None:
-        """The part that has too many completions, if there is one."""
-        every = (part.completions for part in self.parts)
-        return next((part for part in every if isinstance(part, DrawnCompletions)), None)
-
-    def log_weights(self, labels: Labels, theta: float) -> Floats:
-        """Log of the sum of ``exp(-theta d)`` over the completions of each answer, as given."""
-        logs = np.empty(sum(len(part.rows) for part in self.parts))
-        for part in self.parts:
-            if not isinstance(part.completions, ExactCompletions):
-                raise TooLargeError(
-                    f"{len(part.rows)} of the answers have more than {MOST_COMPLETIONS:,} "
-                    "completions, too many to sum over: fit or sample the posterior, which draw "
-                    "completions, or restrict the rankings to fewer items"
-                )
-            logs[part.rows] = part.completions.log_weights(labels, theta)
-        return logs[self.pattern_of]
-
-
-def answers_of(
-    data: Rankings | Preferences,
-    sizes: Sizes,
-    distance: Distance,
-    rng: np.random.Generator,
-    *,
-    most_work: float = MOST_WORK,
-) -> Answers:
-    """Decide how the completions of each answer are treated, from sizes alone.
-
-    Parameters
-    ----------
-    data
-        Rankings or pairwise preferences.
-    sizes, distance
-        Of the model.
-    rng
-        Generator, for answers whose completions are drawn.
-    most_work
-        Numbers that an evaluation may go through to sum over answers with ties, or whose other
-        items may be anywhere; beyond, their completions are listed or drawn.
-    """
-    if isinstance(data, Preferences):
-        if data.cycles == "keep":
-            raise InputError(
-                "these preferences may be mistaken, so they do not say which orderings are "
-                'possible: fit them, or make them with cycles="error"'
-            )
-        orders, pattern_of = orders_of_preferences(data)
-        rows = np.arange(len(orders.weights))
-        return Answers(tuple(parts_of_orders(orders, rows, sizes, distance, rng)), pattern_of)
-    weights = data.pattern_weights.astype(np.float64)
-    first = answered_places(data)
-    parts = parts_of_places(first, weights, sizes, distance, rng, most_work)
-    return Answers(tuple(parts), data.pattern_of)
 
 
 def parts_of_places(
@@ -191,8 +109,8 @@ def _parts_under_inversions(
     weak = (first != NOT_LISTED).all(axis=1)
     parts: list[Part] = []
     if weak.any():
-        closed = InvertedWeakOrders(first[weak], weights[weak], sizes, distance)
-        parts.append(Part(np.flatnonzero(weak), closed))
+        summed = InvertedWeakOrders(first[weak], weights[weak], sizes, distance)
+        parts.append(Part(np.flatnonzero(weak), summed))
     if not weak.all():
         orders = orders_of_places(first[~weak], weights[~weak])
         parts += parts_of_orders(orders, np.flatnonzero(~weak), sizes, distance, rng)
@@ -210,11 +128,11 @@ def answered_places(rankings: Rankings) -> Places:
 
 def _kind_of_top(sizes: Sizes, distance: Distance) -> type[TopAnswers] | None:
     """Return how lists of the best items are summed over; None if that is too much."""
-    if strict.applies(sizes, distance):
-        return strict.StrictTopAnswers
+    if closed.applies(sizes, distance):
+        return StrictTopAnswers
     if is_affordable(sizes):
         return RecursiveTopAnswers
-    return boards.BoardTopAnswers if boards.applies(sizes, distance) else None
+    return BoardTopAnswers if rook.applies(sizes, distance) else None
 
 
 def _kind_of_chains(

@@ -37,18 +37,29 @@ class KnownRows:
     ----------
     first
         First place of the tied group of each item.
+    complete
+        Whether no answer has ties.
     """
 
     first: Places
+    complete: bool = False
 
     @cached_property
     def orderings(self) -> npt.NDArray[np.int64]:
         """``orderings[answer, place]``: the item in a place, ties broken in any way."""
-        return np.argsort(self.first, axis=1, kind="stable")
+        if not self.complete:
+            return np.argsort(self.first, axis=1, kind="stable")
+        # Places without ties are a permutation, which is inverted without sorting.
+        orderings = np.empty(self.first.shape, dtype=np.int64)
+        items = np.arange(self.first.shape[1])[None, :]
+        np.put_along_axis(orderings, self.first.astype(np.int64), items, axis=1)
+        return orderings
 
     @cached_property
     def places(self) -> Places:
         """``places[answer, item]``, ties broken in the same way."""
+        if self.complete:
+            return self.first
         places = np.empty(self.first.shape, dtype=np.int32)
         in_order = np.arange(self.first.shape[1], dtype=np.int32)[None, :]
         np.put_along_axis(places, self.orderings, in_order, axis=1)
@@ -57,6 +68,8 @@ class KnownRows:
     @cached_property
     def log_numbers(self) -> Floats:
         """Log number of complete orderings that agree with each answer."""
+        if self.complete:
+            return np.zeros(len(self.first))
         group_sizes = sizes_of_groups(self.first)
         # Each member of a group carries its share of the log number of orders of the group.
         logs: Floats = log_factorials(self.first.shape[1])[group_sizes]

@@ -31,9 +31,8 @@ from tierwise.answers.dispatch import (
 from tierwise.answers.drawn import STRETCHES, DrawnCompletions
 from tierwise.answers.known import KnownAnswers, KnownRows
 from tierwise.answers.partial import orders_of_places, orders_of_preferences
-from tierwise.answers.summed_votes import SummedVotes
-from tierwise.answers.summed_votes import can_be_summed as votes_can_be_summed
-from tierwise.answers.votes import DrawnVotes, votes_of
+from tierwise.answers.votes import DrawnVotes, SummedVotes, votes_of
+from tierwise.answers.votes import can_be_summed as votes_can_be_summed
 from tierwise.data.counts import (
     MOST_ITEMS_FOR_JOINT_COUNTS,
     Counts,
@@ -381,11 +380,11 @@ class _RankingSource(AnswerSource):
     @cached_property
     def first(self) -> Places:
         """First place of each item's tied group; -1 where it may be anywhere."""
-        return answered_places(self.data)
+        return self.data.patterns if self.n_open == 0 else answered_places(self.data)
 
     @cached_property
     def _rows(self) -> KnownRows:
-        return KnownRows(self.first)
+        return KnownRows(self.first, complete=self.n_open == 0)
 
     @cached_property
     def pair_counts(self) -> Numbers:
@@ -399,8 +398,12 @@ class _RankingSource(AnswerSource):
     def can_be_summed(self, sizes: Sizes | None) -> bool:
         return all(self.at(vector).drawn is None for vector in self._hardest(sizes))
 
-    def partial_orders(self) -> PartialOrders:
+    @cached_property
+    def _orders(self) -> PartialOrders:
         return orders_of_places(self.first, self.weights.astype(np.float64))
+
+    def partial_orders(self) -> PartialOrders:
+        return self._orders
 
     def complete_orderings(self) -> npt.NDArray[np.int64]:
         return self._rows.orderings if self.n_open == 0 else super().complete_orderings()
@@ -417,7 +420,8 @@ class _RankingSource(AnswerSource):
         other.weights = weights
         other.n_rankings = float(weights.sum())
         other._joint = None
-        other.__dict__.pop("pair_counts", None)
+        for name in ("pair_counts", "_orders"):
+            other.__dict__.pop(name, None)
         return other
 
     def _parts(self, sizes: Sizes, rng: np.random.Generator, most_work: float) -> list[Part]:

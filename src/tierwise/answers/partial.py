@@ -1,15 +1,26 @@
-"""Answers as partial orders: which items come before which, and nothing else."""
+"""Partial orders: which items come before which; their linear extensions, counted and listed.
+
+Extensions are counted by sets of items, or estimated by sequential importance sampling.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
+from tierwise._kernels.extensions import (
+    count_extensions,
+    draw_log_weights,
+    list_extensions,
+)
+from tierwise._util.estimate import Estimate
+from tierwise._util.random import RandomSource, as_generator
 from tierwise._util.types import NOT_LISTED
-from tierwise.answers.base import log_factorials
-from tierwise.answers.extensions import log_number_of_extensions
+from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_factorials
 from tierwise.data.encoding import collapse
 
 if TYPE_CHECKING:
@@ -18,6 +29,128 @@ if TYPE_CHECKING:
     from tierwise._util.types import Places
     from tierwise.answers.base import Floats
     from tierwise.data.preferences import Preferences
+    from tierwise.distances.base import Costs, Distance
+    from tierwise.tiers.sizes import Sizes
+
+# Items that are compared with each other, directly or not, up to which extensions are counted by
+# sets of items: a million numbers.
+MOST_ITEMS_FOR_COUNTING = 20
+DRAWS_FOR_COUNTING = 10_000
+
+
+def log_number_of_extensions(relation: npt.NDArray[np.bool_], rng: RandomSource = 0) -> Estimate:
+    """Log number of complete orderings that agree with a partial order.
+
+    Parameters
+    ----------
+    relation
+        ``relation[a, b]`` says that item a comes before item b; transitive, without cycles.
+    rng
+        Seed, for partial orders of so many items that the number is estimated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> relation = np.zeros((4, 4), dtype=bool)
+    >>> relation[1, 0] = relation[2, 3] = True
+    >>> round(np.exp(log_number_of_extensions(relation)))
+    6
+    """
+    from scipy.sparse.csgraph import connected_components
+
+    logs = log_factorials(len(relation))
+    # Groups of items that have nothing to do with each other are interleaved at will.
+    log_number, variance = float(logs[-1]), 0.0
+    n_groups, group_of = connected_components(relation, directed=False)
+    for group in range(n_groups):
+        members = np.flatnonzero(group_of == group)
+        log_number -= float(logs[len(members)])
+        part = np.ascontiguousarray(relation[np.ix_(members, members)])
+        if len(members) <= MOST_ITEMS_FOR_COUNTING:
+            log_number += log(count_extensions(part))
+        else:
+            drawn = draw_log_weights(part, DRAWS_FOR_COUNTING, as_generator(rng))
+            weights = np.exp(drawn - drawn.max())
+            log_number += float(drawn.max()) + log(weights.mean())
+            variance += float(weights.var() / weights.mean() ** 2) / len(weights)
+    method = "sets of items" if variance == 0.0 else "sequential importance sampling"
+    return Estimate(log_number, standard_error=variance**0.5, method=method)
+
+
+class ListedCompletions(ExactCompletions):
+    """Partial orders with so few completions that all of them are listed.
+
+    Parameters
+    ----------
+    orders
+        The answers.
+    sizes, distance
+        Of the model.
+    """
+
+    def __init__(self, orders: PartialOrders, sizes: Sizes, distance: Distance) -> None:
+        super().__init__(sizes, distance, orders.weights, orders.log_numbers)
+        block_of_place = distance.block_of_place(sizes)
+        numbers = np.round(np.exp(orders.log_numbers)).astype(np.int64)
+        listed = []
+        for row, number in enumerate(numbers.tolist()):
+            blocks = block_of_place[list_extensions(orders.relations[row], number)]
+            distinct, which = collapse(blocks)
+            listed.append((distinct, np.bincount(which), np.full(len(distinct), row)))
+        self._blocks = np.concatenate([blocks for blocks, _, _ in listed])
+        self._log_repeats = np.log(np.concatenate([repeats for _, repeats, _ in listed]))
+        self._answer = np.concatenate([answer for _, _, answer in listed])
+        self._starts = np.flatnonzero(np.diff(self._answer, prepend=-1))
+        self._latest: tuple[Labels, Floats] | None = None
+
+    @property
+    def work(self) -> float:
+        """How many numbers an evaluation goes through."""
+        return float(self._blocks.size)
+
+    def _distances(self, labels: Labels) -> Floats:
+        """Distance of each completion from the tiers; the latest are kept, for many thetas."""
+        if self._latest is None or not np.array_equal(self._latest[0], labels):
+            self._latest = (labels.copy(), self._compute_distances(labels))
+        return self._latest[1]
+
+    def _compute_distances(self, labels: Labels) -> Floats:
+        units = self._units_of_blocks(self._blocks, labels)
+        return units.astype(np.float64) * self.rule.unit
+
+    def log_weights(self, labels: Labels, theta: float) -> Floats:
+        """Log of the sum of ``exp(-theta d)`` over the completions of each answer."""
+        return self._log_sums(self._log_repeats - theta * self._distances(labels))
+
+    def _log_sums(self, logs: Floats) -> Floats:
+        peaks = np.maximum.reduceat(logs, self._starts)
+        return peaks + np.log(np.add.reduceat(np.exp(logs - peaks[self._answer]), self._starts))
+
+    def _shares(self, distances: Floats, theta: float) -> Floats:
+        """Probability of each completion, given the answer that it belongs to."""
+        logs = self._log_repeats - theta * distances
+        shares: Floats = np.exp(logs - self._log_sums(logs)[self._answer])
+        return shares
+
+    def sums(self, labels: Labels, theta: float) -> Sums:
+        """Log weights, and moments of the distance, over all answers."""
+        distances = self._distances(labels)
+        shares = self._shares(distances, theta)
+        means = np.add.reduceat(shares * distances, self._starts)
+        spread = shares * (distances - means[self._answer]) ** 2
+        return Sums(
+            float((self.weights * self.log_weights(labels, theta)).sum()),
+            float((self.weights * means).sum()),
+            float((self.weights * np.add.reduceat(spread, self._starts)).sum()),
+        )
+
+    def expected_costs(self, labels: Labels, theta: float) -> Costs:
+        """Costs of all tiers, on the average over completions drawn from the model."""
+        weights = self._shares(self._distances(labels), theta) * self.weights[self._answer]
+        membership, precedence = self._no_counts()
+        add_place_counts(self._blocks, weights, membership)
+        add_block_pair_counts(self._blocks, weights, precedence)
+        return self._costs(membership, precedence)
 
 
 @dataclass(frozen=True, eq=False)

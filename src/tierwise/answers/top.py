@@ -1,6 +1,9 @@
-"""Answers that list the best items, all others being below: what all ways to sum over them share.
+"""Answers that list the best items, all others being below: what is known, and two closed forms.
 
-The blocks of the listed items are known, and what they cost is the same for all completions.
+The blocks of the listed items are known, and what they cost is the same for all completions. What
+they leave is a strict model of fewer items where tiers have one item each (Kendall distance), and a
+rectangular rook board for the Hamming distance: any number of items will do. For other sizes and
+distances there is the recursion in ``recursive.py``.
 """
 
 from __future__ import annotations
@@ -11,16 +14,26 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tierwise._kernels.boards import expect_boards, value_boards
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
 from tierwise._kernels.objective import total_cost
-from tierwise._kernels.roles import EARLIER, LEFT, LISTED, known_units
+from tierwise._kernels.roles import (
+    EARLIER,
+    LEFT,
+    LISTED,
+    add_expected_places,
+    add_strict_pairs,
+    known_units,
+)
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, add_costs, log_factorials
 from tierwise.data.encoding import collapse, sizes_of_groups
+from tierwise.partition.closed import ClosedPartition
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise._util.types import Places
+    from tierwise.answers.base import Floats, Labels
     from tierwise.distances.base import Costs, Distance
     from tierwise.tiers.sizes import Sizes
 
@@ -170,3 +183,86 @@ class TopAnswers(ExactCompletions):
         self, labels: Labels, theta: float, membership: Floats, precedence: Floats
     ) -> None:
         """Add the expected counts of what the answers leave open."""
+
+
+# Below this theta the difference of two large numbers is replaced by its first terms.
+_SMALL_THETA = 1e-5
+
+
+class StrictTopAnswers(TopAnswers):
+    """Answers that list the best items, for tiers of one item each and the Kendall distance."""
+
+    def _open_values(self, labels: Labels, theta: float) -> Floats:  # noqa: ARG002
+        n_left = (self._roles == LEFT).sum(axis=1)
+        table = np.zeros((len(self.sizes) + 1, 3))
+        for number in np.unique(n_left).tolist():
+            moments = ClosedPartition((1,) * number, self.distance).moments(theta)
+            mean = float(moments.mean)
+            table[number] = (moments.log_value, mean, moments.variance + mean * mean)
+        values: Floats = table[n_left]
+        return values
+
+    def _add_open(
+        self,
+        labels: Labels,
+        theta: float,
+        membership: Floats,  # noqa: ARG002 - costs of the Kendall distance come from pairs alone
+        precedence: Floats,
+    ) -> None:
+        in_order = np.argsort(labels)
+        ahead = in_order_probabilities(theta, len(labels))
+        add_strict_pairs(self._roles, self._role_weights, in_order, ahead, precedence)
+
+
+def in_order_probabilities(theta: float, n_items: int) -> Floats:
+    """Probability that two items come in the order of the consensus, by how far apart they are.
+
+    Examples
+    --------
+    >>> in_order_probabilities(0.0, 3)
+    array([0.5, 0.5, 0.5])
+    """
+    apart = np.arange(n_items, dtype=np.float64)
+    if theta < _SMALL_THETA:
+        return 0.5 + (2 * apart + 1) * theta / 12 * (apart > 0)
+    numbers = np.arange(1, n_items + 2)
+    scaled = numbers / -np.expm1(-theta * numbers)
+    probabilities: Floats = np.empty(n_items)
+    probabilities[0] = 0.5
+    probabilities[1:] = np.diff(scaled)[: n_items - 1]
+    return probabilities
+
+
+class BoardTopAnswers(TopAnswers):
+    """Answers that list the best items, for the Hamming distance."""
+
+    def _boards(self, labels: Labels) -> tuple[npt.NDArray[np.int64], ...]:
+        """Return items left by tier and the open block of distinct boards, and each row's board."""
+        member = np.eye(len(self.sizes), dtype=np.int64)[labels]
+        counts = (self._roles == LEFT).astype(np.int64) @ member
+        items, first, which = np.unique(counts, axis=0, return_index=True, return_inverse=True)
+        return items, self._block_and_free[first], which.ravel()
+
+    def _open_values(self, labels: Labels, theta: float) -> Floats:
+        sizes = np.array(self.sizes, dtype=np.int64)
+        items, blocks_and_free, which = self._boards(labels)
+        unit = self.rule.unit
+        values = value_boards(items, blocks_and_free, sizes, theta * unit)
+        # Boards tell places apart, which the order of places within blocks does already.
+        logs = log_factorials(len(labels))
+        later = np.append(np.cumsum(logs[sizes][::-1])[::-1], 0.0)[blocks_and_free[:, 0] + 1]
+        values[:, 0] -= logs[blocks_and_free[:, 1]] + later
+        scaled: Floats = values * [1.0, unit, unit**2]
+        return scaled[which]
+
+    def _add_open(
+        self,
+        labels: Labels,
+        theta: float,
+        membership: Floats,
+        precedence: Floats,  # noqa: ARG002 - costs of the Hamming distance come from places alone
+    ) -> None:
+        sizes = np.array(self.sizes, dtype=np.int64)
+        items, blocks_and_free, which = self._boards(labels)
+        tables = expect_boards(items, blocks_and_free, sizes, theta * self.rule.unit)
+        add_expected_places(self._roles, self._role_weights, labels, which, tables, membership)

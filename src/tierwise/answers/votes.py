@@ -7,13 +7,21 @@ each other, and each complete ordering is more or less likely instead of possibl
 
 from __future__ import annotations
 
-from math import log, log1p
+from copy import copy
+from itertools import combinations, permutations
+from math import factorial, log, log1p
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from tierwise._kernels.votes import redraw_orderings, votes_against
-from tierwise.answers.base import Floats, Labels, log_factorials
+from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
+from tierwise._kernels.votes import (
+    redraw_orderings,
+    tabulate_mistakes,
+    votes_against,
+    weigh_orderings,
+)
+from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_factorials
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.partial import PartialOrders
 from tierwise.data.encoding import collapse
@@ -22,8 +30,9 @@ from tierwise.errors import InputError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from tierwise._util.types import Places
     from tierwise.data.preferences import Preferences
-    from tierwise.distances.base import Distance
+    from tierwise.distances.base import Costs, Distance
     from tierwise.tiers.sizes import Sizes
 
 # Closer to 0 no answers can tell, and orderings without a mistake would be all that is left.
@@ -190,3 +199,149 @@ class DrawnVotes(DrawnCompletions):
         products = (changes**2).mean(axis=0) / 2, (changes[:, 0] * changes[:, 1]).mean(axis=0) / 2
         columns = (*means, products[0][0], products[1], products[0][1])
         return Moments(*(np.stack(columns) @ self._row_weights).tolist())
+
+
+# Orderings times distinct answers, and orderings alone, that one evaluation may go through: some
+# hundredths of a second, and 30 MB.
+MOST_WORK = 20_000_000
+MOST_ITEMS = 9
+
+
+def can_be_summed(votes: Votes) -> bool:
+    """Tell whether all orderings can be gone through for the answers of each assessor."""
+    n_rows, n_items, _ = votes.said.shape
+    return bool(n_items <= MOST_ITEMS and n_rows * factorial(n_items) <= MOST_WORK)
+
+
+def all_orderings(n_items: int) -> Places:
+    """Places of the items in all orderings, a row each."""
+    return np.array(list(permutations(range(n_items))), dtype=np.int32)
+
+
+class SummedVotes(ExactCompletions):
+    """Votes of few items: all orderings are gone through.
+
+    For given tiers it is counted once how many orderings there are at each distance, with each
+    number of mistakes; whatever theta and the mistake probability are, that is all that is needed.
+
+    Parameters
+    ----------
+    votes
+        The answers.
+    sizes, distance
+        Of the model.
+    mistake_probability
+        Probability that an answer is mistaken.
+    """
+
+    def __init__(
+        self, votes: Votes, sizes: Sizes, distance: Distance, mistake_probability: float
+    ) -> None:
+        n_items = sum(sizes)
+        numbers = np.full(len(votes.weights), log_factorials(n_items)[-1])
+        super().__init__(sizes, distance, votes.weights, log_numbers=numbers)
+        self.mistake_probability = mistake_probability
+        self.n_votes = votes.in_all
+        self._numbers = votes.numbers
+        places = all_orderings(n_items)
+        self._blocks = distance.block_of_place(sizes)[places]
+        first, second = np.array(list(combinations(range(n_items), 2)), dtype=np.int64).T
+        bits = np.int64(1) << np.arange(len(first), dtype=np.int64)
+        forth, back = votes.said[:, first, second], votes.said[:, second, first]
+        self._orderings = (places[:, first] > places[:, second]) @ bits
+        self._reversed = (back > forth) @ bits
+        # Of two answers that contradict each other directly, one is mistaken in any ordering.
+        self._always = np.minimum(forth, back).sum(axis=1)
+        surplus = np.abs(forth - back)
+        self._most = int(surplus.sum(axis=1).max())
+        # Answers given several times are written as binary numbers, a layer for each digit; one at
+        # least, even if all answers cancel out.
+        digits = np.arange(max(1, int(surplus.max()).bit_length()))
+        self._compared = np.stack([(surplus >> digit & 1) @ bits for digit in digits], axis=1)
+        # Shared by copies with other mistake probabilities, as it does not depend on them.
+        self._tabulated: dict[bytes, Floats] = {}
+
+    def with_probability(self, mistake_probability: float) -> SummedVotes:
+        """Return the same votes with another mistake probability."""
+        other = copy(self)
+        other.mistake_probability = mistake_probability
+        return other
+
+    @property
+    def work(self) -> float:
+        """How many numbers an evaluation goes through."""
+        return float(len(self._orderings) * len(self.weights))
+
+    @property
+    def _log_odds(self) -> float:
+        return log(self.mistake_probability) - log1p(-self.mistake_probability)
+
+    def _units(self, labels: Labels) -> Labels:
+        return self._units_of_blocks(self._blocks, labels)
+
+    def _table(self, labels: Labels) -> Floats:
+        """Count orderings by assessor, distance in units and mistakes; the last is remembered."""
+        key = labels.tobytes()
+        if key not in self._tabulated:
+            units = self._units(labels)
+            table = np.zeros((len(self.weights), int(units.max()) + 1, self._most + 1))
+            tabulate_mistakes(self._orderings, units, self._compared, self._reversed, table)
+            self._tabulated.clear()
+            self._tabulated[key] = table
+        return self._tabulated[key]
+
+    def _expectations(self, labels: Labels, theta: float) -> tuple[Floats, Floats]:
+        """Log weight of each assessor, and means of d, k, d * d, d * k and k * k.
+
+        Here d is the distance and k the number of mistakes that depend on the ordering.
+        """
+        table = self._table(labels)
+        _, n_distances, n_numbers = table.shape
+        distances = np.repeat(np.arange(n_distances) * self.rule.unit, n_numbers)
+        mistakes = np.tile(np.arange(n_numbers, dtype=np.float64), n_distances)
+        weights = np.exp(mistakes * self._log_odds - theta * distances)
+        ones = np.ones(len(weights))
+        products = (distances**2, distances * mistakes, mistakes**2)
+        columns = np.column_stack((ones, distances, mistakes, *products))
+        sums = table.reshape(len(table), -1) @ (weights[:, None] * columns)
+        chances = self._numbers * log1p(-self.mistake_probability) + self._always * self._log_odds
+        return chances + np.log(sums[:, 0]), sums[:, 1:] / sums[:, :1]
+
+    def log_weights(self, labels: Labels, theta: float) -> Floats:
+        """Log of the sum over orderings of ``exp(-theta d)`` times the chance of the answers."""
+        return self._expectations(labels, theta)[0]
+
+    def sums(self, labels: Labels, theta: float) -> Sums:
+        """Log weights, and moments of the distance, over all answers."""
+        logs, means = self._expectations(labels, theta)
+        variances = np.maximum(means[:, 2] - means[:, 0] ** 2, 0.0)
+        columns = np.column_stack((logs, means[:, 0], variances))
+        return Sums(*(self.weights @ columns).tolist())
+
+    def moments(self, labels: Labels, theta: float) -> Moments:
+        """Moments of the distance and the number of mistakes, over all answers."""
+        _, means = self._expectations(labels, theta)
+        distance, mistakes = means[:, 0], means[:, 1]
+        columns = (
+            distance,
+            mistakes + self._always,
+            np.maximum(means[:, 2] - distance**2, 0.0),
+            means[:, 3] - distance * mistakes,
+            np.maximum(means[:, 4] - mistakes**2, 0.0),
+        )
+        return Moments(*(self.weights @ np.column_stack(columns)).tolist())
+
+    def expected_costs(self, labels: Labels, theta: float) -> Costs:
+        """Costs of all tiers, on the average over orderings that assessors may have in mind."""
+        logs, _ = self._expectations(labels, theta)
+        right = log1p(-self.mistake_probability)
+        mistakes = np.arange(self._most + 1) + self._always[:, None]
+        log_chances = self._numbers[:, None] * right + mistakes * self._log_odds
+        shares = self.weights[:, None] * np.exp(log_chances - logs[:, None])
+        weights = np.exp(-theta * self.rule.unit * self._units(labels)) * weigh_orderings(
+            self._orderings, self._compared, self._reversed, shares
+        )
+        membership, precedence = self._no_counts()
+        add_place_counts(self._blocks, weights, membership)
+        add_block_pair_counts(self._blocks, weights, precedence)
+        return self._costs(membership, precedence)

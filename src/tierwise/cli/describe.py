@@ -45,9 +45,10 @@ def describe(
 def _print_rankings(description: "Description", *, out: "Path | None", quiet: bool) -> None:
     """Print a description of rankings as tables that fit the terminal."""
     n_shown = _items_that_fit(description.items, printing.width_of_output(out))
-    shown = description.by_mean_rank()[:n_shown]
+    shown = description.best_first()[:n_shown]
     parts: list[RenderableType] = [
-        *_overview(description),
+        printing.heading(description.heading()),
+        *description.sentences(),
         printing.heading("Mean ranks (1 is best)"),
         _mean_ranks(description),
         printing.heading("How often the row is ranked above the column, in percent"),
@@ -129,41 +130,13 @@ def _say_what_is_left_out(n_shown: int, n_items: int, which: str) -> None:
         )
 
 
-def _overview(description: "Description") -> "list[RenderableType]":
-    """Say in a few lines what the data are."""
-    total = description.n_rankings
-    lines: list[RenderableType] = [
-        printing.heading(
-            f"{counted(total, 'ranking')} of {counted(len(description.items), 'item')}"
-        ),
-    ]
-    if total != 1:
-        verb = "is" if description.n_distinct == 1 else "are"
-        lines.append(f"{description.n_distinct:,} of them {verb} distinct.")
-    if description.unranked is None:
-        lines.append(f"{'It' if total == 1 else 'Every ranking'} lists every item.")
-    else:
-        meaning = {"below": "below all that are listed", "anywhere": "of unknown rank"}
-        lines.append(
-            f"{description.n_complete:,} ({description.n_complete / total:.0%}) "
-            f"{'is' if description.n_complete == 1 else 'are'} complete; "
-            f"on average a ranking lists {description.mean_listed:.1f} items. "
-            f"Items not listed are {meaning[description.unranked]}."
-        )
-    if description.n_with_ties:
-        share = description.n_with_ties / total
-        verb = "holds" if description.n_with_ties == 1 else "hold"
-        lines.append(f"{description.n_with_ties:,} ({share:.0%}) {verb} ties.")
-    return lines
-
-
 def _mean_ranks(description: "Description") -> "Table":
     table = printing.new_table()
     table.add_column("item")
     table.add_column("mean rank", justify="right")
     if description.unranked is not None:
         table.add_column("listed by", justify="right")
-    for item in description.by_mean_rank():
+    for item in description.best_first():
         rank, listing = description.mean_ranks[item], description.n_listing[item]
         row = [_short(description.items[item]), f"{rank:.2f}" if listing else "-"]
         if description.unranked is not None:

@@ -29,7 +29,7 @@ tierwise fit survey.parquet --sizes 2,2 --bootstrap 500 --seed 1
 def fit_command(
     answers: reading.Answers,
     sizes: options.Sizes = None,
-    distance: options.Distance = "kendall",
+    distance: options.AnyDistance = "auto",
     method: Annotated[
         Literal["auto", "assignment", "subsets", "milp", "annealing"],
         typer.Option(help="How to find the tiers.", rich_help_panel=_FIT),
@@ -68,18 +68,19 @@ def fit_command(
         from tierwise.searching.search import search
 
         found = search(answers, distance, workers=workers, progress=progress, rng=seed).best
-        chosen = found.sizes
+        chosen, measure = found.sizes, found.distance
         # Annealing proves nothing: a fit takes the time to do better.
         done = method == "auto" and likelihood == "exact" and found.method != "annealing"
         fitted = found if done else None
     else:
         chosen, fitted = options.parse_sizes(sizes), None
+        measure = options.for_given_sizes(distance)
     if fitted is None:
         with printing.working("finding the tiers", quiet=quiet):
             fitted = fit(
                 answers,
                 chosen,
-                distance,
+                measure,
                 method=method,
                 likelihood=likelihood,
                 time_limit=time_limit,

@@ -11,7 +11,7 @@ import numpy as np
 from tierwise._kernels.annealing import anneal
 from tierwise._kernels.descent import descend
 from tierwise._util.random import RandomSource, as_generator
-from tierwise.consensus.result import MAX_ALTERNATIVES, Consensus
+from tierwise.consensus.problem import MAX_ALTERNATIVES, Consensus
 from tierwise.errors import InputError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.consensus.result import MAX_ALTERNATIVES, Consensus
+from tierwise.consensus.problem import MAX_ALTERNATIVES, Consensus
 from tierwise.consensus.subsets import count_and_list, fits
 from tierwise.errors import InputError
 

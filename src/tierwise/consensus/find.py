@@ -10,8 +10,7 @@ from tierwise._kernels.descent import descend
 from tierwise._util.checks import check_choice, check_number
 from tierwise.consensus.annealing import Annealing, solve_by_annealing
 from tierwise.consensus.assignment import assigned_labels, solve_by_assignment
-from tierwise.consensus.problem import Problem, make_problem
-from tierwise.consensus.result import Consensus
+from tierwise.consensus.problem import Consensus, Problem, make_problem
 from tierwise.consensus.subsets import best_labels, fits, solve_by_subsets, subset_work
 
 if TYPE_CHECKING:

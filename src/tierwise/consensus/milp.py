@@ -17,7 +17,7 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from tierwise.consensus.annealing import Annealing, simple_bound, solve_by_annealing
 from tierwise.consensus.formulation import Program, make_program
-from tierwise.consensus.result import MAX_ALTERNATIVES, Consensus
+from tierwise.consensus.problem import MAX_ALTERNATIVES, Consensus
 from tierwise.errors import TooLargeError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from math import comb
 from typing import TYPE_CHECKING
 
 from tierwise._kernels.subsets import find_optima, least_costs
-from tierwise.consensus.result import MAX_ALTERNATIVES, Consensus
+from tierwise.consensus.problem import MAX_ALTERNATIVES, Consensus
 from tierwise.errors import TooLargeError
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tierwise._util.fingerprint import digest, names_of
 from tierwise._util.types import NOT_LISTED, Item, Places, Weights
+from tierwise._util.wording import quoted
 from tierwise.data.encoding import first_places, sizes_of_groups
 from tierwise.data.preferences import Preferences
 from tierwise.errors import InputError, TooLargeError
@@ -100,6 +101,11 @@ class Counts:
         """Count rankings that come in pieces, of which only one is in memory at a time."""
         tally: _Tally | None = None
         for chunk in chunks:
+            if not isinstance(getattr(chunk, "places", None), np.ndarray):
+                raise InputError(
+                    f"counts take complete Rankings as data; got {quoted(chunk)}: make rankings "
+                    "of it first, as with Rankings.from_orderings"
+                )
             tally = _Tally(chunk.items) if tally is None else tally
             tally.add(chunk)
         if tally is None:

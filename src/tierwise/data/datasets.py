@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise._util.checks import check_choice
+from tierwise._util.checks import check_choice, check_count, check_path
 from tierwise._util.types import Unranked
 from tierwise._util.wording import quoted
 from tierwise.data.rankings import Rankings
@@ -174,12 +174,13 @@ def load_sushi(path: str | PathLike[str], region: Region | None = None) -> Ranki
         "get sushi3-2016.zip from T. Kamishima's page 'SUSHI Preference Data Sets' and unpack it "
         "(free for research; must not be passed on)"
     )
-    numbered = read_rankings(_present(Path(path) / "sushi3a.5000.10.order", terms), format="sushi")
+    folder = check_path(path)
+    numbered = read_rankings(_present(folder / "sushi3a.5000.10.order", terms), format="sushi")
     rankings = Rankings(_SUSHI, numbered.patterns[numbered.pattern_of])
     if region is None:
         return rankings
     check_choice("region", region, get_args(Region))
-    people = _present(Path(path) / "sushi3.udata", terms)
+    people = _present(folder / "sushi3.udata", terms)
     home = np.loadtxt(people, dtype=np.int64, usecols=5)
     if len(home) != len(rankings):
         raise InputError(
@@ -192,7 +193,7 @@ def load_sushi(path: str | PathLike[str], region: Region | None = None) -> Ranki
 def load_f1(
     path: str | PathLike[str], *, minimum_entries: int = 11, unranked: Unranked = "below"
 ) -> Rankings:
-    """Load results of Formula 1 races, a race an answer and a driver an item.
+    """Load results of Formula 1 races, one answer per race and one item per driver.
 
     The table is not part of this package: take it from the f1db project (CC BY 4.0), race
     results as CSV with the columns year, round, positionText and driverId.
@@ -214,8 +215,9 @@ def load_f1(
     """
     import csv
 
+    check_count("minimum_entries", minimum_entries, least=0)
     terms = "get the race results as CSV from the f1db project (CC BY 4.0: name the source)"
-    table = _present(Path(path), terms)
+    table = _present(check_path(path), terms)
     entries: dict[str, int] = {}
     finishers: dict[tuple[str, str], dict[int, str]] = {}
     with table.open(encoding="utf-8", newline="") as file:
@@ -238,6 +240,6 @@ def load_f1(
 
 
 def _present(path: Path, terms: str) -> Path:
-    if not path.is_file():
+    if not check_path(path).is_file():
         raise InputError(f"there is no file {path}: {terms}")
     return path

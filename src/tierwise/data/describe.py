@@ -1,33 +1,24 @@
 """What rankings look like before any model: how complete, mean ranks, who is ranked above whom."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.plain import plain_number
 from tierwise._util.types import NOT_LISTED, Item, Unranked
+from tierwise._util.wording import counted
+from tierwise.data.describe_pairs import PairsDescription, describe_pairs
+from tierwise.data.description import BaseDescription
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
-from tierwise.errors import InputError
-
-if TYPE_CHECKING:
-    from tierwise.data.describe_pairs import PairsDescription
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two items, and the share of answers that rank the first above the second."""
-
-    above: Item
-    below: Item
-    share: float
 
 
 @dataclass(frozen=True, eq=False)
-class Description:
+class Description(BaseDescription):
     """A summary of rankings; `describe` makes it.
 
     Attributes
@@ -68,31 +59,25 @@ class Description:
     mean_ranks: tuple[float, ...]
     pairwise: NDArray[np.float64]
 
-    def by_mean_rank(self) -> list[int]:
+    def heading(self) -> str:
+        """Say in a few words how many rankings there are, of how many items."""
+        return f"{counted(self.n_rankings, 'ranking')} of {counted(len(self.items), 'item')}"
+
+    def sentences(self) -> list[str]:
+        """Say in words how many rankings differ, are complete and hold ties."""
+        told = [_about_distinct(self), _about_completeness(self), _about_ties(self)]
+        return [sentence for sentence in told if sentence]
+
+    def best_first(self) -> list[int]:
         """Return the positions of the items in ``items``, best mean rank first."""
         return [int(item) for item in np.argsort(self.mean_ranks, kind="stable")]
 
-    def closest_pairs(self, count: int = 5) -> list[Pair]:
-        """Return the pairs on which opinion is most evenly split, the closest first.
+    def _n_telling(self) -> NDArray[Any]:
+        # Nearly all rankings tell about nearly all pairs.
+        return np.zeros_like(self.pairwise)
 
-        Parameters
-        ----------
-        count
-            The most pairs to return.
-
-        Examples
-        --------
-        >>> from tierwise.data.datasets import load_political_goals
-        >>> [pair] = describe(load_political_goals()).closest_pairs(1)
-        >>> pair.above, pair.below, round(pair.share, 2)
-        ('prices', 'order', 0.53)
-        """
-        return closest_pairs(self.items, self.pairwise, count)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain lists and numbers, as in JSON; None stands for NaN."""
+    def _fields(self) -> dict[str, Any]:
         return {
-            "items": list(self.items),
             "n_rankings": self.n_rankings,
             "n_distinct": self.n_distinct,
             "n_complete": self.n_complete,
@@ -100,20 +85,15 @@ class Description:
             "mean_listed": self.mean_listed,
             "unranked": self.unranked,
             "n_listing": list(self.n_listing),
-            "mean_ranks": [or_none(rank) for rank in self.mean_ranks],
-            "pairwise": [[or_none(share) for share in row] for row in self.pairwise.tolist()],
-            "closest_pairs": [
-                {"above": pair.above, "below": pair.below, "share": pair.share}
-                for pair in self.closest_pairs()
-            ],
+            "mean_ranks": [plain_number(rank) for rank in self.mean_ranks],
         }
 
 
 @overload
 def describe(data: Rankings | RankingScan) -> Description: ...
 @overload
-def describe(data: Preferences) -> "PairsDescription": ...
-def describe(data: Rankings | RankingScan | Preferences) -> "Description | PairsDescription":
+def describe(data: Preferences) -> PairsDescription: ...
+def describe(data: Rankings | RankingScan | Preferences) -> Description | PairsDescription:
     """Summarise rankings: how complete they are, mean ranks, pairwise proportions.
 
     Parameters
@@ -137,8 +117,6 @@ def describe(data: Rankings | RankingScan | Preferences) -> "Description | Pairs
     """
     answers = check_data(data, "describe", Rankings, Preferences)
     if isinstance(answers, Preferences):
-        from tierwise.data.describe_pairs import describe_pairs
-
         return describe_pairs(answers)
     return _describe_rankings(answers)
 
@@ -165,29 +143,6 @@ def _describe_rankings(rankings: Rankings) -> Description:
         mean_ranks=tuple(mean_ranks.tolist()),
         pairwise=pairwise,
     )
-
-
-def closest_pairs(
-    items: tuple[Item, ...],
-    pairwise: NDArray[np.float64],
-    count: int,
-    n_answers: NDArray[np.int64] | None = None,
-) -> list[Pair]:
-    """Return the pairs whose share is closest to a half, of equals those with most answers."""
-    if count < 0:
-        raise InputError(f"the number of pairs must not be negative; got {count}")
-    first, second = np.triu_indices(len(items), k=1)
-    distance = np.abs(pairwise[first, second] - 0.5)
-    fewest_last = np.zeros(len(first)) if n_answers is None else -n_answers[first, second]
-    pairs = []
-    for closest in np.lexsort((fewest_last, distance))[:count].tolist():
-        if np.isnan(distance[closest]):
-            break
-        above, below = int(first[closest]), int(second[closest])
-        if pairwise[above, below] < 0.5:
-            above, below = below, above
-        pairs.append(Pair(items[above], items[below], float(pairwise[above, below])))
-    return pairs
 
 
 def _wins(rankings: Rankings) -> NDArray[np.float64]:
@@ -219,6 +174,29 @@ def _group_sizes(rankings: Rankings) -> NDArray[np.int64]:
     return sizes
 
 
-def or_none(value: float) -> float | None:
-    """Return a number as JSON can hold it: None stands for NaN."""
-    return None if np.isnan(value) else value
+def _about_distinct(description: Description) -> str:
+    if description.n_rankings == 1:
+        return ""
+    verb = "is" if description.n_distinct == 1 else "are"
+    return f"{description.n_distinct:,} of them {verb} distinct."
+
+
+def _about_completeness(description: Description) -> str:
+    if description.unranked is None:
+        return f"{'It' if description.n_rankings == 1 else 'Every ranking'} lists every item."
+    meaning = {"below": "below all that are listed", "anywhere": "of unknown rank"}
+    share = description.n_complete / description.n_rankings
+    verb = "is" if description.n_complete == 1 else "are"
+    return (
+        f"{description.n_complete:,} ({share:.0%}) {verb} complete; on average a ranking lists "
+        f"{description.mean_listed:.1f} items. Items not listed are "
+        f"{meaning[description.unranked]}."
+    )
+
+
+def _about_ties(description: Description) -> str:
+    if not description.n_with_ties:
+        return ""
+    share = description.n_with_ties / description.n_rankings
+    verb = "holds" if description.n_with_ties == 1 else "hold"
+    return f"{description.n_with_ties:,} ({share:.0%}) {verb} ties."

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.plain import plain_item, plain_number
 from tierwise._util.types import Cycles, Item
-from tierwise.data.describe import Pair, closest_pairs, or_none
+from tierwise._util.wording import counted
+from tierwise.data.description import BaseDescription
 from tierwise.data.preferences import Preferences, transitive_closure
 
 # Items that a sentence names; of more it says how many there are.
@@ -15,7 +17,7 @@ MOST_NAMED = 12
 
 
 @dataclass(frozen=True, eq=False)
-class PairsDescription:
+class PairsDescription(BaseDescription):
     """A summary of pairwise answers; `describe` makes it.
 
     Attributes
@@ -47,6 +49,8 @@ class PairsDescription:
     parts
         The items that comparisons connect, directly or through others; the largest part first. The
         answers say nothing about items of different parts.
+    pairwise
+        How often the row is preferred to the column, of all who tell; NaN where nobody does.
     """
 
     items: tuple[Item, ...]
@@ -61,15 +65,7 @@ class PairsDescription:
     wins: NDArray[np.int64]
     n_comparing: tuple[int, ...]
     parts: tuple[tuple[Item, ...], ...]
-
-    @property
-    def pairwise(self) -> NDArray[np.float64]:
-        """How often the row is preferred to the column, of all who tell; NaN where nobody does."""
-        told = self.wins + self.wins.T
-        shares: NDArray[np.float64] = np.divide(
-            self.wins, told, out=np.full(told.shape, np.nan), where=told > 0
-        )
-        return shares
+    pairwise: NDArray[np.float64]
 
     @property
     def shares_won(self) -> tuple[float, ...]:
@@ -86,7 +82,7 @@ class PairsDescription:
 
     @property
     def times_compared(self) -> NDArray[np.int64]:
-        """How often each pair was compared, a number a pair of items."""
+        """How often each pair was compared, one number per pair of items."""
         numbers: NDArray[np.int64] = self.compared[np.triu_indices(len(self.items), k=1)]
         return numbers
 
@@ -94,33 +90,23 @@ class PairsDescription:
         """Return the positions of the items in ``items``, those preferred most often first."""
         return [int(item) for item in np.argsort(-np.array(self.shares_won), kind="stable")]
 
-    def closest_pairs(self, count: int = 5) -> list[Pair]:
-        """Return the pairs on which opinion is most evenly split, the closest first.
-
-        Parameters
-        ----------
-        count
-            The most pairs to return.
-
-        Examples
-        --------
-        >>> from tierwise import Preferences, describe
-        >>> rows = [("Ann", "a", "b"), ("Bob", "a", "b"), ("Cem", "b", "a"), ("Cem", "a", "c")]
-        >>> [pair] = describe(Preferences.from_pairs(rows)).closest_pairs(1)
-        >>> pair.above, pair.below, round(pair.share, 2)
-        ('a', 'b', 0.67)
-        """
-        return closest_pairs(self.items, self.pairwise, count, self.wins + self.wins.T)
+    def heading(self) -> str:
+        """Say in a few words how many answers there are, about how many items and by how many."""
+        return (
+            f"{counted(self.n_answers, 'answer')} about pairs of "
+            f"{counted(len(self.items), 'item')}, by {counted(self.n_assessors, 'assessor')}"
+        )
 
     def sentences(self) -> list[str]:
         """Say in words what the answers are, contradict and leave out."""
         told = [_about_assessors(self), _about_contradictions(self), _about_comparisons(self)]
         return [sentence for sentence in told if sentence]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain lists and numbers, as in JSON; None stands for NaN."""
+    def _n_telling(self) -> NDArray[Any]:
+        return self.wins + self.wins.T
+
+    def _fields(self) -> dict[str, Any]:
         return {
-            "items": list(self.items),
             "n_assessors": self.n_assessors,
             "n_distinct": self.n_distinct,
             "n_answers": self.n_answers,
@@ -130,15 +116,10 @@ class PairsDescription:
             "n_both_ways": self.n_both_ways,
             "compared": self.compared.tolist(),
             "wins": self.wins.tolist(),
-            "pairwise": [[or_none(share) for share in row] for row in self.pairwise.tolist()],
-            "shares_won": [or_none(share) for share in self.shares_won],
+            "shares_won": [plain_number(share) for share in self.shares_won],
             "n_comparing": list(self.n_comparing),
-            "parts": [list(part) for part in self.parts],
-            "never_compared": list(self.never_compared),
-            "closest_pairs": [
-                {"above": pair.above, "below": pair.below, "share": pair.share}
-                for pair in self.closest_pairs()
-            ],
+            "parts": [[plain_item(item) for item in part] for part in self.parts],
+            "never_compared": [plain_item(item) for item in self.never_compared],
         }
 
 
@@ -148,6 +129,8 @@ def describe_pairs(preferences: Preferences) -> PairsDescription:
     said = direct if preferences.times is None else preferences.times
     answers = said.sum(axis=0, dtype=np.int64)
     following = preferences.closure if preferences.times is None else transitive_closure(direct)
+    wins = answers if preferences.times is not None else preferences.closure.sum(axis=0)
+    told = wins + wins.T
     return PairsDescription(
         items=preferences.items,
         n_assessors=len(preferences),
@@ -158,9 +141,10 @@ def describe_pairs(preferences: Preferences) -> PairsDescription:
         n_contradicting=int(np.diagonal(following, axis1=1, axis2=2).any(axis=1).sum()),
         n_both_ways=int((direct & direct.transpose(0, 2, 1)).sum()) // 2,
         compared=answers + answers.T,
-        wins=answers if preferences.times is not None else preferences.closure.sum(axis=0),
+        wins=wins,
         n_comparing=tuple((direct.any(axis=2) | direct.any(axis=1)).sum(axis=0).tolist()),
         parts=_parts(preferences.items, answers + answers.T > 0),
+        pairwise=np.divide(wins, told, out=np.full(told.shape, np.nan), where=told > 0),
     )
 
 
@@ -184,8 +168,8 @@ def _about_assessors(description: PairsDescription) -> str:
     if description.n_following:
         verb = "follows" if description.n_following == 1 else "follow"
         sentence += (
-            f" {count(description.n_following, 'more pair')} {verb} from their answers, as a over "
-            "c follows from a over b and b over c."
+            f" {counted(description.n_following, 'more pair')} {verb} from their answers, as a "
+            "over c follows from a over b and b over c."
         )
     return sentence.strip()
 
@@ -198,7 +182,7 @@ def _about_contradictions(description: PairsDescription) -> str:
         return "Any answer may be mistaken, but nobody contradicts themself."
     share = number / description.n_assessors
     sentence = (
-        f"Any answer may be mistaken: {count(number, 'assessor')} ({share:.0%}) "
+        f"Any answer may be mistaken: {counted(number, 'assessor')} ({share:.0%}) "
         f"{'contradicts themself' if number == 1 else 'contradict themselves'}"
     )
     if description.n_both_ways:
@@ -244,9 +228,4 @@ def _names(items: tuple[Item, ...]) -> str:
     if len(items) <= MOST_NAMED:
         return ", ".join(str(item) for item in items)
     first = ", ".join(str(item) for item in items[:MOST_NAMED])
-    return f"{first} and {count(len(items) - MOST_NAMED, 'other')}"
-
-
-def count(number: int, noun: str) -> str:
-    """Write a number of things, the noun in singular or plural."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    return f"{first} and {counted(len(items) - MOST_NAMED, 'other')}"

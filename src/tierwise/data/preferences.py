@@ -1,14 +1,14 @@
 """What people said, pair by pair: Preferences."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from typing import TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.checks import check_choice
+from tierwise._util.checks import check_choice, check_iterable
 from tierwise._util.fingerprint import MultisetHash, digest, names_of
 from tierwise._util.memory import check_memory
 from tierwise._util.types import Cycles, Item
@@ -152,10 +152,19 @@ class Preferences:
             "keep" accepts answers that contradict each other: any of them may be a mistake.
         """
         answers: defaultdict[Assessor, list[Pair]] = defaultdict(list)
-        for number, row in enumerate(rows, start=1):
-            if len(row) != 3:
+        for number, row in enumerate(check_iterable("rows", rows, "comparisons"), start=1):
+            if not isinstance(row, Sequence) or len(row) != 3:
                 raise InputError(
                     f"row {number} must be (assessor, preferred, other); got {quoted(row)}"
+                )
+            if not isinstance(row[0], Hashable):
+                raise InputError(
+                    f"row {number}: {quoted(row[0])} cannot be the name of an assessor"
+                )
+            if row[1] == row[2]:
+                raise InputError(
+                    f"row {number}: assessor {quoted(row[0])} compares item {quoted(row[1])} with "
+                    "itself"
                 )
             answers[row[0]].append((row[1], row[2]))
         return cls(answers, items, cycles=cycles)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tierwise._util.checks import check_choice
+from tierwise._util.checks import check_choice, check_iterable
 from tierwise._util.fingerprint import MultisetHash, fingerprint_of_answers
 from tierwise._util.types import (
     NOT_LISTED,
@@ -140,7 +140,7 @@ class Rankings:
         Parameters
         ----------
         rows
-            One ordering a row. A list or a set inside a row holds items that are tied there.
+            One ordering per row. A list or a set inside a row holds items that are tied there.
         items
             All items there are; those that appear in the rows where none are given.
         weights
@@ -167,7 +167,7 @@ class Rankings:
         unranked: Unranked | None = None,
         ties: Ties = "error",
     ) -> "Rankings":
-        """Make rankings from a table of ranks, a row an answer and a column an item.
+        """Make rankings from a table of ranks, one row per answer and one column per item.
 
         Parameters
         ----------
@@ -343,8 +343,8 @@ class Rankings:
         )
         return RankingScan(path, options, format, cls)
 
-    def to_dataframe(self, backend: "Backend" = "pandas") -> Any:
-        """Return a data frame of ranks: a row an answer, a column an item, and ``weight`` last.
+    def to_frame(self, backend: "Backend" = "pandas") -> Any:
+        """Return a data frame of ranks: one row per answer, one column per item, then ``weight``.
 
         Parameters
         ----------
@@ -353,7 +353,7 @@ class Rankings:
 
         Examples
         --------
-        >>> Rankings.from_orderings([["b", "a"]]).to_dataframe().to_dict("records")
+        >>> Rankings.from_orderings([["b", "a"]]).to_frame().to_dict("records")
         [{'b': 1.0, 'a': 2.0, 'weight': 1}]
         """
         from tierwise.data.frames import make_frame
@@ -438,9 +438,12 @@ class Rankings:
         >>> Rankings.concat([one, one])
         Rankings(2 rankings of 2 items, complete, 1 distinct)
         """
-        given = list(parts)
+        given = list(check_iterable("parts", parts, "Rankings"))
         if not given:
             raise InputError("there is nothing to join: give at least one collection of rankings")
+        for part in given:
+            if not isinstance(part, Rankings):
+                raise InputError(f"parts must be Rankings; got {quoted(part)}")
         items = given[0].items
         meanings = {part.unranked for part in given} - {None}
         if len(meanings) > 1:

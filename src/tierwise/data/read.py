@@ -1,9 +1,9 @@
 """Files in: CSV, Parquet, PrefLib and the sushi format; rankings, or answers pair by pair."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from tierwise._util.checks import check_count
+from tierwise._util.checks import check_choice, check_count
 from tierwise._util.types import Cycles, Item, Ties, Unranked
 from tierwise._util.wording import quoted
 from tierwise.data.preferences import Preferences
@@ -49,11 +49,11 @@ def read_rankings(
         "csv", "parquet", "preflib" (.soc .soi .toc .toi) or "sushi" (the sushi preference sets).
         "auto" tells it from the end of the name, or else from how the file begins.
     layout
-        How a CSV or Parquet table is laid out: "orderings" has a row an answer and a column a
-        place, with items in the cells, best first; "ranks" has a row an answer and a column an
-        item, with ranks in the cells; "long" has a row for each item of each answer, in columns
-        for the assessor, the item and its rank. "auto" tells it from names and cells, and asks if
-        in doubt.
+        How a CSV or Parquet table is laid out: "orderings" has one row per answer and one
+        column per place, with items in the cells, best first; "ranks" has one row per answer
+        and one column per item, with ranks in the cells; "long" has a row for each item of each
+        answer, in columns for the assessor, the item and its rank. "auto" tells it from names and
+        cells, and asks if in doubt.
     unranked
         What an item that an answer does not list means: "below" all that are listed, or
         "anywhere". Required if an answer is incomplete.
@@ -77,7 +77,7 @@ def read_rankings(
     semicolons or tabs, may be quoted, and lose the space around them; blank lines are passed over.
     Item names from CSV are text. An empty cell is "not listed"; in ranks, so are NA and NaN, and
     DNF, DNS, DSQ and what else tables of races say. Only the order of ranks or places counts, so
-    gaps between them do not matter.
+    gaps between them do not matter, but no rank may exceed the number of items.
 
     Examples
     --------
@@ -141,6 +141,7 @@ def read_preferences(
     >>> read_preferences(StringIO("voter,winner,loser\nAnn,a,b\nAnn,b,c\nBob,c,a\n"))
     Preferences(2 assessors, 3 items, 4 ordered pairs of which 1 by transitivity)
     """
+    check_choice("cycles", cycles, get_args(Cycles))
     source, file_format = _open(path, format)
     options = TableOptions.make(
         items=items, layout="pairs", assessor=assessor, preferred=preferred, other=other
@@ -205,7 +206,7 @@ def scan_rankings(
     Parameters
     ----------
     path
-        The name of a CSV or Parquet file with a row an answer.
+        The name of a CSV or Parquet file with one row per answer.
     chunk_rows
         The most rows in a chunk.
     format, layout, unranked, ties, items, weights, assessor

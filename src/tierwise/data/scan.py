@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from tierwise._util.checks import check_path
 from tierwise._util.fingerprint import MultisetHash, digest, fingerprint_of_answers
 from tierwise._util.memory import check_memory
 from tierwise._util.progress import Progress, track
@@ -76,7 +77,7 @@ class RankingScan:
         rankings: type[Rankings],
     ) -> None:
         check_format(file_format)
-        self.path = fspath(path)
+        self.path = fspath(check_path(path))
         self._rankings = rankings
         self.pieces = find_pieces(path, file_format)
         roles, columns = self.pieces[0].layout(options)
@@ -106,7 +107,7 @@ class RankingScan:
         Parameters
         ----------
         workers
-            Number of threads; -1 is one a core. In a `parallel` block, its workers.
+            Number of threads; -1 is one per core. In a `parallel` block, its workers.
         progress
             "auto", "off" or a function; see `tierwise._util.progress.track`.
 

@@ -99,6 +99,23 @@ class WeakOrderCounts:
         return cls._from_words(n_items, float(row_weights.sum()), above, words, block_weights)
 
     @classmethod
+    def without_ties(cls, above: NDArray[Any], n_rankings: float) -> WeakOrderCounts:
+        """Take counts of complete rankings as they are.
+
+        Parameters
+        ----------
+        above
+            ``above[a, b]`` is how often ``a`` is ranked above ``b``.
+        n_rankings
+            Number of rankings.
+        """
+        nothing = np.zeros(0, dtype=np.int64)
+        counts = np.asarray(above, dtype=np.float64)
+        return cls(
+            len(counts), n_rankings, counts, np.zeros(1, dtype=np.int64), nothing, np.zeros(0)
+        )
+
+    @classmethod
     def _from_words(
         cls,
         n_items: int,

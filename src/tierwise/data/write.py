@@ -9,7 +9,7 @@ from unicodedata import category
 import numpy as np
 
 from tierwise._util.atomic import whole_file
-from tierwise._util.checks import check_choice
+from tierwise._util.checks import check_choice, check_path
 from tierwise._util.types import NOT_LISTED
 from tierwise._util.wording import quoted
 from tierwise.data.kinds import check_data
@@ -42,8 +42,8 @@ def write_rankings(
     format
         "csv", "parquet" or "preflib". "auto" tells it from the end of the name.
     layout
-        How a CSV or Parquet table is laid out: "orderings" (a column a place; no ties), "ranks" (a
-        column an item) or "long" (columns assessor, item and rank).
+        How a CSV or Parquet table is laid out: "orderings" (one column per place; no ties),
+        "ranks" (one column per item) or "long" (columns assessor, item and rank).
 
     Examples
     --------
@@ -58,6 +58,7 @@ def write_rankings(
     rankings = check_data(data, "write_rankings", Rankings)
     check_choice("format", format, get_args(WrittenFormat))
     check_choice("layout", layout, get_args(WrittenLayout))
+    check_path(path)
     chosen = format_of_suffix(str(path)) if format == "auto" else format
     if chosen not in get_args(WrittenFormat):
         raise InputError(

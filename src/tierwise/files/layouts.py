@@ -10,6 +10,7 @@ from tierwise._util.types import Item, Ties, Unranked
 from tierwise._util.wording import quoted
 from tierwise.errors import InputError
 from tierwise.files.cells import ABSENT, can_be_encoded, encode, share_of_numbers
+from tierwise.files.places import check_items
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,7 +61,7 @@ class TableOptions:
         if isinstance(assessor, str):
             assessor = (assessor,)
         return cls(
-            items=None if items is None else tuple(items),
+            items=None if items is None else check_items(items),
             assessor=None if assessor is None else tuple(assessor),
             **others,
         )
@@ -220,7 +221,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _recognise(columns: list[str], sample: "pa.Table") -> TableLayout:
-    """Tell orderings, a column a place, from ranks, a column an item."""
+    """Tell orderings, one column per place, from ranks, one column per item."""
     # In a single row, a name among numbers is more likely a slip, which is named later.
     if sample.num_rows > 1 and not are_numbered_places(columns):
         _refuse_mixtures(columns, sample)
@@ -229,7 +230,7 @@ def _recognise(columns: list[str], sample: "pa.Table") -> TableLayout:
     if all(column.isdecimal() for column in columns):
         raise InputError(
             "columns and cells are all numbers, so the table may hold orderings or ranks: "
-            'say layout="orderings" (a column a place) or layout="ranks" (a column an item)'
+            'say layout="orderings" (one column per place) or layout="ranks" (one column per item)'
         )
     return "orderings" if are_numbered_places(columns) else "ranks"
 
@@ -248,7 +249,7 @@ def _refuse_mixtures(columns: list[str], sample: "pa.Table") -> None:
             f"{_columns(texts)} {_hold(texts)} names and {_columns(numbers)} {_hold(numbers)} "
             "numbers, so it is not clear what the table holds: if it has a row for each item of "
             "each answer, say which columns are for what with assessor=, item= and rank=; if it "
-            "has a row an answer, name with assessor= the columns that are no part of it"
+            "has one row per answer, name with assessor= the columns that are no part of it"
         )
 
 

@@ -6,6 +6,7 @@ from glob import glob
 from os import PathLike, fspath
 from pathlib import Path
 
+from tierwise._util.checks import check_path
 from tierwise._util.types import Item
 from tierwise.errors import InputError
 from tierwise.files.layouts import Roles, TableOptions
@@ -22,7 +23,7 @@ _SUFFIXES = ("*.parquet", "*.pq", "*.csv", "*.tsv")
 
 @dataclass(frozen=True)
 class Piece:
-    """A file with a row an answer, or some of the row groups of a Parquet file.
+    """A file with one row per answer, or some of the row groups of a Parquet file.
 
     Attributes
     ----------
@@ -78,7 +79,7 @@ def find_pieces(path: str | PathLike[str], file_format: Format) -> tuple[Piece, 
 
 
 def _find_files(path: str | PathLike[str]) -> list[Path]:
-    given = Path(path)
+    given = check_path(path)
     if given.is_dir():
         found = {file for suffix in _SUFFIXES for file in given.rglob(suffix)}
         # Writers of datasets put their own notes beside the data, under names like _metadata.

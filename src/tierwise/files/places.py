@@ -7,7 +7,7 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.checks import check_choice
+from tierwise._util.checks import check_choice, check_iterable
 from tierwise._util.memory import check_memory
 from tierwise._util.types import (
     NOT_LISTED,
@@ -112,7 +112,7 @@ def encode_orderings(
     place_of: list[int] = []
     labels: list[Item] = []
     n_rows = 0
-    for number, row in enumerate(rows):
+    for number, row in enumerate(check_iterable("rows", rows, "orderings")):
         n_rows += 1
         if isinstance(row, str) or not isinstance(row, Iterable):
             kind = "text" if isinstance(row, str) else type(row).__name__
@@ -198,7 +198,7 @@ def scatter(
     items: Sequence[Item],
     name_row: RowNamer,
 ) -> Places:
-    """Put entries (row, item, place) into a table of rows by items, each item once a row."""
+    """Put entries (row, item, place) into a table of rows by items, each item once per row."""
     places = np.full((n_rows, len(items)), NOT_LISTED, dtype=np.int32)
     places[row_of, item_of] = place_of
     if np.count_nonzero(places != NOT_LISTED) != len(row_of):

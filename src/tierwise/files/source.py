@@ -10,7 +10,7 @@ from typing import IO, Any, Literal, TypeAlias, get_args
 
 import pyarrow as pa
 
-from tierwise._util.checks import check_choice
+from tierwise._util.checks import check_choice, check_path
 from tierwise.errors import InputError, TierwiseError
 
 Readable: TypeAlias = "str | PathLike[str] | IO[bytes] | IO[str]"
@@ -87,7 +87,7 @@ class Source:
 
 def find_source(readable: Readable) -> Source:
     """Find what to read, or say why it cannot be read."""
-    if not isinstance(readable, str | PathLike):
+    if not isinstance(readable, str | PathLike) and hasattr(readable, "read"):
         content = readable.read()
         source = Source(
             name=str(getattr(readable, "name", "the file given")).replace(
@@ -97,7 +97,7 @@ def find_source(readable: Readable) -> Source:
             content=content.encode("utf-8") if isinstance(content, str) else content,
         )
     else:
-        path = Path(readable)
+        path = check_path(readable)
         source = Source(name=path.name, path=path)
         if path.is_dir():
             raise InputError(f"{path} is a folder: name a file in it")

@@ -1,4 +1,4 @@
-"""The format of the sushi preference sets: a line an answer, items by number from 0."""
+"""The format of the sushi preference sets: one line per answer, items by number from 0."""
 
 from tierwise._util.types import Unranked
 from tierwise._util.wording import quoted

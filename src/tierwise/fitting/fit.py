@@ -54,7 +54,7 @@ def fit(
     sizes
         How many items each tier holds, best tier first.
     distance
-        "kendall", "hamming", "footrule" or "spearman".
+        "kendall", "inversions", "hamming", "footrule" or "spearman".
     method
         How to find the tiers: "assignment" (additive distances), "subsets", "milp", "annealing",
         or "auto", which takes one that proves its answer where that is affordable.

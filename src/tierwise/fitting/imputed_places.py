@@ -16,8 +16,7 @@ from tierwise.answers.dispatch import MOST_COMPLETIONS
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.likelihood import LARGEST_THETA_OF_UNIT
 from tierwise.answers.partial import PartialOrders
-from tierwise.answers.summed_votes import all_orderings
-from tierwise.answers.votes import DrawnVotes, Votes, allowed
+from tierwise.answers.votes import DrawnVotes, Votes, all_orderings, allowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

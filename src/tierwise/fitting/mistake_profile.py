@@ -20,8 +20,7 @@ from tierwise.answers.likelihood import (
     LARGEST_THETA_OF_UNIT,
     Likelihood,
 )
-from tierwise.answers.summed_votes import SummedVotes
-from tierwise.answers.votes import LEAST_MISTAKE_PROBABILITY
+from tierwise.answers.votes import LEAST_MISTAKE_PROBABILITY, SummedVotes
 
 if TYPE_CHECKING:
     from tierwise.answers.base import Floats, Labels

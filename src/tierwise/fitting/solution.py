@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tierwise._util.checks import check_choice, check_level, check_number
 from tierwise._util.types import Item
 from tierwise.consensus.find import METHODS
-from tierwise.consensus.result import Consensus
+from tierwise.consensus.problem import Consensus
 from tierwise.distances.base import Distance
 from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import DEFAULT_BUDGET, partition_function

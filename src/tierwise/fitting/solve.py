@@ -22,7 +22,7 @@ import numpy as np
 
 from tierwise._kernels.objective import total_cost
 from tierwise.consensus.find import find_consensus
-from tierwise.consensus.result import Consensus
+from tierwise.consensus.problem import Consensus
 from tierwise.errors import InputError
 from tierwise.fitting.em import maximise, starts_of
 from tierwise.fitting.mistakes import solve_with_mistakes
@@ -117,6 +117,30 @@ def solve_known(likelihood: Likelihood, settings: Settings, rng: np.random.Gener
     else:
         theta = iterate_theta(partition, mean_distance, n_rankings, level=level, rng=rng)
     return _solution(likelihood, consensus, theta)
+
+
+def solution_at(source: AnswerSource, consensus: Consensus, settings: Settings) -> Solution:
+    """Fit theta to tiers that are known already, for answers that can be summed over.
+
+    Parameters
+    ----------
+    source
+        The answers.
+    consensus
+        The tiers.
+    settings
+        How to fit.
+    """
+    labels = consensus.labels
+    sizes: Sizes = tuple(np.bincount(labels).tolist())
+    rng = np.random.default_rng(0)
+    likelihood = source.at(sizes, partition=settings.partition(sizes, source.distance, rng))
+    if len(sizes) == 1:
+        return _solution(likelihood, consensus, ThetaEstimate(0.0, inf, (0.0, inf), "exact"))
+    theta = likelihood.best_theta(labels, start=0.1)
+    return _solution(
+        likelihood, consensus, _theta_with_error(likelihood, labels, theta, settings.level)
+    )
 
 
 def _no_tiers(source: AnswerSource, partition: PartitionFunction) -> Solution:

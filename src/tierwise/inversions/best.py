@@ -61,8 +61,9 @@ class BestTiers:
     thetas
         One theta, or one for each tier but the last: those of greatest likelihood.
     criterion
-        What was maximised: log-likelihood less the log number of tiers of these sizes, or, where
-        theta was integrated out, log prior and integrated likelihood of these tiers.
+        What was maximised: log-likelihood less the log number of tiers of these sizes, and less 1
+        for each tier where sizes are penalised; or, where theta was integrated out, log prior and
+        integrated likelihood of these tiers.
     log_likelihood
         Log-likelihood at the thetas.
     n_optima
@@ -108,8 +109,8 @@ def find_best_tiers(
     prior_theta
         With one theta per line: integrate over this prior instead of maximising.
     prior_sizes
-        Where theta is integrated out, the prior of sizes; "penalised" makes sizes ``e`` times less
-        probable with every further tier.
+        The prior of sizes; "penalised" makes sizes ``e`` times less probable with every further
+        tier.
     start
         A theta to begin with; found where none is given.
     most_alternatives
@@ -127,7 +128,7 @@ def find_best_tiers(
     tables = SubsetTables(counts)
     if concentration == "line":
         return _best_by_line(tables, prior_theta, prior_sizes, most_alternatives)
-    return _BranchAndBound(tables, start).run(most_alternatives)
+    return _BranchAndBound(tables, start, tier_constant_of(prior_sizes)).run(most_alternatives)
 
 
 def _best_by_line(
@@ -202,8 +203,9 @@ def _optima(
 class _BranchAndBound:
     """The best tiers with one theta: the incumbent, and intervals of thetas still to be closed."""
 
-    def __init__(self, tables: SubsetTables, start: float | None) -> None:
+    def __init__(self, tables: SubsetTables, start: float | None, tier_constant: float) -> None:
         self.tables = tables
+        self.tier_constant = tier_constant
         self.counts = tables.counts
         self.n_recursions = 0
         self.labels: _Integers = np.zeros(self.counts.n_items, dtype=np.int64)
@@ -217,8 +219,7 @@ class _BranchAndBound:
         self._climb(self._start if self._start is not None else 0.5)
         gap = self._close_intervals()
         theta = min(self.theta, LARGEST_GRID_THETA)
-        objective = fixed_objective(self.counts, theta)
-        problem = self.tables.at_theta(objective)
+        problem = self.tables.at_theta(self._objective(theta))
         values, _ = kernels.best_values(problem)
         n_optima, alternatives = _optima(problem, values, self.labels, most_alternatives)
         return BestTiers(
@@ -238,17 +239,20 @@ class _BranchAndBound:
         """Take tiers as the best so far if they are, with their own best theta."""
         estimate = estimate_one_theta(self.counts, labels)
         value = log_likelihood(self.counts, labels, estimate.value) - lgamma(len(labels) + 1)
-        value += float(sum(lgamma(size + 1) for size in np.bincount(labels).tolist()))
+        sizes = np.bincount(labels).tolist()
+        value += float(sum(lgamma(size + 1) for size in sizes)) + self.tier_constant * len(sizes)
         if value <= self.value + _TOLERANCE * abs(value):
             return False
         self.labels, self.theta, self.value = labels, estimate.value, value
         return True
 
+    def _objective(self, theta: float) -> LineObjective:
+        return fixed_objective(self.counts, theta, self.tier_constant)
+
     def _climb(self, theta: float) -> None:
         """Alternate between the best tiers at theta and the best theta of tiers."""
         while True:
-            objective = fixed_objective(self.counts, min(theta, LARGEST_GRID_THETA))
-            problem = self.tables.at_theta(objective)
+            problem = self.tables.at_theta(self._objective(min(theta, LARGEST_GRID_THETA)))
             values, _ = kernels.best_values(problem)
             self.n_recursions += 1
             if not self._consider(kernels.trace_best(problem, values)):
@@ -319,7 +323,7 @@ class _BranchAndBound:
     def _best_other(self, theta: float, convex: _Floats, concave: _Floats) -> float:
         """Best value of other tiers, with these logarithms where they add and where they reduce."""
         counts = self.counts
-        objective: LineObjective = fixed_objective(counts, theta)
+        objective = self._objective(theta)
         values = self.tables.tier_values(objective, counts.n_rankings * convex)
         constant = -counts.n_rankings * float(concave[counts.n_items]) - lgamma(counts.n_items + 1)
         if counts.n_blocks:
@@ -332,9 +336,8 @@ class _BranchAndBound:
         if first[-1] + constant <= self.value + self._slack():
             return float(first[-1]) + constant
         labels = kernels.trace_best(problem, first)
-        if not np.array_equal(labels, self.labels):
-            if not self._consider(labels):
-                return float(first[-1]) + constant
+        if not np.array_equal(labels, self.labels) and not self._consider(labels):
+            return float(first[-1]) + constant
         return float(second[-1]) + constant
 
 

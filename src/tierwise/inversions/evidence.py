@@ -178,10 +178,6 @@ def lines_of_tiers(
     objective = line_objective(counts, prior)
     table = objective.grid.factorials
     curves = np.tensordot(statistics.coefficients, table, axes=1)
-    if len(curves) == 0:
-        # One tier: theta has its prior.
-        curves = np.zeros((1, *table.shape[1:]))
-        return LinesOfTiers(objective, curves, np.zeros(1))
     return LinesOfTiers(objective, np.ascontiguousarray(curves), statistics.totals)
 
 

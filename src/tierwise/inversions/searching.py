@@ -14,7 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels import inversions_orders_to_tiers as orders_kernels
-from tierwise._kernels.inversions_climbing import climb
+from tierwise._kernels.inversions_climbing import (
+    move_items,
+    try_exchanges,
+    try_neighbours,
+    try_splits,
+)
 from tierwise._kernels.inversions_factorials import LARGEST_GRID_THETA
 from tierwise._kernels.inversions_partition import (
     Partition,
@@ -102,7 +107,7 @@ def search_tiers(
     prior_theta
         With one theta per line: integrate over this prior instead of maximising.
     prior_sizes
-        Where theta is integrated out, the prior of sizes.
+        The prior of sizes.
     n_starts
         Number of orders to begin with: that of Borda, one improved by insertion, and perturbed
         ones.
@@ -186,7 +191,7 @@ class _Search:
         self.constant = -lgamma(counts.n_items + 1)
         self.objective: LineObjective
         if self.single:
-            self.objective = fixed_objective(counts, 0.1)
+            self.objective = fixed_objective(counts, 0.1, tier_constant_of(prior_sizes))
         elif prior_theta is None:
             self.objective = line_objective(counts, None)
         else:
@@ -248,7 +253,7 @@ class _Search:
             if self.single:
                 self._at_theta(found)
             load(self.state, found)
-            climb(self.objective, self.state, self.rng, self.tolerance, _MOST_ROUNDS)
+            self._move_until_best()
             write_labels(self.state, found)
             changed = self._at_theta(found) if self.single else False
             load(self.state, found)
@@ -257,13 +262,29 @@ class _Search:
                 break
         return value, found
 
+    def _move_until_best(self) -> None:
+        """Take moves that make the tiers better until there is none."""
+        objective, state, tolerance = self.objective, self.state, self.tolerance
+        for _ in range(_MOST_ROUNDS):
+            while move_items(
+                objective, state, self.rng.permutation(self.counts.n_items), tolerance
+            ):
+                pass
+            improved = False
+            while try_neighbours(objective, state, tolerance):
+                improved = True
+            improved = try_splits(objective, state, tolerance) or improved
+            if not improved and not try_exchanges(objective, state, tolerance):
+                break
+
     def result(self, labels: _Integers, values: _Floats) -> FoundTiers:
         constant = self.constant
         if self.single:
             thetas = np.array([estimate_one_theta(self.counts, labels).value])
             likelihood = log_likelihood(self.counts, labels, float(thetas[0]))
-            criterion = likelihood + constant
-            criterion += sum(lgamma(size + 1) for size in np.bincount(labels).tolist())
+            sizes = np.bincount(labels).tolist()
+            criterion = likelihood + constant + self.objective.tier_constant * len(sizes)
+            criterion += sum(lgamma(size + 1) for size in sizes)
         else:
             thetas = np.array([line.value for line in estimate_line_thetas(self.counts, labels)])
             likelihood = log_likelihood(self.counts, labels, thetas)

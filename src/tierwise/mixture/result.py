@@ -219,8 +219,8 @@ class Mixture:
         >>> found = tw.fit_mixture(tw.load_political_goals(), 2, sizes=(2, 2), starts=5, rng=1)
         >>> found.to_frame()[["group", "share", "theta", "tiers"]].round(2)
              group  share  theta                          tiers
-        0  group 1   0.58   1.14  order ~ prices > say ~ speech
-        1  group 2   0.42   0.20  prices ~ say > order ~ speech
+        0  group 1   0.58   0.95  order ~ prices > say ~ speech
+        1  group 2   0.42   0.16  say ~ prices > order ~ speech
         """
         from tierwise.data.frames import make_frame
 

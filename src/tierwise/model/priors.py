@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import inf, lgamma, log
+from math import exp, expm1, inf, lgamma, log, log1p
 from numbers import Real
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -22,7 +22,7 @@ _LEAST_PROBABILITY = 1e-12
 _NAMED_PRIORS = {"uniform": 0.0, "penalised": -1.0}
 
 SizesPrior: TypeAlias = (
-    Literal["uniform", "penalised"] | Mapping[Sizes, float] | Callable[[Sizes], float]
+    Literal["uniform", "penalised", "sceptical"] | Mapping[Sizes, float] | Callable[[Sizes], float]
 )
 """The name of a prior of sizes, probabilities by sizes, or a function that gives their log, both
 up to a constant."""
@@ -193,12 +193,15 @@ def log_prior_of_sizes(prior: SizesPrior, sizes: Sizes) -> float:
     """Log prior probability of sizes, up to a constant.
 
     "uniform" gives all sizes the same; "penalised" makes sizes ``e`` times less probable with every
-    further tier. Sizes that a mapping does not list are impossible.
+    further tier; "sceptical" does so, too, but gives half of all probability to no tiers at all.
+    Sizes that a mapping does not list are impossible.
 
     Examples
     --------
     >>> log_prior_of_sizes("penalised", (2, 1, 1))
     -3.0
+    >>> log_prior_of_sizes("sceptical", (2,)), log_prior_of_sizes("sceptical", (1, 1))
+    (0.0, 0.0)
     >>> log_prior_of_sizes({(2, 2): 3, (1, 3): 1}, (1, 3))
     0.0
     >>> log_prior_of_sizes({(2, 2): 3, (1, 3): 1}, (2, 1, 1))
@@ -208,9 +211,11 @@ def log_prior_of_sizes(prior: SizesPrior, sizes: Sizes) -> float:
         return _log_prior_of_listed(prior, sizes)
     if isinstance(prior, str) and prior in _NAMED_PRIORS:
         return _NAMED_PRIORS[prior] * len(sizes)
+    if isinstance(prior, str) and prior == "sceptical":
+        return _sceptical(sizes)
     if not callable(prior):
         raise InputError(
-            'prior_sizes must be "uniform", "penalised", probabilities such as {(2, 2): 0.7, '
+            'prior_sizes must be "uniform", "penalised", "sceptical", probabilities such as {(2, 2): 0.7, '
             "(1, 3): 0.3}, or a function that gives the log prior probability of sizes; "
             f"got {quoted(prior)}"
         )
@@ -221,6 +226,15 @@ def log_prior_of_sizes(prior: SizesPrior, sizes: Sizes) -> float:
             "where the sizes are impossible"
         )
     return value
+
+
+def _sceptical(sizes: Sizes) -> float:
+    """Penalise tiers so that all of them together are as probable as no tiers at all."""
+    if len(sizes) == 1:
+        return 0.0
+    # The sum over all sizes of two tiers or more of exp(-number of tiers).
+    log_total = log(expm1((sum(sizes) - 1) * log1p(exp(-1.0)))) - 1.0
+    return -len(sizes) - log_total
 
 
 def _log_prior_of_listed(prior: Mapping[Sizes, float], sizes: Sizes) -> float:

@@ -25,6 +25,7 @@ _GAP_BETWEEN_GROUPS = 2.0
 _LEAST_WIDTH = 20.0  # a theta with its error
 
 _BINS_OF_ALL = 20
+_LEGEND_HANDLE = 4.0  # the patch of colour before a label, and the space around it
 
 
 def group_tier_lists(mixture: Mixture, *, ax: Axes | None = None) -> Axes:
@@ -117,13 +118,14 @@ def memberships(mixture: Mixture, *, ax: Axes | None = None) -> Axes:
     ax.set_xlim(edges[0], 1.0)
     ax.xaxis.set_major_formatter(PercentFormatter(1.0))
     ax.set_xlabel("probability of the most probable group")
-    ax.set_ylabel("rankings")
+    ax.set_ylabel("people" if mixture.pairwise else "rankings")
+    longest = max(len(label) for label in ax.get_legend_handles_labels()[1])
     ax.legend(
         title=f"told apart to {mixture.separation:.0%}",
         frameon=False,
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
-        ncols=2,
+        ncols=2 if style.letters_across(ax) >= 2 * (longest + _LEGEND_HANDLE) else 1,
         alignment="left",
     )
     style.without_frame(ax, "bottom", "left")

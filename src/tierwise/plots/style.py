@@ -61,6 +61,16 @@ def inches_across(letters: float) -> float:
     return inches_for(letters * _LETTER)
 
 
+def letters_across(ax: Axes) -> float:
+    """Return how many letters of the usual size fit the width of axes, before any layout."""
+    from matplotlib import rcParams
+
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    points = ax.get_window_extent().width * _POINTS_PER_INCH / figure.dpi
+    return float(points / (rcParams["font.size"] * _LETTER))
+
+
 def font_size_that_fits(ax: Axes, letters: float, height: float) -> float:
     """Return the font size at which so many letters, and a height in font sizes, fit the axes."""
     figure = ax.get_figure(root=True)

@@ -88,7 +88,7 @@ def sample_posterior(
     sizes
         How many items each tier holds, best tier first. None leaves the sizes open.
     distance
-        "kendall", "hamming", "footrule" or "spearman".
+        "kendall", "inversions", "hamming", "footrule" or "spearman".
     chains, draws
         Number of chains, and of draws kept from each.
     warmup

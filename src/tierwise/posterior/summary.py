@@ -12,13 +12,14 @@ if TYPE_CHECKING:
 
 _MOST_SIZES = 5
 _LEAST_SHARE = 0.005
+_LEVEL = 0.95
 
 
 def summarise(posterior: Posterior) -> str:
     """Write a posterior as lines for people."""
     chains, draws = posterior.data["posterior"]["theta"].shape
     how = "independent draws" if posterior.method == "exact" else f"draws from {chains} chains"
-    low, high = posterior.theta_interval()
+    low, high = posterior.theta_interval(_LEVEL)
     who = "assessors who compared pairs" if posterior.pairwise else "rankings"
     lines = [
         f"{posterior.n_rankings:,.10g} {who} of {len(posterior.items)} items, "
@@ -27,14 +28,14 @@ def summarise(posterior: Posterior) -> str:
         f"most probable tiers   {posterior.tiers()}",
         f"least disagreement    {posterior.tiers('consensus')}",
         f"theta                 {posterior.thetas.mean():.4f}  (standard deviation "
-        f"{posterior.thetas.std():.4f}, 95% interval {low:.4f} to {high:.4f})",
+        f"{posterior.thetas.std():.4f}, {_LEVEL:.0%} interval {low:.4f} to {high:.4f})",
     ]
     mistakes = posterior.mistake_probabilities
     if mistakes is not None:
-        low, high = np.quantile(mistakes, [0.025, 0.975])
+        low, high = np.quantile(mistakes, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
         lines.append(
             f"mistake probability   {mistakes.mean():.4f}  (standard deviation "
-            f"{mistakes.std():.4f}, 95% interval {low:.4f} to {high:.4f})"
+            f"{mistakes.std():.4f}, {_LEVEL:.0%} interval {low:.4f} to {high:.4f})"
         )
     if posterior.completions is not None:
         lines.append(f"completions           {posterior.completions}")

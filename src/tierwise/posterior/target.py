@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -73,7 +72,8 @@ class Target:
 
     def given(self, costs: Callable[[Sizes], Costs]) -> Target:
         """Return the posterior given other costs; what does not depend on them is shared."""
-        other = copy(self)
+        other = object.__new__(Target)
+        other.__dict__.update(self.__dict__)
         other._use(costs)
         return other
 

@@ -124,7 +124,7 @@ def analyse(
         found = search(data, distance, workers=workers, progress=progress, rng=seeds[0])
         best = found.best
     else:
-        best = fit(data, sizes, distance, rng=seeds[1])
+        best = fit(data, sizes, "kendall" if distance == "auto" else distance, rng=seeds[1])
     return Analysis(
         data=data,
         description=describe(data),
@@ -139,7 +139,7 @@ def analyse(
                 data,
                 numbers,
                 "search" if found is not None else best.sizes,
-                distance,
+                best.distance,
                 workers,
                 progress,
                 seeds[4],

@@ -14,7 +14,8 @@ from tierwise.fitting.summary import mistakes_in_words, what_agrees, what_is_ord
 from tierwise.reporting.tables import probabilities_by_item
 
 if TYPE_CHECKING:
-    from tierwise.data.describe import Description, Pair
+    from tierwise.data.describe import Description
+    from tierwise.data.description import Pair
     from tierwise.reporting.analysis import Analysis
 
 
@@ -64,7 +65,7 @@ def _about_rankings(description: Description) -> list[str]:
         f"{_how_different(description)}."
     ]
     if description.unranked is None:
-        sentences.append(f"{'It' if total == 1 else 'Every ranking'} lists every item.")
+        sentences.append(f"{'The' if total == 1 else 'Every'} ranking lists every item.")
     else:
         meaning = {"below": "come below those that are", "anywhere": "may have any rank"}
         sentences.append(

@@ -1,8 +1,11 @@
 """What makes one size vector better than another.
 
 ==================  ==========================================================================
+``"posterior"``     the log posterior probability, up to a constant, of the best tiers of these
+                    sizes: theta is averaged over, and half of the prior probability belongs to no
+                    tiers at all, so that noise is seldom taken for tiers. The default.
 ``"likelihood"``    the paper's I: the log-likelihood at the best tiers and theta, less the log of
-                    the number of tiers of these sizes. The default.
+                    the number of tiers of these sizes.
 ``"evidence"``      the log probability of the rankings given the sizes only, tiers and theta being
                     averaged over; with a prior over sizes it gives posterior probabilities.
 ``"agreement"``     the paper's D: the share of pairs of different tiers that the rankings order as
@@ -14,20 +17,20 @@
 """
 
 from dataclasses import dataclass
-from math import ceil, inf, isnan
+from math import ceil, inf, isnan, log
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from tierwise.errors import InputError
 from tierwise.model.priors import SizesPrior, log_prior_of_sizes
-from tierwise.searching.costs import Depth
-from tierwise.tiers.sizes import Sizes
+from tierwise.searching.cost_model import Depth
+from tierwise.tiers.sizes import Sizes, log_number_of_tiers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tierwise.searching.evaluate import Evaluation
 
-Criterion: TypeAlias = Literal["likelihood", "evidence", "agreement", "both"]
+Criterion: TypeAlias = Literal["posterior", "likelihood", "evidence", "agreement", "both"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,10 @@ class Judge:
     criterion
         Name of the criterion.
     prior_sizes
-        Log prior of size vectors, for the evidence.
+        Prior of size vectors, for "posterior" and "evidence".
+    n_families
+        Number of kinds of models that are compared. They share the prior probability that there
+        are tiers.
     shortlist
         For "both": the share of size vectors, among those with equally many tiers, that are
         compared by I.
@@ -48,6 +54,7 @@ class Judge:
     criterion: Criterion
     prior_sizes: SizesPrior = "uniform"
     shortlist: float = 0.25
+    n_families: int = 1
 
     def __post_init__(self) -> None:
         if self.criterion not in get_args(Criterion):
@@ -68,10 +75,18 @@ class Judge:
         if self.criterion == "agreement":
             value = evaluation.agreement
         elif self.criterion == "evidence":
-            value = evaluation.log_evidence + log_prior_of_sizes(self.prior_sizes, evaluation.sizes)
+            value = evaluation.log_evidence + self._log_prior(evaluation.sizes)
+        elif self.criterion == "posterior":
+            value = evaluation.log_integrated - log_number_of_tiers(evaluation.sizes)
+            value += self._log_prior(evaluation.sizes)
         else:
             value = evaluation.criterion
         return -inf if isnan(value) else value
+
+    def _log_prior(self, sizes: Sizes) -> float:
+        """Log prior of sizes, up to a constant that is the same for all kinds of models."""
+        shared = log(self.n_families) if len(sizes) > 1 else 0.0
+        return log_prior_of_sizes(self.prior_sizes, sizes) - shared
 
     def error(self, evaluation: "Evaluation") -> float:
         """Return the standard error of that."""

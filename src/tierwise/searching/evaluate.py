@@ -13,13 +13,15 @@ from tierwise._util.tasks import stream_tasks
 from tierwise.answers.likelihood import AnswerSource
 from tierwise.consensus.find import find_consensus
 from tierwise.evidence.choose import find_log_evidence
+from tierwise.evidence.given_tiers import laplace_correction, log_integrated_likelihood
 from tierwise.fitting.agreement import agreement_of_counts
 from tierwise.fitting.solution import Settings, Solution
 from tierwise.fitting.solve import solve
 from tierwise.model.priors import ThetaPrior
+from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import partition_function
 from tierwise.partition.interpolated import for_many_thetas
-from tierwise.searching.costs import DEPTHS, SEARCH_BUDGET, Depth, consensus_method, seconds_of
+from tierwise.searching.cost_model import DEPTHS, SEARCH_BUDGET, Depth, consensus_method, seconds_of
 from tierwise.tiers.sizes import Sizes, log_number_of_tiers
 
 # Work of a batch: long enough to outweigh handing it over, short enough to show progress.
@@ -61,6 +63,7 @@ class Evaluation:
     theta: float = nan
     log_likelihood: float = nan
     log_likelihood_error: float = 0.0
+    log_integrated: float = nan
     log_evidence: float = nan
     log_evidence_error: float = 0.0
     solution: Solution | None = None
@@ -84,11 +87,28 @@ def evaluate_sizes(setting: Setting, sizes: Sizes, depth: Depth) -> Evaluation:
     settings = Settings(
         method=method, partition_seed=setting.entropy, partition_budget=SEARCH_BUDGET
     )
-    solution = solve(source, sizes, settings, rng)
-    labels = solution.consensus.labels
-    evidence = Estimate(nan, method="none")
+    return evaluate_solution(setting, solve(source, sizes, settings, rng), depth, rng)
+
+
+def evaluate_solution(
+    setting: Setting, solution: Solution, depth: Depth, rng: np.random.Generator
+) -> Evaluation:
+    """Say how good the best tiers of their sizes are."""
+    source, labels = setting.source, solution.consensus.labels
+    sizes: Sizes = tuple(np.bincount(labels).tolist())
+    integrated = evidence = Estimate(nan, method="none")
+    if DEPTHS.index(depth) >= DEPTHS.index("posterior"):
+        partition = _partition(setting, sizes)
+        likelihood = source.at(sizes, partition=partition, rng=rng)
+        if source.votes is None:
+            integrated = log_integrated_likelihood(
+                likelihood, labels, solution.theta, setting.prior_theta
+            )
+        else:
+            correction = laplace_correction(solution.theta, setting.prior_theta)
+            integrated = Estimate(solution.log_likelihood + correction, method="Laplace")
     if depth == "evidence":
-        evidence = _evidence(setting, solution, rng)
+        evidence = find_log_evidence(source, partition, setting.prior_theta, labels, rng)
     return Evaluation(
         sizes=sizes,
         depth=depth,
@@ -98,21 +118,19 @@ def evaluate_sizes(setting: Setting, sizes: Sizes, depth: Depth) -> Evaluation:
         theta=solution.theta.value,
         log_likelihood=solution.log_likelihood,
         log_likelihood_error=solution.log_likelihood_error,
+        log_integrated=float(integrated),
         log_evidence=float(evidence),
         log_evidence_error=evidence.standard_error,
         solution=solution,
     )
 
 
-def _evidence(setting: Setting, solution: Solution, rng: np.random.Generator) -> Estimate:
-    """Log probability of the data given the sizes; the best tiers are where to look first."""
-    labels, source = solution.consensus.labels, setting.source
-    distance = source.distance
-    sizes: Sizes = tuple(np.bincount(labels).tolist())
-    partition = for_many_thetas(
-        partition_function(sizes, distance, budget=SEARCH_BUDGET, rng=setting.entropy)
+def _partition(setting: Setting, sizes: Sizes) -> PartitionFunction:
+    return for_many_thetas(
+        partition_function(
+            sizes, setting.source.distance, budget=SEARCH_BUDGET, rng=setting.entropy
+        )
     )
-    return find_log_evidence(source, partition, setting.prior_theta, labels, rng)
 
 
 def evaluate_batch(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> list[Evaluation]:

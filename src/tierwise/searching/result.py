@@ -78,6 +78,41 @@ class Candidate:
         }
 
 
+@dataclass(frozen=True)
+class Family:
+    """A kind of model that a search compared, with the best tiers under it.
+
+    Attributes
+    ----------
+    distance
+        The distance.
+    sizes, tiers, criterion
+        Of the best tiers under it; the criterion is the paper's I.
+    score
+        By what the search compares.
+    behind
+        How far its best tiers are behind the best of all.
+    """
+
+    distance: str
+    sizes: Sizes
+    tiers: Tiers
+    criterion: float
+    score: float
+    behind: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values, as in JSON."""
+        return {
+            "distance": self.distance,
+            "sizes": list(self.sizes),
+            "tiers": plain_tiers(self.tiers),
+            "criterion": plain_number(self.criterion),
+            "score": plain_number(self.score),
+            "behind": plain_number(self.behind),
+        }
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Search:
     """The best sizes that were found, and all others that were evaluated.
@@ -90,9 +125,9 @@ class Search:
         All size vectors that were evaluated, best first. The strict consensus and the single tier
         are always among them (unless incomplete answers leave them open).
     criterion : str
-        What was compared: "likelihood", "evidence", "agreement" or "both".
+        What was compared: "posterior", "likelihood", "evidence", "agreement" or "both".
     method : str
-        How it was searched: "exhaustive", "greedy", "tabu" or "genetic".
+        How it was searched: "exhaustive", "greedy", "tabu", "genetic" or "all sizes" (at once).
     exhaustive : bool
         Whether every size vector that was allowed was compared.
     path : tuple of tuple of int
@@ -107,6 +142,8 @@ class Search:
         Whether the search was cut short by the user.
     provenance : Provenance
         Version, seed and time.
+    families : tuple of Family
+        The distances that were compared, best first, each with its best tiers.
     """
 
     best: Fit
@@ -119,10 +156,12 @@ class Search:
     doubtful: tuple[Sizes, ...]
     interrupted: bool
     provenance: Provenance
+    families: tuple[Family, ...] = ()
 
     def __repr__(self) -> str:
         return (
-            f"Search(best={self.best.sizes}, criterion={self.criterion!r}, method={self.method!r}, "
+            f"Search(best={self.best.sizes}, distance={self.best.distance!r}, "
+            f"criterion={self.criterion!r}, method={self.method!r}, "
             f"evaluated={self.evaluated}, exhaustive={self.exhaustive})"
         )
 
@@ -224,6 +263,7 @@ class Search:
             "path": [list(sizes) for sizes in self.path],
             "start": self.start.to_dict(),
             "doubtful": [list(sizes) for sizes in self.doubtful],
+            "families": [one.to_dict() for one in self.families],
             "interrupted": self.interrupted,
             "provenance": self.provenance.to_dict(),
         }

@@ -2,8 +2,9 @@
 
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import islice
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -24,16 +25,19 @@ from tierwise.fitting.fit import fit_source
 from tierwise.fitting.solution import Settings as FitSettings
 from tierwise.fitting.solution import Solution
 from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
-from tierwise.searching.costs import Depth, consensus_method, seconds_of, seconds_of_answers
+from tierwise.searching import all_sizes
+from tierwise.searching.cost_model import Depth, consensus_method, seconds_of, seconds_of_answers
 from tierwise.searching.criteria import Criterion, Judge
-from tierwise.searching.evaluate import Evaluator, Setting
-from tierwise.searching.exploration import Exploration
-from tierwise.searching.leaderboard import doubtful_sizes, rank
+from tierwise.searching.evaluate import Evaluator, Setting, evaluate_solution
+from tierwise.searching.exploration import Exploration, doubtful_sizes, rank
 from tierwise.searching.merging import Merging, merge_even_pairs
-from tierwise.searching.result import Search
+from tierwise.searching.result import Family, Search
 from tierwise.searching.size_space import SizeSpace, make_space
 from tierwise.searching.strategies import Greedy, Strategy, explore, name_of, strategy_of
 from tierwise.tiers.sizes import Sizes, check_sizes
+
+if TYPE_CHECKING:
+    from tierwise.inversions.objective import SizesPriorName
 
 SearchMethod: TypeAlias = Literal["auto", "exhaustive", "greedy", "tabu", "genetic"]
 
@@ -42,25 +46,31 @@ _MOST_SECONDS = 30.0
 _MOST_SIZES = 2**14
 _SIZES_TO_JUDGE_BY = 16
 _DEFAULT_PRIOR = Gamma(2.0, 2.0)
+# What "auto" compares, if that takes seconds: the paper's two distances, and inversions.
+COMPARED_DISTANCES = ("kendall", "inversions", "hamming")
+# A greedy search compares about so many sizes for each item.
+_SIZES_OF_A_GREEDY_STEP = 20
+# For so few items all sizes are fitted one by one, so that the leaderboard is complete.
+_MOST_ITEMS_ONE_BY_ONE = 8
 
 
 def search(
     data: Rankings | RankingScan | Counts | Preferences,
-    distance: str | Distance = "kendall",
+    distance: str | Distance = "auto",
     *,
-    criterion: Criterion = "likelihood",
+    criterion: Criterion = "posterior",
     method: SearchMethod | Strategy = "auto",
     n_tiers: int | None = None,
     top: Iterable[int] | None = None,
     bottom: Iterable[int] | None = None,
     shortlist: float = 0.25,
     prior_theta: ThetaPrior | Callable[[Any], Any] = _DEFAULT_PRIOR,
-    prior_sizes: SizesPrior = "uniform",
+    prior_sizes: SizesPrior | None = None,
     workers: int | None = None,
     progress: Progress = "auto",
     rng: RandomSource = None,
 ) -> Search:
-    """Find out how many tiers there are, and how large: fit many sizes and compare them.
+    """Find out how many tiers there are, and how large: compare tiers of many sizes.
 
     Interrupting it (Ctrl-C) returns what was found so far.
 
@@ -69,20 +79,25 @@ def search(
     data
         The rankings, in memory or in files (`Rankings.scan`), or counts of them, or preferences.
     distance
-        "kendall", "hamming", "footrule" or "spearman".
+        "kendall", "inversions", "hamming", "footrule" or "spearman". "auto" compares the first
+        three, those of them that take seconds, by the criterion; beyond some 20 items that is
+        inversions alone. The result says what was compared, and by how much the best is better.
     criterion
-        What makes sizes better. "likelihood" is the paper's I: the log-likelihood at the best tiers
-        and theta, less the log of the number of tiers of these sizes. "evidence" is the probability
-        of the rankings given the sizes, tiers and theta being averaged over, for up to 19 items; it
-        gives posterior probabilities, and is estimated where answers leave too much open.
-        "agreement" is the paper's D, the share of pairs that the rankings order as the tiers do.
-        Alone it drifts to degenerate tiers, such as all items but one against the last: it is for
-        narrowing only. "both" does that: D to narrow, I to decide.
+        What makes tiers better. "posterior" is the log posterior probability of tiers, up to a
+        constant: theta is averaged over, and half of the prior probability belongs to no tiers at
+        all, so that noise is seldom taken for tiers. "likelihood" is the paper's I: the
+        log-likelihood at the best tiers and theta, less the log of the number of tiers of these
+        sizes. "evidence" is the probability of the rankings given the sizes, tiers and theta being
+        averaged over, for up to 19 items; it gives posterior probabilities, and is estimated where
+        answers leave too much open. "agreement" is the paper's D, the share of pairs that the
+        rankings order as the tiers do. Alone it drifts to degenerate tiers, such as all items but
+        one against the last: it is for narrowing only. "both" does that: D to narrow, I to decide.
     method
         "exhaustive" compares all ``2 ** (n - 1)`` sizes. "greedy" moves to the best neighbour as
         long as that is better; "tabu" goes on for a while when it is not; "genetic" crosses and
         mutates. `Greedy`, `Tabu` and `Genetic` are these with choices of their own, such as where
-        to start. "auto" is exhaustive where that takes seconds (to about 13 items), else greedy.
+        to start. "auto" is exhaustive where that takes seconds (to about 13 items), else greedy;
+        for inversions it finds the best tiers of all sizes at once, for any number of items.
     n_tiers
         Consider this number of tiers only.
     top, bottom
@@ -90,12 +105,14 @@ def search(
     shortlist
         For "both": the share of sizes that D passes on to I, of those with equally many tiers.
     prior_theta
-        For "evidence": the prior of theta, a distribution such as ``Gamma(2, 2)``, the default, or
-        a function that gives the log density at theta, up to a constant.
+        For "posterior" and "evidence": the prior of theta, a distribution such as ``Gamma(2, 2)``,
+        the default, or a function that gives the log density at theta, up to a constant.
     prior_sizes
-        For "evidence": "uniform"; "penalised" (``e`` times less probable with every further tier);
+        For "posterior" and "evidence": "uniform"; "penalised" (``e`` times less probable with every
+        further tier); "sceptical" (penalised, and half of the probability for no tiers);
         probabilities by sizes, such as ``{(2, 2): 0.7, (1, 3): 0.3}``, others being impossible; or
-        a function that gives the log prior probability of sizes, up to a constant.
+        a function that gives the log prior probability of sizes, up to a constant. None is
+        "sceptical" for "posterior" and "uniform" for "evidence".
     workers
         Number of processes; see `tierwise._util.tasks.run_tasks`. The answer does not depend on it.
     progress
@@ -114,51 +131,144 @@ def search(
     >>> import tierwise as tw
     >>> found = tw.search(tw.load_political_goals())
     >>> found
-    Search(best=(2, 2), criterion='likelihood', method='exhaustive', evaluated=8, exhaustive=True)
+    Search(best=(2, 2), distance='kendall', criterion='posterior', method='exhaustive', ...)
     >>> found.best.tiers
     Tiers('order ~ prices > say ~ speech')
-    >>> round(found.runner_up_gap, 2)
-    19.46
-    >>> weighed = tw.search(tw.load_political_goals(), criterion="evidence")
+    >>> [(one.distance, round(one.behind, 1)) for one in found.families]
+    [('kendall', 0.0), ('inversions', 4.0), ('hamming', 130.0)]
+    >>> weighed = tw.search(tw.load_political_goals(), "kendall", criterion="evidence")
     >>> round(weighed.probabilities[(2, 2)], 6)
     1.0
     """
     watch = Stopwatch()
     known = check_data(data, "search", Rankings, Counts, Preferences)
-    measure = get_distance(distance)
     space = make_space(len(known.items), n_tiers, top, bottom)
+    if prior_sizes is None:
+        prior_sizes = "sceptical" if criterion == "posterior" else "uniform"
     judge = Judge(criterion, prior_sizes, shortlist)
     strategy = strategy_of(method)
     asked = Greedy() if isinstance(strategy, str) else strategy
     merging = merge_even_pairs(known, asked.tolerance)
     beginning = _beginning(space, asked.start, merging)
+    log_prior_of_sizes(prior_sizes, beginning)  # refuses what is no prior
     if criterion == "evidence":
-        log_prior_of_sizes(prior_sizes, beginning)  # refuses what is no prior
         refuse_too_many_tiers(_sizes_of_most_work(space.n_items))
-    source = source_of(known, measure)
-    if strategy == "auto":
-        strategy = _choose(space, judge.depth, source)
-    setting = Setting(
-        source=source.counted(),
-        prior_theta=as_theta_prior(prior_theta),
-        entropy=int(spawn_seeds(rng, 1)[0].generate_state(2).view("uint64")[0]),
+    sources = _sources(known, distance, judge.depth, beginning)
+    judge = replace(judge, n_families=len(sources))
+    entropy = int(spawn_seeds(rng, 1)[0].generate_state(2).view("uint64")[0])
+    searches: list[Search] = []
+    for source in sources:
+        setting = Setting(source.counted(), as_theta_prior(prior_theta), entropy)
+        exploration = Exploration(
+            space,
+            Evaluator(setting, workers, progress),
+            judge,
+            asked if isinstance(asked, Greedy) else Greedy(),
+            as_generator(entropy),
+        )
+        interrupted, how = _run(exploration, strategy, beginning)
+        searches.append(_conclude(exploration, how, merging, watch, rng, interrupted=interrupted))
+        if interrupted:
+            break
+    return _best_family(searches)
+
+
+def _sources(
+    data: Rankings | Counts | Preferences, distance: str | Distance, depth: Depth, start: Sizes
+) -> list[AnswerSource]:
+    """Return the answers under each distance that is to be compared.
+
+    Distances are left out if a search with them would take longer than some seconds, told from
+    what a step near the start costs, but for inversions where all sizes are searched at once.
+    """
+    if not (isinstance(distance, str) and distance == "auto"):
+        return [source_of(data, get_distance(distance))]
+    every = [source_of(data, get_distance(name)) for name in COMPARED_DISTANCES]
+    affordable = [
+        source
+        for source in every
+        if all_sizes.applies(source) or _seconds_of_search(source, depth, start) <= _MOST_SECONDS
+    ]
+    return affordable or every[:1]
+
+
+def _seconds_of_search(source: AnswerSource, depth: Depth, start: Sizes) -> float:
+    """Estimate how long a search takes, all sizes or as many as a greedy one compares."""
+    n_items = len(source.items)
+    n_compared = float(min(2 ** (n_items - 1), _SIZES_OF_A_GREEDY_STEP * n_items))
+    if source.n_open > 0 and not source.is_known(start):
+        return n_compared * seconds_of_answers(source, start, depth)
+    strict = seconds_of((1,) * n_items, source.distance, depth)
+    return n_compared * max(seconds_of(start, source.distance, depth), strict)
+
+
+def _run(
+    exploration: Exploration, strategy: Strategy | Literal["auto", "exhaustive"], start: Sizes
+) -> tuple[bool, str]:
+    """Search; return whether the user interrupted it, and how it was searched."""
+    space, setting = exploration.space, exploration.evaluator.setting
+    at_once = (
+        strategy == "auto"
+        and space == SizeSpace(space.n_items)
+        and space.n_items > _MOST_ITEMS_ONE_BY_ONE
+        and exploration.judge.criterion in ("posterior", "likelihood")
+        and all_sizes.applies(setting.source)
     )
-    exploration = Exploration(
-        space,
-        Evaluator(setting, workers, progress),
-        judge,
-        asked if isinstance(asked, Greedy) else Greedy(),
-        as_generator(setting.entropy),
-    )
-    _evaluate_references(exploration)
-    interrupted = False
+    chosen = strategy
+    if chosen == "auto":
+        chosen = _choose(space, exploration.judge.depth, setting.source)
+    name = "all sizes" if at_once else name_of(chosen)
     try:
-        explore(exploration, strategy, beginning)
+        if at_once:
+            _search_at_once(exploration)
+        else:
+            _evaluate_references(exploration)
+            explore(exploration, chosen, start)
     except KeyboardInterrupt:
         if exploration.n_compared == 0:
             raise
-        interrupted = True
-    return _conclude(exploration, name_of(strategy), merging, watch, rng, interrupted=interrupted)
+        return True, name
+    return False, name
+
+
+def _search_at_once(exploration: Exploration) -> None:
+    """Search all sizes at once, then look at the neighbours of the best, where that is cheap.
+
+    The search maximises the likelihood with a price for each tier; the posterior probability of its
+    neighbours may be a little higher.
+    """
+    setting, judge = exploration.evaluator.setting, exploration.judge
+    penalised: SizesPriorName = "uniform" if judge.criterion == "likelihood" else "penalised"
+    rng = np.random.default_rng(setting.entropy)
+    solutions = all_sizes.search_all_sizes(setting.source, penalised, FitSettings(), rng)
+    for solution in solutions:
+        evaluation = evaluate_solution(setting, solution, judge.depth, rng)
+        exploration.evaluator.known.setdefault(evaluation.sizes, evaluation)
+    best = exploration.best_of(exploration.evaluator.known)
+    if exploration.space.n_items <= all_sizes.MOST_ITEMS_FOR_PROOF:
+        explore(exploration, Greedy(), best)
+
+
+def _best_family(searches: list[Search]) -> Search:
+    """Return the search whose best tiers are best, with what the others found."""
+    scores = [search.contenders[0].score for search in searches]
+    ranked = sorted(
+        zip(scores, range(len(searches)), searches, strict=True),
+        key=lambda one: (-one[0], one[1]),
+    )
+    top = ranked[0][0]
+    families = tuple(
+        Family(
+            distance=search.best.distance,
+            sizes=search.best.sizes,
+            tiers=search.best.tiers,
+            criterion=search.best.criterion,
+            score=score,
+            behind=top - score,
+        )
+        for score, _, search in ranked
+    )
+    return replace(ranked[0][2], families=families)
 
 
 def _sizes_of_most_work(n_items: int) -> Sizes:
@@ -246,12 +356,13 @@ def _conclude(
         lambda: watch.provenance(rng),
         solved=_final_solutions(exploration, best),
     )
+    at_once_with_proof = method == "all sizes" and fitted.optimal
     return Search(
         best=fitted,
         leaderboard=leaderboard,
         criterion=exploration.judge.criterion,
         method=method,
-        exhaustive=exploration.n_compared == space.n_sizes,
+        exhaustive=exploration.n_compared == space.n_sizes or at_once_with_proof,
         path=tuple(exploration.path),
         start=merging,
         doubtful=doubtful,

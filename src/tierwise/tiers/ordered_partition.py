@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.checks import check_iterable
 from tierwise._util.types import Item
 from tierwise._util.wording import quoted
 from tierwise.errors import InputError
@@ -39,7 +40,9 @@ class Tiers:
         if isinstance(tiers, str):
             raise InputError('tiers are a list of lists of items, such as [["a"], ["b", "c"]]')
         tier_of: dict[Item, int] = {}
-        for number, tier in enumerate(tiers, start=1):
+        for number, tier in enumerate(check_iterable("tiers", tiers, "tiers"), start=1):
+            if not isinstance(tier, Iterable):
+                raise InputError(f"tier {number} is {quoted(tier)}: a tier is a list of items")
             if isinstance(tier, str):
                 text = quoted(tier)
                 raise InputError(
@@ -85,7 +88,7 @@ class Tiers:
                 raise InputError("labels are a mapping, which names its items: leave out items")
             names, given = list(labels), list(labels.values())
         else:
-            given = list(labels)
+            given = list(check_iterable("labels", labels, "tier numbers"))
             names = list(range(1, len(given) + 1)) if items is None else list(items)
         try:
             numbers = [index(label) for label in given]

@@ -4,10 +4,14 @@ from collections.abc import Iterable, Iterator
 from math import lgamma
 from operator import index
 
+from tierwise._util.checks import check_count
 from tierwise._util.wording import quoted
 from tierwise.errors import InputError
 
 Sizes = tuple[int, ...]
+
+# Of so many items there are more size vectors than anybody waits for.
+MOST_ITEMS = 10_000
 
 
 def check_sizes(sizes: Iterable[int], n_items: int | None = None) -> Sizes:
@@ -29,7 +33,7 @@ def check_sizes(sizes: Iterable[int], n_items: int | None = None) -> Sizes:
         checked = tuple(index(size) for size in sizes)
     except TypeError:
         raise InputError(
-            f"sizes must be whole numbers, one a tier, such as (1, 2, 2); got {quoted(sizes)}"
+            f"sizes must be whole numbers, one per tier, such as (1, 2, 2); got {quoted(sizes)}"
         ) from None
     if not checked:
         raise InputError("sizes are empty: give at least one tier, such as (1, 2, 2)")
@@ -63,8 +67,7 @@ def compositions(n_items: int) -> Iterator[Sizes]:
     >>> list(compositions(3))
     [(1, 1, 1), (1, 2), (2, 1), (3,)]
     """
-    if n_items < 1:
-        raise InputError(f"compositions need at least one item; got {n_items}")
+    check_count("n_items", n_items, most=MOST_ITEMS)
     for cuts in range(2 ** (n_items - 1) - 1, -1, -1):
         sizes, run = [], 1
         for place in range(n_items - 2, -1, -1):

@@ -1,4 +1,4 @@
-"""What a size vector costs to evaluate, told from its sizes alone."""
+"""Cost model of a search: what a size vector costs to evaluate, told from its sizes alone."""
 
 from typing import Literal, TypeAlias
 
@@ -9,10 +9,10 @@ from tierwise.partition import recursion
 from tierwise.partition.choose import choose_method
 from tierwise.tiers.sizes import Sizes
 
-Depth: TypeAlias = Literal["agreement", "likelihood", "evidence"]
+Depth: TypeAlias = Literal["agreement", "likelihood", "posterior", "evidence"]
 """How much is computed for a size vector; each includes what comes before it."""
 
-DEPTHS: tuple[Depth, ...] = ("agreement", "likelihood", "evidence")
+DEPTHS: tuple[Depth, ...] = ("agreement", "likelihood", "posterior", "evidence")
 
 # In a search many size vectors are fitted: beyond this much work each, annealing takes over.
 _MOST_SUBSET_STEPS = 1e8

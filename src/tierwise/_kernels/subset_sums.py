@@ -1,7 +1,10 @@
-"""Independent draws of tiers, each at a theta of its own, by the recursion over sets of items.
+"""Sums over all tiers of given sizes, and draws of tiers: dynamic programming over sets of items.
 
-Forwards, the weights of all sets are summed as in ``weigh_tiers``; backwards, from the set of all
-items, a last tier is drawn and taken away until nothing remains.
+The recursion is that of the least costs with sums in the place of minima. Everything is relative to
+the least cost, so that nothing overflows and nothing that matters vanishes: the weight of a set is
+the sum of ``exp(-theta e)`` over all ways to make it the first tiers, ``e`` being what a way costs
+above the least cost of the set. Draws are made by forward filtering and backward sampling: from the
+set of all items, a last tier is drawn and taken away until nothing remains.
 """
 
 import numpy as np
@@ -24,6 +27,51 @@ _Integers = npt.NDArray[np.int64]
 
 # What weighs less than the best by this logarithm is lost in rounding.
 _NEGLIGIBLE = 100.0
+
+
+@compiled
+def weigh_tiers(
+    linear: _Floats,
+    pairs_transposed: _Floats,
+    sizes: _Integers,
+    least: _Floats,
+    thetas: _Floats,
+    largest_excess: float,
+) -> _Floats:
+    """Sum over all tiers of ``exp(-theta e)``, at each theta.
+
+    ``least`` is what `least_costs` gave for the same costs and sizes. Steps that cost more than
+    ``largest_excess`` above the least are left out: they must be known not to matter.
+    """
+    binomials = binomial_table(sizes)
+    starts = layer_starts(sizes, binomials)
+    n_thetas = thetas.shape[0]
+    before = np.ones((1, n_thetas))
+    for tier in range(sizes.shape[0]):
+        least_before = least[starts[tier] : starts[tier + 1]]
+        least_here = least[starts[tier + 1] : starts[tier + 2]]
+        weights = np.zeros((least_here.shape[0], n_thetas))
+        layer = start_layer(tier, linear, pairs_transposed, sizes, binomials)
+        go_to_set(layer, np.int64(0))
+        for rank in range(least_here.shape[0]):
+            if rank > 0:
+                enter_set(layer, next_set(layer.members))
+            while True:
+                for position in range(layer.chosen[1]):
+                    remaining = layer.ranks[1] + layer.keys[0, position]
+                    cost = layer.costs[1] + layer.weights[position]
+                    excess = least_before[remaining] + cost - least_here[rank]
+                    if excess > largest_excess:
+                        continue
+                    for node in range(n_thetas):
+                        weights[rank, node] += before[remaining, node] * np.exp(
+                            -thetas[node] * excess
+                        )
+                if not next_choice(layer):
+                    break
+        before = weights
+    everything: _Floats = before[0]
+    return everything
 
 
 @compiled
@@ -68,7 +116,9 @@ def draw_tiers(
     thetas: _Floats,
     rng: np.random.Generator,
 ) -> _Integers:
-    """Draw labels, a row a theta, with probabilities that fall by ``exp(-theta)`` with distance.
+    """Draw labels, one row for each theta, by the recursion over sets.
+
+    Their probabilities fall by ``exp(-theta)`` with every unit of distance.
 
     ``least`` is what ``least_costs`` gave for the same costs and sizes.
     """

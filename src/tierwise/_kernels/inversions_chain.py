@@ -1,0 +1,279 @@
+"""Metropolis and Gibbs steps over ordered partitions, with the target as a sum over lines.
+
+A sweep draws the place of every item given all others (Gibbs: all places are valued), then proposes
+exchanges of items and of tiers, splits and joins. A split sends each member to the better part
+with a probability that grows with how it is preferred to the tier's other members; the same
+probabilities, for the joined tier, give the chance of undoing a join. With one theta, theta is
+drawn by slice sampling in its logarithm.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from tierwise._kernels.compiling import compiled
+from tierwise._kernels.inversions_climbing import exchange_items, members_of
+from tierwise._kernels.inversions_factorials import log_q_factorials
+from tierwise._kernels.inversions_lines import LineObjective, log_prior
+from tierwise._kernels.inversions_partition import (
+    Partition,
+    line_at,
+    load,
+    put_in,
+    take_out,
+    value_of,
+    value_places,
+    write_labels,
+)
+
+_Floats = npt.NDArray[np.float64]
+_Integers = npt.NDArray[np.int64]
+
+# A member goes to neither part with a probability below that of this logit.
+_LARGEST_LOGIT = 3.0
+_MOST_STEPS_OUT = 60
+
+
+@compiled
+def draw_places(
+    objective: LineObjective, state: Partition, sequence: _Integers, uniforms: _Floats
+) -> None:
+    """Draw the place of each item in turn, given all others."""
+    n_items = sequence.shape[0]
+    joined, alone = np.zeros(n_items + 1), np.zeros(n_items + 1)
+    for step in range(n_items):
+        item = sequence[step]
+        take_out(state, item)
+        value_places(objective, state, item, joined, alone)
+        n_tiers = state.n_tiers[0]
+        peak = alone[n_tiers]
+        for place in range(n_tiers):
+            peak = max(peak, alone[place], joined[place])
+        total = np.exp(alone[n_tiers] - peak)
+        for place in range(n_tiers):
+            total += np.exp(alone[place] - peak) + np.exp(joined[place] - peak)
+        left = uniforms[step] * total
+        choice = 2 * n_tiers
+        for place in range(2 * n_tiers):
+            value = alone[place // 2] if place % 2 == 0 else joined[place // 2]
+            left -= np.exp(value - peak)
+            if left < 0.0:
+                choice = place
+                break
+        put_in(state, item, choice)
+
+
+@compiled
+def exchange_at_random(objective: LineObjective, state: Partition, uniforms: _Floats) -> int:
+    """Propose exchanges of items of neighbouring tiers; returns how many were accepted."""
+    n_items = state.slot_of.shape[0]
+    upper, lower = np.zeros(n_items, np.int64), np.zeros(n_items, np.int64)
+    accepted = 0
+    for step in range(uniforms.shape[0]):
+        n_tiers = state.n_tiers[0]
+        if n_tiers < 2:
+            break
+        position = int(uniforms[step, 0] * (n_tiers - 1))
+        n_upper = members_of(state, state.order[position], upper)
+        n_lower = members_of(state, state.order[position + 1], lower)
+        if n_upper == 1 and n_lower == 1:
+            # That is an exchange of tiers, which another step proposes.
+            continue
+        first = upper[int(uniforms[step, 1] * n_upper)]
+        second = lower[int(uniforms[step, 2] * n_lower)]
+        before = line_at(objective, state, position) + line_at(objective, state, position + 1)
+        exchange_items(state, position, first, second)
+        after = line_at(objective, state, position) + line_at(objective, state, position + 1)
+        if np.log(uniforms[step, 3]) < after - before:
+            accepted += 1
+        else:
+            exchange_items(state, position, second, first)
+    return accepted
+
+
+@compiled
+def _log_chance_to_be_upper(lead: float, strength: float) -> float:
+    """Log odds that a member of a tier goes to its better part."""
+    return min(max(lead * strength, -_LARGEST_LOGIT), _LARGEST_LOGIT)
+
+
+@compiled
+def _log_split(state: Partition, labels: _Integers, position: int, strength: float) -> float:
+    """Log probability that a joined tier is split into these two neighbouring tiers."""
+    log_chance = 0.0
+    first, second = state.order[position], state.order[position + 1]
+    for item in range(labels.shape[0]):
+        if labels[item] == position or labels[item] == position + 1:
+            lead = state.out_of[first, item] + state.out_of[second, item]
+            lead -= state.into[first, item] + state.into[second, item]
+            logit = _log_chance_to_be_upper(lead, strength)
+            if labels[item] != position:
+                logit = -logit
+            log_chance -= np.log1p(np.exp(-logit))
+    return log_chance
+
+
+@compiled
+def _n_splittable(state: Partition) -> int:
+    """Number of tiers with two items or more."""
+    number = 0
+    for position in range(state.n_tiers[0]):
+        if state.sizes[state.order[position]] > 1:
+            number += 1
+    return number
+
+
+@compiled
+def _propose(
+    state: Partition, labels: _Integers, proposed: _Integers, strength: float, uniforms: _Floats
+) -> float:
+    """Propose other tiers; returns the log ratio of proposals, minus infinity for none.
+
+    The first uniform chooses the kind: an exchange of neighbouring tiers, a split or a join.
+    """
+    n_items, n_tiers = labels.shape[0], state.n_tiers[0]
+    for item in range(n_items):
+        proposed[item] = labels[item]
+    if uniforms[0] < 0.2:
+        if n_tiers < 2:
+            return -np.inf
+        position = int(uniforms[1] * (n_tiers - 1))
+        for item in range(n_items):
+            if labels[item] == position:
+                proposed[item] = position + 1
+            elif labels[item] == position + 1:
+                proposed[item] = position
+        return 0.0
+    n_splittable = _n_splittable(state)
+    if uniforms[0] < 0.6:
+        if n_splittable == 0:
+            return -np.inf
+        number = int(uniforms[1] * n_splittable)
+        position = 0
+        while True:
+            if state.sizes[state.order[position]] > 1:
+                if number == 0:
+                    break
+                number -= 1
+            position += 1
+        slot = state.order[position]
+        log_chance = 0.0
+        n_upper = 0
+        for item in range(n_items):
+            if labels[item] < position:
+                continue
+            upper = False
+            if labels[item] == position:
+                lead = state.out_of[slot, item] - state.into[slot, item]
+                logit = _log_chance_to_be_upper(lead, strength)
+                upper = uniforms[2 + item] < 1.0 / (1.0 + np.exp(-logit))
+                log_chance -= np.log1p(np.exp(-logit if upper else logit))
+                if upper:
+                    n_upper += 1
+            if not upper:
+                proposed[item] += 1
+        if n_upper == 0 or n_upper == state.sizes[slot]:
+            return -np.inf
+        # Back: one of the n_tiers pairs of neighbours of the proposed tiers is joined.
+        return np.log(float(n_splittable)) - log_chance - np.log(float(n_tiers))
+    if n_tiers < 2:
+        return -np.inf
+    position = int(uniforms[1] * (n_tiers - 1))
+    for item in range(n_items):
+        if labels[item] > position:
+            proposed[item] -= 1
+    first, second = state.order[position], state.order[position + 1]
+    others = n_splittable
+    for slot in (first, second):
+        if state.sizes[slot] > 1:
+            others -= 1
+    log_back = _log_split(state, labels, position, strength) - np.log(others + 1.0)
+    return log_back + np.log(n_tiers - 1.0)
+
+
+@compiled
+def change_tiers(
+    objective: LineObjective, state: Partition, strength: float, uniforms: _Floats
+) -> int:
+    """Propose exchanges, splits and joins of tiers; returns how many were accepted."""
+    n_items = state.slot_of.shape[0]
+    labels, proposed = np.zeros(n_items, np.int64), np.zeros(n_items, np.int64)
+    accepted = 0
+    write_labels(state, labels)
+    load(state, labels)
+    value = value_of(objective, state)
+    for step in range(uniforms.shape[0]):
+        log_ratio = _propose(state, labels, proposed, strength, uniforms[step])
+        if log_ratio == -np.inf:
+            continue
+        load(state, proposed)
+        other = value_of(objective, state)
+        if np.log(uniforms[step, n_items + 2]) < other - value + log_ratio:
+            accepted += 1
+            value = other
+            for item in range(n_items):
+                labels[item] = proposed[item]
+        else:
+            load(state, labels)
+    return accepted
+
+
+@compiled
+def _log_theta_density(
+    objective: LineObjective, coefficients: _Floats, total: float, log_theta: float
+) -> float:
+    """Log posterior density of log theta given tiers."""
+    theta = np.exp(log_theta)
+    logs = log_q_factorials(theta, coefficients.shape[0] - 1)
+    value = log_prior(objective.prior, log_theta) - theta * total
+    for number in range(2, coefficients.shape[0]):
+        value += coefficients[number] * logs[number]
+    return value
+
+
+@compiled
+def draw_theta(
+    objective: LineObjective, state: Partition, width: float, rng: np.random.Generator
+) -> float:
+    """Draw the one theta given tiers by slice sampling in log theta; returns log prior density.
+
+    The grid of the objective, which has one node, is changed to the new theta.
+    """
+    n_items = state.slot_of.shape[0]
+    coefficients = np.zeros(n_items + 1)
+    total = 0.0
+    coefficients[n_items] -= objective.n_rankings
+    for position in range(state.n_tiers[0]):
+        slot = state.order[position]
+        total += state.totals[slot]
+        coefficients[state.sizes[slot]] += objective.n_rankings
+        if state.blocks.weights.shape[0] > 0:
+            for number in range(2, state.net.shape[0]):
+                coefficients[number] -= state.tier_meets[slot, number]
+                if position == 0:
+                    coefficients[number] += state.tail_meets[0, number]
+    here = np.log(objective.grid.thetas[0])
+    level = _log_theta_density(objective, coefficients, total, here) + np.log(rng.random())
+    low = here - width * rng.random()
+    high = low + width
+    for _ in range(_MOST_STEPS_OUT):
+        if _log_theta_density(objective, coefficients, total, low) < level:
+            break
+        low -= width
+    for _ in range(_MOST_STEPS_OUT):
+        if _log_theta_density(objective, coefficients, total, high) < level:
+            break
+        high += width
+    while True:
+        trial = low + (high - low) * rng.random()
+        if _log_theta_density(objective, coefficients, total, trial) >= level:
+            break
+        if trial < here:
+            low = trial
+        else:
+            high = trial
+    theta = np.exp(trial)
+    objective.grid.thetas[0] = theta
+    logs = log_q_factorials(theta, n_items)
+    for number in range(n_items + 1):
+        objective.grid.factorials[number, 0, 0] = logs[number]
+    return log_prior(objective.prior, trial) - trial
