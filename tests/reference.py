@@ -57,7 +57,7 @@ def parts(ordering, labels, sizes, name, concentration, n_parts):
             if wrong and concentration == "place":
                 found[place[first] if name == "inversions" else block[first]] += 1
             elif wrong:
-                found[labels[first] if name == "kendall" else labels[second]] += 1
+                found[min(labels[first], labels[second])] += 1
     return found
 
 

@@ -21,7 +21,7 @@ KINDS = [("kendall", "tier"), ("kendall", "place"), ("inversions", "tier"), ("in
 def orderings(sizes, name, concentration):
     """All orderings as sequences of labels, and the parts of their distances."""
     labels = reference.labels_of(sizes)
-    n_parts = len(parted_partition(sizes, name, concentration).varies)
+    n_parts = parted_partition(sizes, name, concentration).n_parts
     rows, parts = [], []
     for ordering in permutations(range(sum(sizes))):
         rows.append([labels[item] for item in ordering])
@@ -166,8 +166,10 @@ def test_methods_and_refusals():
         parted_partition((2, 3), "inversions", "place")
     with pytest.raises(InputError, match="not 'hamming'"):
         parted_partition((2, 3), "hamming", "tier")
-    with pytest.raises(InputError, match="3 thetas, one for each tier"):
-        parted_partition((2, 3, 1), "kendall", "tier").log_value([1.0, 2.0])
+    with pytest.raises(InputError, match="2 thetas, one for each tier but the last"):
+        parted_partition((2, 3, 1), "kendall", "tier").log_value([1.0, 2.0, 0.5])
+    with pytest.raises(InputError, match="2 thetas, one for each tier;"):
+        parted_partition((1, 2), "kendall", "tier").log_value([1.0])
     with pytest.raises(InputError, match="0 or more"):
         parted_partition((2, 3), "kendall", "place").log_value([-1.0])
     with pytest.raises(TooLargeError):

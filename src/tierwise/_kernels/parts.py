@@ -1,7 +1,7 @@
 """Parts of a distance that have a theta each: moments by the recursion, parts of data, descent.
 
 A pair of items in different blocks that is reversed, or tied where ties are charged, belongs to the
-part of the earlier item's block, of the earlier item's label or of the later item's label.
+part of the earlier item's block, or of the better tier, which is that of the later item.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from tierwise._kernels.states import States
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 
-EARLIER_BLOCK, EARLIER_LABEL, LATER_LABEL = 0, 1, 2
+EARLIER_BLOCK, BETTER_TIER = 0, 1
 
 
 @compiled
@@ -92,19 +92,16 @@ def part_distances(
                 if labels[second] == labels[first] and tied == 0:
                     continue
                 if charged == EARLIER_BLOCK:
-                    part = np.int64(blocks[row, first])
-                elif charged == EARLIER_LABEL:
-                    part = labels[first]
+                    distances[row, blocks[row, first]] += 1.0
                 else:
-                    part = labels[second]
-                distances[row, part] += 1.0
+                    distances[row, labels[second]] += 1.0
 
 
 @compiled
 def add_block_pair_counts_by_block(
     blocks: npt.NDArray[np.int32], weights: _Floats, counts: _Floats
 ) -> None:
-    """Add to ``counts[i, a, b]`` the weight of answers with ``a`` in block i and ``b`` in a later."""
+    """Add to ``counts[i, a, b]`` the weight of answers with a in block i and b in a later one."""
     n_items = blocks.shape[1]
     for row in range(blocks.shape[0]):
         for first in range(n_items):
@@ -115,12 +112,12 @@ def add_block_pair_counts_by_block(
 
 @compiled
 def totals_by_label(labels: _Integers, pairs: _Floats, n_tiers: int) -> _Floats:
-    """Sum ``pairs[a, b] * [z_b <= z_a]`` by the label of ``a``."""
+    """Sum ``pairs[a, b] * [z_b <= z_a]`` by the label of ``b``."""
     totals = np.zeros(n_tiers)
     for item in range(labels.shape[0]):
         for other in range(labels.shape[0]):
             if other != item and labels[other] <= labels[item]:
-                totals[labels[item]] += pairs[item, other]
+                totals[labels[other]] += pairs[item, other]
     return totals
 
 
@@ -130,7 +127,7 @@ def descend_by_tier(
 ) -> _Integers:
     """Move single items in the order of the tiers as long as the weighted total falls.
 
-    The total is the sum of ``thetas[z_a] * pairs[a, b] * [z_b <= z_a]``. Items stand in the order
+    The total is the sum of ``thetas[z_b] * pairs[a, b] * [z_b <= z_a]``. Items stand in the order
     of their tiers, which are cut from it; an item is taken out and put in elsewhere, or two trade
     places.
     """

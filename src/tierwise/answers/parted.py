@@ -30,7 +30,6 @@ from tierwise.partition.parts import (
     LineParts,
     RecursionParts,
     StrictPlaceParts,
-    StrictTierParts,
 )
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ class PartedAnswers(ABC):
 
     @abstractmethod
     def statistics(self, labels: _Integers) -> PartStatistics:
-        """What the answers say about each part, for tiers counted from 0."""
+        """Return what the answers say about each part, for tiers counted from 0."""
 
     @abstractmethod
     def weighted_pairs(self, thetas: _Floats) -> _Floats | None:
@@ -96,7 +95,7 @@ class PartedAnswers(ABC):
 
 
 class AnswersByTier(PartedAnswers):
-    """Kendall by tier of the earlier item, blocks known: how often items precede others."""
+    """Kendall by tier, blocks known: how often items lie in an earlier block than others."""
 
     def __init__(
         self, partition: PartedPartition, pairs: _Floats, n_rankings: float, log_completions: float
@@ -105,12 +104,12 @@ class AnswersByTier(PartedAnswers):
         self.pairs = np.ascontiguousarray(pairs, dtype=np.float64)
 
     def statistics(self, labels: _Integers) -> PartStatistics:
-        """Sum pairs by the tier of the earlier item."""
-        totals = kernels.totals_by_label(labels, self.pairs, self.partition.n_parts)
-        return PartStatistics(totals, None, self.log_completions)
+        """Sum pairs by their better tier."""
+        totals = kernels.totals_by_label(labels, self.pairs, len(self.partition.sizes))
+        return PartStatistics(totals[: self.partition.n_parts], None, self.log_completions)
 
     def weighted_pairs(self, thetas: _Floats) -> None:
-        """Say that what a pair costs depends on the tier of its earlier item."""
+        """Say that what a pair costs depends on the tiers."""
 
 
 class AnswersByPlace(PartedAnswers):
@@ -147,9 +146,7 @@ class AnswersByPlace(PartedAnswers):
     def statistics(self, labels: _Integers) -> PartStatistics:
         """Sum pairs block by block."""
         wrong = (labels[None, :] <= labels[:, None]) & ~np.eye(len(labels), dtype=bool)
-        return PartStatistics(
-            self.pairs[:, wrong].sum(axis=1), self.coefficients, self._log_orders
-        )
+        return PartStatistics(self.pairs[:, wrong].sum(axis=1), self.coefficients, self._log_orders)
 
     def weighted_pairs(self, thetas: _Floats) -> _Floats:
         """Weight the pairs of each block with its theta and add them up."""
@@ -157,7 +154,7 @@ class AnswersByPlace(PartedAnswers):
 
 
 class AnswersByLine(PartedAnswers):
-    """Weak orders by tier, in closed form; strict Kendall from the worst item to the best."""
+    """Weak orders by tier, in closed form."""
 
     def __init__(
         self, partition: PartedPartition, counts: WeakOrderCounts, log_completions: float
@@ -169,21 +166,15 @@ class AnswersByLine(PartedAnswers):
     def statistics(self, labels: _Integers) -> PartStatistics:
         """Count inversions of lines, and tied groups by how many items of the lines they hold."""
         counts, sizes = self.counts, self.partition.sizes
-        reverse = isinstance(self.partition, StrictTierParts)
-        turned = len(sizes) - 1 - labels if reverse else labels
         n_tiers, width = len(sizes), counts.largest_block + 1
-        totals = count_inversions_by_line(counts.above, turned, n_tiers)[:-1]
+        totals = count_inversions_by_line(counts.above, labels, n_tiers)[:-1]
         of_tier, of_tail = block_histograms(
-            counts.block_offsets, counts.block_members, counts.block_weights, turned, n_tiers, width
+            counts.block_offsets, counts.block_members, counts.block_weights, labels, n_tiers, width
         )
         coefficients = np.zeros((n_tiers - 1, counts.n_items + 1))
         coefficients[:, :width] = of_tail[: n_tiers - 1] - of_tier[:-1] - of_tail[1:n_tiers]
         log_orders = float((of_tier @ self._logs[:width]).sum())
         log_orders -= counts.n_rankings * float(self._logs[list(sizes)].sum())
-        if reverse:
-            # Lines run from the worst tier to the second best; the best has nothing to pass.
-            totals = np.append(totals, 0.0)[::-1].copy()
-            coefficients = np.vstack([coefficients, np.zeros((1, counts.n_items + 1))])[::-1]
         assert isinstance(self.partition, ClosedParts)
         coefficients = coefficients - counts.n_rankings * self.partition.coefficients
         return PartStatistics(np.asarray(totals), coefficients, log_orders)
@@ -212,14 +203,13 @@ def parted_answers(
     >>> rankings = Rankings.from_orderings([["b", "a", "c"], ["c", "b", "a"]])
     >>> answers = parted_answers(rankings, parted_partition((1, 1, 1), "kendall", "place"))
     >>> answers.statistics(np.array([0, 1, 2])).totals
-    array([3., 1.])
+    array([2., 0.])
     """
     refuse_open(data, partition)
     assert not isinstance(data, Preferences)
     log_completions = _log_completions(data)
-    if isinstance(partition, LineParts | StrictTierParts):
-        counts = _weak_orders(data, reverse=isinstance(partition, StrictTierParts))
-        return AnswersByLine(partition, counts, log_completions)
+    if isinstance(partition, LineParts):
+        return AnswersByLine(partition, _weak_orders(data), log_completions)
     if partition.concentration == "tier":
         pairs = block_counts(data, partition.sizes).precedence
         return AnswersByTier(partition, pairs, data.n_rankings, log_completions)
@@ -231,7 +221,7 @@ def refuse_open(data: Rankings | Counts | Preferences, partition: PartedPartitio
     if isinstance(data, Counts):
         return
     remedy = (
-        f'a theta per {partition.concentration} needs answers that {_what_is_needed(partition)}: '
+        f"a theta per {partition.concentration} needs answers that {_what_is_needed(partition)}: "
         'use complete rankings, other sizes, or concentration="single"'
     )
     if isinstance(data, Preferences):
@@ -285,9 +275,6 @@ def log_probabilities(
     if isinstance(partition, LineParts):
         return log_probabilities_of_lines(rankings.patterns, labels, thetas)
     first = first_places(rankings.patterns)
-    if isinstance(partition, StrictTierParts):
-        turned = len(labels) - 1 - labels
-        return log_probabilities_of_lines(_reversed(first), turned, thetas[:0:-1])
     if isinstance(partition, StrictPlaceParts):
         distances = partition.part_distances(first, labels)
         listed = _listed(first)[:, : partition.n_parts]
@@ -295,25 +282,29 @@ def log_probabilities(
             partition.coefficients[part] @ _log_q_factorials(theta, len(labels))
             for part, theta in enumerate(thetas.tolist())
         ]
-        return _minus_products(distances, thetas) - listed @ np.array(moments)
+        logs: _Floats = _minus_products(distances, thetas) - listed @ np.array(moments)
+        return logs
     blocks = partition.distance.block_of_place(partition.sizes)[first]
     group_sizes = sizes_of_groups(first)
     log_numbers = (log_factorials(len(labels))[group_sizes] / group_sizes).sum(axis=1)
     distances = partition.part_distances(blocks, labels)
-    return log_numbers + _minus_products(distances, thetas) - partition.log_value(thetas)
+    weights: _Floats = log_numbers + _minus_products(distances, thetas)
+    return weights - partition.log_value(thetas)
 
 
 def _minus_products(distances: _Floats, thetas: _Floats) -> _Floats:
     """Return ``-distances @ thetas``, where 0 times infinity is 0."""
     finite = np.where(np.isinf(thetas), 0.0, thetas)
     infinite = (distances[:, np.isinf(thetas)] > 0.0).any(axis=1)
-    return np.where(infinite, -inf, -(distances @ finite))
+    products: _Floats = np.where(infinite, -inf, -(distances @ finite))
+    return products
 
 
 def _log_q_factorials(theta: float, largest: int) -> _Floats:
     from tierwise._kernels.inversions_factorials import log_q_factorials
 
-    return log_q_factorials(theta, largest)
+    logs: _Floats = log_q_factorials(theta, largest)
+    return logs
 
 
 def _log_completions(data: Rankings | Counts) -> float:
@@ -322,12 +313,6 @@ def _log_completions(data: Rankings | Counts) -> float:
     group_sizes = sizes_of_groups(first_places(data.patterns))
     shares = log_factorials(len(data.items))[group_sizes] / group_sizes
     return float(data.pattern_weights @ shares.sum(axis=1))
-
-
-def _reversed(first: Places) -> Places:
-    """Turn answers round: the first place of each item's group, counted from the last place."""
-    turned: Places = (first.shape[1] - first - sizes_of_groups(first)).astype(np.int32)
-    return turned
 
 
 def _listed(first: Places) -> _Floats:
@@ -339,19 +324,13 @@ def _listed(first: Places) -> _Floats:
     return listed
 
 
-def _weak_orders(data: Rankings | Counts, *, reverse: bool) -> WeakOrderCounts:
-    if isinstance(data, Counts):
-        above = pair_counts(data).astype(np.float64)
-        nothing = np.zeros(0, dtype=np.int64)
-        turned = np.ascontiguousarray(above.T) if reverse else above
-        offsets = np.zeros(1, dtype=np.int64)
-        return WeakOrderCounts(
-            len(data.items), float(data.n_rankings), turned, offsets, nothing, np.zeros(0)
-        )
-    if not reverse:
+def _weak_orders(data: Rankings | Counts) -> WeakOrderCounts:
+    if not isinstance(data, Counts):
         return WeakOrderCounts.of(data)
-    return WeakOrderCounts.from_patterns(
-        _reversed(first_places(data.patterns)), data.pattern_weights
+    above = pair_counts(data).astype(np.float64)
+    nothing = np.zeros(0, dtype=np.int64)
+    return WeakOrderCounts(
+        len(data.items), float(data.n_rankings), above, np.zeros(1, np.int64), nothing, np.zeros(0)
     )
 
 
@@ -369,9 +348,10 @@ def _by_place(
         starts = np.cumsum((0, *partition.sizes[:-1]))
         by_block = np.add.reduceat(np.add.reduceat(data.joint, starts, axis=1), starts, axis=3)
         later = by_block[:, :, :, ::-1].cumsum(axis=3)[:, :, :, ::-1]
-        pairs = np.stack([later[:, block, :, block + 1] for block in range(n_parts)] or [
-            np.zeros((n_items, n_items))
-        ])[:n_parts].astype(np.float64)
+        pairs = np.stack(
+            [later[:, block, :, block + 1] for block in range(n_parts)]
+            or [np.zeros((n_items, n_items))]
+        )[:n_parts].astype(np.float64)
         return AnswersByPlace(partition, pairs, n_listing, data.n_rankings, log_completions)
     first = first_places(data.patterns)
     weights = data.pattern_weights.astype(np.float64)

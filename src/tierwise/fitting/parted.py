@@ -9,7 +9,6 @@ step lowers the likelihood, and nothing is proved.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +20,7 @@ from tierwise.consensus.find import closer_labels, make_problem
 from tierwise.distances.base import Costs
 from tierwise.partition.parts import ClosedParts, parted_partition
 from tierwise.partition.recursion import n_states
-from tierwise.theta.parts import estimates_of_thetas, maximise_thetas
+from tierwise.theta.parts import estimates_of_thetas, maximise_thetas, price_of_thetas
 from tierwise.tiers.sizes import log_number_of_tiers
 
 if TYPE_CHECKING:
@@ -43,8 +42,10 @@ _Integers = NDArray[np.int64]
 _ROUNDS = 100
 _LEAST_GAIN = 1e-9
 # Numbers that all trials of moves in a round may go through: about a second.
-_MOST_WORK = 1e7
+MOST_WORK = 1e9
 _MOST_MOVES = 5_000
+# Times that the partition function is computed for a trial.
+_STEPS_OF_A_TRIAL = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,17 +89,6 @@ class PartedSolution:
     partition_method: str
 
 
-def price_of_thetas(n_thetas: int, n_rankings: float) -> float:
-    """Return what thetas beyond the first cost: half the log number of rankings each.
-
-    Examples
-    --------
-    >>> price_of_thetas(3, 100.0) == log(100.0)
-    True
-    """
-    return max(n_thetas - 1, 0) * log(max(n_rankings, 1.0)) / 2
-
-
 def solve_parted(
     data: Rankings | Counts | Preferences,
     sizes: Sizes,
@@ -108,6 +98,7 @@ def solve_parted(
     starts: Iterable[_Integers],
     level: float = 0.95,
     partition: PartedPartition | None = None,
+    most_work: float = MOST_WORK,
 ) -> PartedSolution:
     """Find tiers of given sizes and a theta for each part that make answers most probable.
 
@@ -123,6 +114,9 @@ def solve_parted(
         Level of the intervals.
     partition
         The partition function, if it is there already.
+    most_work
+        Numbers that a round of moves may go through where thetas are found together, about a
+        nanosecond each; with 0, items move only with thetas held.
 
     Examples
     --------
@@ -138,24 +132,22 @@ def solve_parted(
     """
     partition = partition or parted_partition(sizes, distance, concentration)
     answers = parted_answers(data, partition)
-    ascent = _Ascent(answers)
+    ascent = _Ascent(answers, most_work)
     reached = [ascent.climb(labels) for labels in starts]
     labels, found = max(reached, key=lambda one: one[1].log_likelihood)
     statistics = answers.statistics(labels)
     criterion = found.log_likelihood - log_number_of_tiers(sizes)
-    n_thetas = int(partition.varies.sum())
+    estimates = estimates_of_thetas(partition, statistics, answers.n_rankings, found.thetas, level)
     return PartedSolution(
         concentration=concentration,
         labels=labels,
         thetas=found.thetas,
-        estimates=estimates_of_thetas(
-            partition, statistics, answers.n_rankings, found.thetas, level
-        ),
+        estimates=estimates,
         totals=statistics.totals,
         total_distance=float(statistics.totals.sum()),
         log_likelihood=found.log_likelihood,
         criterion=criterion,
-        penalised_criterion=criterion - price_of_thetas(n_thetas, answers.n_rankings),
+        penalised_criterion=criterion - price_of_thetas(estimates, answers.n_rankings),
         log_completions=answers.log_completions,
         partition_method=partition.method,
     )
@@ -164,8 +156,9 @@ def solve_parted(
 class _Ascent:
     """Coordinate ascent for given answers."""
 
-    def __init__(self, answers: PartedAnswers) -> None:
+    def __init__(self, answers: PartedAnswers, most_work: float) -> None:
         self.answers = answers
+        self.most_work = most_work
         self.partition = answers.partition
         self.sizes = self.partition.sizes
 
@@ -195,8 +188,10 @@ class _Ascent:
             problem = make_problem(Costs(np.empty((0, 0)), pairs), self.sizes)
             other = closer_labels(problem, labels)
         elif isinstance(self.answers, AnswersByTier):
+            thetas = np.zeros(len(self.sizes))
+            thetas[: len(found.thetas)] = found.thetas
             tolerance = 1e-12 * float((self.answers.pairs * found.thetas.max()).sum())
-            other = descend_by_tier(labels, self.answers.pairs, found.thetas, tolerance)
+            other = descend_by_tier(labels, self.answers.pairs, thetas, tolerance)
         else:
             return None
         if np.array_equal(other, labels):
@@ -211,8 +206,10 @@ class _Ascent:
         n_items = len(labels)
         window = max(1, min(n_items, _MOST_MOVES // n_items))
         if not isinstance(self.partition, ClosedParts):
-            work = 10.0 * n_states(self.sizes) * len(self.sizes) ** 3
-            window = min(window, int(_MOST_WORK / work / n_items))
+            # There are two kinds of moves, in two directions.
+            trials = 4.0 * n_items * _STEPS_OF_A_TRIAL
+            work = trials * n_states(self.sizes) * len(self.sizes) ** 3
+            window = min(window, int(self.most_work / work))
         best, best_labels = found, None
         for other in _neighbours(labels, window):
             better = self._maximise(other, found.thetas)

@@ -135,7 +135,8 @@ class ClusteredMallows:
         """The one theta."""
         if self.concentration != "single":
             raise InputError(
-                f'this model has a theta per {self.concentration}: this needs concentration="single"'
+                f"this model has a theta per {self.concentration}, but this needs one theta: use "
+                'concentration="single"'
             )
         return float(self.theta)  # type: ignore[arg-type]
 

@@ -51,9 +51,7 @@ class PairTierProbabilities:
         return self.method == "exact"
 
 
-def pairs_from_sequences(
-    sequences: npt.NDArray[np.int64], sizes: Sizes
-) -> PairTierProbabilities:
+def pairs_from_sequences(sequences: npt.NDArray[np.int64], sizes: Sizes) -> PairTierProbabilities:
     """Estimate probabilities from the tiers, place by place, of sampled orderings."""
     n_tiers = len(sizes)
     means, errors = np.full((n_tiers, n_tiers), 0.5), np.zeros((n_tiers, n_tiers))

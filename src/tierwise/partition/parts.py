@@ -5,19 +5,10 @@ every unit of part ``p`` (Fligner and Verducci, Distance based ranking models, J
 Statistical Society B 48, 1986, for strict orders). Minus the gradient of the log partition function
 are the expected parts, and its Hessian is their covariance.
 
-==========  ==========================  =========================================================
-distance    parts                       a pair in the wrong order is charged to
-==========  ==========================  =========================================================
-any         "place": each block of      the block of the item that is placed earlier
-            places but the last
-kendall     "tier": each tier           the tier of the item that is placed earlier
-inversions  "tier": each tier but the   the better tier of the two
-            last
-==========  ==========================  =========================================================
-
-Kendall also charges pairs that are tied in the tiers and lie in different blocks. Where all tiers
-have one item the two distances are the same, with one theta or one per place; with one per tier
-they are different models, because they charge different items.
+With ``concentration="tier"`` a pair is charged to the better tier of the two, and so to the line
+between it and all worse tiers; Kendall also charges pairs that are tied in the tiers and lie in
+different blocks, to their tier. With ``concentration="place"`` a pair is charged to the block of
+the item that is placed earlier. Where all tiers have one item, Kendall and inversions are the same.
 """
 
 from __future__ import annotations
@@ -104,14 +95,14 @@ class PartedPartition(ABC):
 
     @property
     def n_parts(self) -> int:
-        """Number of parts, each of which has a theta."""
-        all_tiers = self.concentration == "tier" and self.distance.rule(self.sizes).tied > 0
-        return len(self.sizes) - (0 if all_tiers else 1)
+        """Number of parts, each of which has a theta.
 
-    @cached_property
-    def varies(self) -> NDArray[np.bool_]:
-        """Whether each part can differ from 0, so that its theta means something."""
-        return np.asarray(np.diag(self.part_moments(np.zeros(self.n_parts)).covariances) > 1e-9)
+        One for each tier, or block, but the last. Kendall by tier has one for the last tier, too,
+        if it holds several items: they may lie in different blocks.
+        """
+        n_tiers = len(self.sizes)
+        last = self.concentration == "tier" and self.distance.rule(self.sizes).tied > 0
+        return n_tiers - (0 if last and n_tiers > 1 and self.sizes[-1] > 1 else 1)
 
     def check_thetas(self, thetas: ArrayLike) -> _Floats:
         """Return thetas as an array with one for each part, or say what is wrong."""
@@ -122,7 +113,7 @@ class PartedPartition(ABC):
         if values.shape != (self.n_parts,):
             what = "block of places but the last" if self.concentration == "place" else "tier"
             if self.concentration == "tier" and self.n_parts < len(self.sizes):
-                what = "tier but the last"
+                what += " but the last"
             raise InputError(
                 f'concentration="{self.concentration}" with sizes {self.sizes} has '
                 f"{self.n_parts} thetas, one for each {what}; got {thetas!r}"
@@ -165,10 +156,8 @@ class PartedPartition(ABC):
         from tierwise._kernels import parts as kernels
 
         tied = self.distance.rule(self.sizes).tied
-        if self.concentration == "place":
-            charged = kernels.EARLIER_BLOCK
-        else:
-            charged = kernels.EARLIER_LABEL if tied else kernels.LATER_LABEL
+        by_place = self.concentration == "place"
+        charged = kernels.EARLIER_BLOCK if by_place else kernels.BETTER_TIER
         n_blocks = len(self.distance.blocks(self.sizes))
         distances = np.zeros((len(blocks), max(n_blocks, len(self.sizes))))
         kernels.part_distances(
@@ -210,7 +199,7 @@ class ClosedParts(PartedPartition):
 
 
 class LineParts(ClosedParts):
-    """Inversions by tier: a Gaussian binomial for each tier against all worse ones."""
+    """Inversions, or strict orders, by tier: a Gaussian binomial for each tier but the last."""
 
     method = "lines"
 
@@ -238,41 +227,6 @@ class LineParts(ClosedParts):
     def pair_probabilities(self, thetas: ArrayLike) -> _Floats:
         """Probability that an item of one tier (row) precedes one of another."""
         return pair_probabilities(self.sizes, self.check_thetas(thetas))
-
-
-class StrictTierParts(ClosedParts):
-    """Strict orders by tier of the earlier item: repeated insertion with a theta for each item.
-
-    Read from the worst to the best, with places counted from the last, it is the model of
-    `LineParts`.
-    """
-
-    method = "closed"
-
-    @cached_property
-    def coefficients(self) -> _Floats:
-        """Item ``j`` may be placed before each of the ``j`` better ones."""
-        items = np.arange(self.n_items)
-        table = np.zeros((self.n_items, self.n_items + 1))
-        table[items, items + 1] += 1.0
-        table[items, items] -= 1.0
-        return table
-
-    def _of_lines(self, thetas: ArrayLike) -> _Floats:
-        return self.check_thetas(thetas)[:0:-1]
-
-    def draw_sequences(self, thetas: ArrayLike, n_rows: int, rng: np.random.Generator) -> _Integers:
-        """Draw orderings from the worst item to the best."""
-        drawn = draw_lines(self.sizes, self._of_lines(thetas), n_rows, rng)
-        return np.ascontiguousarray(self.n_items - 1 - drawn[:, ::-1])
-
-    def expected_table(self, thetas: ArrayLike) -> _Floats:
-        """Probability of each item in each place."""
-        return rank_tier_probabilities(self.sizes, self._of_lines(thetas))[::-1, ::-1]
-
-    def pair_probabilities(self, thetas: ArrayLike) -> _Floats:
-        """Probability that one item (row) precedes another."""
-        return pair_probabilities(self.sizes, self._of_lines(thetas))[::-1, ::-1].T
 
 
 class StrictPlaceParts(ClosedParts):
@@ -304,38 +258,48 @@ class StrictPlaceParts(ClosedParts):
 
 
 class RecursionParts(PartedPartition):
-    """Kendall, any sizes that are not too many: the recursion over items left."""
+    """Kendall, any sizes that are not too many: the recursion over items left.
+
+    It charges a pair to the block or label of the item that is placed earlier. By tier it is
+    therefore run from the last place and the worst tier: what is placed later is then earlier.
+    """
 
     method = "recursion"
+
+    @property
+    def _turned(self) -> bool:
+        return self.concentration == "tier"
 
     @cached_property
     def _states(self) -> States:
         from tierwise._kernels.states import lay_out_states
 
-        sizes = np.array(self.sizes, dtype=np.int64)
+        sizes = np.array(self.sizes[::-1] if self._turned else self.sizes, dtype=np.int64)
         return lay_out_states(sizes, recursion.n_states(self.sizes))
 
     @cached_property
     def _parts(self) -> _Integers:
-        """Return the part of each block (row) and label; the last block costs nothing."""
+        """Return the part of each block (row) and label, as the recursion walks through them."""
         block, label = np.indices((len(self.sizes),) * 2)
-        part = label if self.concentration == "tier" else np.minimum(block, self.n_parts - 1)
-        return np.ascontiguousarray(np.maximum(part, 0), dtype=np.int64)
+        part = len(self.sizes) - 1 - label if self._turned else block
+        return np.ascontiguousarray(part, dtype=np.int64)
 
     def _decay(self, thetas: ArrayLike) -> _Floats:
-        values = self.check_thetas(thetas)
-        # One tier has no parts by place, but the recursion needs one.
+        """``decay[part, units]``; a last part that cannot be charged has any theta."""
+        values = np.zeros(len(self.sizes))
+        values[: self.n_parts] = self.check_thetas(thetas)
         rates = np.arange(self.n_items + 1)
         with np.errstate(invalid="ignore"):
-            exponents = np.where(rates == 0, 0.0, -np.outer(np.append(values, 0.0), rates))
+            exponents = np.where(rates == 0, 0.0, -np.outer(values, rates))
         return np.exp(exponents)
 
     def part_moments(self, thetas: ArrayLike) -> PartMoments:
         """Log value, means of all parts and their covariances."""
         from tierwise._kernels.parts import weight_and_part_moments
 
-        decay = self._decay(thetas)[: max(self.n_parts, 1)]
-        weight, first, second = weight_and_part_moments(self._states, self._parts, decay)
+        weight, first, second = weight_and_part_moments(
+            self._states, self._parts, self._decay(thetas)
+        )
         means = first[: self.n_parts] / weight
         lower = second[: self.n_parts, : self.n_parts] / weight
         products = np.tril(lower) + np.tril(lower, -1).T
@@ -343,7 +307,7 @@ class RecursionParts(PartedPartition):
         return PartMoments(log(weight) + log_orders, means, products - np.outer(means, means))
 
     def _filter(self, thetas: ArrayLike) -> tuple[_Integers, _Floats, _Floats]:
-        """Part, decay, and weights of all states, label by label."""
+        """Parts, decay, and weights of all states, label by label."""
         from tierwise._kernels.recursion import filter_weights
 
         decay = self._decay(thetas)
@@ -361,13 +325,16 @@ class RecursionParts(PartedPartition):
 
         sequences = draw_sequences(*self._model, *self._filter(thetas), n_rows, rng)
         shuffle_within_blocks(sequences, self._states.sizes, rng)
+        if self._turned:
+            return np.ascontiguousarray(len(self.sizes) - 1 - sequences[:, ::-1])
         return sequences
 
     def expected_table(self, thetas: ArrayLike) -> _Floats:
         """Return the expected table by a pass forward and one back."""
         from tierwise._kernels.recursion import expected_table
 
-        return expected_table(*self._model, *self._filter(thetas))
+        table = expected_table(*self._model, *self._filter(thetas))
+        return table[::-1, ::-1] if self._turned else table
 
 
 def draw_lines(sizes: Sizes, thetas: _Floats, n_rows: int, rng: np.random.Generator) -> _Integers:
@@ -414,11 +381,10 @@ def parted_partition(
             f'a theta per {concentration} is for "kendall" and "inversions", not {chosen.name!r}: '
             'use one of these, or concentration="single"'
         )
-    if chosen.name == "inversions" and concentration == "tier":
+    if concentration == "tier" and (strict or chosen.name == "inversions"):
         return LineParts(checked, chosen, concentration)
     if strict:
-        closed = StrictPlaceParts if concentration == "place" else StrictTierParts
-        return closed(checked, chosen, concentration)
+        return StrictPlaceParts(checked, chosen, concentration)
     if chosen.name == "inversions":
         raise InputError(
             "inversions do not cut places into blocks, so that they have a theta per place only "

@@ -9,7 +9,7 @@ has an infinite theta. Intervals are Wald's, from the inverse of the information
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, isinf, nan
+from math import inf, isinf, log, nan
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from tierwise.theta.estimate import ThetaEstimate, least_theta_of_agreement, theta_of_information
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tierwise.answers.parted import PartStatistics
     from tierwise.partition.parts import PartedPartition
 
@@ -36,6 +38,21 @@ class PartedMaximum:
 
     thetas: _Floats
     log_likelihood: float
+
+
+def price_of_thetas(estimates: Iterable[ThetaEstimate], n_rankings: float) -> float:
+    """Return what thetas beyond the first cost: half the log number of rankings each.
+
+    Thetas about which the rankings say nothing at all are free.
+
+    Examples
+    --------
+    >>> known = ThetaEstimate(0.5, 0.1, (0.3, 0.7), "exact")
+    >>> price_of_thetas([known, known, known], 100.0) == log(100.0)
+    True
+    """
+    n_thetas = sum(not isinf(one.standard_error) for one in estimates)
+    return max(n_thetas - 1, 0) * log(max(n_rankings, 1.0)) / 2
 
 
 def maximise_thetas(
@@ -83,9 +100,8 @@ def _together(
     start: _Floats | None,
 ) -> PartedMaximum:
     totals = statistics.totals
-    varies = partition.varies
-    free = varies & (totals > 0.0)
-    thetas = np.where(varies & ~free, inf, 0.0)
+    free = totals > 0.0
+    thetas = np.where(free, 0.0, inf)
     begin = np.full(len(totals), 0.1) if start is None else start
     usable = np.isfinite(begin) & (begin > 0.0)
     thetas[free] = np.where(usable, begin, 0.1)[free]
@@ -147,7 +163,7 @@ def estimates_of_thetas(
                 statistics.totals.tolist(), statistics.coefficients, thetas.tolist(), strict=True
             )
         )
-    known = partition.varies & np.isfinite(thetas)
+    known = np.isfinite(thetas)
     errors = np.full(len(thetas), inf)
     if known.any():
         information = n_rankings * partition.part_moments(thetas).covariances
