@@ -11,6 +11,7 @@ from tierwise._util.checks import check_choice
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.random import RandomSource, as_generator
 from tierwise.answers.likelihood import AnswerSource, source_of
+from tierwise.answers.parted import refuse_open
 from tierwise.consensus.subsets import subset_work
 from tierwise.data.counts import Counts
 from tierwise.data.kinds import check_data
@@ -26,7 +27,7 @@ from tierwise.fitting.result import Fit, Reference
 from tierwise.fitting.solution import LikelihoodKind, Settings, Solution, named_tiers
 from tierwise.fitting.solve import solve
 from tierwise.partition.choose import Method as PartitionMethod
-from tierwise.partition.parts import Concentration
+from tierwise.partition.parts import Concentration, parted_partition
 from tierwise.theta.estimate import ThetaMethod
 from tierwise.tiers.sizes import Sizes, check_sizes, log_number_of_tiers
 
@@ -111,6 +112,9 @@ def fit(
     settings = Settings(method, theta_method, partition_method, likelihood, time_limit, level)
     generator = as_generator(rng)
     check_choice("concentration", concentration, get_args(ConcentrationChoice))
+    if concentration in ("tier", "place"):
+        # Refuse what cannot be fitted before a long fit with one theta.
+        refuse_open(known, parted_partition(checked, measure, concentration))
     source = source_of(known, measure)
     single = fit_source(source, checked, settings, generator, lambda: watch.provenance(rng))
     if concentration == "single":
