@@ -359,3 +359,10 @@ def test_wrong_arguments_are_named(arguments, message):
     given = {"data": AGREEING, "fit": tw.fit(AGREEING, (1, 2))} | arguments
     with pytest.raises(tw.InputError, match=message):
         tw.check_fit(**given)
+
+
+def test_lines_of_inversions_have_the_theta_of_the_model():
+    model = tw.ClusteredMallows(tw.Tiers([["a", "b"], ["c"], ["d", "e"]]), 0.7, "inversions")
+    rankings = model.sample(20_000, rng=1)
+    check = tw.check_fit(rankings, tw.fit(rankings, (2, 1, 2), "inversions"), rng=1)
+    assert [line.theta for line in check.lines] == pytest.approx([0.7, 0.7], abs=0.05)

@@ -262,5 +262,7 @@ def test_people_are_divided_about_sea_urchin():
     summary = fit.summary()
     assert "people are divided about sea urchin" in summary
     assert "  1  fatty tuna" in summary
+    assert "sea urchin  0.0000" in summary
+    assert "tier 1      0.3881" in summary
     assert fit.to_dict()["divided"] == ["sea urchin"]
     assert tw.fit(sushi, (1, 1, 5, 2, 1), "inversions").divided == ()

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from tierwise.checking.expected import Orderings
     from tierwise.data.rankings import Rankings
     from tierwise.model.clustered_mallows import ClusteredMallows
+    from tierwise.partition.base import PartitionFunction
     from tierwise.tiers.sizes import Sizes
 
     Weighted = tuple[NDArray[np.int64], NDArray[np.float64]]
@@ -278,7 +279,7 @@ def _thetas(model: ClusteredMallows, observed: NDArray[np.float64]) -> list[floa
 
     def expected(theta: float) -> NDArray[np.float64]:
         if theta not in known:
-            known[theta] = _expected_crossings(partition.expected_table(theta))
+            known[theta] = _expected_crossings(partition.expected_table(theta), partition)
         return known[theta]
 
     thetas = []
@@ -301,10 +302,14 @@ def _thetas(model: ClusteredMallows, observed: NDArray[np.float64]) -> list[floa
     return thetas
 
 
-def _expected_crossings(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the expected number of items of later tiers in the blocks above each line."""
-    n_lines = len(table) - 1
-    return np.array([table[: line + 1, line + 1 :].sum() for line in range(n_lines)])
+def _expected_crossings(
+    table: NDArray[np.float64], partition: PartitionFunction
+) -> NDArray[np.float64]:
+    """Return the expected number of items of later tiers in the places above each line."""
+    # Lines lie between blocks, whether blocks are as large as tiers or of one place each.
+    ends_of_blocks = np.cumsum(partition.distance.blocks(partition.sizes))
+    above = np.searchsorted(ends_of_blocks, np.cumsum(partition.sizes)[:-1], side="right")
+    return np.array([table[:end, line + 1 :].sum() for line, end in enumerate(above.tolist())])
 
 
 def _crossings(sequences: NDArray[np.int64], sizes: Sizes) -> NDArray[np.float64]:

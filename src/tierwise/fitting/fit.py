@@ -157,7 +157,8 @@ def fit_parted(
         try:
             tried.append(_with_parts(source, single, kind, settings, rng, provenance))
         except (InputError, TooLargeError) as error:
-            refused.append(f"{kind} cannot be used: {error}")
+            cause, *_ = str(error).split(":")
+            refused.append(f"{kind} cannot be used: {cause}")
     best = max(tried, key=lambda one: one.penalised_criterion)
     values = ", ".join(f"{one.concentration} {one.penalised_criterion:.2f}" for one in tried)
     reason = f"criterion less a price for each further theta: {values}"

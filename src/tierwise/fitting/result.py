@@ -223,7 +223,7 @@ class Fit:
 
     @property
     def part_names(self) -> tuple[str, ...]:
-        """What each theta is about: "tier 1", "place 2", "places 3-5"."""
+        """What each theta is about: "tier 1" (the first of ``tiers``), "place 2", "places 3-5"."""
         if self.concentration == "single":
             return ("all",)
         if self.concentration == "tier":
@@ -245,17 +245,19 @@ class Fit:
 
         It is near 0 where its interval includes 0, or where it is less than a fifth of the largest
         finite theta. Such items are placed anywhere: that their tier comes first or last does not
-        say that they are better or worse. Known only where there is a theta per tier.
+        say that they are better or worse. Known only where there is a theta per tier, and not for
+        the last tier, which has no line to worse ones.
         """
         return tuple(item for tier in self._divided_tiers() for item in tuple(self.tiers)[tier])
 
     def _divided_tiers(self) -> list[int]:
         if self.concentration != "tier":
             return []
-        strongest = max((theta for theta in self.thetas if not isinf(theta)), default=0.0)
+        lines = self.thetas[: len(self.sizes) - 1]
+        strongest = max((theta for theta in lines if not isinf(theta)), default=0.0)
         return [
             tier
-            for tier, estimate in enumerate(self.theta_estimates)
+            for tier, estimate in enumerate(self.theta_estimates[: len(self.sizes) - 1])
             if not isinf(estimate.standard_error)
             and not isinf(estimate.value)
             and (estimate.interval[0] <= 0.0 or estimate.value < DIVIDED * strongest)

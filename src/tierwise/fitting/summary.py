@@ -82,8 +82,9 @@ def _theta_lines(fit: "Fit", width: int) -> list[str]:
     if fit.concentration == "single" or len(fit.tiers) == 1:
         return _wrapped("theta", _theta_line(fit), width)
     lines = _wrapped("theta", f"one per {fit.concentration}", width)
-    longest = max(len(name) for name in fit.part_names)
-    for name, estimate in zip(fit.part_names, fit.theta_estimates, strict=True):
+    names = _names_of_parts(fit)
+    longest = max(len(name) for name in names)
+    for name, estimate in zip(names, fit.theta_estimates, strict=True):
         low, high = estimate.interval
         said = (
             f"{estimate.value:.4f}  ({percent(fit.level)} interval {low:.4f} to {high:.4f})"
@@ -97,6 +98,19 @@ def _theta_lines(fit: "Fit", width: int) -> list[str]:
     if fit.concentration_reason:
         lines += _wrapped("chosen by", fit.concentration_reason, width)
     return lines
+
+
+def _names_of_parts(fit: "Fit") -> tuple[str, ...]:
+    """Return what each theta is about, tiers being numbered as they are shown."""
+    if fit.concentration != "tier":
+        return fit.part_names
+    number_of = {item: row.number for row in fit.tier_rows() for item in row.items}
+    tiers = list(fit.tiers)[: len(fit.thetas)]
+    numbers = [number_of[tier[0]] for tier in tiers]
+    return tuple(
+        listed(tier) if number is None else f"tier {number}"
+        for number, tier in zip(numbers, tiers, strict=True)
+    )
 
 
 def listed(items: "tuple[Item, ...]") -> str:
