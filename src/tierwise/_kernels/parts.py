@@ -123,13 +123,13 @@ def totals_by_label(labels: _Integers, pairs: _Floats, n_tiers: int) -> _Floats:
 
 @compiled
 def descend_by_tier(
-    labels: _Integers, pairs: _Floats, thetas: _Floats, tolerance: float
+    labels: _Integers, pairs: _Floats, thetas: _Floats, window: int, tolerance: float
 ) -> _Integers:
     """Move single items in the order of the tiers as long as the weighted total falls.
 
     The total is the sum of ``thetas[z_b] * pairs[a, b] * [z_b <= z_a]``. Items stand in the order
     of their tiers, which are cut from it; an item is taken out and put in elsewhere, or two trade
-    places.
+    places, not further apart than a window.
     """
     n_items, n_tiers = labels.shape[0], thetas.shape[0]
     order = np.argsort(labels, kind="mergesort")
@@ -140,7 +140,7 @@ def descend_by_tier(
     while improved:
         improved = False
         for source in range(n_items):
-            for target in range(n_items):
+            for target in range(max(0, source - window), min(n_items, source + window + 1)):
                 if cut[source] == cut[target]:
                     continue
                 for kind in range(2):

@@ -89,9 +89,10 @@ class PartedAnswers(ABC):
     def statistics(self, labels: _Integers) -> PartStatistics:
         """Return what the answers say about each part, for tiers counted from 0."""
 
+    @property
     @abstractmethod
-    def weighted_pairs(self, thetas: _Floats) -> _Floats | None:
-        """Costs of pairs given thetas, as in `Costs`; None where they depend on the tiers."""
+    def pairs(self) -> _Floats:
+        """How often one item (row) precedes another, in all or, by place, block by block."""
 
 
 class AnswersByTier(PartedAnswers):
@@ -101,15 +102,17 @@ class AnswersByTier(PartedAnswers):
         self, partition: PartedPartition, pairs: _Floats, n_rankings: float, log_completions: float
     ) -> None:
         super().__init__(partition, n_rankings, log_completions)
-        self.pairs = np.ascontiguousarray(pairs, dtype=np.float64)
+        self._pairs = np.ascontiguousarray(pairs, dtype=np.float64)
+
+    @property
+    def pairs(self) -> _Floats:
+        """How often one item (row) lies in an earlier block than another."""
+        return self._pairs
 
     def statistics(self, labels: _Integers) -> PartStatistics:
         """Sum pairs by their better tier."""
         totals = kernels.totals_by_label(labels, self.pairs, len(self.partition.sizes))
         return PartStatistics(totals[: self.partition.n_parts], None, self.log_completions)
-
-    def weighted_pairs(self, thetas: _Floats) -> None:
-        """Say that what a pair costs depends on the tiers."""
 
 
 class AnswersByPlace(PartedAnswers):
@@ -136,7 +139,7 @@ class AnswersByPlace(PartedAnswers):
         log_completions: float,
     ) -> None:
         super().__init__(partition, n_rankings, log_completions)
-        self.pairs = pairs
+        self._pairs = pairs
         self.coefficients = None
         self._log_orders = log_completions
         if isinstance(partition, ClosedParts):
@@ -148,9 +151,10 @@ class AnswersByPlace(PartedAnswers):
         wrong = (labels[None, :] <= labels[:, None]) & ~np.eye(len(labels), dtype=bool)
         return PartStatistics(self.pairs[:, wrong].sum(axis=1), self.coefficients, self._log_orders)
 
-    def weighted_pairs(self, thetas: _Floats) -> _Floats:
-        """Weight the pairs of each block with its theta and add them up."""
-        return np.asarray(np.tensordot(thetas, self.pairs, axes=1))
+    @property
+    def pairs(self) -> _Floats:
+        """How often one item (row) lies in each block and another in a later one."""
+        return self._pairs
 
 
 class AnswersByLine(PartedAnswers):
@@ -162,6 +166,11 @@ class AnswersByLine(PartedAnswers):
         super().__init__(partition, counts.n_rankings, log_completions)
         self.counts = counts
         self._logs = log_factorials(counts.n_items)
+
+    @property
+    def pairs(self) -> _Floats:
+        """How often one item (row) is above another."""
+        return self.counts.above
 
     def statistics(self, labels: _Integers) -> PartStatistics:
         """Count inversions of lines, and tied groups by how many items of the lines they hold."""
@@ -178,9 +187,6 @@ class AnswersByLine(PartedAnswers):
         assert isinstance(self.partition, ClosedParts)
         coefficients = coefficients - counts.n_rankings * self.partition.coefficients
         return PartStatistics(np.asarray(totals), coefficients, log_orders)
-
-    def weighted_pairs(self, thetas: _Floats) -> None:
-        """Say that what a pair costs depends on the tiers."""
 
 
 def parted_answers(

@@ -35,6 +35,8 @@ from tierwise.tiers.sizes import Sizes, check_sizes, log_number_of_tiers
 MOST_WORK_FOR_COMPARISON = 50_000_000
 # Tiers drawn at random that coordinate ascent begins with, besides those with one theta.
 _FURTHER_STARTS = 2
+# Tiers of more items drawn at random lead nowhere near the best ones, and take long to get there.
+_MOST_ITEMS_FOR_FURTHER_STARTS = 30
 
 ConcentrationChoice: TypeAlias = Literal["single", "tier", "place", "auto"]
 """Whether there is one theta, one per tier, one per block of places, or what pays best."""
@@ -175,12 +177,13 @@ def _with_parts(
 ) -> Fit:
     """Fit a theta for each part."""
     labels = single.tiers.label_array(source.items)
+    n_further = _FURTHER_STARTS if len(labels) <= _MOST_ITEMS_FOR_FURTHER_STARTS else 0
     found = solve_parted(
         source.data,
         single.sizes,
         source.distance,
         concentration,
-        starts=[labels, *(rng.permutation(labels) for _ in range(_FURTHER_STARTS))],
+        starts=[labels, *(rng.permutation(labels) for _ in range(n_further))],
         level=settings.level,
     )
     shares = agreement_of_counts(source.pair_counts, found.labels)

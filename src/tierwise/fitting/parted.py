@@ -3,7 +3,7 @@
 Given tiers, the thetas are those of greatest likelihood. Given thetas, the total distance weighted
 by them is made smaller: by place with the consensus methods, by tier by moving items. When that
 changes nothing, single items are moved with thetas found anew each time, where that is cheap. No
-step lowers the likelihood, and nothing is proved.
+step lowers the likelihood, and nothing is proved about the tiers that are found.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels.parts import descend_by_tier
-from tierwise.answers.parted import AnswersByTier, parted_answers
+from tierwise.answers.parted import parted_answers
 from tierwise.consensus.find import closer_labels, make_problem
 from tierwise.distances.base import Costs
 from tierwise.partition.parts import ClosedParts, parted_partition
@@ -40,12 +40,16 @@ _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 
 _ROUNDS = 100
+_SWEEPS = 20
 _LEAST_GAIN = 1e-9
 # Numbers that all trials of moves in a round may go through: about a second.
-MOST_WORK = 1e9
-_MOST_MOVES = 5_000
-# Times that the partition function is computed for a trial.
+MOST_WORK = 5e8
+# Times that the partition function is computed for a trial where all thetas are found together.
 _STEPS_OF_A_TRIAL = 5
+# Numbers that finding one theta takes for each item where they are independent.
+_STEPS_OF_A_PART = 640
+# Comparisons of items in a round of moves with thetas held: some tenths of a second.
+_MOST_COMPARISONS = 5e7
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +119,8 @@ def solve_parted(
     partition
         The partition function, if it is there already.
     most_work
-        Numbers that a round of moves may go through where thetas are found together, about a
-        nanosecond each; with 0, items move only with thetas held.
+        Numbers that a round of moves may go through with thetas found anew, about a nanosecond
+        each; with 0, items move only with thetas held.
 
     Examples
     --------
@@ -159,6 +163,7 @@ class _Ascent:
     def __init__(self, answers: PartedAnswers, most_work: float) -> None:
         self.answers = answers
         self.most_work = most_work
+        self._known: dict[bytes, tuple[float, float]] = {}
         self.partition = answers.partition
         self.sizes = self.partition.sizes
 
@@ -175,7 +180,9 @@ class _Ascent:
 
     def _maximise(self, labels: _Integers, start: _Floats | None = None) -> PartedMaximum:
         statistics = self.answers.statistics(labels)
-        return maximise_thetas(self.partition, statistics, self.answers.n_rankings, start)
+        return maximise_thetas(
+            self.partition, statistics, self.answers.n_rankings, start, self._known
+        )
 
     def _closer(
         self, labels: _Integers, found: PartedMaximum
@@ -183,17 +190,18 @@ class _Ascent:
         """Tiers that are closer, given thetas."""
         if not np.isfinite(found.thetas).all():
             return None
-        pairs = self.answers.weighted_pairs(found.thetas)
-        if pairs is not None:
-            problem = make_problem(Costs(np.empty((0, 0)), pairs), self.sizes)
+        pairs = self.answers.pairs
+        if self.partition.concentration == "place":
+            weighted = np.tensordot(found.thetas, pairs, axes=1)
+            problem = make_problem(Costs(np.empty((0, 0)), weighted), self.sizes)
             other = closer_labels(problem, labels)
-        elif isinstance(self.answers, AnswersByTier):
+        else:
+            # How many pairs are tied follows from the sizes: that they are charged changes nothing.
             thetas = np.zeros(len(self.sizes))
             thetas[: len(found.thetas)] = found.thetas
-            tolerance = 1e-12 * float((self.answers.pairs * found.thetas.max()).sum())
-            other = descend_by_tier(labels, self.answers.pairs, thetas, tolerance)
-        else:
-            return None
+            tolerance = 1e-12 * float(pairs.sum()) * float(thetas.max())
+            window = max(1, int(_MOST_COMPARISONS / len(labels) ** 3))
+            other = descend_by_tier(labels, pairs, thetas, window, tolerance)
         if np.array_equal(other, labels):
             return None
         better = self._maximise(other, found.thetas)
@@ -203,19 +211,24 @@ class _Ascent:
         self, labels: _Integers, found: PartedMaximum
     ) -> tuple[_Integers, PartedMaximum] | None:
         """Tiers that differ in the place of an item or two, thetas found anew."""
-        n_items = len(labels)
-        window = max(1, min(n_items, _MOST_MOVES // n_items))
-        if not isinstance(self.partition, ClosedParts):
-            # There are two kinds of moves, in two directions.
-            trials = 4.0 * n_items * _STEPS_OF_A_TRIAL
-            work = trials * n_states(self.sizes) * len(self.sizes) ** 3
-            window = min(window, int(self.most_work / work))
-        best, best_labels = found, None
-        for other in _neighbours(labels, window):
-            better = self._maximise(other, found.thetas)
-            if self._is_better(better, best):
-                best, best_labels = better, other
-        return None if best_labels is None else (best_labels, best)
+        n_items, n_tiers = len(labels), len(self.sizes)
+        if isinstance(self.partition, ClosedParts):
+            work = _STEPS_OF_A_PART * n_tiers * n_items
+        else:
+            work = _STEPS_OF_A_TRIAL * n_states(self.sizes) * n_tiers**3
+        # There are two kinds of moves, in two directions.
+        window = min(n_items, int(self.most_work / (4.0 * n_items * work)))
+        begin = found
+        for _ in range(_SWEEPS if window else 0):
+            before = found
+            for item in range(n_items):
+                for other in _neighbours(labels, item, window):
+                    better = self._maximise(other, found.thetas)
+                    if self._is_better(better, found):
+                        labels, found = other, better
+            if found is before:
+                break
+        return None if found is begin else (labels, found)
 
     @staticmethod
     def _is_better(one: PartedMaximum, other: PartedMaximum) -> bool:
@@ -223,22 +236,22 @@ class _Ascent:
         return one.log_likelihood > other.log_likelihood + least
 
 
-def _neighbours(labels: _Integers, window: int) -> Iterator[_Integers]:
-    """Tiers in which one item moves in the order of the tiers, or two trade tiers."""
+def _neighbours(labels: _Integers, item: int, window: int) -> Iterator[_Integers]:
+    """Tiers in which an item moves in the order of the tiers, or trades tiers with another."""
     n_items = len(labels)
     order = np.argsort(labels, kind="stable")
-    cut = np.sort(labels)
+    cut = labels[order]
+    source = int(np.flatnonzero(order == item)[0])
     seen = {labels.tobytes()}
-    for source in range(n_items):
-        for target in range(max(0, source - window), min(n_items, source + window + 1)):
-            if cut[source] == cut[target]:
-                continue
-            swapped = order.copy()
-            swapped[[source, target]] = order[[target, source]]
-            moved = np.insert(np.delete(order, source), target, order[source])
-            for trial in (swapped, moved):
-                other = np.empty(n_items, dtype=np.int64)
-                other[trial] = cut
-                if other.tobytes() not in seen:
-                    seen.add(other.tobytes())
-                    yield other
+    for target in range(max(0, source - window), min(n_items, source + window + 1)):
+        if cut[source] == cut[target]:
+            continue
+        swapped = order.copy()
+        swapped[[source, target]] = order[[target, source]]
+        moved = np.insert(np.delete(order, source), target, item)
+        for trial in (swapped, moved):
+            other = np.empty(n_items, dtype=np.int64)
+            other[trial] = cut
+            if other.tobytes() not in seen:
+                seen.add(other.tobytes())
+                yield other

@@ -60,6 +60,7 @@ def maximise_thetas(
     statistics: PartStatistics,
     n_rankings: float,
     start: _Floats | None = None,
+    known: dict[bytes, tuple[float, float]] | None = None,
 ) -> PartedMaximum:
     """Find the theta of each part that makes the answers most probable.
 
@@ -73,13 +74,18 @@ def maximise_thetas(
         Number of rankings.
     start
         Thetas to begin with, where they are found together.
+    known
+        Thetas that were found one by one before, which is added to: of tiers that differ little,
+        most parts are the same.
     """
     if statistics.coefficients is not None:
-        return _one_by_one(statistics)
+        return _one_by_one(statistics, {} if known is None else known)
     return _together(partition, statistics, n_rankings, start)
 
 
-def _one_by_one(statistics: PartStatistics) -> PartedMaximum:
+def _one_by_one(
+    statistics: PartStatistics, known: dict[bytes, tuple[float, float]]
+) -> PartedMaximum:
     from tierwise._kernels.inversions_theta import maximise_theta
 
     assert statistics.coefficients is not None
@@ -88,7 +94,10 @@ def _one_by_one(statistics: PartStatistics) -> PartedMaximum:
         coefficients = statistics.coefficients[part]
         if total == 0.0 and not coefficients[2:].any():
             continue
-        thetas[part], height, _ = maximise_theta(total, coefficients)
+        key = coefficients.tobytes() + statistics.totals[part].tobytes()
+        if key not in known:
+            known[key] = maximise_theta(total, coefficients)[:2]
+        thetas[part], height = known[key]
         value += height
     return PartedMaximum(thetas, value)
 
