@@ -197,9 +197,6 @@ def take_out(state: Partition, item: int) -> tuple[int, bool]:
         _add_row(state.into, slot, state.above, item, -1.0)
         _add_row(state.out_of, slot, state.below, item, -1.0)
         return position, False
-    _clear_row(state.into, slot)
-    _clear_row(state.out_of, slot)
-    state.totals[slot] = 0.0
     for later in range(position, n_tiers - 1):
         state.order[later] = state.order[later + 1]
         state.position_of[state.order[later]] = later
@@ -250,7 +247,11 @@ def put_in(state: Partition, item: int, choice: int) -> None:
     n_tiers = state.n_tiers[0]
     has_blocks = state.blocks.weights.shape[0] > 0
     if alone:
+        # A free slot may hold what was loaded there before.
         slot = state.order[n_tiers]
+        state.totals[slot] = 0.0
+        _clear_row(state.into, slot)
+        _clear_row(state.out_of, slot)
         for later in range(n_tiers, position, -1):
             state.order[later] = state.order[later - 1]
             state.position_of[state.order[later]] = later
