@@ -29,7 +29,12 @@ class Settings:
 
 def compute(settings: Settings, place: Place) -> Results:
     rankings = load_sushi(place.folder("sushi"), region="Tohoku")
-    best, second = (one.sizes for one in search(rankings, progress="off").leaderboard[:2])
+    best, second = (
+        one.sizes
+        for one in search(
+            rankings, progress="off", distance="kendall", criterion="likelihood"
+        ).leaderboard[:2]
+    )
     candidates = [
         ("Kendall, the paper's", paper.MEANT, "kendall"),
         ("Kendall, the paper's misprint", paper.START, "kendall"),

@@ -180,7 +180,7 @@ def log_number_of_tiers(labels):
     return log(factorial(len(labels)) / prod(factorial(size) for size in sizes))
 
 
-LOG_THETAS = np.linspace(-16.0, 4.0, 16_001)
+LOG_THETAS = np.linspace(-20.0, 4.5, 2451)
 THETAS = np.exp(LOG_THETAS)
 LOG_PRIOR = np.log(4.0) + 2.0 * LOG_THETAS - 2.0 * THETAS  # Gamma(2, 2), of log theta
 

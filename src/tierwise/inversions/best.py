@@ -119,7 +119,7 @@ def find_best_tiers(
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.inversions import WeakOrderCounts
+    >>> from tierwise.data.weak_orders import WeakOrderCounts
     >>> patterns = np.array([[0, 1, 2], [0, 2, 1], [1, 0, 2]])
     >>> best = find_best_tiers(WeakOrderCounts.from_patterns(patterns))
     >>> best.labels.tolist(), best.gap
@@ -347,7 +347,7 @@ def criterion_of(counts: WeakOrderCounts, labels: NDArray[Any], theta: float | _
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.inversions import WeakOrderCounts
+    >>> from tierwise.data.weak_orders import WeakOrderCounts
     >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2]]))
     >>> round(criterion_of(counts, np.array([0, 1, 2]), float("inf")), 4)
     -1.7918

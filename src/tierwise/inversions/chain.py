@@ -175,7 +175,7 @@ def run_chain(
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.inversions import WeakOrderCounts
+    >>> from tierwise.data.weak_orders import WeakOrderCounts
     >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2]] * 30))
     >>> draws = run_chain(counts, np.zeros(3, int), 50, np.random.default_rng(1), warmup=20)
     >>> bool((draws.labels == [0, 1, 2]).all(axis=1).mean() > 0.9)

@@ -131,7 +131,8 @@ class Evidence:
         Examples
         --------
         >>> import numpy as np
-        >>> from tierwise.inversions import WeakOrderCounts, sum_evidence
+        >>> from tierwise.data.weak_orders import WeakOrderCounts
+        >>> from tierwise.inversions.evidence import sum_evidence
         >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2]] * 20))
         >>> draws = sum_evidence(counts).draw(5, np.random.default_rng(1))
         >>> draws.labels.shape, draws.thetas.shape
@@ -274,7 +275,7 @@ def sum_evidence(
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.inversions import WeakOrderCounts
+    >>> from tierwise.data.weak_orders import WeakOrderCounts
     >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1], [0, 1], [1, 0]]))
     >>> evidence = sum_evidence(counts)
     >>> round(evidence.log_evidence, 4), round(evidence.probability_of_no_tiers, 4)
