@@ -343,9 +343,9 @@ def draw_tiers(
     tiers = np.zeros(n_draws, np.int64)
     # The draws that have come to each set, as a chained list.
     first, following = np.full(n_sets, -1), np.full(n_draws, -1)
-    for draw in range(n_draws):
-        following[draw] = first[n_sets - 1]
-        first[n_sets - 1] = draw
+    for number in range(n_draws):
+        following[number] = first[n_sets - 1]
+        first[n_sets - 1] = number
     subsets = np.zeros(n_sets, np.int64)
     terms = np.zeros(n_sets)
     curve = np.zeros(problem.objective.grid.factorials.shape[1:])

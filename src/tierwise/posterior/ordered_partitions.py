@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.data.weak_orders import WeakOrderCounts
 from tierwise.errors import InputError, TooLargeError
 from tierwise.inversions.chain import TiersChain
 from tierwise.inversions.evidence import Evidence, draw_thetas, lines_of_tiers, sum_evidence
@@ -25,6 +24,7 @@ from tierwise.searching import all_sizes
 
 if TYPE_CHECKING:
     from tierwise.answers.likelihood import AnswerSource
+    from tierwise.data.weak_orders import WeakOrderCounts
     from tierwise.posterior.chain import Sampler, Trace
     from tierwise.posterior.options import SamplingOptions
 

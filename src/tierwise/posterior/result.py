@@ -100,7 +100,7 @@ class Posterior:
 
     @property
     def concentration(self) -> str:
-        """ "single" for one theta, "tier" for one per tier but the last."""
+        """Whether there is one theta, "single", or one for each tier but the last, "tier"."""
         return str(self._facts.get("concentration", "single"))
 
     @property
@@ -182,8 +182,8 @@ class Posterior:
         """Raise if there is a theta per tier, which what is to be computed cannot take."""
         if self.concentration != "single":
             raise InputError(
-                f"{taker} needs one theta, and this posterior has one per tier: use item_thetas, or "
-                'sample_posterior with concentration="single"'
+                f"{taker} needs one theta, and this posterior has one per tier: use item_thetas, "
+                'or sample_posterior with concentration="single"'
             )
 
     def item_theta_intervals(self, level: float = 0.95) -> DataArray:

@@ -62,7 +62,7 @@ class Schema:
                 return f"{name} is missing"
             values = data[group][name]
             if (
-                not _are(values.dims, dimensions)
+                not _are(tuple(values.dims), dimensions)
                 or values.dtype.kind not in kinds
                 or values.size == 0
             ):
