@@ -68,6 +68,7 @@ lint: $(VENV)/.dev-installed
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: $(VENV)/.dev-installed
 	$(BIN)/ruff check --fix

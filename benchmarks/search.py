@@ -48,7 +48,14 @@ def measure_fifteen(_replications: int, workers: int) -> None:
                 if done == round(share * total):
                     told[share] = (perf_counter() - start) / share
 
-        tw.search(rankings, distance, method="exhaustive", workers=workers, progress=tell)
+        tw.search(
+            rankings,
+            distance,
+            method="exhaustive",
+            workers=workers,
+            progress=tell,
+            criterion="likelihood",
+        )
         foretold = ", ".join(f"{total:.0f} s after {share:.0%}" for share, total in told.items())
         print(
             f"15 items, all sizes, {distance:<8} {perf_counter() - start:7.1f} s, told {foretold}"
@@ -59,7 +66,12 @@ def first_study(replications: int, workers: int) -> None:
     """Sizes (1, 1, 3, 1, 1), Hamming, theta 0.9, 500 rankings: how often the truth wins."""
     sizes = (1, 1, 3, 1, 1)
     found = [
-        tw.search(simulate(sizes, 0.9, "hamming", 500, seed), "hamming", workers=workers).best.sizes
+        tw.search(
+            simulate(sizes, 0.9, "hamming", 500, seed),
+            "hamming",
+            workers=workers,
+            criterion="likelihood",
+        ).best.sizes
         for seed in range(replications)
     ]
     print(f"study 1: the true sizes win in {found.count(sizes)} of {replications}")

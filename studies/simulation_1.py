@@ -70,10 +70,12 @@ def one_data_set(settings: Settings, number: int, seed: np.random.SeedSequence) 
     rankings = ClusteredMallows(tiers, THETA, DISTANCE).sample(settings.rankings, rng)
     data = Counts.of(rankings)
     started = process_time()
-    everything = search(data, DISTANCE, method="exhaustive", progress="off")
+    everything = search(data, DISTANCE, method="exhaustive", progress="off", criterion="likelihood")
     seconds_all = process_time() - started
     started = process_time()
-    greedy = search(data, DISTANCE, method=Greedy(moves="adjacent"), progress="off")
+    greedy = search(
+        data, DISTANCE, method=Greedy(moves="adjacent"), progress="off", criterion="likelihood"
+    )
     seconds_greedy = process_time() - started
     row: Results = {
         "greedy": {"top": _top(greedy), "seconds": seconds_greedy},

@@ -45,7 +45,9 @@ def compute(settings: Settings, place: Place) -> Results:
         "penalty_strict": log_number_of_tiers((1,) * 10),
     }
     for distance in paper.DISTANCES:
-        everything = search(data, distance, method="exhaustive", progress="off")
+        everything = search(
+            data, distance, method="exhaustive", progress="off", criterion="likelihood"
+        )
         results[f"{distance}_all"] = {
             "leaderboard": [_row(one) for one in everything.leaderboard[:10]],
             "by_agreement": [
@@ -170,7 +172,9 @@ def draw(results: Results, place: Place | None) -> dict[str, Figure]:
 
     rankings = load_sushi(place.folder("sushi"), region="Tohoku")
     drawn, ax = plt.subplots(figsize=(7.0, 4.2), layout="constrained")
-    plots.leaderboard(search(rankings, progress="off"), ax=ax)
+    plots.leaderboard(
+        search(rankings, progress="off", distance="kendall", criterion="likelihood"), ax=ax
+    )
     best = results["kendall_all"]["leaderboard"][0]
     ax.set_title(f"Kendall: criterion behind {best['criterion']:.2f}", fontsize=10)
     return {"sushi-leaderboard": drawn}

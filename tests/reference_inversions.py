@@ -4,7 +4,7 @@ Orderings are tuples of items, best first; tiers are a tuple of labels, 0 being 
 order is a tuple of blocks, best first, each a tuple of items.
 """
 
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from math import exp, factorial, fsum, log, prod
 
 import numpy as np
@@ -116,7 +116,7 @@ def random_weak_order(n_items, rng):
     """Some order of the items, cut into blocks at random."""
     order = [int(item) for item in rng.permutation(n_items)]
     cuts = [0, *(place for place in range(1, n_items) if rng.random() < 0.6), n_items]
-    return tuple(tuple(order[begin:end]) for begin, end in zip(cuts[:-1], cuts[1:], strict=True))
+    return tuple(tuple(order[begin:end]) for begin, end in pairwise(cuts))
 
 
 def pattern_of(blocks, n_items):
@@ -180,7 +180,7 @@ def log_number_of_tiers(labels):
     return log(factorial(len(labels)) / prod(factorial(size) for size in sizes))
 
 
-LOG_THETAS = np.linspace(-16.0, 4.0, 16_001)
+LOG_THETAS = np.linspace(-20.0, 4.5, 2451)
 THETAS = np.exp(LOG_THETAS)
 LOG_PRIOR = np.log(4.0) + 2.0 * LOG_THETAS - 2.0 * THETAS  # Gamma(2, 2), of log theta
 

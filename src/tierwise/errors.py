@@ -1,6 +1,11 @@
 """Errors that say what is wrong, where, and what to do about it."""
 
-from tierwise._util.wording import printable
+from unicodedata import category
+
+# What a terminal obeys instead of showing it, what breaks a line, and what UTF-8 cannot hold.
+_UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")
+# Marks that reorder the text around them.
+_REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 class TierwiseError(Exception):
@@ -30,3 +35,25 @@ class TooLargeError(TierwiseError):
 
 class TierwiseWarning(UserWarning):
     """A result that is right but needs to be read with care."""
+
+
+def printable(text: str) -> str:
+    r"""Escape the characters that a terminal would obey instead of showing them.
+
+    Examples
+    --------
+    >>> print(printable("\x1b[31mred"))
+    \x1b[31mred
+    """
+    if text.isprintable():
+        return text
+    return "".join(_escaped(mark) if is_unprintable(mark) else mark for mark in text)
+
+
+def is_unprintable(mark: str) -> bool:
+    """Tell whether a character is one that a terminal or a file would obey."""
+    return category(mark) in _UNPRINTABLE or mark in _REORDERING
+
+
+def _escaped(mark: str) -> str:
+    return mark.encode("unicode_escape").decode("ascii")

@@ -24,7 +24,7 @@ def described(tmp_path, content):
 
 def test_one_ranking_is_not_many(tmp_path):
     text = described(tmp_path, "a,b\n1,2\n")
-    assert "1 ranking of 2 items The ranking lists every item." in text
+    assert "1 ranking of 2 items It lists every item." in text
     text = described(tmp_path, "a,b\n1,2\n1,2\n")
     assert "2 rankings of 2 items 1 of them is distinct. Every ranking lists every item." in text
     text = described(tmp_path, "a,b,c\n1,2,3\n1,,\n")

@@ -140,7 +140,9 @@ def test_mistaken_answers_have_an_evidence(sizes):
 
 @pytest.mark.parametrize("kind", ["below", "anywhere", "preferences"])
 def test_a_search_gives_probabilities_of_sizes(kind):
-    found = tw.search(data_of(kind), criterion="evidence", progress="off", rng=1)
+    found = tw.search(
+        data_of(kind), criterion="evidence", progress="off", rng=1, distance="kendall"
+    )
     expected = {sizes: np.exp(naive_log_evidence(kind, sizes)) for sizes in tw.compositions(4)}
     total = sum(expected.values())
     for sizes, weight in expected.items():
@@ -151,7 +153,7 @@ def test_estimates_are_told():
     votes = tw.Preferences(VOTES, items="abcd", cycles="keep")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", tw.TierwiseWarning)
-        found = tw.search(votes, criterion="evidence", progress="off", rng=1)
+        found = tw.search(votes, criterion="evidence", progress="off", rng=1, distance="kendall")
     assert "±" in found.summary()
     errors = found.to_frame("pyarrow").column("log_evidence_error").to_pylist()
     assert all(error > 0 for error, one in zip(errors, found.leaderboard, strict=True) if one.theta)
@@ -164,7 +166,12 @@ def test_many_answers_make_few_tiers_matter():
     places[places >= 3] = -1
     best_three = tw.Rankings(tuple(range(8)), places, unranked="below")
     found = tw.search(
-        best_three, criterion="evidence", method=tw.Greedy(start=(2, 2, 4)), progress="off", rng=1
+        best_three,
+        criterion="evidence",
+        method=tw.Greedy(start=(2, 2, 4)),
+        progress="off",
+        rng=1,
+        distance="kendall",
     )
     assert found.best.sizes[:2] == (2, 2)
     assert all(one.log_evidence_error == 0 for one in found.leaderboard)

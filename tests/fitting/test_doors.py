@@ -85,5 +85,5 @@ def test_results_are_always_json(rows, sizes):
     found = tw.fit(rankings, sizes, rng=1)
     json.dumps(found.to_dict(), allow_nan=False)
     json.dumps(tw.bootstrap(rankings, found, replicates=3, rng=1).to_dict(), allow_nan=False)
-    searched = tw.search(rankings, rng=1)
+    searched = tw.search(rankings, rng=1, distance="kendall", criterion="likelihood")
     assert json.loads(json.dumps(searched.to_dict(), allow_nan=False)) == searched.to_dict()

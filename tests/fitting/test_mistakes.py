@@ -344,7 +344,9 @@ def test_preferences_are_resampled(kind, cycles):
 
 def test_sizes_are_searched_for_in_spite_of_mistakes():
     preferences, sizes = simulated(4, 150, theta=1.2, mistake=0.1, seed=2)
-    found = tw.search(preferences, rng=1, workers=1, progress="off")
+    found = tw.search(
+        preferences, rng=1, workers=1, progress="off", distance="kendall", criterion="likelihood"
+    )
     assert found.best.sizes == sizes
 
 

@@ -141,7 +141,7 @@ def test_draws_have_the_right_probabilities(theta):
     labels = (1, 0, 2, 1)
     model = Model(labels, theta)
     draws = draw_orderings(np.array(labels), theta, 20_000, np.random.default_rng(7))
-    counted = {ordering: 0 for ordering in model.orderings}
+    counted = dict.fromkeys(model.orderings, 0)
     for row in draws.tolist():
         counted[tuple(row)] += 1
     expected = 20_000 * np.array(model.probabilities)

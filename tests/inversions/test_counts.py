@@ -6,8 +6,8 @@ import pytest
 from tests.inversions.small import counts_of, random_answers
 from tests.reference_inversions import Model, all_tiers
 from tierwise import Rankings
+from tierwise.data.weak_orders import WeakOrderCounts
 from tierwise.errors import InputError
-from tierwise.inversions import WeakOrderCounts
 from tierwise.inversions.thetas import log_likelihood
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from tests.inversions.small import counts_of, random_answers
 from tests.reference_inversions import THETAS, all_tiers, log_line
+from tierwise.data.weak_orders import WeakOrderCounts
 from tierwise.errors import InputError
-from tierwise.inversions import WeakOrderCounts
-from tierwise.partition.gaussian_orders import draw_orderings
 from tierwise.inversions.thetas import estimate_line_thetas, estimate_one_theta, log_likelihood
+from tierwise.partition.gaussian_orders import draw_orderings
 
 
 @pytest.mark.parametrize("complete", [True, False])

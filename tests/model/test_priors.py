@@ -41,7 +41,7 @@ def test_what_is_no_prior_is_refused(prior, message):
     with pytest.raises(InputError, match=message):
         log_prior_of_sizes(prior, (2, 2))
     with pytest.raises(InputError, match=message):
-        tw.search(GOALS, criterion="evidence", prior_sizes=prior)
+        tw.search(GOALS, criterion="evidence", prior_sizes=prior, distance="kendall")
     with pytest.raises(InputError, match=message):
         tw.sample_posterior(GOALS, prior_sizes=prior)
 
@@ -55,13 +55,19 @@ def test_probabilities_and_their_logs_say_the_same():
     def function(sizes):
         return logs.get(sizes, -inf)
 
-    by_mapping = tw.search(few, criterion="evidence", prior_sizes=listed).probabilities
-    by_function = tw.search(few, criterion="evidence", prior_sizes=function).probabilities
+    by_mapping = tw.search(
+        few, criterion="evidence", prior_sizes=listed, distance="kendall"
+    ).probabilities
+    by_function = tw.search(
+        few, criterion="evidence", prior_sizes=function, distance="kendall"
+    ).probabilities
     assert by_mapping == pytest.approx(by_function)
     scaled = {sizes: 7 * probability for sizes, probability in listed.items()}
-    normalised = tw.search(few, criterion="evidence", prior_sizes=scaled).probabilities
+    normalised = tw.search(
+        few, criterion="evidence", prior_sizes=scaled, distance="kendall"
+    ).probabilities
     assert normalised == pytest.approx(by_mapping)
-    uniform = tw.search(few, criterion="evidence").probabilities
+    uniform = tw.search(few, criterion="evidence", distance="kendall").probabilities
     odds = by_mapping[(1, 2)] / by_mapping[(2, 1)]
     assert odds == pytest.approx(3 * uniform[(1, 2)] / uniform[(2, 1)])
     drawn = tw.sample_posterior(few, prior_sizes=listed, draws=200, rng=1)

@@ -45,7 +45,7 @@ def bootstrap(goals, fit):
 
 @pytest.fixture(scope="session")
 def found(goals):
-    return tw.search(goals)
+    return tw.search(goals, distance="kendall", criterion="likelihood")
 
 
 @pytest.fixture(scope="session")

@@ -69,9 +69,11 @@ def test_bootstrap_survives_the_death_of_a_worker(cluster, killer):
 @pytest.mark.slow
 def test_search_survives_the_death_of_a_worker(cluster, killer):
     rankings = random_rankings(100, 10, seed=3)
-    expected = tw.search(rankings, rng=1)
+    expected = tw.search(rankings, rng=1, distance="kendall", criterion="likelihood")
     with parallel("dask", address=cluster.scheduler_address):
-        found = tw.search(rankings, rng=1, progress=killer)
+        found = tw.search(
+            rankings, rng=1, progress=killer, distance="kendall", criterion="likelihood"
+        )
     assert killer.killed
     assert found.table.equals(expected.table)
 

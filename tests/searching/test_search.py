@@ -29,7 +29,7 @@ def random_rankings(seed, n_items, n_rankings, noise=0.4):
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_exhaustive_search_fits_every_size_vector(distance):
     rankings = random_rankings(1, 5, 30)
-    found = tw.search(rankings, distance)
+    found = tw.search(rankings, distance, criterion="likelihood")
     assert found.exhaustive
     assert found.method == "exhaustive"
     assert found.evaluated == 16
@@ -51,13 +51,18 @@ def test_exhaustive_search_fits_every_size_vector(distance):
 
 def test_counts_and_rankings_give_the_same():
     rankings = random_rankings(2, 6, 20)
-    first, second = tw.search(rankings), tw.search(Counts.of(rankings))
+    first, second = (
+        tw.search(rankings, distance="kendall", criterion="likelihood"),
+        tw.search(Counts.of(rankings), distance="kendall", criterion="likelihood"),
+    )
     assert [one.sizes for one in first.leaderboard] == [one.sizes for one in second.leaderboard]
 
 
 def test_evidence_gives_posterior_probabilities():
     rankings = random_rankings(3, 4, 12)
-    found = tw.search(rankings, criterion="evidence", prior_theta=Gamma(3.0, 1.0))
+    found = tw.search(
+        rankings, criterion="evidence", prior_theta=Gamma(3.0, 1.0), distance="kendall"
+    )
     rows = [tuple("abcd".index(item) for item in row) for row in rankings.to_orderings()]
     weights = [1] * len(rows)
     evidence = {
@@ -69,26 +74,28 @@ def test_evidence_gives_posterior_probabilities():
     for sizes, share in found.probabilities.items():
         assert share == pytest.approx(evidence[sizes] / total, rel=1e-7)
     assert found.leaderboard[0].probability == max(found.probabilities.values())
-    default = tw.search(rankings, criterion="evidence")
+    default = tw.search(rankings, criterion="evidence", distance="kendall")
     assert default.probabilities != found.probabilities
 
 
 def test_a_prior_over_sizes_multiplies_the_evidence():
     rankings = random_rankings(3, 4, 12)
-    uniform = tw.search(rankings, criterion="evidence").probabilities
+    uniform = tw.search(rankings, criterion="evidence", distance="kendall").probabilities
     weights = {sizes: 1.0 / len(sizes) ** 2 for sizes in naive.all_sizes(4) if sizes != (4,)}
 
     def prior(sizes):
         return log(weights[sizes]) if sizes in weights else -inf
 
-    found = tw.search(rankings, criterion="evidence", prior_sizes=prior).probabilities
+    found = tw.search(
+        rankings, criterion="evidence", prior_sizes=prior, distance="kendall"
+    ).probabilities
     expected = {sizes: uniform[sizes] * weights.get(sizes, 0.0) for sizes in uniform}
     for sizes, share in found.items():
         assert share == pytest.approx(expected[sizes] / sum(expected.values()), rel=1e-9)
 
 
 def test_agreement_needs_no_theta_and_prefers_degenerate_tiers():
-    found = tw.search(random_rankings(4, 6, 50), criterion="agreement")
+    found = tw.search(random_rankings(4, 6, 50), criterion="agreement", distance="kendall")
     assert found.exhaustive
     assert found.evaluated == 32
     shares = [one.agreement for one in found.contenders]
@@ -100,8 +107,11 @@ def test_agreement_needs_no_theta_and_prefers_degenerate_tiers():
 
 def test_both_narrows_by_agreement_and_decides_by_likelihood():
     rankings = random_rankings(5, 7, 60)
-    everything = {one.sizes: one for one in tw.search(rankings).leaderboard}
-    found = tw.search(rankings, criterion="both", shortlist=0.3)
+    everything = {
+        one.sizes: one
+        for one in tw.search(rankings, distance="kendall", criterion="likelihood").leaderboard
+    }
+    found = tw.search(rankings, criterion="both", shortlist=0.3, distance="kendall")
     compared = [one for one in found.leaderboard if not isnan(one.criterion)]
     assert found.evaluated == 64
     assert not found.exhaustive
@@ -112,14 +122,14 @@ def test_both_narrows_by_agreement_and_decides_by_likelihood():
         passed = [one for one in compared if len(one.sizes) == n_tiers]
         assert len(passed) == -(-3 * len(group) // 10)
         assert min(one.agreement for one in passed) >= group[len(passed)].agreement - 1e-12
-    assert tw.search(rankings, criterion="both", shortlist=1.0).exhaustive
+    assert tw.search(rankings, criterion="both", shortlist=1.0, distance="kendall").exhaustive
 
 
 @pytest.mark.parametrize("method", ["greedy", "tabu", "genetic"])
 @pytest.mark.parametrize("criterion", ["likelihood", "evidence", "agreement", "both"])
 def test_searches_find_sizes_from_which_no_move_is_better(method, criterion):
     rankings = random_rankings(6, 7, 80)
-    found = tw.search(rankings, method=method, criterion=criterion, rng=1)
+    found = tw.search(rankings, method=method, criterion=criterion, rng=1, distance="kendall")
     assert found.method == method
     best = found.leaderboard[0]
     assert found.best.sizes == best.sizes
@@ -138,9 +148,11 @@ def test_searches_find_sizes_from_which_no_move_is_better(method, criterion):
 @pytest.mark.parametrize("method", ["greedy", "tabu", "genetic"])
 def test_searches_find_the_best_of_few_sizes(method):
     rankings = random_rankings(6, 7, 80)
-    everything = tw.search(rankings, method="exhaustive")
+    everything = tw.search(
+        rankings, method="exhaustive", distance="kendall", criterion="likelihood"
+    )
     assert everything.evaluated == 64
-    found = tw.search(rankings, method=method, rng=1)
+    found = tw.search(rankings, method=method, rng=1, distance="kendall", criterion="likelihood")
     assert found.best.sizes == everything.best.sizes
     assert found.best.criterion == pytest.approx(everything.best.criterion, abs=1e-9)
 
@@ -159,7 +171,7 @@ def test_the_search_hands_over_what_it_solved(monkeypatch):
 
     monkeypatch.setattr(evaluate, "solve", counting)
     monkeypatch.setitem(fit.__globals__, "solve", counting)
-    found = tw.search(rankings, workers=1)
+    found = tw.search(rankings, workers=1, distance="kendall", criterion="likelihood")
     assert len(solved) == len(set(solved)) == 16
     monkeypatch.undo()
     fitted = tw.fit(rankings, found.best.sizes)
@@ -180,14 +192,20 @@ def test_nothing_is_evaluated_twice(monkeypatch):
     for method in ("greedy", "tabu", "genetic", "exhaustive"):
         for criterion in ("likelihood", "both"):
             asked.clear()
-            found = tw.search(random_rankings(7, 7, 40), method=method, criterion=criterion, rng=1)
+            found = tw.search(
+                random_rankings(7, 7, 40),
+                method=method,
+                criterion=criterion,
+                rng=1,
+                distance="kendall",
+            )
             assert len(asked) == len(set(asked))
             assert {sizes for sizes, _ in asked} == {one.sizes for one in found.leaderboard}
 
 
 def test_references_are_always_there_but_win_only_if_allowed():
     rankings = random_rankings(8, 6, 200, noise=0.1)
-    found = tw.search(rankings, n_tiers=2, top=(1,))
+    found = tw.search(rankings, n_tiers=2, top=(1,), distance="kendall", criterion="likelihood")
     sizes = {one.sizes: one for one in found.leaderboard}
     assert set(sizes) == {(1, 5), (6,), (1,) * 6}
     assert sizes[(6,)].name == "no tiers"
@@ -203,40 +221,92 @@ def test_references_are_always_there_but_win_only_if_allowed():
 @pytest.mark.parametrize("method", ["exhaustive", "greedy", "tabu", "genetic"])
 def test_constraints_hold_whatever_the_method(method):
     rankings = random_rankings(9, 8, 60)
-    found = tw.search(rankings, method=method, top=(1,), bottom=(1, 1), n_tiers=5, rng=2)
+    found = tw.search(
+        rankings,
+        method=method,
+        top=(1,),
+        bottom=(1, 1),
+        n_tiers=5,
+        rng=2,
+        distance="kendall",
+        criterion="likelihood",
+    )
     for one in found.leaderboard:
         expected = len(one.sizes) == 5 and one.sizes[0] == 1 and one.sizes[-2:] == (1, 1)
         assert one.allowed == expected
-    assert found.best.sizes == tw.search(rankings, top=(1,), bottom=(1, 1), n_tiers=5).best.sizes
+    assert (
+        found.best.sizes
+        == tw.search(
+            rankings, top=(1,), bottom=(1, 1), n_tiers=5, distance="kendall", criterion="likelihood"
+        ).best.sizes
+    )
 
 
 def test_where_to_start():
     rankings = random_rankings(10, 6, 40)
     merging = tw.merge_even_pairs(rankings, 0.3)
-    found = tw.search(rankings, method=tw.Greedy(tolerance=0.3))
+    found = tw.search(
+        rankings, method=tw.Greedy(tolerance=0.3), distance="kendall", criterion="likelihood"
+    )
     assert found.path[0] == merging.sizes
     assert found.start.groups == merging.groups
-    by_size = tw.search(rankings, method=tw.Greedy(tolerance=0.3, start="merging-by-size"))
+    by_size = tw.search(
+        rankings,
+        method=tw.Greedy(tolerance=0.3, start="merging-by-size"),
+        distance="kendall",
+        criterion="likelihood",
+    )
     assert by_size.path[0] == tuple(sorted(merging.sizes))
-    assert tw.search(rankings, method=tw.Greedy(start=(3, 3))).path[0] == (3, 3)
+    assert tw.search(
+        rankings, method=tw.Greedy(start=(3, 3)), distance="kendall", criterion="likelihood"
+    ).path[0] == (3, 3)
 
 
 def test_greedy_leaps_over_sizes_that_are_worse_than_both_ends():
     tiers = Tiers.from_sizes((3,) * 5, range(15))
     rankings = tw.ClusteredMallows(tiers, 1.5).sample(500, rng=2)
-    stuck = tw.search(rankings, method=tw.Greedy(start=(1, 1, 1, 3, 3, 3, 3), moves="adjacent"))
+    stuck = tw.search(
+        rankings,
+        method=tw.Greedy(start=(1, 1, 1, 3, 3, 3, 3), moves="adjacent"),
+        distance="kendall",
+        criterion="likelihood",
+    )
     assert stuck.path == ((1, 1, 1, 3, 3, 3, 3),)
-    free = tw.search(rankings, method=tw.Greedy(start=(1, 1, 1, 3, 3, 3, 3)))
+    free = tw.search(
+        rankings,
+        method=tw.Greedy(start=(1, 1, 1, 3, 3, 3, 3)),
+        distance="kendall",
+        criterion="likelihood",
+    )
     assert free.path[-1] == (3,) * 5
 
 
 def test_moves_and_sampled_neighbours_limit_what_is_tried():
     rankings = random_rankings(11, 8, 40)
     start = (2, 2, 2, 2)
-    wide = tw.search(rankings, method=tw.Greedy(start=start))
-    narrow = tw.search(rankings, method=tw.Greedy(start=start, moves="adjacent"))
-    few = tw.search(rankings, method=tw.Greedy(start=start, sample_neighbours=2), rng=1)
-    again = tw.search(rankings, method=tw.Greedy(start=start, sample_neighbours=2), rng=1)
+    wide = tw.search(
+        rankings, method=tw.Greedy(start=start), distance="kendall", criterion="likelihood"
+    )
+    narrow = tw.search(
+        rankings,
+        method=tw.Greedy(start=start, moves="adjacent"),
+        distance="kendall",
+        criterion="likelihood",
+    )
+    few = tw.search(
+        rankings,
+        method=tw.Greedy(start=start, sample_neighbours=2),
+        rng=1,
+        distance="kendall",
+        criterion="likelihood",
+    )
+    again = tw.search(
+        rankings,
+        method=tw.Greedy(start=start, sample_neighbours=2),
+        rng=1,
+        distance="kendall",
+        criterion="likelihood",
+    )
     assert few.evaluated < narrow.evaluated < wide.evaluated
     assert few.evaluated <= 2 + 1 + 2 * 2 * len(few.path)
     assert few.path == again.path
@@ -246,7 +316,15 @@ def test_moves_and_sampled_neighbours_limit_what_is_tried():
 def test_the_answer_does_not_depend_on_the_number_of_workers(method):
     rankings = random_rankings(12, 6, 30)
     alone, together = (
-        tw.search(rankings, method=method, workers=workers, rng=3) for workers in (1, 2)
+        tw.search(
+            rankings,
+            method=method,
+            workers=workers,
+            rng=3,
+            distance="kendall",
+            criterion="likelihood",
+        )
+        for workers in (1, 2)
     )
     assert alone.path == together.path
     assert [(one.sizes, one.score) for one in alone.leaderboard] == [
@@ -256,7 +334,12 @@ def test_the_answer_does_not_depend_on_the_number_of_workers(method):
 
 def test_progress_is_told_by_the_size_vector():
     told = []
-    tw.search(random_rankings(13, 6, 20), progress=lambda *call: told.append(call))
+    tw.search(
+        random_rankings(13, 6, 20),
+        progress=lambda *call: told.append(call),
+        distance="kendall",
+        criterion="likelihood",
+    )
     assert told[-1] == ("all sizes", 30, 30)
     assert [done for name, done, _ in told if name == "all sizes"] == list(range(1, 31))
 
@@ -283,7 +366,7 @@ def test_interruption_leaves_the_leaderboard_so_far():
 
     rankings = random_rankings(14, 7, 30)
     with pytest.warns(TierwiseWarning, match="interrupted after 2"):
-        found = tw.search(rankings, progress=interrupt)
+        found = tw.search(rankings, progress=interrupt, distance="kendall", criterion="likelihood")
     assert found.interrupted
     assert not found.exhaustive
     assert 20 <= found.evaluated <= 22
@@ -296,7 +379,12 @@ def test_interruption_before_anything_is_there_is_an_interruption():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        tw.search(random_rankings(14, 7, 30), progress=interrupt)
+        tw.search(
+            random_rankings(14, 7, 30),
+            progress=interrupt,
+            distance="kendall",
+            criterion="likelihood",
+        )
 
 
 @pytest.mark.slow
@@ -307,7 +395,8 @@ def test_control_c_at_the_terminal(workers):
         "model = tw.ClusteredMallows(tw.Tiers.from_sizes((3,) * 5, range(15)), 0.3)\n"
         "def tell(name, done, total):\n"
         "    if done == 500: print('going', flush=True)\n"
-        "found = tw.search(model.sample(100, rng=1), method='exhaustive', progress=tell,\n"
+        "found = tw.search(model.sample(100, rng=1), 'kendall', criterion='likelihood',\n"
+        "                  method='exhaustive', progress=tell,\n"
         f"                  workers={workers})\n"
         "print(found.interrupted, found.evaluated > 500, len(found.leaderboard[0].tiers) > 0)\n"
     )
@@ -336,7 +425,7 @@ def test_monte_carlo_error_that_could_change_the_winner_is_warned_of(monkeypatch
     # Read from the other end these are the same rankings, so two sizes are equally good.
     rankings = Rankings.from_orderings([list("abc")] * 50 + [list("bac")] * 20 + [list("acb")] * 20)
     with pytest.warns(TierwiseWarning, match="could change the winner"):
-        found = tw.search(rankings, n_tiers=2, rng=1)
+        found = tw.search(rankings, n_tiers=2, rng=1, distance="kendall", criterion="likelihood")
     assert found.doubtful
     errors = {one.sizes: one.criterion_error for one in found.leaderboard}
     assert errors[found.best.sizes] > 0
@@ -345,19 +434,21 @@ def test_monte_carlo_error_that_could_change_the_winner_is_warned_of(monkeypatch
 
 
 def test_table_is_a_data_frame_best_first():
-    found = tw.search(tw.load_political_goals())
+    found = tw.search(tw.load_political_goals(), distance="kendall", criterion="likelihood")
     table = found.table
     assert list(table.columns[:5]) == ["sizes", "criterion", "agreement", "theta", "tiers"]
     assert table["sizes"][0] == (2, 2)
     assert table["tiers"][0] == "order ~ prices > say ~ speech"
     assert table["behind"][0] == 0
-    weighed = tw.search(tw.load_political_goals(), criterion="evidence").table
+    weighed = tw.search(tw.load_political_goals(), criterion="evidence", distance="kendall").table
     assert weighed["probability"].sum() == pytest.approx(1.0)
 
 
 def test_to_dict_is_json():
     for criterion in ("likelihood", "agreement", "evidence"):
-        found = tw.search(random_rankings(16, 4, 10), criterion=criterion, rng=5)
+        found = tw.search(
+            random_rankings(16, 4, 10), criterion=criterion, rng=5, distance="kendall"
+        )
         document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
         assert document["best"]["sizes"] == list(found.best.sizes)
         assert len(document["leaderboard"]) == 8
@@ -367,20 +458,24 @@ def test_to_dict_is_json():
 
 
 def test_summary_says_what_was_compared():
-    found = tw.search(tw.load_political_goals())
+    found = tw.search(tw.load_political_goals(), distance="kendall", criterion="likelihood")
     text = found.summary(rows=2)
     assert "order ~ prices > say ~ speech" in text
     assert "strict consensus" in text
     assert "no tiers" in text
     assert "All sizes" in text
     assert "... and" in text
-    degenerate = tw.search(tw.load_political_goals(), criterion="agreement").summary()
+    degenerate = tw.search(
+        tw.load_political_goals(), criterion="agreement", distance="kendall"
+    ).summary()
     assert "degenerate" in degenerate
     assert "degenerate" in tw.search.__doc__
 
 
 def test_two_items_and_one_ranking():
-    found = tw.search(Rankings.from_orderings([["a", "b"]]))
+    found = tw.search(
+        Rankings.from_orderings([["a", "b"]]), distance="kendall", criterion="likelihood"
+    )
     assert found.best.sizes == (1, 1)
     assert found.best.theta == inf
     assert found.summary()
@@ -388,14 +483,14 @@ def test_two_items_and_one_ranking():
 
 def test_answers_need_not_be_complete():
     top = Rankings.from_orderings([["a", "b"], ["b", "a"]], items="abcd", unranked="below")
-    found = tw.search(top, bottom=(2,))
+    found = tw.search(top, bottom=(2,), distance="kendall", criterion="likelihood")
     assert {one.sizes for one in found.leaderboard} == {(1, 1, 2), (2, 2), (4,), (1, 1, 1, 1)}
     assert found.exhaustive
     assert found.best.tiers == Tiers([["a", "b"], ["c", "d"]])
 
 
 def test_auto_is_greedy_where_all_sizes_are_too_many():
-    found = tw.search(random_rankings(17, 15, 60), "hamming", rng=1)
+    found = tw.search(random_rankings(17, 15, 60), "hamming", rng=1, criterion="likelihood")
     assert found.method == "greedy"
     assert not found.exhaustive
     assert {one.name for one in found.leaderboard} >= {"strict consensus", "no tiers"}
@@ -441,15 +536,20 @@ def test_bad_choices_of_a_strategy_are_refused(strategy, choices, complaint):
 
 def test_evidence_of_too_many_items_is_refused_at_once():
     with pytest.raises(TooLargeError, match="likelihood"):
-        tw.search(Rankings.from_orderings([list(range(30))]), criterion="evidence")
+        tw.search(
+            Rankings.from_orderings([list(range(30))]), criterion="evidence", distance="kendall"
+        )
 
 
 def test_published_tables():
-    words = tw.search(tw.load_word_association("idea"))
+    words = tw.search(tw.load_word_association("idea"), distance="kendall", criterion="likelihood")
     assert words.best.sizes == (1, 2, 1, 1)
     assert words.best.criterion == pytest.approx(-249.84, abs=0.005)
-    assert tw.search(tw.load_apa1980()).best.sizes == (2, 3)
-    goals = tw.search(tw.load_political_goals())
+    assert tw.search(tw.load_apa1980(), distance="kendall", criterion="likelihood").best.sizes == (
+        2,
+        3,
+    )
+    goals = tw.search(tw.load_political_goals(), distance="kendall", criterion="likelihood")
     assert goals.best.tiers == Tiers([["order", "prices"], ["say", "speech"]])
 
 
@@ -465,7 +565,7 @@ def test_searching_names_its_methods():
 
 def test_data_of_tohoku():
     rankings = tw.load_sushi(shared_data("sushi"), region="Tohoku")
-    found = tw.search(rankings)
+    found = tw.search(rankings, distance="kendall", criterion="likelihood")
     expected = {
         (1, 1, 1, 2, 1, 2, 1, 1): -3957.00,
         (1, 1, 1, 3, 2, 1, 1): -3957.89,
@@ -480,33 +580,37 @@ def test_data_of_tohoku():
     assert found.best.theta == pytest.approx(0.2746, abs=5e-5)
     strict = next(one for one in found.leaderboard if one.name == "strict consensus")
     assert strict.criterion == pytest.approx(-3961.57, abs=0.005)
-    hamming = tw.search(rankings, "hamming")
+    hamming = tw.search(rankings, "hamming", criterion="likelihood")
     assert hamming.best.sizes == (5, 2, 1, 2)
     assert hamming.best.criterion == pytest.approx(-4064.68, abs=0.005)
     assert hamming.best.theta == pytest.approx(0.7220, abs=5e-5)
-    agreeing = tw.search(rankings, criterion="agreement")
+    agreeing = tw.search(rankings, criterion="agreement", distance="kendall")
     assert agreeing.best.sizes == (9, 1)
     assert agreeing.best.agreement == pytest.approx(0.7837, abs=5e-5)
-    both = tw.search(rankings, criterion="both")
+    both = tw.search(rankings, criterion="both", distance="kendall")
     assert both.best.sizes == found.best.sizes
 
 
 def test_paths_through_tohoku():
     rankings = tw.load_sushi(shared_data("sushi"), region="Tohoku")
     papers = tw.Greedy(start="merging-by-size", tolerance=0.05, moves="adjacent")
-    adjacent = tw.search(rankings, method=papers)
+    adjacent = tw.search(rankings, method=papers, distance="kendall", criterion="likelihood")
     assert adjacent.path[0] == (1, 1, 1, 2, 2, 3)
     assert adjacent.path[-1] == adjacent.best.sizes == (1, 1, 1, 3, 2, 1, 1)
     for start in ("merging", "merging-by-size"):
-        wider = tw.search(rankings, method=tw.Greedy(start=start))
+        wider = tw.search(
+            rankings, method=tw.Greedy(start=start), distance="kendall", criterion="likelihood"
+        )
         assert wider.best.sizes == (1, 1, 1, 2, 1, 2, 1, 1)
     for method in ("tabu", "genetic"):
-        assert tw.search(rankings, method=method, rng=1).best.sizes == (1, 1, 1, 2, 1, 2, 1, 1)
+        assert tw.search(
+            rankings, method=method, rng=1, distance="kendall", criterion="likelihood"
+        ).best.sizes == (1, 1, 1, 2, 1, 2, 1, 1)
 
 
 def test_posterior_over_all_sizes_of_tohoku_sums_to_one():
     rankings = tw.load_sushi(shared_data("sushi"), region="Tohoku")
-    found = tw.search(rankings, criterion="evidence")
+    found = tw.search(rankings, criterion="evidence", distance="kendall")
     assert len(found.probabilities) == 512
     assert sum(found.probabilities.values()) == pytest.approx(1.0, abs=1e-12)
     assert found.best.sizes == (1, 1, 1, 2, 1, 2, 1, 1)

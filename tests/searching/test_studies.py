@@ -46,7 +46,14 @@ def test_all_sizes_of_fifteen_items_with_progress_step_by_step():
         if name == "all sizes":
             told.append((done, total))
 
-    found = tw.search(rankings, method="exhaustive", workers=2, progress=tell)
+    found = tw.search(
+        rankings,
+        method="exhaustive",
+        workers=2,
+        progress=tell,
+        distance="kendall",
+        criterion="likelihood",
+    )
     assert found.exhaustive
     assert found.evaluated == 2**14
     assert found.best.sizes == (3,) * 5

@@ -58,3 +58,50 @@ def units_of_orderings(
                     ties += sequence[later] == label
         units[row] = misplaced * pairs + tied * ties + placed
     return units
+
+
+@compiled
+def changes_by_swap(
+    blocks: npt.NDArray[np.int32],
+    labels: _Integers,
+    swap: _Integers,
+    misplaced: int,
+    tied: int,
+    placing: _Integers,
+) -> _Integers:
+    """How much the distance of each answer grows, in units, when two items trade their tiers.
+
+    ``blocks[row, item]`` is the block of an item, ``placing[block, label]`` what an item of a tier
+    costs in a block.
+    """
+    n_rows, n_items = blocks.shape
+    n_tiers = placing.shape[1]
+    # What a pair costs by the tiers of its earlier and its later item.
+    pair = np.zeros((n_tiers, n_tiers), dtype=np.int64)
+    for earlier in range(n_tiers):
+        pair[earlier, :earlier] = misplaced
+        pair[earlier, earlier] = tied
+    changes = np.zeros(n_rows, dtype=np.int64)
+    for row in range(n_rows):
+        change = 0
+        for side in range(2):
+            item = swap[side]
+            block, old, new = blocks[row, item], labels[item], labels[swap[1 - side]]
+            change += placing[block, new] - placing[block, old]
+            if misplaced == 0 and tied == 0:
+                continue
+            for other in range(n_items):
+                if other in (swap[0], swap[1]):
+                    continue
+                label = labels[other]
+                if block < blocks[row, other]:
+                    change += pair[new, label] - pair[old, label]
+                elif blocks[row, other] < block:
+                    change += pair[label, new] - pair[label, old]
+        first, second = labels[swap[0]], labels[swap[1]]
+        if blocks[row, swap[0]] < blocks[row, swap[1]]:
+            change += pair[second, first] - pair[first, second]
+        elif blocks[row, swap[1]] < blocks[row, swap[0]]:
+            change += pair[first, second] - pair[second, first]
+        changes[row] = change
+    return changes

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled
-from tierwise._kernels.inversions_factorials import FactorialGrid
 from tierwise._kernels.interpolation import grid_quantiles
+from tierwise._kernels.inversions_factorials import FactorialGrid
 
 _Floats = npt.NDArray[np.float64]
 
@@ -20,12 +20,13 @@ _Floats = npt.NDArray[np.float64]
 FIXED, MAXIMISED, INTEGRATED = 0, 1, 2
 
 # What is smaller than the peak by this logarithm is left out of an integral.
-_DEPTH = 37.0
+_DEPTH = 32.0
 # Steps of the trapezoidal rule in log theta: in standard deviations, and at most.
-_STEP_IN_DEVIATIONS, _LARGEST_STEP = 0.7, 0.35
-_FINER_FOR_DRAWS = 12.0
+_STEP_IN_DEVIATIONS, _LARGEST_STEP = 0.5, 0.125
+_FINER_FOR_DRAWS = 5.0
 _MOST_NODES = 20_000
 _NEWTON_STEPS = 60
+_MOST_HALVINGS = 800
 
 
 class ThetaPriorTable(NamedTuple):
@@ -70,9 +71,9 @@ def log_prior(prior: ThetaPriorTable, log_theta: float) -> float:
         part = min(max(place - cell, 0.0), 1.0)
         left, right = prior.extra[cell], prior.extra[cell + 1]
         if left == -np.inf or right == -np.inf:
-            return left if part < 0.5 else right
+            return float(left if part < 0.5 else right)
         value += left + (right - left) * part
-    return value
+    return float(value)
 
 
 @compiled
@@ -88,7 +89,7 @@ def curve_at(grid: FactorialGrid, curve: _Floats, theta: float) -> float:
     fourth = -15.0 * rise + 8.0 * slope + 7.0 * next_slope + 1.5 * bend - next_bend
     fifth = 6.0 * rise - 3.0 * (slope + next_slope) - 0.5 * (bend - next_bend)
     higher = third + part * (fourth + part * fifth)
-    return curve[cell, 0] + part * (slope + part * (0.5 * bend + part * higher))
+    return float(curve[cell, 0] + part * (slope + part * (0.5 * bend + part * higher)))
 
 
 @compiled
@@ -149,11 +150,11 @@ def _height(
 ) -> float:
     """Log of what is integrated over log theta."""
     theta = np.exp(log_theta)
-    return curve_at(grid, curve, theta) - theta * total + log_prior(prior, log_theta)
+    return float(curve_at(grid, curve, theta) - theta * total + log_prior(prior, log_theta))
 
 
 @compiled
-def _find_peak(
+def _find_peak(  # noqa: PLR0912 - one loop, so that heights are compiled few times
     grid: FactorialGrid, prior: ThetaPriorTable, curve: _Floats, total: float
 ) -> tuple[float, float, float]:
     """Log theta near the peak of what is integrated, its height, and a good step."""
@@ -162,55 +163,53 @@ def _find_peak(
         value = curve[other, 0] - grid.thetas[other] * total + prior.at_nodes[other]
         if value > best:
             best, node = value, other
-    middle = np.log(grid.thetas[node])
-    right = np.log(grid.thetas[min(node + 1, curve.shape[0] - 1)])
-    if node > 1:
-        left = np.log(grid.thetas[node - 1])
-        left_height = _height(grid, prior, curve, total, left)
-    else:
-        # Below the first node: go down until the peak lies between.
-        left = middle - 1.0
-        left_height = _height(grid, prior, curve, total, left)
-        while left_height > best and left > -600.0:
-            right, middle, best = middle, left, left_height
-            left = middle - 1.0
-            left_height = _height(grid, prior, curve, total, left)
-    right_height = _height(grid, prior, curve, total, right)
-    for _ in range(200):
-        if best - min(left_height, right_height) < 0.5 or right - left < 1e-9:
+    # Three points that enclose the peak once the middle one is the highest.
+    points, heights = np.empty(3), np.empty(3)
+    points[1] = np.log(grid.thetas[node])
+    points[0] = np.log(grid.thetas[node - 1]) if node > 1 else points[1] - 1.0
+    points[2] = np.log(grid.thetas[min(node + 1, curve.shape[0] - 1)])
+    for place in range(3):
+        heights[place] = _height(grid, prior, curve, total, points[place])
+    for _ in range(_MOST_HALVINGS):
+        falling = heights[0] > heights[1]
+        drop = heights[1] - min(heights[0], heights[2])
+        if not falling and (drop < 0.5 or points[2] - points[0] < 1e-9):
             break
-        # The larger part is halved, and the three that enclose the peak are kept.
-        if right - middle > middle - left:
-            trial = (middle + right) / 2.0
-            height = _height(grid, prior, curve, total, trial)
-            if height > best:
-                left, left_height, middle, best = middle, best, trial, height
-            else:
-                right, right_height = trial, height
+        # Below the first node, go down; else halve the larger part.
+        upper = points[2] - points[1] > points[1] - points[0]
+        trial = (points[1] + points[2 if upper else 0]) / 2.0
+        if falling:
+            trial = points[0] - 1.0
+        height = _height(grid, prior, curve, total, trial)
+        if falling:
+            points[2], heights[2] = points[1], heights[1]
+            points[1], heights[1] = points[0], heights[0]
+            points[0], heights[0] = trial, height
+        elif height > heights[1]:
+            end = 0 if upper else 2
+            points[end], heights[end] = points[1], heights[1]
+            points[1], heights[1] = trial, height
         else:
-            trial = (left + middle) / 2.0
-            height = _height(grid, prior, curve, total, trial)
-            if height > best:
-                right, right_height, middle, best = middle, best, trial, height
-            else:
-                left, left_height = trial, height
+            end = 2 if upper else 0
+            points[end], heights[end] = trial, height
     step = _LARGEST_STEP
-    for reach, height in ((middle - left, left_height), (right - middle, right_height)):
-        drop = best - height
+    for end in range(0, 3, 2):
+        reach, drop = abs(points[1] - points[end]), heights[1] - heights[end]
         if reach > 0.0 and drop > 1e-6:
             step = min(step, _STEP_IN_DEVIATIONS * reach / np.sqrt(2.0 * drop))
     # The drop to one side may be that of a slope: measure the bend at the distance of a step.
     for _ in range(8):
-        below = _height(grid, prior, curve, total, middle - step)
-        above = _height(grid, prior, curve, total, middle + step)
-        drop = best - (below + above) / 2.0
+        drop = heights[1]
+        for side in range(2):
+            point = points[1] + step * (2.0 * side - 1.0)
+            drop -= _height(grid, prior, curve, total, point) / 2.0
         if drop < 0.4 * _STEP_IN_DEVIATIONS * _STEP_IN_DEVIATIONS and step < _LARGEST_STEP:
             step = min(step * 1.6, _LARGEST_STEP)
         elif drop > 0.7 * _STEP_IN_DEVIATIONS * _STEP_IN_DEVIATIONS:
             step /= 1.6
         else:
             break
-    return middle, best, step
+    return points[1], heights[1], step
 
 
 @compiled
@@ -220,13 +219,14 @@ def integrate_line(
     """Log of the integral of a line's likelihood over the prior of theta."""
     middle, peak, step = _find_peak(grid, prior, curve, total)
     sum_of_terms = 1.0
-    for sign in (-1.0, 1.0):
+    for side in range(2):
+        signed_step = step * (2.0 * side - 1.0)
         for number in range(1, _MOST_NODES):
-            height = _height(grid, prior, curve, total, middle + sign * number * step) - peak
+            height = _height(grid, prior, curve, total, middle + number * signed_step) - peak
             if height < -_DEPTH:
                 break
             sum_of_terms += np.exp(height)
-    return peak + np.log(sum_of_terms * step)
+    return float(peak + np.log(sum_of_terms * step))
 
 
 @compiled
@@ -267,14 +267,14 @@ def theta_quantile(
         cumulative[place] = cumulative[place - 1] + cell
     shares = np.empty(1)
     shares[0] = share
-    return np.exp(grid_quantiles(points, heights, cumulative, shares)[0])
+    return float(np.exp(grid_quantiles(points, heights, cumulative, shares)[0]))
 
 
 @compiled
 def line_value(objective: LineObjective, curve: _Floats, total: float) -> float:
     """Value of a line: at the fixed theta, at its best theta, or integrated over theta."""
     if objective.kind == FIXED:
-        return curve[0, 0] - objective.grid.thetas[0] * total
+        return float(curve[0, 0] - objective.grid.thetas[0] * total)
     if objective.kind == MAXIMISED:
         return maximise_line(objective.grid, curve, total)[0]
     return integrate_line(objective.grid, objective.prior, curve, total)

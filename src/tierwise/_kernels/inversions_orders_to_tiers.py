@@ -49,7 +49,9 @@ def improve_order(above: _Floats, order: _Integers, most_sweeps: int) -> None:
 
 
 @compiled
-def best_cuts(objective: LineObjective, state: Partition, order: _Integers) -> _Integers:
+def best_cuts(  # noqa: PLR0912 - all runs, with and without ties, in one pass
+    objective: LineObjective, state: Partition, order: _Integers
+) -> _Integers:
     """Labels of the best tiers that are runs of an order; ``state`` is room to work in."""
     n_items = order.shape[0]
     blocks = state.blocks
@@ -60,6 +62,8 @@ def best_cuts(objective: LineObjective, state: Partition, order: _Integers) -> _
     for place in range(n_items):
         for later in range(place + 1, n_items):
             tails[place] += state.above[order[later], order[place]]
+    # What the items of a run from the current first item up to each last one pay for each other.
+    inside = np.zeros(n_items)
     values = np.full(n_items + 1, -np.inf)
     ends = np.zeros(n_items + 1, np.int64)
     values[n_items] = 0.0
@@ -80,12 +84,12 @@ def best_cuts(objective: LineObjective, state: Partition, order: _Integers) -> _
             for number in range(width):
                 meets[1, number] = 0.0
                 meets[2, number] = meets[0, number]
-        inside, paid = 0.0, 0.0
+        paid, added = 0.0, 0.0
         for last in range(first, n_items):
             item = order[last]
             paid += tails[last]
-            for place in range(first, last):
-                inside += state.above[item, order[place]]
+            added += state.below[order[first], item]
+            inside[last] += added
             if has_blocks:
                 for entry in range(blocks.item_offsets[item], blocks.item_offsets[item + 1]):
                     block = blocks.item_blocks[entry]
@@ -98,7 +102,7 @@ def best_cuts(objective: LineObjective, state: Partition, order: _Integers) -> _
                 for number in range(2, width):
                     state.net[number] = meets[0, number] - meets[1, number] - meets[2, number]
             size = last - first + 1
-            total = paid - inside
+            total = paid - inside[last]
             value = line_of_net(objective, state, size, n_items - 1 - last, total)
             value += tier_value(objective, size, meets, 1) + values[last + 1]
             if value > values[first]:

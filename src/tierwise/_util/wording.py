@@ -1,12 +1,8 @@
 """Words of messages: numbers with their nouns, and quoted text that cannot upset a terminal."""
 
 from typing import Any
-from unicodedata import category
 
-# What a terminal obeys instead of showing it, what breaks a line, and what UTF-8 cannot hold.
-_UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")
-# Marks that reorder the text around them.
-_REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+from tierwise.errors import is_unprintable, printable
 
 
 def counted(number: float, noun: str, plural: str | None = None) -> str:
@@ -59,19 +55,6 @@ def percent(level: float) -> str:
     return f"{100 * level:.10g}%"
 
 
-def printable(text: str) -> str:
-    r"""Escape the characters that a terminal would obey instead of showing them.
-
-    Examples
-    --------
-    >>> print(printable("\x1b[31mred"))
-    \x1b[31mred
-    """
-    if text.isprintable():
-        return text
-    return "".join(_escaped(mark) if _is_unprintable(mark) else mark for mark in text)
-
-
 def has_control_characters(text: str) -> bool:
     r"""Tell whether a name holds characters that a terminal or a file would obey.
 
@@ -80,12 +63,4 @@ def has_control_characters(text: str) -> bool:
     >>> has_control_characters("fatty tuna"), has_control_characters("tuna\0")
     (False, True)
     """
-    return not text.isprintable() and any(_is_unprintable(mark) for mark in text)
-
-
-def _is_unprintable(mark: str) -> bool:
-    return category(mark) in _UNPRINTABLE or mark in _REORDERING
-
-
-def _escaped(mark: str) -> str:
-    return mark.encode("unicode_escape").decode("ascii")
+    return not text.isprintable() and any(is_unprintable(mark) for mark in text)

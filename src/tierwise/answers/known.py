@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
-from tierwise._kernels.groups import precedence_of_orderings, units_of_orderings
+from tierwise._kernels.groups import (
+    changes_by_swap,
+    precedence_of_orderings,
+    units_of_orderings,
+)
 from tierwise._kernels.objective import total_cost
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_factorials
 from tierwise.data.encoding import sizes_of_groups
@@ -119,7 +123,7 @@ class KnownAnswers(ExactCompletions):
             return self.distance.costs(counts, self.sizes)
         rows = self._each()
         membership, precedence = self._no_counts()
-        blocks = self.distance.block_of_place(self.sizes)[rows.first]
+        blocks = self._blocks
         add_place_counts(blocks, self.weights, membership)
         if self._weighed_anew:
             # Orderings are laid out once, and then counted faster than blocks.
@@ -128,6 +132,15 @@ class KnownAnswers(ExactCompletions):
         else:
             add_block_pair_counts(blocks, self.weights, precedence)
         return self._costs(membership, precedence)
+
+    @cached_property
+    def _blocks(self) -> Places:
+        """``_blocks[answer, item]``, which other weights leave as they are."""
+        return self.distance.block_of_place(self.sizes)[self._each().first]
+
+    @cached_property
+    def _log_completions(self) -> float:
+        return float(self.weights @ self.log_numbers)
 
     def _each(self) -> KnownRows:
         if self._rows is None:
@@ -138,10 +151,11 @@ class KnownAnswers(ExactCompletions):
 
     def reweighted(self, weights: Floats) -> KnownAnswers:
         """Return the same answers with other weights."""
-        self._each()
+        self._blocks  # noqa: B018 - found once, and shared with the other
         other = super().reweighted(weights)
         other._joint, other._weighed_anew = None, True
-        other.__dict__.pop("costs", None)
+        for name in ("costs", "_log_completions"):
+            other.__dict__.pop(name, None)
         return other
 
     def distances(self, labels: Labels) -> Floats:
@@ -159,6 +173,12 @@ class KnownAnswers(ExactCompletions):
         )
         return units.astype(np.float64) * rule.unit
 
+    def distance_changes(self, labels: Labels, swap: npt.NDArray[np.int64]) -> Floats:
+        """By how much the distance of each answer grows when two items trade their tiers."""
+        rule = self.rule
+        units = changes_by_swap(self._blocks, labels, swap, rule.misplaced, rule.tied, rule.placing)
+        return units.astype(np.float64) * rule.unit
+
     def log_weights(self, labels: Labels, theta: float) -> Floats:
         """Log of the sum of ``exp(-theta d)`` over the completions of each answer."""
         return self.log_numbers - theta * self.distances(labels)
@@ -166,7 +186,7 @@ class KnownAnswers(ExactCompletions):
     def sums(self, labels: Labels, theta: float) -> Sums:
         """Log weights, and moments of the distance, over all answers."""
         total = float(total_cost(labels, self.costs.linear, self.costs.pairs))
-        return Sums(float(self.weights @ self.log_numbers) - theta * total, total, 0.0)
+        return Sums(self._log_completions - theta * total, total, 0.0)
 
     def expected_costs(self, labels: Labels, theta: float) -> Costs:  # noqa: ARG002
         """Costs of all tiers, whatever the model."""

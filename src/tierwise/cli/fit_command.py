@@ -22,6 +22,8 @@ tierwise fit survey.csv
 tierwise fit ballots.csv --sizes 1,2,3 --unranked below
 
 tierwise fit survey.parquet --sizes 2,2 --bootstrap 500 --seed 1
+
+tierwise fit races.csv --sizes 1,2,7 --concentration auto
 """
 
 
@@ -29,7 +31,7 @@ tierwise fit survey.parquet --sizes 2,2 --bootstrap 500 --seed 1
 def fit_command(
     answers: reading.Answers,
     sizes: options.Sizes = None,
-    distance: options.Distance = "kendall",
+    distance: options.AnyDistance = "auto",
     method: Annotated[
         Literal["auto", "assignment", "subsets", "milp", "annealing"],
         typer.Option(help="How to find the tiers.", rich_help_panel=_FIT),
@@ -38,6 +40,7 @@ def fit_command(
         Literal["exact", "pseudo"],
         typer.Option(help="The likelihood, or its cheap approximation.", rich_help_panel=_FIT),
     ] = "exact",
+    concentration: options.Concentration = "single",
     time_limit: Annotated[
         float,
         typer.Option(help="Seconds that the integer program may take.", rich_help_panel=_FIT),
@@ -68,20 +71,23 @@ def fit_command(
         from tierwise.searching.search import search
 
         found = search(answers, distance, workers=workers, progress=progress, rng=seed).best
-        chosen = found.sizes
+        chosen, measure = found.sizes, found.distance
         # Annealing proves nothing: a fit takes the time to do better.
         done = method == "auto" and likelihood == "exact" and found.method != "annealing"
+        done = done and concentration == "single"
         fitted = found if done else None
     else:
         chosen, fitted = options.parse_sizes(sizes), None
+        measure = options.for_given_sizes(distance)
     if fitted is None:
         with printing.working("finding the tiers", quiet=quiet):
             fitted = fit(
                 answers,
                 chosen,
-                distance,
+                measure,
                 method=method,
                 likelihood=likelihood,
+                concentration=concentration,
                 time_limit=time_limit,
                 rng=seed,
             )

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from tierwise._util.wording import printable
 from tierwise._version import __version__
 from tierwise.cli import (
     fit_command,
@@ -19,7 +18,7 @@ from tierwise.cli import (
 )
 from tierwise.cli.demo import demo
 from tierwise.cli.describe import describe
-from tierwise.errors import TierwiseError
+from tierwise.errors import TierwiseError, printable
 
 app = typer.Typer(
     name="tierwise",

@@ -19,8 +19,24 @@ Sizes: TypeAlias = Annotated[
     ),
 ]
 Distance: TypeAlias = Annotated[
-    Literal["kendall", "hamming", "footrule", "spearman"],
+    Literal["kendall", "inversions", "hamming", "footrule", "spearman"],
     typer.Option(help="How the distance from tiers is measured.", rich_help_panel=_MODEL),
+]
+AnyDistance: TypeAlias = Annotated[
+    Literal["auto", "kendall", "inversions", "hamming", "footrule", "spearman"],
+    typer.Option(
+        help="How the distance from tiers is measured; auto lets the data choose where sizes are "
+        "searched for, and is kendall for given sizes.",
+        rich_help_panel=_MODEL,
+    ),
+]
+Concentration: TypeAlias = Annotated[
+    Literal["single", "tier", "place", "auto"],
+    typer.Option(
+        help="Whether people agree equally everywhere: one theta, one per tier (tastes), one per "
+        "place (races), or what pays best.",
+        rich_help_panel=_MODEL,
+    ),
 ]
 Seed: TypeAlias = Annotated[
     int | None,
@@ -56,6 +72,11 @@ Out: TypeAlias = Annotated[
         rich_help_panel=_OUTPUT,
     ),
 ]
+
+
+def for_given_sizes(distance: str) -> str:
+    """Return the distance for sizes that are given: kendall, the paper's, if none is named."""
+    return "kendall" if distance == "auto" else distance
 
 
 def parse_sizes(text: str) -> tuple[int, ...]:

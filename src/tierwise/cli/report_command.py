@@ -33,7 +33,7 @@ def report_command(
         typer.Option("--out", "-o", metavar="FILE", help="The page to write."),
     ] = Path("report.html"),
     sizes: options.Sizes = None,
-    distance: options.Distance = "kendall",
+    distance: options.AnyDistance = "auto",
     title: Annotated[
         str | None,
         typer.Option(help="The title of the page.", show_default=False, rich_help_panel=_REPORT),

@@ -37,7 +37,7 @@ def sample_command(
         ),
     ] = None,
     sizes: options.Sizes = None,
-    distance: options.Distance = "kendall",
+    distance: options.AnyDistance = "auto",
     workers: options.Workers = None,
     seed: options.Seed = None,
     *,
@@ -58,10 +58,13 @@ def sample_command(
         fitted = search(answers, distance, workers=workers, progress=progress, rng=seed).best
     else:
         with printing.working("finding the tiers", quiet=quiet):
-            fitted = fit(answers, options.parse_sizes(sizes), distance, rng=seed)
-    if theta is None and isinf(fitted.theta):
+            measure = options.for_given_sizes(distance)
+            fitted = fit(answers, options.parse_sizes(sizes), measure, rng=seed)
+    if theta is None and any(isinf(one) for one in fitted.thetas):
         raise InputError("every ranking agrees with the tiers, so theta is infinite: pass --theta")
-    model = ClusteredMallows(fitted.tiers, fitted.theta if theta is None else theta, distance)
+    model = (
+        fitted.model() if theta is None else ClusteredMallows(fitted.tiers, theta, fitted.distance)
+    )
     with printing.working("drawing", quiet=quiet):
         drawn = model.sample(number, rng=seed)
     if json:

@@ -27,15 +27,16 @@ tierwise search survey.csv --top 1,1,1 --method tabu --workers -1
 @reading.reads_file
 def search_command(
     answers: reading.Answers,
-    distance: options.Distance = "kendall",
+    distance: options.AnyDistance = "auto",
     criterion: Annotated[
-        Literal["likelihood", "evidence", "agreement", "both"],
+        Literal["posterior", "likelihood", "evidence", "agreement", "both"],
         typer.Option(
-            help="What is compared: the paper's I, the evidence, the paper's D (for narrowing "
-            "only: alone it drifts to degenerate tiers), or D to narrow and I to decide.",
+            help="What is compared: the posterior probability of tiers, the paper's I, the "
+            "evidence, the paper's D (for narrowing only: alone it drifts to degenerate tiers), or "
+            "D to narrow and I to decide.",
             rich_help_panel=_SEARCH,
         ),
-    ] = "likelihood",
+    ] = "posterior",
     method: Annotated[
         Literal["auto", "exhaustive", "greedy", "tabu", "genetic"],
         typer.Option(help="How to go through the sizes.", rich_help_panel=_SEARCH),

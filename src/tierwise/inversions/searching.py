@@ -56,6 +56,9 @@ _Integers = NDArray[np.int64]
 _MOST_ROUNDS = 200
 _MOST_ALTERNATIONS = 50
 _LEAST_THETA = 1e-6
+_FACTORS_OF_THETA = (1.0, 0.5, 1.6, 2.5)
+_PERTURBATIONS = (0.2, 0.5, 1.0)
+_OTHER_THETAS = (1.7, 0.6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +122,7 @@ def search_tiers(
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.inversions import WeakOrderCounts
+    >>> from tierwise.data.weak_orders import WeakOrderCounts
     >>> patterns = np.array([[0, 1, 2, 3], [1, 0, 2, 3], [0, 1, 3, 2], [1, 0, 3, 2]] * 5)
     >>> search_tiers(WeakOrderCounts.from_patterns(patterns)).labels.tolist()
     [0, 0, 1, 1]
@@ -145,7 +148,7 @@ def starting_orders(counts: WeakOrderCounts, n_starts: int, rng: np.random.Gener
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.inversions import WeakOrderCounts
+    >>> from tierwise.data.weak_orders import WeakOrderCounts
     >>> counts = WeakOrderCounts.from_patterns(np.array([[2, 0, 1]]))
     >>> starting_orders(counts, 2, np.random.default_rng(1)).tolist()
     [[1, 2, 0], [1, 2, 0]]
@@ -154,7 +157,9 @@ def starting_orders(counts: WeakOrderCounts, n_starts: int, rng: np.random.Gener
     spread = float(lead.std()) or 1.0
     orders = [counts.borda_order()]
     for start in range(1, n_starts):
-        noise = 0.0 if start == 1 else 0.2 * spread * rng.standard_normal(counts.n_items)
+        # From the second on perturbed, a little and more.
+        strength = 0.0 if start == 1 else _PERTURBATIONS[start % len(_PERTURBATIONS)]
+        noise = strength * spread * rng.standard_normal(counts.n_items)
         order = np.argsort(-(lead + noise), kind="stable").astype(np.int64)
         orders_kernels.improve_order(counts.above, order, 50)
         orders.append(order)
@@ -198,18 +203,40 @@ class _Search:
             self.objective = line_objective(counts, prior_theta, tier_constant_of(prior_sizes))
             self.constant = log_prior_constant(prior_sizes, counts.n_items)
         self.state = make_state(counts, self.objective)
+        # Tiers that were searched from other thetas already.
+        self.settled: set[bytes] = set()
         self.tolerance = 1e-9 * (1.0 + counts.n_rankings * counts.n_items)
 
     def run(self, order: _Integers) -> tuple[float, _Integers]:
         """Best cuts of an order, then local search; repeated along the order that results."""
-        labels = self._cut(order)
-        value, labels = self._climb(labels)
+        value, labels = self._climb(self._cut(order))
         for _ in range(_MOST_ALTERNATIONS):
-            again = self._cut(self._order_of(labels), start=labels)
+            again = self._cut(self._order_of(labels))
+            if np.array_equal(again, labels):
+                break
             new_value, new_labels = self._climb(again)
             if new_value <= value + self.tolerance:
                 break
             value, labels = new_value, new_labels
+        if self.single and labels.tobytes() not in self.settled:
+            value, labels = self._from_other_thetas(value, labels)
+        self.settled.add(labels.tobytes())
+        return value, labels
+
+    def _from_other_thetas(self, value: float, labels: _Integers) -> tuple[float, _Integers]:
+        """Search again from a larger and a smaller theta, as tiers and theta hold each other."""
+        for factor in _OTHER_THETAS:
+            while True:
+                theta = estimate_one_theta(self.counts, labels).value * factor
+                self._set_theta(theta)
+                load(self.state, labels)
+                self._move_until_best()
+                moved = labels.copy()
+                write_labels(self.state, moved)
+                new_value, new_labels = self._climb(moved)
+                if new_value <= value + self.tolerance:
+                    break
+                value, labels = new_value, new_labels
         return value, labels
 
     def _order_of(self, labels: _Integers) -> _Integers:
@@ -218,9 +245,8 @@ class _Search:
         lead = ((self.counts.above - self.counts.above.T) * same).sum(axis=1)
         return np.lexsort((-lead, labels)).astype(np.int64)
 
-    def _at_theta(self, labels: _Integers) -> bool:
-        """Set theta to the best of these tiers; tell whether it changed."""
-        theta = estimate_one_theta(self.counts, labels).value
+    def _set_theta(self, theta: float) -> bool:
+        """Value tiers at this theta from now on; tell whether it changed."""
         theta = min(max(theta, _LEAST_THETA), LARGEST_GRID_THETA)
         grid = self.objective.grid
         if abs(theta - grid.thetas[0]) < 1e-9 * theta:
@@ -230,21 +256,32 @@ class _Search:
         grid.factorials[:] = fresh.grid.factorials
         return True
 
-    def _cut(self, order: _Integers, start: _Integers | None = None) -> _Integers:
-        labels = start
-        if self.single and labels is None:
-            labels = np.empty(self.counts.n_items, dtype=np.int64)
-            labels[order] = np.arange(self.counts.n_items)
-        for _ in range(_MOST_ALTERNATIONS if self.single else 1):
-            if self.single and labels is not None:
-                self._at_theta(labels)
-            found = orders_kernels.best_cuts(self.objective, self.state, order)
-            if labels is not None and np.array_equal(found, labels):
-                break
-            labels = found
-        if labels is None:
-            raise AssertionError("an order has at least one cut")
-        return labels
+    def _at_theta(self, labels: _Integers) -> bool:
+        """Set theta to the best of these tiers; tell whether it changed."""
+        return self._set_theta(estimate_one_theta(self.counts, labels).value)
+
+    def _value_at_best_theta(self, labels: _Integers) -> float:
+        self._at_theta(labels)
+        load(self.state, labels)
+        return value_of(self.objective, self.state)
+
+    def _cut(self, order: _Integers) -> _Integers:
+        """Best runs of an order; with one theta, the best of those at several thetas."""
+        if not self.single:
+            return orders_kernels.best_cuts(self.objective, self.state, order)
+        strict = np.empty(self.counts.n_items, dtype=np.int64)
+        strict[order] = np.arange(self.counts.n_items)
+        centre = max(estimate_one_theta(self.counts, strict).value, _LEAST_THETA)
+        best, found = -np.inf, strict
+        for factor in _FACTORS_OF_THETA:
+            self._set_theta(centre * factor)
+            for _ in range(_MOST_ALTERNATIONS):
+                labels = orders_kernels.best_cuts(self.objective, self.state, order)
+                value = self._value_at_best_theta(labels)
+                if value <= best + self.tolerance:
+                    break
+                best, found = value, labels
+        return found
 
     def _climb(self, labels: _Integers) -> tuple[float, _Integers]:
         value = -np.inf

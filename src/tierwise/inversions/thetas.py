@@ -83,7 +83,7 @@ def line_statistics(counts: WeakOrderCounts, labels: NDArray[Any]) -> LineStatis
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.inversions import WeakOrderCounts
+    >>> from tierwise.data.weak_orders import WeakOrderCounts
     >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2], [1, 0, 2]]))
     >>> line_statistics(counts, np.array([0, 1, 2])).totals
     array([1., 0.])
@@ -127,7 +127,7 @@ def log_likelihood(counts: WeakOrderCounts, labels: NDArray[Any], theta: Thetas)
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.inversions import WeakOrderCounts
+    >>> from tierwise.data.weak_orders import WeakOrderCounts
     >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2], [0, 1, 1]]))
     >>> round(log_likelihood(counts, np.array([0, 1, 1]), 1.0), 4)
     -1.5084
@@ -152,10 +152,10 @@ def estimate_one_theta(
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.inversions import WeakOrderCounts
+    >>> from tierwise.data.weak_orders import WeakOrderCounts
     >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2], [0, 2, 1]]))
     >>> round(estimate_one_theta(counts, np.array([0, 1, 2])).value, 4)
-    1.1504
+    1.3556
     >>> estimate_one_theta(counts, np.array([0, 1, 1])).value
     inf
     """
@@ -173,7 +173,7 @@ def estimate_line_thetas(
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.inversions import WeakOrderCounts
+    >>> from tierwise.data.weak_orders import WeakOrderCounts
     >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2], [0, 2, 1]]))
     >>> [line.value for line in estimate_line_thetas(counts, np.array([0, 1, 2]))]
     [inf, 0.0]

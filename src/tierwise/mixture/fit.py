@@ -89,7 +89,7 @@ def fit_mixture(
         "search", or how many items each tier holds: the same for all groups, or a list with one
         entry per group.
     distance
-        "kendall", "hamming", "footrule" or "spearman".
+        "kendall", "inversions", "hamming", "footrule" or "spearman".
     noise
         "uniform" adds a group of those who follow no tiers.
     criterion

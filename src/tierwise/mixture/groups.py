@@ -178,13 +178,10 @@ class GroupFitter:
         swaps = np.argwhere(labels[:, None] + 1 == labels)
         if not len(swaps) or np.isinf(component.theta):
             return component, 0.0
-        before = self.log_probabilities(component)
-        candidates, gains = [], []
-        for swap in swaps:
-            swapped = labels.copy()
-            swapped[swap] = labels[swap[::-1]]
-            candidates.append(replace(component, labels=swapped))
-            changes = self.log_probabilities(candidates[-1]) - before
-            gains.append(float(self.answers.weights @ np.log1p(memberships * np.expm1(changes))))
-        best = int(np.argmax(gains))
-        return candidates[best], gains[best]
+        likelihood = self.likelihood(component.sizes)
+        changes = likelihood.log_weight_changes(labels, component.theta, swaps)
+        gains = np.log1p(memberships * np.expm1(changes)) @ self.answers.weights
+        best = int(gains.argmax())
+        swapped = labels.copy()
+        swapped[swaps[best]] = labels[swaps[best, ::-1]]
+        return replace(component, labels=swapped), float(gains[best])

@@ -104,7 +104,7 @@ class Exchange:
     >>> posterior = tw.sample_posterior(
     ...     tw.load_political_goals(), (2, 2), theta_update=tw.Exchange(), thin=5, rng=1
     ... )
-    >>> 0.5 < posterior.thetas.mean() < 0.6
+    >>> 0.5 < float(posterior.thetas.mean()) < 0.6
     True
     """
 

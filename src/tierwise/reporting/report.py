@@ -24,7 +24,7 @@ def report(
     path: str | PathLike[str],
     *,
     sizes: Iterable[int] | None = None,
-    distance: str = "kendall",
+    distance: str = "auto",
     uncertainty: Uncertainty = "bootstrap",
     replicates: int | None = None,
     groups: int | Iterable[int] | None = None,
@@ -49,7 +49,8 @@ def report(
     sizes
         How many items each tier holds, best tier first; searched for where none are given.
     distance
-        "kendall", "hamming", "footrule" or "spearman".
+        As for `search`, and for given sizes as for `fit`; "auto" lets the data choose where sizes
+        are searched for, and is "kendall" for given sizes.
     uncertainty
         How sure the tiers are is found from resampled rankings, "bootstrap", or from draws from
         the "posterior".

@@ -218,11 +218,12 @@ def _run(
     if chosen == "auto":
         chosen = _choose(space, exploration.judge.depth, setting.source)
     name = "all sizes" if at_once else name_of(chosen)
+    if not at_once:
+        _evaluate_references(exploration)
     try:
         if at_once:
             _search_at_once(exploration)
         else:
-            _evaluate_references(exploration)
             explore(exploration, chosen, start)
     except KeyboardInterrupt:
         if exploration.n_compared == 0:

@@ -91,6 +91,11 @@ def remarks(search: "Search") -> list[str]:
             else "All sizes that were allowed were compared, some by tiers or numbers that are not "
             "proved exact."
         )
+    elif search.method == "all sizes":
+        lines.append(
+            "Tiers of all sizes were searched at once, from several starts, until no move of an "
+            "item or a tier helped: better ones may exist."
+        )
     elif search.method == "exhaustive":
         lines.append("Only sizes that agreement likes were compared: better ones may exist.")
     else:
@@ -100,11 +105,21 @@ def remarks(search: "Search") -> list[str]:
         )
     if not isinf(search.runner_up_gap):
         lines.append(_verdict(search))
+    lines += _families(search)
     if search.doubtful:
         one = len(search.doubtful) == 1
         others = "another size vector is" if one else f"{len(search.doubtful)} others are"
         lines.append(f"Monte Carlo error leaves open whether {others} better.")
     return lines
+
+
+def _families(search: "Search") -> list[str]:
+    """Say which distance describes the data best, and by how much."""
+    if len(search.families) < 2:
+        return []
+    best, *others = search.families
+    behind = ", ".join(f"{other.distance} is {other.behind:.1f} behind" for other in others)
+    return [f"Of the distances compared, {best.distance} describes the data best: {behind}."]
 
 
 def _verdict(search: "Search") -> str:

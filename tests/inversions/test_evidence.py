@@ -1,0 +1,74 @@
+"""Evidence and exact draws against all tiers of four and five items."""
+
+import numpy as np
+import pytest
+from scipy.stats import kstest
+
+from tests.inversions.small import chi_square_p_value, counts_of, random_answers
+from tests.reference_inversions import LOG_PRIOR, LOG_THETAS, THETAS, Posterior, log_line
+from tierwise.inversions.evidence import sum_evidence
+from tierwise.model.priors import Gamma
+
+
+@pytest.mark.parametrize("by_line", [False, True])
+@pytest.mark.parametrize(
+    ("n_items", "complete", "penalised"), [(4, True, False), (4, False, True), (5, False, False)]
+)
+def test_evidence_is_the_sum_over_all_tiers(n_items, complete, penalised, by_line):
+    answers = random_answers(n_items, 9, seed=n_items, complete=complete)
+    wanted = Posterior(answers, n_items, by_line=by_line, penalised=penalised)
+    found = sum_evidence(
+        counts_of(answers, n_items),
+        "line" if by_line else "single",
+        prior_sizes="penalised" if penalised else "uniform",
+    )
+    assert found.log_evidence == pytest.approx(wanted.log_evidence, abs=1e-7)
+    np.testing.assert_allclose(found.number_of_tiers, wanted.number_of_tiers(), atol=1e-7)
+    assert found.probability_of_no_tiers == pytest.approx(found.number_of_tiers[1])
+
+
+@pytest.mark.parametrize("by_line", [False, True])
+def test_draws_follow_the_posterior(by_line):
+    answers = random_answers(4, 7, seed=11)
+    wanted = Posterior(answers, 4, by_line=by_line)
+    evidence = sum_evidence(counts_of(answers, 4), "line" if by_line else "single")
+    draws = evidence.draw(8000, np.random.default_rng(5))
+    number_of = {labels: number for number, labels in enumerate(wanted.tiers)}
+    rows = [number_of[tuple(row)] for row in draws.labels.tolist()]
+    observed = np.bincount(rows, minlength=len(wanted.tiers))
+    assert chi_square_p_value(observed, 8000 * wanted.probabilities) > 1e-4
+    # Theta given the most probable tiers that have a line.
+    likely = max(
+        (labels for labels in wanted.tiers if max(labels) > 0),
+        key=lambda labels: wanted.probabilities[number_of[labels]],
+    )
+    chosen = (draws.labels == likely).all(axis=1)
+    lines = [log_line(answers, likely, tier, THETAS) for tier in range(max(likely))]
+    heights = (lines[0] if by_line else sum(lines)) + LOG_PRIOR
+    cumulative = np.cumsum(np.exp(heights - heights.max()))
+    thetas = draws.thetas[chosen, 0] if by_line else draws.thetas[chosen]
+    p_value = kstest(
+        np.log(thetas), lambda x: np.interp(x, LOG_THETAS, cumulative / cumulative[-1])
+    ).pvalue
+    assert p_value > 1e-4
+    if by_line:
+        n_lines = (~np.isnan(draws.thetas)).sum(axis=1)
+        np.testing.assert_array_equal(n_lines, draws.labels.max(axis=1))
+
+
+def test_no_tiers_leave_theta_its_prior():
+    """Answers that say nothing: every composition keeps its prior probability."""
+    answers = [(((0, 1, 2),), 5)]
+    evidence = sum_evidence(counts_of(answers, 3))
+    assert evidence.log_evidence == pytest.approx(0.0, abs=1e-9)
+    np.testing.assert_allclose(evidence.number_of_tiers, [0, 0.25, 0.5, 0.25], atol=1e-9)
+    thetas = evidence.draw(4000, np.random.default_rng(3)).thetas
+    assert kstest(thetas, "gamma", args=(2.0, 0.0, 0.5)).pvalue > 1e-4
+
+
+def test_other_priors():
+    counts = counts_of(random_answers(4, 9, seed=1), 4)
+    sharp = sum_evidence(counts, prior_theta=Gamma(200, 400))
+    assert abs((sharp.thetas * sharp.theta_weights).sum() - 0.5) < 0.1
+    same = sum_evidence(counts, prior_theta=lambda theta: np.log(4 * theta) - 2 * theta)
+    assert same.log_evidence == pytest.approx(sum_evidence(counts).log_evidence, abs=1e-6)

@@ -1,0 +1,180 @@
+"""Local search: never better than the proved optimum, and at its end no move is better."""
+
+import numpy as np
+import pytest
+
+from tests.inversions.small import counts_of, random_answers
+from tests.reference_inversions import random_weak_order
+from tierwise.data.weak_orders import WeakOrderCounts
+from tierwise.inversions.best import criterion_of, find_best_tiers
+from tierwise.inversions.evidence import lines_of_tiers
+from tierwise.inversions.searching import make_state, search_tiers
+from tierwise.inversions.thetas import estimate_line_thetas, line_statistics
+from tierwise.model.priors import Gamma
+from tierwise.partition.gaussian_orders import draw_orderings
+
+OBJECTIVES = {
+    "single": {},
+    "line": {"concentration": "line"},
+    "integrated": {"concentration": "line", "prior_theta": Gamma(2, 2)},
+}
+
+
+@pytest.mark.parametrize("options", OBJECTIVES.values(), ids=OBJECTIVES)
+@pytest.mark.parametrize("complete", [True, False])
+def test_reaches_the_proved_optimum_and_never_exceeds_it(options, complete):
+    n_reached = 0
+    for seed in range(8):
+        counts = counts_of(random_answers(6, 25, seed=seed, complete=complete), 6)
+        best = find_best_tiers(counts, **options)
+        found = search_tiers(counts, n_starts=8, rng=np.random.default_rng(seed), **options)
+        assert found.criterion <= best.criterion + 1e-6
+        assert found.starts.max() == pytest.approx(found.criterion, abs=1e-6)
+        n_reached += found.criterion > best.criterion - 1e-6
+    assert n_reached >= 6
+
+
+def value(counts, labels, theta, objective):
+    """What is maximised, computed anew from the statistics of the lines."""
+    sizes = np.bincount(labels)
+    if objective == "single":
+        return criterion_of(counts, labels, theta)
+    if objective == "line":
+        thetas = np.array([line.value for line in estimate_line_thetas(counts, labels)])
+        return criterion_of(counts, labels, thetas)
+    from math import lgamma, log
+
+    from tierwise._kernels.inversions_lines import integrate_line
+
+    lines = lines_of_tiers(counts, labels, Gamma(2, 2))
+    grid, prior = lines.objective.grid, lines.objective.prior
+    total = sum(
+        integrate_line(grid, prior, curve, inversions)
+        for curve, inversions in zip(lines.curves, lines.totals.tolist(), strict=True)
+    )
+    log_number = lgamma(len(labels) + 1) - sum(lgamma(size + 1) for size in sizes.tolist())
+    constant = line_statistics(counts, labels).log_orders - (len(labels) - 1) * log(2)
+    return total + constant - log_number
+
+
+def as_labels(tiers, n_items):
+    labels = np.zeros(n_items, dtype=np.int64)
+    for tier, members in enumerate(tiers):
+        labels[list(members)] = tier
+    return labels
+
+
+def neighbours(labels, above):
+    """All tiers that one move leads to."""
+    n_items = len(labels)
+    tiers = [set(np.flatnonzero(labels == tier).tolist()) for tier in range(labels.max() + 1)]
+    for item in range(n_items):
+        rest = [tier - {item} for tier in tiers]
+        rest = [tier for tier in rest if tier]
+        for place in range(len(rest) + 1):
+            yield as_labels([*rest[:place], {item}, *rest[place:]], n_items)
+            if place < len(rest):
+                yield as_labels([*rest[:place], rest[place] | {item}, *rest[place + 1 :]], n_items)
+    for place in range(len(tiers) - 1):
+        first, second = tiers[place : place + 2]
+        yield as_labels([*tiers[:place], first | second, *tiers[place + 2 :]], n_items)
+        yield as_labels([*tiers[:place], second, first, *tiers[place + 2 :]], n_items)
+        for one in first:
+            for other in second:
+                exchanged = [(first - {one}) | {other}, (second - {other}) | {one}]
+                yield as_labels([*tiers[:place], *exchanged, *tiers[place + 2 :]], n_items)
+    for place, tier in enumerate(tiers):
+        lead = {
+            item: sum(above[item, other] - above[other, item] for other in tier) for item in tier
+        }
+        ordered = sorted(tier, key=lambda item: -lead[item])
+        for cut in range(1, len(ordered)):
+            parts = [set(ordered[:cut]), set(ordered[cut:])]
+            yield as_labels([*tiers[:place], *parts, *tiers[place + 1 :]], n_items)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("complete", [True, False])
+def test_no_single_move_is_better_at_the_end(objective, complete):
+    counts = counts_of(random_answers(9, 30, seed=21, complete=complete), 9)
+    found = search_tiers(counts, n_starts=1, **OBJECTIVES[objective])
+    theta = float(found.thetas[0])
+    here = value(counts, found.labels, theta, objective)
+    assert here == pytest.approx(found.criterion, abs=1e-5)
+    for labels in neighbours(found.labels, counts.above):
+        assert value(counts, labels, theta, objective) <= here + 1e-5
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_maintained_sums_stay_right(complete):
+    """Items are taken out and put in at random; all sums are those of a fresh start."""
+    from tierwise._kernels.inversions_partition import load, put_in, take_out, write_labels
+    from tierwise.inversions.objective import fixed_objective
+
+    counts = counts_of(random_answers(7, 20, seed=5, complete=complete), 7)
+    objective = fixed_objective(counts, 0.3)
+    state, fresh = make_state(counts, objective), make_state(counts, objective)
+    labels = np.zeros(7, dtype=np.int64)
+    load(state, labels)
+    rng = np.random.default_rng(2)
+    for step in range(300):
+        if step % 20 == 0:
+            load(state, rng.permutation(7) % (1 + step // 50))
+        item = int(rng.integers(7))
+        take_out(state, item)
+        put_in(state, item, int(rng.integers(2 * state.n_tiers[0] + 1)))
+        write_labels(state, labels)
+        load(fresh, labels)
+        for position in range(state.n_tiers[0]):
+            slot = state.order[position]
+            np.testing.assert_allclose(state.into[slot], fresh.into[position])
+            np.testing.assert_allclose(state.out_of[slot], fresh.out_of[position])
+            assert state.totals[slot] == pytest.approx(fresh.totals[position])
+            if not complete:
+                np.testing.assert_allclose(
+                    state.tier_meets[slot, 2:], fresh.tier_meets[position, 2:], atol=1e-9
+                )
+                np.testing.assert_allclose(
+                    state.tail_meets[position, 2:], fresh.tail_meets[position, 2:], atol=1e-9
+                )
+
+
+def test_many_items_of_known_tiers():
+    labels = np.repeat(np.arange(6), 10)
+    draws = draw_orderings(labels, 0.08, 300, np.random.default_rng(1))
+    counts = WeakOrderCounts.from_patterns(np.argsort(draws, axis=1))
+    truth = criterion_of(counts, labels, 0.08)
+    for options in OBJECTIVES.values():
+        found = search_tiers(counts, n_starts=2, **options)
+        same = labels[:, None] < labels[None, :]
+        right = found.labels[:, None] < found.labels[None, :]
+        assert (same & right).sum() > 0.97 * same.sum()
+        if "prior_theta" not in options:
+            assert found.criterion > truth
+
+
+def test_ballots_with_ties_and_unlisted_candidates():
+    rng = np.random.default_rng(6)
+    patterns = []
+    for _ in range(400):
+        order = np.argsort(np.arange(12) + rng.normal(size=12) * 4)
+        places = np.full(12, -1)
+        listed = order[: rng.integers(1, 6)]
+        places[listed] = np.arange(len(listed))
+        patterns.append(places)
+    counts = WeakOrderCounts.from_patterns(np.array(patterns))
+    found = search_tiers(counts, n_starts=6)
+    best = find_best_tiers(counts)
+    assert found.criterion == pytest.approx(best.criterion, abs=1e-6)
+
+
+def test_orders_to_begin_with_may_be_given():
+    counts = counts_of(random_answers(6, 20, seed=3), 6)
+    found = search_tiers(counts, orders=np.array([[5, 4, 3, 2, 1, 0], [0, 1, 2, 3, 4, 5]]))
+    assert len(found.starts) == 2
+    assert found.criterion == pytest.approx(found.starts.max())
+
+
+def test_random_weak_orders_of_the_reference_are_weak_orders():
+    blocks = random_weak_order(5, np.random.default_rng(1))
+    assert sorted(item for block in blocks for item in block) == list(range(5))
