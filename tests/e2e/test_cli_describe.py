@@ -46,7 +46,7 @@ def test_version():
 def test_tables_for_people(answers_file):
     result = tierwise("describe", answers_file)
     assert result.returncode == 0
-    assert result.stderr == b"Read 3 answers about 3 items from answers.csv.\n"
+    assert result.stderr == b"Read 9 answers in 3 rows about 3 items from answers.csv.\n"
     assert tierwise("describe", answers_file, "--quiet").stderr == b""
     text = result.stdout.decode()
     for words in (
@@ -91,7 +91,7 @@ def test_standard_input(answers_file):
 def test_output_to_a_file(answers_file, tmp_path, choice):
     out = tmp_path / "described"
     result = tierwise("describe", answers_file, "-o", out, *choice)
-    said = b"" if choice else b"Read 3 answers about 3 items from answers.csv.\n"
+    said = b"" if choice else b"Read 9 answers in 3 rows about 3 items from answers.csv.\n"
     assert (result.returncode, result.stdout, result.stderr) == (0, b"", said)
     assert "a" in out.read_text(encoding="utf-8")
     nowhere = tierwise("describe", answers_file, "-o", tmp_path / "nowhere" / "described", *choice)

@@ -4,6 +4,7 @@ The files lie in the folder ``exports``. All answers are invented.
 """
 
 import csv
+import re
 from importlib.util import find_spec
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -176,6 +177,20 @@ def test_sheets():
         read_rankings(file)
     with pytest.raises(InputError, match="only Excel files have sheets"):
         read_rankings(FOLDER / "bom.csv", sheet=1)
+
+
+def test_the_documentation_shows_these_files():
+    page = FOLDER.parents[2] / "docs" / "howto" / "my-data.md"
+    shown = dict(
+        re.findall(
+            r"^```{code-block} text\n:caption: (.+?)\n\n(.*?)^```$",
+            page.read_text(encoding="utf-8"),
+            re.M | re.S,
+        )
+    )
+    assert len(shown) >= 15
+    for name, text in shown.items():
+        assert text == (FOLDER / name).read_text(encoding="utf-8"), name
 
 
 ENCODINGS = {

@@ -70,7 +70,7 @@ def _understood(description: "Description") -> "list[RenderableType]":
     return [
         printing.heading(f"How {description.reading.file or 'the file'} was understood"),
         *description.reading.sentences(),
-        f"{counted(description.reading.n_answers, 'answer')} read.",
+        f"{counted(description.reading.n_answers, 'row')} read as answers.",
         *description.first_answers,
     ]
 

@@ -256,11 +256,16 @@ def _parse_rename(words: list[str]) -> dict[str, str]:
 
 def _say_what_was_read(answers: Answers, file: str, *, in_full: bool) -> None:
     """Tell people how many answers were read, and what was set aside."""
-    notes = getattr(answers, "reading", None)
-    noun = "assessor" if notes is None and hasattr(answers, "cycles") else "answer"
+    from tierwise.data.rankings import Rankings
+
+    notes = answers.reading if isinstance(answers, Rankings) else None
+    number = counted(len(answers), "assessor")
+    if isinstance(answers, Rankings):
+        number = counted(answers.n_rankings, "answer")
+        if answers.n_rankings != len(answers):
+            number += f" in {counted(len(answers), 'row')}"
     name = "standard input" if file == "-" else Path(file).name
-    about = counted(len(answers.items), "item")
-    printing.note(f"Read {counted(len(answers), noun)} about {about} from {name}.")
+    printing.note(f"Read {number} about {counted(len(answers.items), 'item')} from {name}.")
     for sentence in notes.set_aside() if notes is not None and in_full else ():
         printing.note(sentence)
 

@@ -41,6 +41,8 @@ class ReadingNotes:
         How the answers lie in the table.
     columns
         The columns that hold the answers, as the file calls them.
+    weights
+        The column that says how often each row counts; empty if there is none.
     aside
         The columns that were set aside, each with the reason.
     remarks
@@ -55,6 +57,7 @@ class ReadingNotes:
     separator: str = ""
     layout: str = ""
     columns: tuple[str, ...] = ()
+    weights: str = ""
     aside: tuple[Aside, ...] = ()
     remarks: tuple[str, ...] = ()
     n_answers: int = 0
@@ -100,6 +103,8 @@ class ReadingNotes:
             told.append(f"Layout: {_LAYOUTS.get(self.layout, self.layout)}.")
         if self.columns:
             told.append(f"{counted(len(self.columns), 'column')} read: {_listed(self.columns)}.")
+        if self.weights:
+            told.append(f"Column {quoted(self.weights)} says how often each row counts.")
         return [*told, *self.set_aside()]
 
     def to_dict(self) -> dict[str, Any]:
@@ -111,6 +116,7 @@ class ReadingNotes:
             "separator": self.separator,
             "layout": self.layout,
             "columns": list(self.columns),
+            "weights": self.weights,
             "set_aside": [{"column": one.column, "why": one.why} for one in self.aside],
             "remarks": list(self.remarks),
             "n_answers": self.n_answers,

@@ -67,6 +67,7 @@ def rankings_from_table(
     notes = ReadingNotes(
         layout="scores" if options.scores else roles.layout,
         columns=tuple(str(columns[cell]) for cell in roles.cells),
+        weights="" if roles.weights is None else str(columns[roles.weights]),
         aside=roles.aside,
         remarks=remarks,
         n_answers=len(places),
