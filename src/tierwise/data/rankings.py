@@ -1,8 +1,8 @@
 """What people said: rankings of named items, complete or not, with weights."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tierwise.data.frames import Backend
     from tierwise.data.scan import RankingScan
     from tierwise.files.notes import ReadingNotes
-    from tierwise.files.options import Columns, Layout
+    from tierwise.files.options import Columns, Layout, Scores
     from tierwise.files.places import EncodedRankings
     from tierwise.files.source import Format
 
@@ -260,6 +260,9 @@ class Rankings:
         assessor: "Columns | None" = None,
         item: str | None = None,
         rank: str | None = None,
+        scores: "Scores | None" = None,
+        rename: Mapping[str, str] | None = None,
+        empty: Literal["error", "skip"] = "error",
     ) -> "Rankings":
         """Make rankings from a pandas or polars data frame (or any that narwhals knows).
 
@@ -268,7 +271,7 @@ class Rankings:
         frame
             Orderings (one column per place), ranks (one column per item) or long (one row per item
             of an answer, with columns assessor, item and rank). The layout is recognised.
-        layout, unranked, ties, items, weights, assessor, item, rank
+        layout, unranked, ties, items, weights, assessor, item, rank, scores, rename, empty
             As for `tierwise.read_rankings`: how the table is laid out, what its answers mean, and
             which of its columns are for what.
 
@@ -290,6 +293,9 @@ class Rankings:
             assessor=assessor,
             item=item,
             rank=rank,
+            scores=scores,
+            rename=rename,
+            empty=empty,
         )
         return cls.from_encoded(encode_frame(frame, options))
 

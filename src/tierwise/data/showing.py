@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise._util.types import NOT_LISTED
-from tierwise._util.wording import counted, printable
+from tierwise._util.wording import counted
 from tierwise.data.encoding import with_ties
+from tierwise.errors import printable
 
 if TYPE_CHECKING:
     from tierwise.data.rankings import Rankings

@@ -53,7 +53,8 @@ def open_text_table(source: Source, encoding: str | None = None) -> TableFile:
     except csv.Error:
         first, delimiter = [], ","
     if first and (_may_be_ballots(first) or recognise(first) is not None):
-        records = _all_records(source, delimiter)
+        by_line = _may_be_ballots(first)
+        records = _one_per_line(source) if by_line else _all_records(source, delimiter)
         export = recognise(records)
         if export is not None:
             form = replace(form, separator=_DELIMITERS[delimiter])
@@ -168,7 +169,7 @@ def _from_forms(records: list[Record]) -> Export | None:
 
 
 def _from_ballots(records: list[Record]) -> Export | None:
-    """Read ballots as Scottish councils publish them.
+    """Read ballots as collections of Scottish council elections hold them.
 
     A line of the numbers of candidates and seats, lines of how many ballots list which candidates
     by number, and then the candidates: ``"Candidate 1","Ann Baird","Independent"``.
@@ -195,7 +196,7 @@ def _from_ballots(records: list[Record]) -> Export | None:
     width = max(len(row.cells) for row in rows) - 1
     header = ("count", *(f"place {place}" for place in range(1, width + 1)))
     remark = "Candidates stand below the ballots, which list them by number."
-    return Export(", ballots as Scottish councils publish them", header, tuple(rows), (), (remark,))
+    return Export(", ballots of a Scottish council election", header, tuple(rows), (), (remark,))
 
 
 def _may_be_ballots(records: list[Record]) -> bool:
@@ -246,6 +247,13 @@ def _first_records(head: str, delimiter: str) -> list[Record]:
     except csv.Error:
         pass
     return found
+
+
+def _one_per_line(source: Source) -> list[Record]:
+    """Return a record per line of ballots, in which the name of the ward is quoted twice."""
+    cells = (next(csv.reader([line]), []) for line in source.text_lines())
+    records = [Record(line, tuple(map(str.strip, row))) for line, row in enumerate(cells, start=1)]
+    return [record for record in records if record.n_filled]
 
 
 def _all_records(source: Source, delimiter: str) -> list[Record]:

@@ -171,8 +171,8 @@ class _Seen:
         """Take the columns that the user names."""
         layout = self.options.layout
         if layout == "auto":
-            numeric = self.options.scores is not None or self.share(cells) >= 0.5
-            layout = "ranks" if numeric else "orderings"
+            ranked = self.options.scores is not None or self.share(cells) >= 0.5
+            layout = "ranks" if ranked else "orderings"
         if layout == "orderings":
             cells = self.places(cells) or cells
         elif self.options.scores is None and self.options.layout == "auto":
