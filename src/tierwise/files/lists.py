@@ -83,7 +83,7 @@ def _hold_ranks(table: "pa.Table") -> bool:
     values = np.column_stack([numbers(column, "the rank", numbered_row) for column in numeric])
     names = [str(number) for number in range(len(numeric))]
     try:
-        screened = screen_ranks(values, names, said=False)
+        screened = screen_ranks(values, names, "error", said=False)
     except InputError:
         return False
     kept = values[:, screened.kept]

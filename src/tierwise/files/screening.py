@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.types import Item
+from tierwise._util.types import Item, Ties
 from tierwise._util.wording import quoted
 from tierwise.errors import InputError
 
@@ -43,7 +43,9 @@ class Screened:
     aside: tuple[tuple[int, str], ...] = ()
 
 
-def screen_ranks(values: NDArray[np.float64], names: Sequence[Item], *, said: bool) -> Screened:
+def screen_ranks(
+    values: NDArray[np.float64], names: Sequence[Item], ties: Ties, *, said: bool
+) -> Screened:
     """Tell the columns of ranks from other columns of numbers, or ask.
 
     Parameters
@@ -52,6 +54,8 @@ def screen_ranks(values: NDArray[np.float64], names: Sequence[Item], *, said: bo
         The first rows of all columns of numbers; NaN where a cell is empty.
     names
         The names of the columns.
+    ties
+        Whether equal ranks are meant.
     said
         Whether the user says that the cells are ranks: then numbers with ties are not taken for
         scores.
@@ -67,27 +71,48 @@ def screen_ranks(values: NDArray[np.float64], names: Sequence[Item], *, said: bo
         return Screened(everything)
     possible = _possible(values)
     in_range = len(possible) == len(everything)
-    strict, weak = _share(_are_strict(values)), _share(_are_weak(values))
-    # Where half of the rows are rankings of all columns, the others hold slips.
-    if len(values) == 1 or (in_range and _share(_are_dense(values)) >= 0.5):
+    dense, strict = _share(_are_dense(values)), _share(_are_strict(values))
+    if len(values) == 1 or (in_range and dense == 1):
         return Screened(everything)
     ways = _ways_out(values, possible)
-    for left_out in ways[:1] if len(ways) == 1 else ():
-        aside = tuple((column, _reason(values, column, possible)) for column in left_out)
-        evident = all(why != BREAKS_RANKS for _, why in aside)
-        if evident or (len(values) >= _ROWS_FOR_CERTAINTY and strict < _SHARE_OF_ROWS):
-            return Screened(_without(everything, left_out), aside)
-    # What is wrong in single rows is named by its line, where the ranks are read.
-    if in_range and strict >= _SHARE_OF_ROWS:
+    # What is wrong in single rows is named by its line, where the ranks are read. But it is no
+    # slip if another column may have made it, a tie that is allowed or a gap.
+    suspicious = bool(ways) and (ties == "allow" or bool(np.isnan(values).any()))
+    if in_range and dense >= 0.5 and not suspicious:
         return Screened(everything)
-    if ways and not (said and len(ways) > 1) and _fit(values[:, ways[0]], len(everything)):
+    screened = _set_aside(values, possible, ways, strict)
+    if screened is not None:
+        return screened
+    filled = bool(ways) and not np.isnan(values[:, ways[0]]).any()
+    accepted = in_range and strict >= _SHARE_OF_ROWS and not filled
+    doubtful = bool(ways) and not (said and len(ways) > 1)
+    if doubtful and not accepted and _fit(values[:, ways[0]], len(everything)):
         raise _doubt(names, ways[0], _without(everything, ways[0]))
-    if weak >= _SHARE_OF_ROWS and not said and _may_be_grades(values):
-        raise _scores_instead(values, names, everything)
-    if said or weak >= _SHARE_OF_ROWS or strict >= 0.5:
-        return Screened(everything)
-    refuse_scores(values, names)
-    return Screened(everything if in_range else ())
+    weak = _share(_are_weak(values)) >= _SHARE_OF_ROWS
+    if not accepted and not said:
+        if weak and _may_be_grades(values):
+            raise _scores_instead(values, names, everything)
+        if not weak and strict < 0.5:
+            refuse_scores(values, names)
+            return Screened(everything if in_range else ())
+    return Screened(everything)
+
+
+def _set_aside(
+    values: NDArray[np.float64],
+    possible: tuple[int, ...],
+    ways: list[tuple[int, ...]],
+    strict: float,
+) -> Screened | None:
+    """Set columns aside, if there is one way to do so and no doubt about it."""
+    if len(ways) != 1:
+        return None
+    aside = tuple((column, _reason(values, column, possible)) for column in ways[0])
+    evident = all(why != BREAKS_RANKS for _, why in aside)
+    certain = len(values) >= _ROWS_FOR_CERTAINTY and strict < _SHARE_OF_ROWS
+    if not (evident or certain):
+        return None
+    return Screened(_without(range(values.shape[1]), ways[0]), aside)
 
 
 def refuse_scores(values: NDArray[np.float64], names: Sequence[Item]) -> None:
@@ -200,13 +225,16 @@ def _are_convincing(
     """Tell whether rows are rankings without some columns that might be ranks themselves.
 
     All rows must be, unless they are many. If they are few, they must be complete too, or else the
-    columns left out must be numbers of rows.
+    columns left out must be numbers of rows, or filled in every row while others answer, too.
     """
     dense = _are_dense(values[:, kept])
     if len(values) >= _ROWS_FOR_CERTAINTY:
         return _share(dense) >= 0.9
     complete = not np.isnan(values[:, kept]).any()
-    return bool(dense.all()) and (complete or all(_is_serial(values[:, column]) for column in more))
+    answered = not np.isnan(values[:, kept]).all(axis=1).any()
+    filled = answered and not np.isnan(values[:, more]).any()
+    serial = all(_is_serial(values[:, column]) for column in more)
+    return bool(dense.all()) and (complete or filled or serial)
 
 
 def _are_strict(values: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -187,7 +187,7 @@ class _Seen:
         options = self.options
         said = options.layout == "ranks" and options.ties == "allow"
         names = [self.columns[cell] for cell in numeric]
-        screened = screen_ranks(values, names, said=said)
+        screened = screen_ranks(values, names, options.ties, said=said)
         return Screened(
             tuple(numeric[column] for column in screened.kept),
             tuple((numeric[column], why) for column, why in screened.aside),
