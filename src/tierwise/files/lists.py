@@ -55,6 +55,12 @@ def _rankings(
     """Return what the cells of a column list; None if they are not all lists of the items."""
     if not can_be_encoded(column):
         return None
+    _, labels = encode(column.slice(0, SAMPLE_ROWS))
+    listing = [
+        label for label in labels if isinstance(label, str) and any(map(label.count, _MARKS))
+    ]
+    if not listing:
+        return None
     codes, labels = encode(column)
     used = sorted({code for code in codes.tolist() if code >= 0})
     if not used or not all(isinstance(labels[code], str) for code in used):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -108,9 +108,11 @@ class _Seen:
 
     def is_empty(self, column: int) -> bool:
         """Tell whether a column holds nothing, or only says that nothing is ranked."""
-        codes, labels = encode(self.table.column(column))
-        used = np.unique(codes[codes != ABSENT]).tolist()
-        return all(is_not_ranked(labels[code]) for code in used)
+        # Nearly always the first rows tell.
+        return all(
+            all(map(is_not_ranked, _words(table.column(column))))
+            for table in (self.sample, self.table)
+        )
 
     def named(self, cells: Sequence[int]) -> list[str]:
         return [self.titles[cell] for cell in cells]
@@ -365,8 +367,13 @@ class _Seen:
             )
 
     def words(self, column: int) -> list[str]:
-        codes, labels = encode(self.sample.column(column))
-        return [str(labels[code]) for code in np.unique(codes[codes != ABSENT]).tolist()]
+        return [str(label) for label in _words(self.sample.column(column))]
+
+
+def _words(column: "pa.ChunkedArray") -> list[Any]:
+    """Return what stands in the cells of a column, each once."""
+    codes, labels = encode(column)
+    return [labels[code] for code in np.unique(codes[codes != ABSENT]).tolist()]
 
 
 def listed(names: Sequence[str]) -> str:
