@@ -92,6 +92,17 @@ def test_a_column_that_may_be_no_score():
     assert read(text, scores="higher", items=["a", "b", "c"]).items == ("a", "b", "c")
 
 
+def test_scores_that_rise_by_chance_and_sums():
+    shares = "Name,a,b,c\nAnn,30,30,40\nBob,50,20,30\nEve,10,80,10\n"
+    assert read(shares, scores="higher").items == ("a", "b", "c")
+    text = "a,b,c,all\n3,3,4,10\n5,2,3,10\n1,8,1,10\n"
+    with pytest.raises(InputError, match=r"'all' is the sum of others, .* items=\"a,b,c\""):
+        read(text, scores="higher")
+    rising = "nr,a,b,c\n1,5,5,3\n3,4,2,4\n4,1,3,3\n5,5,4,4\n"
+    with pytest.raises(InputError, match="'nr' only rises or falls from row to row"):
+        read(rising, scores="higher")
+
+
 @pytest.mark.parametrize(
     ("rank", "said"),
     [("99999999999999999999", r"line 3: .* 1e\+20"), ("0", "line 3"), ("1.5", "line 3")],

@@ -139,7 +139,7 @@ def screen_scores(
         Whether to refuse columns of which it is not clear that they are scores.
     """
     columns = range(values.shape[1])
-    serial = [column for column in columns if _is_serial(values[:, column])]
+    serial = [column for column in columns if _is_serial_among_scores(values, column)]
     others = [column for column in columns if column not in serial]
     top = {column: float(np.nanmax(values[:, column], initial=0)) for column in others}
     short = [column for column in others if top[column] <= _TOP_OF_SCALE]
@@ -149,14 +149,37 @@ def screen_scores(
     aside = [(column, SERIAL) for column in serial]
     aside += [(column, NO_SCORES) for column in others if column not in kept]
     most = max(top[column] for column in kept)
-    low = [column for column in kept if top[column] <= most / 2]
+    low = [column for column in kept if top[column] < most / 2]
     if strictly and low:
         raise InputError(
             f"column {quoted(names[low[0]])} holds no number above {top[low[0]]:g}, others up to "
             f"{most:g}, so it may be no score: say which columns are the items with "
             f'items="{_joined(names, kept)}", less what is none'
         )
+    for column in kept if strictly else ():
+        rising = _is_serial(values[:, column]) and len(values) > _LEAST_SERIAL
+        rest = values[:, [other for other in kept if other != column]]
+        total = len(values) > 1 and np.allclose(values[:, column], rest.sum(axis=1))
+        if rising or total:
+            why = "is the sum of others" if total else "only rises or falls from row to row"
+            raise _no_score(names, column, kept, why)
     return Screened(tuple(kept), tuple(sorted(aside)))
+
+
+def _no_score(names: Sequence[Item], column: int, kept: Sequence[int], why: str) -> InputError:
+    return InputError(
+        f"column {quoted(names[column])} {why}, so it may be no score: say which columns are the "
+        f'items with items="{_joined(names, _without(kept, [column]))}" (if it is one, add it)'
+    )
+
+
+def _is_serial_among_scores(values: NDArray[np.float64], column: int) -> bool:
+    """Tell whether a column counts rows one by one, or rises above all scores."""
+    own, others = values[:, column], np.delete(values, column, axis=1)
+    if not _is_serial(own):
+        return False
+    one_by_one = len(own) > _LEAST_SERIAL and bool((np.abs(np.diff(own)) == 1).all())
+    return one_by_one or bool(np.nanmin(own) > np.nanmax(others, initial=0))
 
 
 def _possible(values: NDArray[np.float64]) -> tuple[int, ...]:
