@@ -36,7 +36,11 @@ _SHARE_OF_EXCHANGES = 0.2
 
 @compiled
 def draw_places(
-    objective: LineObjective, state: Partition, sequence: _Integers, uniforms: _Floats
+    objective: LineObjective,
+    state: Partition,
+    single_tier_bonus: float,
+    sequence: _Integers,
+    uniforms: _Floats,
 ) -> None:
     """Draw the place of each item in turn, given all others."""
     n_items = sequence.shape[0]
@@ -46,6 +50,8 @@ def draw_places(
         take_out(state, item)
         value_places(objective, state, item, joined, alone)
         n_tiers = state.n_tiers[0]
+        if n_tiers == 1:
+            joined[0] += single_tier_bonus
         peak = alone[n_tiers]
         for place in range(n_tiers):
             peak = max(peak, alone[place], joined[place])
@@ -217,7 +223,11 @@ def _propose(
 
 @compiled
 def change_tiers(
-    objective: LineObjective, state: Partition, strength: float, uniforms: _Floats
+    objective: LineObjective,
+    state: Partition,
+    single_tier_bonus: float,
+    strength: float,
+    uniforms: _Floats,
 ) -> int:
     """Propose exchanges, splits and joins of tiers; returns how many were accepted."""
     n_items = state.slot_of.shape[0]
@@ -226,12 +236,16 @@ def change_tiers(
     write_labels(state, labels)
     load(state, labels)
     value = value_of(objective, state)
+    if state.n_tiers[0] == 1:
+        value += single_tier_bonus
     for step in range(uniforms.shape[0]):
         log_ratio = _propose(state, labels, proposed, strength, uniforms[step])
         if log_ratio == -np.inf:
             continue
         load(state, proposed)
         other = value_of(objective, state)
+        if state.n_tiers[0] == 1:
+            other += single_tier_bonus
         if np.log(uniforms[step, n_items + 2]) < other - value + log_ratio:
             accepted += 1
             value = other

@@ -335,27 +335,70 @@ def sum_values(problem: SubsetProblem) -> tuple[_Floats, _Floats]:
 def draw_tiers(
     problem: SubsetProblem, logs: _Floats, n_draws: int, rng: np.random.Generator
 ) -> _Integers:
-    """Draw tiers exactly and independently, best tier first, by what the sums say."""
+    """Draw tiers exactly and independently, best tier first, by what the sums say.
+
+    What remains once a tier is chosen comes earlier among the sets: one pass over the sets, last to
+    first, looks at each only once, however many draws come to it.
+    """
     n_sets = 1 << problem.n_items
     labels = np.zeros((n_draws, problem.n_items), np.int64)
+    tiers = np.zeros(n_draws, np.int64)
+    # The draws that have come to each set, as a chained list.
+    first, following = np.full(n_sets, -1), np.full(n_draws, -1)
+    for number in range(n_draws):
+        following[number] = first[n_sets - 1]
+        first[n_sets - 1] = number
     subsets = np.zeros(n_sets, np.int64)
     terms = np.zeros(n_sets)
     curve = np.zeros(problem.objective.grid.factorials.shape[1:])
-    for draw in range(n_draws):
-        whole = n_sets - 1
-        tier = 0
-        while whole > 0:
-            count = fill_terms(problem, whole, subsets, terms, curve)
-            left = rng.random()
-            chosen = subsets[count - 1]
-            for place in range(1, count):
-                left -= np.exp(terms[place] + logs[subsets[count - 1 - place]] - logs[whole])
-                if left < 0.0:
-                    chosen = subsets[place]
-                    break
+    for whole in range(n_sets - 1, 0, -1):
+        if first[whole] < 0:
+            continue
+        count = fill_terms(problem, whole, subsets, terms, curve)
+        running = 0.0
+        for place in range(1, count):
+            running += np.exp(terms[place] + logs[subsets[count - 1 - place]] - logs[whole])
+            terms[place] = running
+        draw = first[whole]
+        while draw >= 0:
+            found = np.searchsorted(terms[1:count], rng.random() * running, side="right")
+            chosen = subsets[min(int(found) + 1, count - 1)]
             for item in range(problem.n_items):
                 if (chosen >> item) & 1:
-                    labels[draw, item] = tier
-            whole ^= chosen
-            tier += 1
+                    labels[draw, item] = tiers[draw]
+            tiers[draw] += 1
+            later, rest = following[draw], whole ^ chosen
+            following[draw] = first[rest]
+            first[rest] = draw
+            draw = later
     return labels
+
+
+@compiled
+def shares_of_sizes(problem: SubsetProblem, logs: _Floats) -> _Floats:
+    """Share of each size vector in the sum over all tiers.
+
+    The code of sizes has bit ``m - 1`` set where ``m`` items come after the end of a tier: that of
+    the tiers that remain is the same whatever comes before them.
+    """
+    n_sets = 1 << problem.n_items
+    offsets = np.zeros(n_sets + 1, np.int64)
+    for code in range(n_sets):
+        offsets[code + 1] = offsets[code] + (1 << max(problem.sizes[code] - 1, 0))
+    shares = np.zeros(offsets[n_sets])
+    subsets = np.zeros(n_sets, np.int64)
+    terms = np.zeros(n_sets)
+    curve = np.zeros(problem.objective.grid.factorials.shape[1:])
+    for whole in range(1, n_sets):
+        count = fill_terms(problem, whole, subsets, terms, curve)
+        start = offsets[whole]
+        for place in range(1, count):
+            rest = subsets[count - 1 - place]
+            weight = np.exp(terms[place] + logs[rest] - logs[whole])
+            if rest == 0:
+                shares[start] += weight
+                continue
+            bit = 1 << (problem.sizes[rest] - 1)
+            for code in range(bit):
+                shares[start + bit + code] += weight * shares[offsets[rest] + code]
+    return shares[offsets[n_sets - 1] :].copy()

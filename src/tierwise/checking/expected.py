@@ -101,6 +101,7 @@ def orderings_of_posterior(
     from tierwise.model.clustered_mallows import ClusteredMallows
     from tierwise.tiers.ordered_partition import Tiers
 
+    posterior.require_one_theta("check_fit")
     n_models = min(len(posterior), MOST_MODELS)
     chosen = rng.choice(len(posterior), size=n_models, replace=False)
     each = ceil(draws / n_models)

@@ -7,6 +7,7 @@ sampling; with a theta per line the thetas are integrated out of all steps and d
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,15 +16,14 @@ from numpy.typing import NDArray
 from tierwise._kernels import inversions_chain as kernels
 from tierwise._kernels.inversions_factorials import LARGEST_GRID_THETA
 from tierwise._kernels.inversions_partition import load, value_of, write_labels
-from tierwise.inversions.evidence import lines_of_tiers
+from tierwise.inversions.evidence import draw_thetas
 from tierwise.inversions.objective import (
     Concentration,
-    SizesPriorName,
+    TiersPriorName,
     fixed_objective,
     line_objective,
-    log_prior_constant,
     prior_table,
-    tier_constant_of,
+    tiers_prior,
 )
 from tierwise.inversions.searching import make_state
 from tierwise.inversions.thetas import check_labels, estimate_one_theta
@@ -39,6 +39,7 @@ _Integers = NDArray[np.int64]
 
 _SLICE_WIDTH = 0.3
 _PROPOSALS_PER_SWEEP = 4
+_LEAST_START = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +63,79 @@ class ChainDraws:
     log_posterior: _Floats
 
 
+class TiersChain:
+    """A chain over tiers of all sizes; every sweep is a step that keeps the posterior.
+
+    Parameters
+    ----------
+    counts
+        The data.
+    labels
+        Tiers to begin with: the tier of each item, counted from 0.
+    concentration
+        "single" for one theta, "line" for one per tier.
+    prior_theta, prior_sizes
+        The priors, as for `sum_evidence`.
+    theta
+        One theta to begin with; that of greatest likelihood, within bounds, where none is given.
+    """
+
+    def __init__(
+        self,
+        counts: WeakOrderCounts,
+        labels: NDArray[Any],
+        concentration: Concentration,
+        prior_theta: ThetaPrior | Callable[[Any], Any],
+        prior_sizes: TiersPriorName,
+        theta: float | None = None,
+    ) -> None:
+        begin = check_labels(labels, counts.n_items)
+        self._prior = tiers_prior(prior_sizes, counts.n_items)
+        self._single = concentration == "single"
+        if self._single:
+            if theta is None:
+                likely = float(estimate_one_theta(counts, begin).value)
+                theta = min(max(likely, _LEAST_START), LARGEST_GRID_THETA / 4)
+            objective = fixed_objective(counts, theta, self._prior.tier_constant)
+            self._objective = objective._replace(prior=prior_table(prior_theta, objective.grid))
+        else:
+            self._objective = line_objective(counts, prior_theta, self._prior.tier_constant)
+        self._state = make_state(counts, self._objective)
+        load(self._state, begin)
+        # Leads are sums over a tier of differences of counts; scaled to a few units.
+        self._strength = 2.0 / np.sqrt(max(counts.n_rankings, 1.0) * counts.n_items)
+        self._n_items = counts.n_items
+        self._log_prior_theta = 0.0
+
+    def sweep(self, rng: np.random.Generator) -> None:
+        """Move all items, propose other tiers, and draw the one theta."""
+        objective, state, n_items = self._objective, self._state, self._n_items
+        bonus = self._prior.single_tier_bonus
+        kernels.draw_places(objective, state, bonus, rng.permutation(n_items), rng.random(n_items))
+        kernels.exchange_at_random(objective, state, 1.0 - rng.random((n_items // 2 + 1, 4)))
+        uniforms = 1.0 - rng.random((_PROPOSALS_PER_SWEEP, n_items + 3))
+        kernels.change_tiers(objective, state, bonus, self._strength, uniforms * (1.0 - 1e-12))
+        if self._single:
+            self._log_prior_theta = kernels.draw_theta(objective, state, _SLICE_WIDTH, rng)
+
+    def write_labels(self, labels: _Integers) -> None:
+        """Write the tier of each item, counted from 0."""
+        write_labels(self._state, labels)
+
+    @property
+    def theta(self) -> float:
+        """The one theta; NaN with a theta per line."""
+        return float(self._objective.grid.thetas[0]) if self._single else nan
+
+    @property
+    def log_posterior(self) -> float:
+        """Log of prior times likelihood; with a theta per line, thetas are integrated out."""
+        value = value_of(self._objective, self._state) + self._prior.constant
+        if self._state.n_tiers[0] == 1:
+            value += self._prior.single_tier_bonus
+        return float(value + self._log_prior_theta)
+
+
 def run_chain(
     counts: WeakOrderCounts,
     labels: NDArray[Any],
@@ -70,7 +144,7 @@ def run_chain(
     concentration: Concentration = "single",
     *,
     prior_theta: ThetaPrior | Callable[[Any], Any] | None = None,
-    prior_sizes: SizesPriorName = "uniform",
+    prior_sizes: TiersPriorName = "uniform",
     theta: float | None = None,
     warmup: int = 0,
     thin: int = 1,
@@ -92,7 +166,7 @@ def run_chain(
     prior_theta
         Prior of theta, Gamma(2, 2) where none is given.
     prior_sizes
-        "uniform" over all sizes or "penalised".
+        "uniform" over all sizes, "penalised" or "sceptical".
     theta
         One theta to begin with; that of greatest likelihood where none is given.
     warmup, thin
@@ -108,56 +182,16 @@ def run_chain(
     True
     """
     prior = Gamma(2, 2) if prior_theta is None else prior_theta
-    current = check_labels(labels, counts.n_items)
-    constant = log_prior_constant(prior_sizes, counts.n_items)
-    single = concentration == "single"
-    if single:
-        begin = estimate_one_theta(counts, current).value if theta is None else theta
-        begin = min(max(float(begin), 1e-3), LARGEST_GRID_THETA / 4)
-        objective = fixed_objective(counts, begin, tier_constant_of(prior_sizes))
-        objective = objective._replace(prior=prior_table(prior, objective.grid))
-    else:
-        objective = line_objective(counts, prior, tier_constant_of(prior_sizes))
-    state = make_state(counts, objective)
-    load(state, current)
-    n_items = counts.n_items
-    drawn = np.zeros((n_draws, n_items), dtype=np.int64)
+    chain = TiersChain(counts, labels, concentration, prior, prior_sizes, theta)
+    drawn = np.zeros((n_draws, counts.n_items), dtype=np.int64)
     thetas = np.zeros(n_draws)
     log_posterior = np.zeros(n_draws)
-    mean_weight = max(counts.n_rankings, 1.0)
     for sweep in range(-warmup, n_draws * thin):
-        kernels.draw_places(objective, state, rng.permutation(n_items), rng.random(n_items))
-        kernels.exchange_at_random(objective, state, 1.0 - rng.random((n_items // 2 + 1, 4)))
-        # Leads are sums over a tier of differences of counts; scaled to a few units.
-        strength = 2.0 / np.sqrt(mean_weight * n_items)
-        uniforms = 1.0 - rng.random((_PROPOSALS_PER_SWEEP, n_items + 3))
-        kernels.change_tiers(objective, state, strength, uniforms * (1.0 - 1e-12))
-        log_prior_theta = 0.0
-        if single:
-            log_prior_theta = kernels.draw_theta(objective, state, _SLICE_WIDTH, rng)
+        chain.sweep(rng)
         if sweep >= 0 and sweep % thin == thin - 1:
             row = sweep // thin
-            write_labels(state, drawn[row])
-            thetas[row] = objective.grid.thetas[0]
-            log_posterior[row] = value_of(objective, state) + constant + log_prior_theta
-    if single:
-        return ChainDraws(drawn, thetas, log_posterior)
-    return ChainDraws(drawn, _line_thetas(counts, drawn, prior, rng), log_posterior)
-
-
-def _line_thetas(
-    counts: WeakOrderCounts,
-    labels: _Integers,
-    prior: ThetaPrior | Callable[[Any], Any],
-    rng: np.random.Generator,
-) -> _Floats:
-    """Draw theta of each line given tiers."""
-    distinct, which = np.unique(labels, axis=0, return_inverse=True)
-    thetas = np.full((len(labels), max(int(labels.max()), 1)), np.nan)
-    by_tiers = which.ravel()
-    for number, row in enumerate(distinct):
-        lines = lines_of_tiers(counts, row, prior)
-        for draw in np.flatnonzero(by_tiers == number).tolist():
-            found = lines.line_thetas(rng.random(counts.n_items))
-            thetas[draw, : len(found)] = found
-    return thetas
+            chain.write_labels(drawn[row])
+            thetas[row], log_posterior[row] = chain.theta, chain.log_posterior
+    if concentration == "line":
+        thetas = draw_thetas(counts, drawn, prior, concentration, rng)
+    return ChainDraws(drawn, thetas, log_posterior)

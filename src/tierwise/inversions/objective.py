@@ -7,8 +7,8 @@ package exact or cheap.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import lgamma, log, log1p
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from math import exp, expm1, lgamma, log, log1p
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 Concentration: TypeAlias = Literal["single", "line"]
 """One theta, or one for each tier but the last."""
 SizesPriorName: TypeAlias = Literal["uniform", "penalised"]
+TiersPriorName: TypeAlias = Literal["uniform", "penalised", "sceptical"]
 
 # A prior given as a function is tabulated at these points of log theta.
 _TABLE_START, _TABLE_STEP, _TABLE_POINTS = log(1e-12), 0.005, 7000
@@ -126,3 +127,36 @@ def tier_constant_of(prior_sizes: SizesPriorName) -> float:
     """Return what each further tier adds to the log prior of sizes."""
     log_normaliser_of_sizes(prior_sizes, 2)
     return -1.0 if prior_sizes == "penalised" else 0.0
+
+
+class TiersPrior(NamedTuple):
+    """Log prior probability of tiers, as a sum over tiers but for the single tier."""
+
+    tier_constant: float
+    """What each tier adds, besides the log of the number of orders of its items."""
+    single_tier_bonus: float
+    """What is added where there is only one tier."""
+    constant: float
+    """What is added whatever the tiers."""
+
+
+def tiers_prior(prior_sizes: TiersPriorName, n_items: int) -> TiersPrior:
+    """Return the prior of tiers that are equally probable given their sizes.
+
+    "sceptical" is "penalised" with so much more for the single tier that it has one half.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> prior = tiers_prior("sceptical", 2)  # one tier; either order of two
+    >>> single = np.log(2) + prior.tier_constant + prior.single_tier_bonus + prior.constant
+    >>> strict = 2 * prior.tier_constant + prior.constant
+    >>> np.exp([single, strict]).round(4).tolist()
+    [0.5, 0.25]
+    """
+    if prior_sizes != "sceptical" or n_items == 1:
+        name: SizesPriorName = "penalised" if prior_sizes == "sceptical" else prior_sizes
+        return TiersPrior(tier_constant_of(name), 0.0, log_prior_constant(name, n_items))
+    # Log of the sum over all sizes of several tiers of exp(1 - number of tiers).
+    bonus = log(expm1((n_items - 1) * log1p(exp(-1.0))))
+    return TiersPrior(-1.0, bonus, 1.0 - log(2.0) - bonus - lgamma(n_items + 1))

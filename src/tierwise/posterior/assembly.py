@@ -33,7 +33,7 @@ _STATISTICS = ("accepted_tiers", "accepted_theta", "accepted_sizes")
 SCHEMA = Schema(
     "Posterior",
     variables={
-        "posterior/theta": (("chain", "draw"), "f"),
+        "posterior/theta": (("chain", "draw", "line?"), "f"),
         "posterior/tier": (("chain", "draw", "item"), "i"),
         "posterior/n_tiers": (("chain", "draw"), "i"),
         "posterior/total_distance": (("chain", "draw"), "f"),
@@ -96,10 +96,10 @@ def assemble(
     return tree
 
 
-def _per_draw(values: dict[str, NDArray[Any]]) -> dict[str, tuple[tuple[str, str], NDArray[Any]]]:
+def _per_draw(values: dict[str, NDArray[Any]]) -> dict[str, tuple[tuple[str, ...], NDArray[Any]]]:
     """Name the dimensions of numbers; what no move wrote down is left out."""
     return {
-        name: (("chain", "draw"), numbers)
+        name: (("chain", "draw", "line")[: numbers.ndim], numbers)
         for name, numbers in values.items()
         if not np.isnan(numbers).all()
     }

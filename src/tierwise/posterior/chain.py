@@ -14,6 +14,8 @@ from tierwise.errors import InputError
 from tierwise.model.priors import log_prior_of_sizes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from tierwise.posterior.checkpoint import Checkpoint
@@ -60,6 +62,7 @@ class Schedule:
     draws: int
     warmup: int
     thin: int
+    n_parts: int = _PARTS
 
     @property
     def iterations(self) -> int:
@@ -73,7 +76,7 @@ class Schedule:
         """
         made = np.arange(1, self.iterations + 1)
         kept = (made > self.warmup) & ((made - self.warmup) % self.thin == 0)
-        length = -(-self.iterations // _PARTS)
+        length = -(-self.iterations // self.n_parts)
         starts = range(0, self.iterations, length)
         return [kept[start : start + length] for start in starts if start >= done]
 
@@ -97,14 +100,17 @@ class Trace:
     labels
         ``labels[draw, item]``, tiers counted from 0.
     numbers
-        ``numbers[name][draw]``; NaN where nothing was written down.
+        ``numbers[name][draw]``, ``numbers["theta"][draw, line]`` with a theta per tier; NaN where
+        nothing was written down.
     length
         Number of draws there are so far.
     """
 
-    def __init__(self, n_draws: int, n_items: int) -> None:
+    def __init__(self, n_draws: int, n_items: int, n_lines: int | None = None) -> None:
         self.labels = np.zeros((n_draws, n_items), dtype=np.int64)
         self.numbers = {name: np.full(n_draws, np.nan) for name in RECORDED}
+        if n_lines is not None:
+            self.numbers["theta"] = np.full((n_draws, n_lines), np.nan)
         self.length = 0
 
     def record(self, state: State) -> None:
@@ -214,8 +220,8 @@ def _random_sizes(target: Target, rng: np.random.Generator) -> Sizes:
 
 def run_chain(
     number: int,
-    target: Target,
-    sizes: Sizes | None,
+    start: Callable[[np.random.Generator], State],
+    n_lines: int | None,
     sampler: Sampler,
     schedule: Schedule,
     seed: np.random.SeedSequence,
@@ -224,8 +230,8 @@ def run_chain(
 ) -> Trace:
     """Run a chain, from its checkpoint if there is one."""
     rng = np.random.default_rng(seed)
-    state = random_state(target, sizes, rng)
-    trace = Trace(schedule.draws, target.n_items)
+    state = start(rng)
+    trace = Trace(schedule.draws, len(state.labels), n_lines)
     if checkpoint is not None:
         state = checkpoint.resume(number, state, trace, rng)
     parts = schedule.parts(state.iteration)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import inf, isnan
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ MOST_R_HAT = 1.01
 LEAST_ESS = 400.0
 # Of pairs that are nearly always or nearly never tied, chains cannot tell more than that.
 _RARE = 0.05
+# All pairs of more items would take longer than a minute.
+_MOST_ITEMS_FOR_ALL_PAIRS = 60
 
 
 @dataclass(frozen=True)
@@ -118,13 +120,21 @@ class Diagnostics:
 def diagnose(
     numbers: dict[str, NDArray[np.float64]], labels: NDArray[np.int64], names: list[str]
 ) -> Diagnostics:
-    """Diagnose numbers, ``[chain, draw]``, and ties of items, ``labels[chain, draw, item]``."""
+    """Diagnose numbers, ``[chain, draw]``, and ties of items, ``labels[chain, draw, item]``.
+
+    Of many items, only those that follow each other by their mean tier are looked at.
+    """
+    n_items = labels.shape[2]
+    pairs = list(combinations(range(n_items), 2))
+    if n_items > _MOST_ITEMS_FOR_ALL_PAIRS:
+        order = np.argsort(labels.mean(axis=(0, 1)), kind="stable").tolist()
+        pairs = [(min(pair), max(pair)) for pair in pairwise(order)]
     ties = (
         _diagnose(
             f"{names[first]} ~ {names[second]}",
             (labels[:, :, first] == labels[:, :, second]).astype(np.float64),
         )
-        for first, second in combinations(range(labels.shape[2]), 2)
+        for first, second in pairs
     )
     rows = (_diagnose(name, values) for name, values in numbers.items())
     return Diagnostics(tuple(rows), tuple(ties))

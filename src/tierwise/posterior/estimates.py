@@ -67,28 +67,48 @@ def _descend(
     labels: NDArray[np.int64], above: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], float]:
     """Move single items, into new tiers too, as long as that is an improvement."""
-    least = expected_disagreement(labels, above)
+    tied = 1.0 - above - above.T
+    # What it costs that the row's item is in a better tier than the column's, and that both tie.
+    better, same = above.T + tied / 2, (1.0 - tied) / 2
     improved = True
     while improved:
         improved = False
         for item in range(len(labels)):
-            for candidate in _with_item_elsewhere(labels, item):
-                disagreement = expected_disagreement(candidate, above)
-                if disagreement < least - 1e-12:
-                    labels, least, improved = candidate, disagreement, True
-    return labels, least
+            moved, gain = _move(labels, item, better, same)
+            if gain > 1e-12:
+                labels, improved = moved, True
+    return labels, expected_disagreement(labels, above)
 
 
-def _with_item_elsewhere(labels: NDArray[np.int64], item: int) -> list[NDArray[np.int64]]:
-    """All tiers that differ in where one item is."""
-    # Doubled labels leave odd numbers for new tiers between and around those there are.
-    doubled = 2 * labels + 1
-    candidates = []
-    for place in range(2 * (int(labels.max()) + 1) + 1):
-        moved = doubled.copy()
-        moved[item] = place
-        candidates.append(np.unique(moved, return_inverse=True)[1].astype(np.int64))
-    return candidates
+def _move(
+    labels: NDArray[np.int64],
+    item: int,
+    better: NDArray[np.float64],
+    same: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], float]:
+    """Put one item where it costs least, in a tier or between two; return by how much less."""
+    others = np.arange(len(labels)) != item
+    n_tiers = int(labels.max()) + 1
+
+    def by_tier(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+        sums: NDArray[np.float64] = np.bincount(
+            labels[others], costs[others], minlength=n_tiers
+        ).astype(np.float64)
+        return sums
+
+    above_tier, below_tier = by_tier(better[item]), by_tier(better[:, item])
+    # Between tiers: worse than all before, better than all after. Then in place of one of these.
+    before = np.concatenate([[0.0], np.cumsum(below_tier)])
+    after = np.concatenate([np.cumsum(above_tier[::-1])[::-1], [0.0]])
+    costs = np.empty(2 * n_tiers + 1)
+    costs[0::2] = before + after
+    costs[1::2] = before[:-1] + after[1:] + by_tier(same[item])
+    # Doubled labels leave even numbers for new tiers between and around those there are.
+    place = int(costs.argmin())
+    moved = 2 * labels + 1
+    gain = float(costs[moved[item]] - costs[place])
+    moved[item] = place
+    return np.unique(moved, return_inverse=True)[1].astype(np.int64), gain
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,6 +30,7 @@ PosteriorMethod: TypeAlias = Literal["auto", "exact", "mcmc"]
 ThetaUpdate: TypeAlias = Literal["exact", "integrated", "exchange"]
 PosteriorLikelihood: TypeAlias = Literal["exact", "pseudo"]
 CompletionsMethod: TypeAlias = Literal["auto", "reinsert", "refill"]
+PosteriorConcentration: TypeAlias = Literal["single", "tier"]
 
 _LEAST_WARMUP = 500
 # Draws that are held in memory, as they are and once more when they are put together.
@@ -54,6 +55,7 @@ class SamplingOptions:
     prior_theta: ThetaPrior | Callable[[Any], Any]
     prior_sizes: SizesPrior
     prior_mistakes: Beta
+    concentration: PosteriorConcentration = "single"
 
     def __post_init__(self) -> None:
         for name in ("chains", "draws", "thin"):
@@ -64,6 +66,7 @@ class SamplingOptions:
         if not isinstance(self.theta_update, Exchange):
             check_choice("theta_update", self.theta_update, get_args(ThetaUpdate))
         check_choice("likelihood", self.likelihood, get_args(PosteriorLikelihood))
+        check_choice("concentration", self.concentration, get_args(PosteriorConcentration))
         check_choice("completions", self.completions, get_args(CompletionsMethod))
         if not isinstance(self.prior_mistakes, Beta):
             raise InputError(
@@ -100,7 +103,8 @@ class SamplingOptions:
 
     def refuse_too_many_draws(self, n_items: int) -> None:
         """Raise if the draws are more than a computer's memory holds."""
-        n_bytes = self.chains * self.draws * (_BYTES_OF_A_DRAW + 3 * 8 * n_items)
+        n_columns = n_items if self.concentration == "single" else 2 * n_items
+        n_bytes = self.chains * self.draws * (_BYTES_OF_A_DRAW + 3 * 8 * n_columns)
         if n_bytes > _MOST_BYTES:
             raise InputError(
                 f"{self.chains:,} chains of {self.draws:,} draws of {n_items:,} items take "
@@ -120,6 +124,8 @@ class SamplingOptions:
         names = ("distance", "chains", "draws", "warmup", "thin", "likelihood")
         plain = {name: getattr(self, name) for name in names}
         plain["theta_update"] = "exchange" if self.exchange else self.theta_update
+        if self.concentration != "single":
+            plain["concentration"] = self.concentration
         plain["prior_theta"] = _name(self.prior_theta)
         plain["prior_sizes"] = _name(self.prior_sizes)
         if self.exchange is not None:

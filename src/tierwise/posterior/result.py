@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise._util.checks import check_choice, check_level
+from tierwise._util.checks import check_choice, check_count, check_level
 from tierwise._util.provenance import Provenance
-from tierwise.fitting.result import plain_number, plain_tiers
+from tierwise.errors import InputError
+from tierwise.fitting.result import plain_item, plain_number, plain_tiers
 from tierwise.posterior.diagnostics import Diagnostics, diagnose
 from tierwise.posterior.estimates import bands_of, least_disagreement, share_above
+from tierwise.posterior.ranks import (
+    are_divided,
+    rank_intervals,
+    rank_shares,
+    theta_intervals,
+)
 from tierwise.tiers.ordered_partition import Tiers
 
 if TYPE_CHECKING:
@@ -38,8 +45,12 @@ class Posterior:
     data : xarray.DataTree
         The draws, as ArviZ takes them, with dimensions ``chain``, ``draw`` and ``item``. Group
         ``posterior``: ``theta``, ``tier`` (of each item, 1 being the best), ``n_tiers``,
-        ``total_distance`` and ``log_posterior`` (of the tiers, up to a constant). Group
-        ``sample_stats``: shares of moves that were accepted.
+        ``total_distance`` and ``log_posterior`` (of the tiers, up to a constant). With a theta per
+        tier, ``theta`` has a third dimension ``line``: entry ``l`` is the theta between tier
+        ``l + 1`` and all worse tiers; there are as many as items less one, and those that a draw
+        has no tiers for are NaN. Where tiers of all sizes are drawn at once, pairs that an answer
+        ties do not count in ``total_distance``. Group ``sample_stats``: shares of moves that were
+        accepted.
 
     Examples
     --------
@@ -88,8 +99,22 @@ class Posterior:
         return float(self._facts["n_rankings"])
 
     @property
+    def concentration(self) -> str:
+        """Whether there is one theta, "single", or one for each tier but the last, "tier"."""
+        return str(self._facts.get("concentration", "single"))
+
+    @property
+    def compared_distances(self) -> dict[str, float] | None:
+        """How far each distance is behind the best, where distances were compared, best first."""
+        compared = self._facts.get("compared_distances")
+        return None if compared is None else {name: float(behind) for name, behind in compared}
+
+    @property
     def log_evidence(self) -> float | None:
-        """Log probability of the rankings given the sizes, where the draws are exact."""
+        """Log probability of the rankings, where the draws are exact.
+
+        Given the sizes; with "inversions" and open sizes, summed over all sizes.
+        """
         return self._facts.get("log_evidence")
 
     @property
@@ -105,9 +130,22 @@ class Posterior:
 
     @cached_property
     def thetas(self) -> NDArray[np.float64]:
-        """Theta of each draw, of all chains one after the other."""
-        thetas: NDArray[np.float64] = self.data["posterior"]["theta"].to_numpy().ravel()
-        return thetas
+        """Theta of each draw, of all chains one after the other; a row of them per tier."""
+        thetas: NDArray[np.float64] = self.data["posterior"]["theta"].to_numpy()
+        return thetas.reshape(-1, *thetas.shape[2:])
+
+    @cached_property
+    def item_thetas(self) -> NDArray[np.float64]:
+        """``[draw, item]``: theta between the item's tier and all worse ones; NaN in the last tier.
+
+        It says how far people agree about the item: near 0, they place it anywhere.
+        """
+        if self.concentration == "single":
+            last = self.labels == self.labels.max(axis=1, keepdims=True)
+            return np.where(last, np.nan, self.thetas[:, None])
+        # Behind the last line there is one of NaN, for items in the last tier of strict tiers.
+        padded = np.pad(self.thetas, ((0, 0), (0, 1)), constant_values=np.nan)
+        return np.take_along_axis(padded, self.labels - 1, axis=1)
 
     @cached_property
     def mistake_probabilities(self) -> NDArray[np.float64] | None:
@@ -130,14 +168,44 @@ class Posterior:
 
     def __len__(self) -> int:
         """Return the number of draws."""
-        return len(self.thetas)
+        return len(self.labels)
 
     def theta_interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the interval between the quantiles that leave out as much on both sides."""
         check_level(level)
+        self.require_one_theta("theta_interval")
         tail = (1 - level) / 2
         low, high = np.quantile(self.thetas, [tail, 1 - tail])
         return float(low), float(high)
+
+    def require_one_theta(self, taker: str) -> None:
+        """Raise if there is a theta per tier, which what is to be computed cannot take."""
+        if self.concentration != "single":
+            raise InputError(
+                f"{taker} needs one theta, and this posterior has one per tier: use item_thetas, "
+                'or sample_posterior with concentration="single"'
+            )
+
+    def item_theta_intervals(self, level: float = 0.95) -> DataArray:
+        """Return an interval of the theta of each item's tier, ``low`` and ``high``.
+
+        Draws in which the item is in the last tier, which has no theta, are left out; where there
+        are no others, both are NaN.
+        """
+        check_level(level)
+        return self._table(theta_intervals(self.item_thetas, level), "bound", ["low", "high"])
+
+    def divided_items(self, level: float = 0.95) -> tuple[Item, ...]:
+        """Return the items about which people are divided.
+
+        With a theta per tier, a tier whose theta is near 0 is not better than those below it: its
+        items are placed anywhere. These are the items of tiers whose theta may be, at this level,
+        less than a fifth of the strongest.
+        """
+        if self.concentration == "single":
+            return ()
+        divided = are_divided(self.thetas, self.item_thetas, level)
+        return tuple(self.items[place] for place in np.flatnonzero(divided).tolist())
 
     def tiers(self, kind: PointEstimate = "map") -> Tiers:
         """Return a point estimate of the tiers.
@@ -189,7 +257,12 @@ class Posterior:
     def _item_names(self) -> list[Any]:
         return list(self.data["posterior"]["item"].to_numpy())
 
-    def _table(self, shares: NDArray[np.float64], column: str, values: Any) -> DataArray:
+    def _vector(self, values: NDArray[Any]) -> DataArray:
+        from xarray import DataArray
+
+        return DataArray(values, dims=("item",), coords={"item": self._item_names})
+
+    def _table(self, shares: NDArray[Any], column: str, values: Any) -> DataArray:
         from xarray import DataArray
 
         return DataArray(
@@ -213,6 +286,74 @@ class Posterior:
             for row in order.tolist()
         }
 
+    def n_tiers_probabilities(self) -> dict[int, float]:
+        """Return the probability of each number of tiers; exact where that is known."""
+        exact = self._facts.get("n_tiers_probabilities")
+        if exact is None:
+            numbers = self.data["posterior"]["n_tiers"].to_numpy().ravel()
+            exact = (np.bincount(numbers, minlength=len(self.items) + 1)[1:] / len(self)).tolist()
+        return {number: float(share) for number, share in enumerate(exact, start=1)}
+
+    def best_k_probabilities(self, k: int) -> DataArray:
+        """Return the probability of each item to be among the best ``k``.
+
+        In a draw, the items of a tier share the ranks that the tier takes up, in any order with
+        the same probability: of a tier of three that takes up ranks 2 to 4, each item is among the
+        best three with probability two thirds. No order is drawn; these are averaged over.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> posterior = tw.sample_posterior(tw.load_political_goals(), sizes=(2, 2), rng=1)
+        >>> posterior.best_k_probabilities(1).sel(item="order").item()
+        0.5
+        """
+        check_count("k", k)
+        if k > len(self.items):
+            raise InputError(f"k must be at most {len(self.items)}, the number of items; got {k}")
+        return self._vector(self._rank_shares[:, :k].sum(axis=1).clip(0.0, 1.0))
+
+    def rank_interval(self, level: float = 0.95) -> DataArray:
+        """Return an interval of each item's rank, from ``low`` (better) to ``high``, 1 being best.
+
+        Ranks within a tier as in `best_k_probabilities`. At most half of what the level leaves out
+        lies on either side.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> posterior = tw.sample_posterior(tw.load_political_goals(), sizes=(2, 2), rng=1)
+        >>> posterior.rank_interval().sel(item="order").to_numpy()
+        array([1, 2])
+        """
+        check_level(level)
+        return self._table(rank_intervals(self._rank_shares, level), "bound", ["low", "high"])
+
+    def better_than_next_probabilities(self) -> DataArray:
+        """Return the probability of each item to be in a better tier than the next.
+
+        Items are in the order of their mean rank, best first, without the last; the coordinate
+        ``next`` names the next item.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> posterior = tw.sample_posterior(tw.load_political_goals(), sizes=(2, 2), rng=1)
+        >>> posterior.better_than_next_probabilities().to_numpy().round(2)
+        array([0., 1., 0.])
+        """
+        from xarray import DataArray
+
+        names = self.data["posterior"]["item"].to_numpy()
+        order = np.argsort(self._rank_shares @ np.arange(len(names)), kind="stable")
+        shares = share_above(self.labels)[order[:-1], order[1:]]
+        coordinates = {"item": names[order[:-1]], "next": ("item", names[order[1:]])}
+        return DataArray(shares, dims=("item",), coords=coordinates)
+
+    @cached_property
+    def _rank_shares(self) -> NDArray[np.float64]:
+        return rank_shares(self.labels)
+
     def rank_tier_bands(self, level: float = 0.95) -> RankTierBands:
         """Return credible bands of the probability that a place holds an item of a tier.
 
@@ -227,6 +368,7 @@ class Posterior:
         >>> round(float(bands.low[0, 0]), 3), round(float(bands.high[0, 0]), 3)
         (0.717, 0.742)
         """
+        self.require_one_theta("rank_tier_bands")
         sizes = self.tiers().sizes
         of_these = self._has_sizes(sizes)
         return bands_of(sizes, self.distance, self.thetas[of_these], level)
@@ -249,7 +391,9 @@ class Posterior:
         True
         """
         draws = self.data["posterior"]
-        names = ("theta", "total_distance", "n_tiers", "mistake_probability")
+        names = ["theta", "total_distance", "n_tiers", "mistake_probability"]
+        if self.concentration != "single":  # in other tiers, the same line is something else
+            names.remove("theta")
         numbers = {
             name: draws[name].to_numpy().astype(np.float64) for name in names if name in draws
         }
@@ -271,9 +415,7 @@ class Posterior:
             **({} if mistakes is None else {"mistake_probability": float(mistakes.mean())}),
             "tiers": plain_tiers(self.tiers()),
             "consensus_tiers": plain_tiers(consensus),
-            "theta": float(self.thetas.mean()),
-            "theta_sd": float(self.thetas.std()),
-            "theta_interval": list(self.theta_interval()),
+            **self._plain_thetas(),
             "tier_probabilities": self.tier_probabilities().to_numpy().tolist(),
             "co_tier_probabilities": self.co_tier_probabilities().to_numpy().tolist(),
             "above_probabilities": self.above_probabilities().to_numpy().tolist(),
@@ -284,6 +426,18 @@ class Posterior:
         }
         finite: dict[str, Any] = _finite(plain)
         return finite
+
+    def _plain_thetas(self) -> dict[str, Any]:
+        if self.concentration == "single":
+            return {
+                "theta": float(self.thetas.mean()),
+                "theta_sd": float(self.thetas.std()),
+                "theta_interval": list(self.theta_interval()),
+            }
+        return {
+            "item_theta_intervals": self.item_theta_intervals().to_numpy().tolist(),
+            "divided_items": [plain_item(item) for item in self.divided_items()],
+        }
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the draws to a netCDF file, which is there whole or not at all."""
@@ -300,12 +454,15 @@ class Posterior:
         return cls(load(path, SCHEMA))
 
     def __repr__(self) -> str:
-        chains, draws = self.data["posterior"]["theta"].shape
+        chains, draws = self.data["posterior"]["n_tiers"].shape
         what = f"sizes {self.sizes}" if self.sizes else f"{len(self.items)} items, sizes open"
-        low, high = self.theta_interval()
+        theta = "a theta per tier"
+        if self.concentration == "single":
+            low, high = self.theta_interval()
+            theta = f"theta {low:.3g} to {high:.3g}"
         return (
             f"Posterior({chains} x {draws} draws by {self.method}, {what}, "
-            f"{self.distance} distance, theta {low:.3g} to {high:.3g})"
+            f"{self.distance} distance, {theta})"
         )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,12 +26,13 @@ from tierwise.model.priors import (
     as_theta_prior,
     log_prior_of_sizes,
 )
-from tierwise.posterior import exact
+from tierwise.posterior import exact, ordered_partitions
 from tierwise.posterior.assembly import assemble
-from tierwise.posterior.chain import Schedule, run_chain
+from tierwise.posterior.chain import Schedule, random_state, run_chain
 from tierwise.posterior.checkpoint import Checkpoint
 from tierwise.posterior.options import (
     CompletionsMethod,
+    PosteriorConcentration,
     PosteriorLikelihood,
     PosteriorMethod,
     SamplingOptions,
@@ -39,16 +42,20 @@ from tierwise.posterior.result import Posterior
 from tierwise.posterior.samplers import make_sampler
 from tierwise.posterior.target import Target
 from tierwise.posterior.tiers_moves import are_connected
+from tierwise.searching.search import search
 from tierwise.tiers.sizes import check_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from os import PathLike
 
+    import numpy as np
+
     from tierwise._util.progress import Progress
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.scan import RankingScan
     from tierwise.distances.base import Distance
+    from tierwise.posterior.chain import Sampler, State
     from tierwise.posterior.theta_moves import Exchange
 
 # The paper's prior of theta.
@@ -63,6 +70,7 @@ def sample_posterior(
     sizes: Iterable[int] | None = None,
     distance: str | Distance = "kendall",
     *,
+    concentration: PosteriorConcentration = "single",
     chains: int = 4,
     draws: int = 1000,
     warmup: int | None = None,
@@ -97,7 +105,7 @@ def sample_posterior(
         Iterations from one draw to the next.
     method
         "exact" draws independently, by summing over all tiers; "mcmc" runs Metropolis chains;
-        "auto" is exact where affordable.
+        "auto" is exact where affordable: with "inversions" and open sizes, up to 14 items.
     theta_update
         How chains update theta: "exact" draws it from its conditional distribution, "integrated"
         moves tiers with theta integrated out, "exchange" is the paper's exchange algorithm, of
@@ -114,7 +122,8 @@ def sample_posterior(
         gives the log density at theta, up to a constant.
     prior_sizes
         Prior of the sizes: "uniform"; "penalised", which makes sizes ``e`` times less probable with
-        every further tier; probabilities by sizes, such as ``{(2, 2): 0.7, (1, 3): 0.3}``, others
+        every further tier; "sceptical", which is that with half of all probability for a single
+        tier; probabilities by sizes, such as ``{(2, 2): 0.7, (1, 3): 0.3}``, others
         being impossible; or a function that gives the log prior probability of sizes. Tiers of the
         same sizes are equally probable.
     prior_mistakes
@@ -147,11 +156,9 @@ def sample_posterior(
     """
     watch = Stopwatch()
     known = check_data(data, "sample_posterior", Rankings, Counts, Preferences)
-    source = source_of(known, distance)
-    n_items = len(source.items)
     options = SamplingOptions(
-        sizes=None if sizes is None else check_sizes(sizes, n_items),
-        distance=source.distance.name,
+        sizes=None if sizes is None else check_sizes(sizes, len(known.items)),
+        distance="",
         chains=chains,
         draws=draws,
         warmup=warmup,
@@ -163,21 +170,23 @@ def sample_posterior(
         prior_theta=prior_theta,
         prior_sizes=prior_sizes,
         prior_mistakes=prior_mistakes,
+        concentration=concentration,
     )
+    n_items = len(known.items)
     log_prior_of_sizes(prior_sizes, options.sizes or (1,) * n_items)  # refuses what is no prior
     options.refuse_too_many_draws(n_items)
-    options = _settled(options, source)
-    _refuse_islands(options)
+    chosen, compared = _chosen_distance(known, distance, options)
+    source = source_of(known, chosen)
+    options = replace(options, distance=source.distance.name)
+    run = _run_of(options, source)
+    options = run.options
     place = None if checkpoint is None else Checkpoint(Path(checkpoint))
     if place is None:
         seeds = spawn_seeds(rng, chains)
     else:
         identity = {"data": known.fingerprint(), **options.identity(n_items)}
         seeds = place.seeds(identity, rng, chains)
-    counted = source.counted() if options.likelihood == "exact" else source
-    target = Target(counted, as_theta_prior(prior_theta), prior_sizes)
-    sampler = make_sampler(options, target)
-    schedule = Schedule(draws, options.warmup_or_default, options.thin)
+    sampler = run.make_sampler()
     # Chains that run one after the other tell how far they are; others only when they are done.
     one_by_one = workers in (None, 1)
     traces = run_tasks(
@@ -185,10 +194,10 @@ def sample_posterior(
         [
             (
                 number,
-                target,
-                options.sizes,
+                run.start,
+                run.n_lines,
                 sampler,
-                schedule,
+                run.schedule,
                 seed,
                 place,
                 progress if one_by_one else "off",
@@ -204,13 +213,72 @@ def sample_posterior(
             traces,
             source.items,
             options,
-            sampler.facts(),
+            {**sampler.facts(), **compared},
             source.n_rankings,
             watch.provenance(rng),
         )
     )
-    _warn(posterior, target, options)
+    _warn(posterior, run.target, options)
     return posterior
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """How the draws are made."""
+
+    options: SamplingOptions
+    start: Callable[[np.random.Generator], State]
+    make_sampler: Callable[[], Sampler]
+    n_lines: int | None = None
+    target: Target | None = None
+
+    @property
+    def schedule(self) -> Schedule:
+        """When the chain is where; independent draws of all sizes are made all together."""
+        at_once = self.target is None and self.options.method == "exact"
+        schedule = Schedule(self.options.draws, self.options.warmup_or_default, self.options.thin)
+        return replace(schedule, n_parts=1) if at_once else schedule
+
+
+def _run_of(options: SamplingOptions, source: AnswerSource) -> _Run:
+    """Decide how the draws are made: of all sizes at once where that is possible."""
+    ordered_partitions.refuse_others(options, source)
+    if ordered_partitions.applies(options, source):
+        tiers = ordered_partitions.posterior_of(options, source)
+        options = ordered_partitions.settle_method(options, tiers)
+        sampler_of = partial(ordered_partitions.sampler_of, options, tiers)
+        return _Run(options, tiers.start, sampler_of, tiers.n_lines)
+    options = _settled(options, source)
+    _refuse_islands(options)
+    counted = source.counted() if options.likelihood == "exact" else source
+    target = Target(counted, as_theta_prior(options.prior_theta), options.prior_sizes)
+    start = partial(random_state, target, options.sizes)
+    return _Run(options, start, partial(make_sampler, options, target), target=target)
+
+
+def _chosen_distance(
+    data: Rankings | Counts | Preferences, distance: str | Distance, options: SamplingOptions
+) -> tuple[str | Distance, dict[str, Any]]:
+    """Return the distance; "auto" is what a search finds best, with what it compared."""
+    if not (isinstance(distance, str) and distance == "auto"):
+        return distance, {}
+    if options.sizes is not None:
+        raise InputError(
+            'distance="auto" is for open sizes, where search compares distances: name one, such '
+            'as "kendall", or leave out sizes'
+        )
+    if options.concentration == "tier":
+        return "inversions", {}
+    # The seed is fixed: the draws of a run that is resumed must be those of the same distance.
+    found = search(
+        data,
+        prior_theta=options.prior_theta,
+        prior_sizes=options.prior_sizes,
+        progress="off",
+        rng=0,
+    )
+    behind = [[family.distance, family.behind] for family in found.families]
+    return found.families[0].distance, {"compared_distances": behind}
 
 
 def _settled(options: SamplingOptions, source: AnswerSource) -> SamplingOptions:
@@ -250,12 +318,12 @@ def _refuse_islands(options: SamplingOptions) -> None:
         )
 
 
-def _warn(posterior: Posterior, target: Target, options: SamplingOptions) -> None:
+def _warn(posterior: Posterior, target: Target | None, options: SamplingOptions) -> None:
     """Tell the user what to be careful with."""
     if options.method == "mcmc":
         for problem in posterior.diagnostics().problems:
             warnings.warn(problem, TierwiseWarning, stacklevel=3)
-    if options.sizes is None or options.exchange is not None:
+    if target is None or options.sizes is None or options.exchange is not None:
         return
     if options.likelihood == "pseudo":
         return

@@ -36,7 +36,8 @@ class Schema:
         What such a tree is called.
     variables
         Dimensions of each variable that must be there, and the kinds of numbers it may hold, by
-        ``group/name``: "f" for floats, "i" for whole numbers.
+        ``group/name``: "f" for floats, "i" for whole numbers. A dimension with a question mark may
+        be missing.
     facts
         Types of what must be known besides.
     """
@@ -60,12 +61,22 @@ class Schema:
             if group not in data or name not in data[group]:
                 return f"{name} is missing"
             values = data[group][name]
-            if values.dims != dimensions or values.dtype.kind not in kinds or values.size == 0:
+            if (
+                not _are(tuple(values.dims), dimensions)
+                or values.dtype.kind not in kinds
+                or values.size == 0
+            ):
                 return f"{name} is not what it should be"
             for dimension, size in values.sizes.items():
                 if sizes.setdefault(str(dimension), size) != size:
                     return f"{name} has another number of {dimension}s than the rest"
         return None
+
+
+def _are(dimensions: tuple[object, ...], wanted: tuple[str, ...]) -> bool:
+    """Whether dimensions are as wanted, with those that may be missing or without."""
+    required = tuple(name for name in wanted if not name.endswith("?"))
+    return dimensions in (required, tuple(name.rstrip("?") for name in wanted))
 
 
 def save(data: DataTree, path: str | PathLike[str]) -> None:

@@ -1,0 +1,272 @@
+"""Posterior of tiers of all sizes at once, for weak orders with the distance inversions.
+
+The likelihood is a product over tiers and over pairs of tiers, whatever their sizes. So the
+recursion over subsets of subsets sums over all tiers of all sizes, and drawing backward through it
+gives independent draws, for few items. For more, a chain over ordered partitions moves items and
+tiers. With a theta per tier both integrate the thetas out, and draw them given the tiers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise.errors import InputError, TooLargeError
+from tierwise.inversions.chain import TiersChain
+from tierwise.inversions.evidence import Evidence, draw_thetas, lines_of_tiers, sum_evidence
+from tierwise.inversions.objective import Concentration, TiersPriorName, tiers_prior
+from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
+from tierwise.posterior.chain import State
+from tierwise.searching import all_sizes
+
+if TYPE_CHECKING:
+    from tierwise.answers.likelihood import AnswerSource
+    from tierwise.data.weak_orders import WeakOrderCounts
+    from tierwise.posterior.chain import Sampler, Trace
+    from tierwise.posterior.options import SamplingOptions
+
+_Floats = NDArray[np.float64]
+_Integers = NDArray[np.int64]
+
+_NAMED_PRIORS = ("uniform", "penalised", "sceptical")
+# Exact draws of so many items take some seconds; with a theta per tier, ties make them slow.
+_AFFORDABLE_ITEMS, _AFFORDABLE_ITEMS_WITH_TIES = 14, 11
+_MOST_ITEMS = 16
+# Probabilities of all sizes are summed, too, for so many items.
+_MOST_ITEMS_FOR_SIZES = 10
+# Where a prior that is given as a function is integrated.
+_LOG_THETAS = np.linspace(np.log(1e-12), np.log(1e3), 20_001)
+
+
+@dataclass(frozen=True, eq=False)
+class TiersPosterior:
+    """What is drawn from: the data and the priors.
+
+    Attributes
+    ----------
+    counts
+        The data.
+    concentration
+        "single" for one theta, "line" for one per tier but the last.
+    prior_theta, prior_sizes
+        The priors.
+    """
+
+    counts: WeakOrderCounts
+    concentration: Concentration
+    prior_theta: ThetaPrior
+    prior_sizes: TiersPriorName
+
+    @property
+    def n_lines(self) -> int | None:
+        """Number of thetas that are kept for each draw; None for one."""
+        return None if self.concentration == "single" else max(self.counts.n_items - 1, 1)
+
+    def start(self, rng: np.random.Generator) -> State:
+        """Tiers that know nothing of the rankings, so that chains start far from each other."""
+        n_items = self.counts.n_items
+        cuts = rng.random(n_items) < 0.5
+        cuts[0] = False
+        labels = np.cumsum(cuts)[rng.permutation(n_items)].astype(np.int64)
+        return State(labels, tuple(np.bincount(labels).tolist()), np.nan, np.nan)
+
+    def record(
+        self, trace: Trace, labels: _Integers, thetas: _Floats | None, rng: np.random.Generator
+    ) -> None:
+        """Write down draws of tiers, with their total distance and log posterior probability.
+
+        Thetas that are not given are drawn.
+        """
+        if not len(labels):
+            return
+        if thetas is None:
+            thetas = draw_thetas(self.counts, labels, self.prior_theta, self.concentration, rng)
+        if self.n_lines is not None:
+            padding = np.full((len(labels), self.n_lines - thetas.shape[1]), np.nan)
+            thetas = np.hstack([thetas, padding])
+        distinct, which = np.unique(labels, axis=0, return_inverse=True)
+        totals, logs = np.array([self._values(row) for row in distinct]).T
+        trace.extend(
+            labels, theta=thetas, total=totals[which.ravel()], log_posterior=logs[which.ravel()]
+        )
+
+    def _values(self, labels: _Integers) -> tuple[float, float]:
+        """Total distance, and log posterior probability up to a constant, of tiers."""
+        lines = lines_of_tiers(self.counts, labels, self.prior_theta)
+        prior = tiers_prior(self.prior_sizes, self.counts.n_items)
+        sizes = np.bincount(labels)
+        log_factorials = lines.objective.log_factorials
+        log_prior = prior.tier_constant * len(sizes) + float(log_factorials[sizes].sum())
+        if len(sizes) == 1:
+            log_prior += prior.single_tier_bonus
+        log_prior += prior.constant
+        return float(lines.totals.sum()), lines.log_likelihood(self.concentration) + log_prior
+
+
+@dataclass(frozen=True, eq=False)
+class IndependentTiers:
+    """A sampler of independent draws from the sums over all tiers."""
+
+    posterior: TiersPosterior
+    evidence: Evidence
+
+    def __call__(
+        self, state: State, kept: NDArray[np.bool_], trace: Trace, rng: np.random.Generator
+    ) -> State:
+        """Draw as often as ``kept`` says, whatever the state is."""
+        draws = self.evidence.draw(int(kept.sum()), rng)
+        self.posterior.record(trace, draws.labels, draws.thetas, rng)
+        return state._replace(iteration=state.iteration + len(kept))
+
+    def facts(self) -> dict[str, Any]:
+        """Return what is known exactly, as plain values."""
+        evidence = self.evidence
+        facts: dict[str, Any] = {
+            "log_evidence": evidence.log_evidence,
+            "n_tiers_probabilities": evidence.number_of_tiers[1:].tolist(),
+        }
+        if self.posterior.counts.n_items <= _MOST_ITEMS_FOR_SIZES:
+            facts["sizes_probabilities"] = [
+                [list(sizes), share] for sizes, share in evidence.sizes_probabilities().items()
+            ]
+        return facts
+
+
+@dataclass(frozen=True, eq=False)
+class WalkOverTiers:
+    """A sampler that runs a chain over ordered partitions."""
+
+    posterior: TiersPosterior
+
+    def __call__(
+        self, state: State, kept: NDArray[np.bool_], trace: Trace, rng: np.random.Generator
+    ) -> State:
+        """Make a sweep for each entry of ``kept``, and record the draws where it is true."""
+        posterior = self.posterior
+        single = posterior.concentration == "single"
+        chain = TiersChain(
+            posterior.counts,
+            state.labels,
+            posterior.concentration,
+            posterior.prior_theta,
+            posterior.prior_sizes,
+            None if np.isnan(state.theta) else state.theta,
+        )
+        labels = np.zeros((len(kept), len(state.labels)), dtype=np.int64)
+        thetas = np.full(len(kept), np.nan)
+        for sweep in range(len(kept)):
+            chain.sweep(rng)
+            chain.write_labels(labels[sweep])
+            thetas[sweep] = chain.theta
+        posterior.record(trace, labels[kept], thetas[kept] if single else None, rng)
+        last = labels[-1]
+        return state._replace(
+            labels=last,
+            sizes=tuple(np.bincount(last).tolist()),
+            theta=float(thetas[-1]),
+            iteration=state.iteration + len(kept),
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """Return what is known without looking at draws, as plain values."""
+        return {}
+
+
+def applies(options: SamplingOptions, source: AnswerSource) -> bool:
+    """Whether tiers of all sizes can be drawn at once.
+
+    That takes open sizes, weak orders with the distance inversions, a named prior of sizes, and a
+    prior of theta that rules no theta out.
+    """
+    prior_sizes = options.prior_sizes
+    return (
+        options.sizes is None
+        and not options.needs_chain
+        and options.completions == "auto"
+        and len(source.items) > 1
+        and isinstance(prior_sizes, str)
+        and prior_sizes in _NAMED_PRIORS
+        and all_sizes.applies(source)
+        and bool(np.isfinite(_log_density_of_log(as_theta_prior(options.prior_theta))).all())
+    )
+
+
+def refuse_others(options: SamplingOptions, source: AnswerSource) -> None:
+    """Raise if a theta per tier was asked for and tiers cannot be drawn at once."""
+    if options.concentration == "single" or applies(options, source):
+        return
+    raise InputError(
+        'concentration="tier" draws tiers of all sizes with distance="inversions" from complete '
+        'rankings, ties, or rankings with unranked="below": leave sizes, theta_update, likelihood '
+        'and completions as they are, use prior_sizes "uniform", "penalised" or "sceptical", and a '
+        "prior_theta that rules no theta out"
+    )
+
+
+def posterior_of(options: SamplingOptions, source: AnswerSource) -> TiersPosterior:
+    """Collect data and priors."""
+    assert isinstance(options.prior_sizes, str)
+    return TiersPosterior(
+        all_sizes.weak_order_counts(source),
+        "single" if options.concentration == "single" else "line",
+        _normalised(as_theta_prior(options.prior_theta)),
+        options.prior_sizes,
+    )
+
+
+def settle_method(options: SamplingOptions, posterior: TiersPosterior) -> SamplingOptions:
+    """Choose exact draws where they take seconds, and refuse them where they take too long."""
+    n_items = posterior.counts.n_items
+    if options.method == "exact":
+        if n_items > _MOST_ITEMS:
+            raise TooLargeError(
+                f"exact draws sum over all tiers of up to {_MOST_ITEMS} items, not {n_items}: use "
+                'method="mcmc"'
+            )
+        return options.settled("exact")
+    slow = posterior.concentration == "line" and posterior.counts.n_blocks > 0
+    affordable = _AFFORDABLE_ITEMS_WITH_TIES if slow else _AFFORDABLE_ITEMS
+    if options.method == "auto" and n_items <= affordable:
+        return options.settled("exact")
+    return options.settled("mcmc")
+
+
+def sampler_of(options: SamplingOptions, posterior: TiersPosterior) -> Sampler:
+    """Return what makes the draws."""
+    if options.method == "mcmc":
+        return WalkOverTiers(posterior)
+    evidence = sum_evidence(
+        posterior.counts,
+        posterior.concentration,
+        prior_theta=posterior.prior_theta,
+        prior_sizes=posterior.prior_sizes,
+    )
+    return IndependentTiers(posterior, evidence)
+
+
+@dataclass(frozen=True)
+class _Normalised:
+    """A prior that integrates to 1, which evidence and numbers of thetas need."""
+
+    prior: ThetaPrior
+    log_integral: float
+
+    def log_density(self, theta: _Floats) -> _Floats:
+        return self.prior.log_density(theta) - self.log_integral
+
+
+def _normalised(prior: ThetaPrior) -> ThetaPrior:
+    if isinstance(prior, Gamma):
+        return prior
+    heights = _log_density_of_log(prior)
+    step = float(_LOG_THETAS[1] - _LOG_THETAS[0])
+    return _Normalised(prior, float(np.logaddexp.reduce(heights)) + float(np.log(step)))
+
+
+def _log_density_of_log(prior: ThetaPrior) -> _Floats:
+    """Log density of log theta where it is integrated."""
+    heights: _Floats = prior.log_density(np.exp(_LOG_THETAS)) + _LOG_THETAS
+    return heights
