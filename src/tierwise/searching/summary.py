@@ -118,6 +118,10 @@ def _families(search: "Search") -> list[str]:
     if len(search.families) < 2:
         return []
     best, *others = search.families
+    # Without tiers all distances are the same model.
+    if len(best.sizes) == 1:
+        names = ", ".join(family.distance for family in search.families)
+        return [f"That holds for all distances that were compared: {names}."]
     behind = ", ".join(f"{other.distance} is {other.behind:.1f} behind" for other in others)
     return [f"Of the distances compared, {best.distance} describes the data best: {behind}."]
 
