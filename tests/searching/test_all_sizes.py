@@ -120,7 +120,7 @@ def test_no_distance_is_best_where_there_are_no_tiers():
     found = tw.search(noise(5, 20, seed=0))
     assert found.best.sizes == (5,)
     assert "describes the data best" not in found.summary()
-    assert "That holds for all distances that were compared: " in found.summary()
+    assert "That holds for all that was compared: " in found.summary()
 
 
 def test_noise_is_called_no_tiers():

@@ -118,12 +118,12 @@ def _families(search: "Search") -> list[str]:
     if len(search.families) < 2:
         return []
     best, *others = search.families
-    # Without tiers all distances are the same model.
+    # Without tiers all families are the same model.
     if len(best.sizes) == 1:
-        names = ", ".join(family.distance for family in search.families)
-        return [f"That holds for all distances that were compared: {names}."]
-    behind = ", ".join(f"{other.distance} is {other.behind:.1f} behind" for other in others)
-    return [f"Of the distances compared, {best.distance} describes the data best: {behind}."]
+        names = ", ".join(family.name for family in search.families)
+        return [f"That holds for all that was compared: {names}."]
+    behind = ", ".join(f"{other.name} is {other.behind:.1f} behind" for other in others)
+    return [f"Of what was compared, {best.name} describes the data best: {behind}."]
 
 
 def _verdict(search: "Search") -> str:
