@@ -269,8 +269,8 @@ def sum_evidence(
         Prior of theta, Gamma(2, 2) where none is given.
     prior_sizes
         "uniform" over all sizes; "penalised": ``e`` times less probable with every further tier;
-        or "sceptical": penalised, and half of all probability for a single tier. Tiers are equally
-        probable given their sizes.
+        "sceptical": penalised, and half of all probability for a single tier; or "several":
+        penalised, and no single tier. Tiers are equally probable given their sizes.
 
     Examples
     --------
