@@ -70,13 +70,14 @@ def compute(settings: Settings, place: Place) -> Results:
 
 def replicate(fitted: Fit, draws: int, seeds: list[np.random.SeedSequence]) -> list[float]:
     """Compute the criterion at the fitted tiers and theta, each time from other draws."""
-    fixed = -fitted.theta * fitted.total_distance - log_number_of_tiers(fitted.sizes)
+    (theta,) = fitted.thetas
+    fixed = -theta * fitted.total_distance - log_number_of_tiers(fitted.sizes)
     values = []
     for seed in seeds:
         estimated = partition_function(
             fitted.sizes, fitted.distance, method="importance", draws=draws, rng=seed
         )
-        values.append(round(fixed - fitted.n_rankings * estimated.log_value(fitted.theta), 4))
+        values.append(round(fixed - fitted.n_rankings * estimated.log_value(theta), 4))
     return values
 
 

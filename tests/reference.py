@@ -43,6 +43,24 @@ def inversions(ordering, labels, sizes):
     )
 
 
+def parts(ordering, labels, sizes, name, concentration, n_parts):
+    """Distance by parts: of each block of places, or of each tier."""
+    block = blocks(ordering, sizes)
+    place = {item: place for place, item in enumerate(ordering)}
+    found = [0] * n_parts
+    for first in ordering:
+        for second in ordering:
+            if name == "kendall":
+                wrong = block[first] < block[second] and labels[first] >= labels[second]
+            else:
+                wrong = place[first] < place[second] and labels[first] > labels[second]
+            if wrong and concentration == "place":
+                found[place[first] if name == "inversions" else block[first]] += 1
+            elif wrong:
+                found[min(labels[first], labels[second])] += 1
+    return found
+
+
 def _mean_place(tier, sizes):
     places = [place for place, block in enumerate(labels_of(sizes)) if block == tier]
     return sum(places) / len(places)

@@ -4,7 +4,7 @@ Orderings are tuples of items, best first; tiers are a tuple of labels, 0 being 
 order is a tuple of blocks, best first, each a tuple of items.
 """
 
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from math import exp, factorial, fsum, log, prod
 
 import numpy as np
@@ -116,7 +116,7 @@ def random_weak_order(n_items, rng):
     """Some order of the items, cut into blocks at random."""
     order = [int(item) for item in rng.permutation(n_items)]
     cuts = [0, *(place for place in range(1, n_items) if rng.random() < 0.6), n_items]
-    return tuple(tuple(order[begin:end]) for begin, end in zip(cuts[:-1], cuts[1:], strict=True))
+    return tuple(tuple(order[begin:end]) for begin, end in pairwise(cuts))
 
 
 def pattern_of(blocks, n_items):

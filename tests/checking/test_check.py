@@ -287,12 +287,12 @@ def test_bad_input():
 def test_chi_square_scores():
     values = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 2.0], [0.0, -2.0]])
     even = np.full(4, 0.25)
-    moments = checked_rankings.moments_given_distance(values, np.zeros(4), even)
+    moments = checked_rankings.moments_given_distance(values, np.zeros((4, 1)), even)
     np.testing.assert_allclose(moments.covariances, [[0.5, 0], [0, 2]])
     score, freedom = findings.chi_square_score(np.array([0.5, 1.0]), moments.covariances)
     assert (score, freedom) == (pytest.approx(1.0), 2)
     # What the distance explains does not count.
-    moments = checked_rankings.moments_given_distance(values, values[:, 0], even)
+    moments = checked_rankings.moments_given_distance(values, values[:, :1], even)
     np.testing.assert_allclose(moments.covariances, [[0, 0], [0, 2]], atol=1e-15)
     assert findings.chi_square_score(np.array([0.0, 1.0]), moments.covariances)[1] == 1
     # The approximation is good enough for verdicts: 5% points of chi-square.
@@ -359,3 +359,10 @@ def test_wrong_arguments_are_named(arguments, message):
     given = {"data": AGREEING, "fit": tw.fit(AGREEING, (1, 2))} | arguments
     with pytest.raises(tw.InputError, match=message):
         tw.check_fit(**given)
+
+
+def test_lines_of_inversions_have_the_theta_of_the_model():
+    model = tw.ClusteredMallows(tw.Tiers([["a", "b"], ["c"], ["d", "e"]]), 0.7, "inversions")
+    rankings = model.sample(20_000, rng=1)
+    check = tw.check_fit(rankings, tw.fit(rankings, (2, 1, 2), "inversions"), rng=1)
+    assert [line.theta for line in check.lines] == pytest.approx([0.7, 0.7], abs=0.05)

@@ -52,6 +52,26 @@ def test_fit_resamples_and_writes_a_file(goals, tmp_path):
     assert document["bootstrap"]["provenance"]["seed"] == 1
 
 
+def test_fit_lets_theta_vary(goals):
+    document = json.loads(
+        run(
+            "fit",
+            goals,
+            "--sizes",
+            "2,2",
+            "--distance",
+            "kendall",
+            "--concentration",
+            "auto",
+            "--json",
+        ).stdout
+    )
+    assert document["concentration"] in ("single", "tier", "place")
+    assert "tier" in document["concentration_reason"]
+    words = ("--sizes", "1,1,2", "--distance", "kendall", "--concentration", "place")
+    assert "place 2" in run("fit", goals, *words).stdout
+
+
 def test_sample_draws_what_can_be_read_again(goals, tmp_path):
     out = tmp_path / "drawn.csv"
     run("sample", goals, "-n", 500, "--sizes", "2,2", "--seed", 1, "-o", out)

@@ -21,17 +21,17 @@ def test_chain_follows_the_posterior(by_line, complete, penalised):
     draws = run_chain(
         counts_of(answers, 4),
         np.zeros(4, dtype=int),
-        4000,
+        2500,
         np.random.default_rng(17),
         "line" if by_line else "single",
         prior_sizes="penalised" if penalised else "uniform",
         warmup=50,
-        thin=5,
+        thin=4,
     )
     number_of = {labels: number for number, labels in enumerate(wanted.tiers)}
     rows = [number_of[tuple(row)] for row in draws.labels.tolist()]
     observed = np.bincount(rows, minlength=len(wanted.tiers))
-    assert chi_square_p_value(observed, 4000 * wanted.probabilities) > 1e-4
+    assert chi_square_p_value(observed, 2500 * wanted.probabilities) > 1e-4
 
 
 def test_theta_of_the_chain_follows_its_posterior():

@@ -31,6 +31,7 @@ _Integers = npt.NDArray[np.int64]
 # A member goes to neither part with a probability below that of this logit.
 _LARGEST_LOGIT = 3.0
 _MOST_STEPS_OUT = 60
+_SHARE_OF_EXCHANGES = 0.2
 
 
 @compiled
@@ -120,12 +121,86 @@ def _log_split(state: Partition, labels: _Integers, position: int, strength: flo
 
 @compiled
 def _n_splittable(state: Partition) -> int:
-    """Number of tiers with two items or more."""
+    """Count the tiers with two items or more."""
     number = 0
     for position in range(state.n_tiers[0]):
         if state.sizes[state.order[position]] > 1:
             number += 1
     return number
+
+
+@compiled
+def _propose_exchange(state: Partition, proposed: _Integers, uniforms: _Floats) -> float:
+    """Let two neighbouring tiers change places."""
+    n_tiers = state.n_tiers[0]
+    if n_tiers < 2:
+        return -np.inf
+    position = int(uniforms[1] * (n_tiers - 1))
+    for item in range(proposed.shape[0]):
+        if proposed[item] == position:
+            proposed[item] = position + 1
+        elif proposed[item] == position + 1:
+            proposed[item] = position
+    return 0.0
+
+
+@compiled
+def _splittable_at(state: Partition, number: int) -> int:
+    """Find the position of a tier, given its number among those with two items or more."""
+    position = 0
+    while number > 0 or state.sizes[state.order[position]] == 1:
+        if state.sizes[state.order[position]] > 1:
+            number -= 1
+        position += 1
+    return position
+
+
+@compiled
+def _propose_split(
+    state: Partition, proposed: _Integers, strength: float, uniforms: _Floats
+) -> float:
+    """Split a tier; each member goes to the better part with its own probability."""
+    n_splittable = _n_splittable(state)
+    if n_splittable == 0:
+        return -np.inf
+    position = _splittable_at(state, int(uniforms[1] * n_splittable))
+    slot = state.order[position]
+    log_chance = 0.0
+    n_upper = 0
+    for item in range(proposed.shape[0]):
+        upper = proposed[item] < position
+        if proposed[item] == position:
+            lead = state.out_of[slot, item] - state.into[slot, item]
+            logit = _log_chance_to_be_upper(lead, strength)
+            upper = uniforms[2 + item] < 1.0 / (1.0 + np.exp(-logit))
+            log_chance -= np.log1p(np.exp(-logit if upper else logit))
+            n_upper += 1 if upper else 0
+        if not upper:
+            proposed[item] += 1
+    if n_upper in (0, state.sizes[slot]):
+        return -np.inf
+    # Back: one of as many pairs of neighbours as there are tiers now is joined.
+    return float(np.log(n_splittable / state.n_tiers[0]) - log_chance)
+
+
+@compiled
+def _propose_join(
+    state: Partition, labels: _Integers, proposed: _Integers, strength: float, uniforms: _Floats
+) -> float:
+    """Join two neighbouring tiers."""
+    n_tiers = state.n_tiers[0]
+    if n_tiers < 2:
+        return -np.inf
+    position = int(uniforms[1] * (n_tiers - 1))
+    for item in range(labels.shape[0]):
+        if labels[item] > position:
+            proposed[item] -= 1
+    n_splittable = _n_splittable(state) + 1
+    for slot in (state.order[position], state.order[position + 1]):
+        if state.sizes[slot] > 1:
+            n_splittable -= 1
+    log_back = _log_split(state, labels, position, strength)
+    return float(log_back + np.log((n_tiers - 1.0) / n_splittable))
 
 
 @compiled
@@ -136,64 +211,14 @@ def _propose(
 
     The first uniform chooses the kind: an exchange of neighbouring tiers, a split or a join.
     """
-    n_items, n_tiers = labels.shape[0], state.n_tiers[0]
-    for item in range(n_items):
+    for item in range(labels.shape[0]):
         proposed[item] = labels[item]
-    if uniforms[0] < 0.2:
-        if n_tiers < 2:
-            return -np.inf
-        position = int(uniforms[1] * (n_tiers - 1))
-        for item in range(n_items):
-            if labels[item] == position:
-                proposed[item] = position + 1
-            elif labels[item] == position + 1:
-                proposed[item] = position
-        return 0.0
-    n_splittable = _n_splittable(state)
-    if uniforms[0] < 0.6:
-        if n_splittable == 0:
-            return -np.inf
-        number = int(uniforms[1] * n_splittable)
-        position = 0
-        while True:
-            if state.sizes[state.order[position]] > 1:
-                if number == 0:
-                    break
-                number -= 1
-            position += 1
-        slot = state.order[position]
-        log_chance = 0.0
-        n_upper = 0
-        for item in range(n_items):
-            if labels[item] < position:
-                continue
-            upper = False
-            if labels[item] == position:
-                lead = state.out_of[slot, item] - state.into[slot, item]
-                logit = _log_chance_to_be_upper(lead, strength)
-                upper = uniforms[2 + item] < 1.0 / (1.0 + np.exp(-logit))
-                log_chance -= np.log1p(np.exp(-logit if upper else logit))
-                if upper:
-                    n_upper += 1
-            if not upper:
-                proposed[item] += 1
-        if n_upper == 0 or n_upper == state.sizes[slot]:
-            return -np.inf
-        # Back: one of the n_tiers pairs of neighbours of the proposed tiers is joined.
-        return np.log(float(n_splittable)) - log_chance - np.log(float(n_tiers))
-    if n_tiers < 2:
-        return -np.inf
-    position = int(uniforms[1] * (n_tiers - 1))
-    for item in range(n_items):
-        if labels[item] > position:
-            proposed[item] -= 1
-    first, second = state.order[position], state.order[position + 1]
-    others = n_splittable
-    for slot in (first, second):
-        if state.sizes[slot] > 1:
-            others -= 1
-    log_back = _log_split(state, labels, position, strength) - np.log(others + 1.0)
-    return log_back + np.log(n_tiers - 1.0)
+    if uniforms[0] < _SHARE_OF_EXCHANGES:
+        return _propose_exchange(state, proposed, uniforms)
+    # Splits and joins undo each other: both have the same share.
+    if uniforms[0] < (1.0 + _SHARE_OF_EXCHANGES) / 2.0:
+        return _propose_split(state, proposed, strength, uniforms)
+    return _propose_join(state, labels, proposed, strength, uniforms)
 
 
 @compiled
@@ -241,11 +266,11 @@ def _log_theta_density(
     value = log_prior(objective.prior, log_theta) - theta * total
     for number in range(2, coefficients.shape[0]):
         value += coefficients[number] * logs[number]
-    return value
+    return float(value)
 
 
 @compiled
-def draw_theta(
+def draw_theta(  # noqa: PLR0912 - slice sampling is stepping out and shrinking
     objective: LineObjective, state: Partition, width: float, rng: np.random.Generator
 ) -> float:
     """Draw the one theta given tiers by slice sampling in log theta; returns log prior density.
@@ -290,4 +315,4 @@ def draw_theta(
     logs = log_q_factorials(theta, n_items)
     for number in range(n_items + 1):
         objective.grid.factorials[number, 0, 0] = logs[number]
-    return log_prior(objective.prior, trial) - trial
+    return float(log_prior(objective.prior, trial) - trial)

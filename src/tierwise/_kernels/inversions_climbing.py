@@ -61,8 +61,8 @@ def members_of(state: Partition, slot: int, members: _Integers) -> int:
 
 
 @compiled
-def n_worse_than(state: Partition, position: int) -> int:
-    """Number of items in tiers that are worse than the one at a position."""
+def n_worse_than(state: Partition, position: int | np.int64) -> int:
+    """Count the items in tiers that are worse than the one at a position."""
     number = 0
     for worse in range(position + 1, state.n_tiers[0]):
         number += state.sizes[state.order[worse]]
@@ -101,7 +101,7 @@ def meets_of_neighbours(state: Partition) -> tuple[_Floats, _Floats]:
 
 
 @compiled
-def join_tiers(state: Partition, position: int) -> None:
+def join_tiers(state: Partition, position: int | np.int64) -> None:
     """Join the tier at a position with the next."""
     first, second = state.order[position], state.order[position + 1]
     source, target = second, first
@@ -114,7 +114,7 @@ def join_tiers(state: Partition, position: int) -> None:
 
 
 @compiled
-def exchange_tiers(state: Partition, position: int, skipping: _Floats) -> None:
+def exchange_tiers(state: Partition, position: int | np.int64, skipping: _Floats) -> None:
     """Let the tier at a position and the next change places."""
     first, second = state.order[position], state.order[position + 1]
     state.totals[first] -= inversions_between(state, first, second)
@@ -127,11 +127,15 @@ def exchange_tiers(state: Partition, position: int, skipping: _Floats) -> None:
 
 
 @compiled
-def try_neighbours(objective: LineObjective, state: Partition, tolerance: float) -> bool:
+def try_neighbours(  # noqa: PLR0912 - one loop over roles, so that a line is compiled once
+    objective: LineObjective, state: Partition, tolerance: float
+) -> bool:
     """Join or exchange two neighbouring tiers if that is better."""
     joint, skipping = meets_of_neighbours(state)
     has_blocks = state.blocks.weights.shape[0] > 0
-    best, chosen, joins = tolerance, np.int64(-1), False
+    # A plain -1 would have what is called with it compiled once more.
+    chosen: int | np.int64 = np.int64(-1)
+    best, joins = tolerance, False
     for position in range(state.n_tiers[0] - 1):
         first, second = state.order[position], state.order[position + 1]
         n_first, n_second = state.sizes[first], state.sizes[second]
@@ -181,7 +185,9 @@ def try_neighbours(objective: LineObjective, state: Partition, tolerance: float)
 
 
 @compiled
-def split_tier(state: Partition, position: int, members: _Integers, n_upper: int) -> None:
+def split_tier(
+    state: Partition, position: int | np.int64, members: _Integers, n_upper: int
+) -> None:
     """Make the first of a tier's members a better tier of their own."""
     for place in range(n_upper):
         take_out(state, members[place])
@@ -229,10 +235,10 @@ def try_splits(objective: LineObjective, state: Partition, tolerance: float) -> 
 
 
 @compiled
-def _best_cut(
+def _best_cut(  # noqa: PLR0912 - one loop over parts, so that a line is compiled once
     objective: LineObjective,
     state: Partition,
-    position: int,
+    position: int | np.int64,
     ordered: _Integers,
     size: int,
     tolerance: float,
@@ -355,7 +361,7 @@ def _value_of_exchange(
     change += state.into[next_slot, second] - state.into[next_slot, first]
     change += state.above[first, second] + state.above[second, first]
     if objective.kind == 0:
-        return now - objective.grid.thetas[0] * change
+        return float(now - objective.grid.thetas[0] * change)
     far = 0.0
     for worse in range(position + 2, state.n_tiers[0]):
         far += state.into[state.order[worse], first] - state.into[state.order[worse], second]

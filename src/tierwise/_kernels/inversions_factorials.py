@@ -1,8 +1,9 @@
-"""Gaussian factorials: logarithms of ``[k]_q!`` and their derivatives in theta, ``q = exp(-theta)``.
+"""Gaussian factorials: logarithms of ``[k]_q!`` and their derivatives in theta.
 
-``[k]_q!`` is the product of ``1 + q + ... + q^(i-1)`` for ``i`` up to ``k``. Each factor is the
-normaliser of a truncated geometric variable, so its derivatives are minus the mean and the variance
-of that variable: sums of positive terms, in which nothing cancels, however small theta is.
+With ``q = exp(-theta)``, ``[k]_q!`` is the product of ``1 + q + ... + q^(i-1)`` for ``i`` up to
+``k``. Each factor is the normaliser of a truncated geometric variable, so its derivatives are minus
+the mean and the variance of that variable: sums of positive terms, in which nothing cancels,
+however small theta is.
 
 For searches the logarithms are kept on a grid as values with two derivatives, between which they
 are polynomials of degree five. The grid is equidistant in ``x`` with ``theta = sinh(x) / scale``:

@@ -71,9 +71,9 @@ def log_prior(prior: ThetaPriorTable, log_theta: float) -> float:
         part = min(max(place - cell, 0.0), 1.0)
         left, right = prior.extra[cell], prior.extra[cell + 1]
         if left == -np.inf or right == -np.inf:
-            return left if part < 0.5 else right
+            return float(left if part < 0.5 else right)
         value += left + (right - left) * part
-    return value
+    return float(value)
 
 
 @compiled
@@ -89,7 +89,7 @@ def curve_at(grid: FactorialGrid, curve: _Floats, theta: float) -> float:
     fourth = -15.0 * rise + 8.0 * slope + 7.0 * next_slope + 1.5 * bend - next_bend
     fifth = 6.0 * rise - 3.0 * (slope + next_slope) - 0.5 * (bend - next_bend)
     higher = third + part * (fourth + part * fifth)
-    return curve[cell, 0] + part * (slope + part * (0.5 * bend + part * higher))
+    return float(curve[cell, 0] + part * (slope + part * (0.5 * bend + part * higher)))
 
 
 @compiled
@@ -150,11 +150,11 @@ def _height(
 ) -> float:
     """Log of what is integrated over log theta."""
     theta = np.exp(log_theta)
-    return curve_at(grid, curve, theta) - theta * total + log_prior(prior, log_theta)
+    return float(curve_at(grid, curve, theta) - theta * total + log_prior(prior, log_theta))
 
 
 @compiled
-def _find_peak(
+def _find_peak(  # noqa: PLR0912 - one loop, so that heights are compiled few times
     grid: FactorialGrid, prior: ThetaPriorTable, curve: _Floats, total: float
 ) -> tuple[float, float, float]:
     """Log theta near the peak of what is integrated, its height, and a good step."""
@@ -226,7 +226,7 @@ def integrate_line(
             if height < -_DEPTH:
                 break
             sum_of_terms += np.exp(height)
-    return peak + np.log(sum_of_terms * step)
+    return float(peak + np.log(sum_of_terms * step))
 
 
 @compiled
@@ -267,14 +267,14 @@ def theta_quantile(
         cumulative[place] = cumulative[place - 1] + cell
     shares = np.empty(1)
     shares[0] = share
-    return np.exp(grid_quantiles(points, heights, cumulative, shares)[0])
+    return float(np.exp(grid_quantiles(points, heights, cumulative, shares)[0]))
 
 
 @compiled
 def line_value(objective: LineObjective, curve: _Floats, total: float) -> float:
     """Value of a line: at the fixed theta, at its best theta, or integrated over theta."""
     if objective.kind == FIXED:
-        return curve[0, 0] - objective.grid.thetas[0] * total
+        return float(curve[0, 0] - objective.grid.thetas[0] * total)
     if objective.kind == MAXIMISED:
         return maximise_line(objective.grid, curve, total)[0]
     return integrate_line(objective.grid, objective.prior, curve, total)

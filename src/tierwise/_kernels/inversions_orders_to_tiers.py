@@ -49,7 +49,9 @@ def improve_order(above: _Floats, order: _Integers, most_sweeps: int) -> None:
 
 
 @compiled
-def best_cuts(objective: LineObjective, state: Partition, order: _Integers) -> _Integers:
+def best_cuts(  # noqa: PLR0912 - all runs, with and without ties, in one pass
+    objective: LineObjective, state: Partition, order: _Integers
+) -> _Integers:
     """Labels of the best tiers that are runs of an order; ``state`` is room to work in."""
     n_items = order.shape[0]
     blocks = state.blocks

@@ -103,7 +103,9 @@ def make_partition(
 
 
 @compiled
-def _add_row(target: _Floats, row: int, source: _Floats, other: int, sign: float) -> None:
+def _add_row(
+    target: _Floats, row: int | np.int64, source: _Floats, other: int | np.int64, sign: float
+) -> None:
     for place in range(target.shape[1]):
         target[row, place] += sign * source[other, place]
 
@@ -229,19 +231,20 @@ def _find_changes(state: Partition, item: int, n_tiers: int) -> None:
             if member != item:
                 tally[state.position_of[state.slot_of[member]]] += 1
         running = 0
-        state.tail_change[n_tiers, 0] -= weight
-        state.tail_change[n_tiers, 1] += weight
         for position in range(n_tiers - 1, -1, -1):
+            # One item in common, or none, counts for nothing.
             number = tally[position]
-            running += number
-            state.tier_change[position, number] -= weight
-            state.tier_change[position, number + 1] += weight
-            state.tail_change[position, running] -= weight
-            state.tail_change[position, running + 1] += weight
+            if number > 0:
+                running += number
+                state.tier_change[position, number] -= weight
+                state.tier_change[position, number + 1] += weight
+            if running > 0:
+                state.tail_change[position, running] -= weight
+                state.tail_change[position, running + 1] += weight
 
 
 @compiled
-def put_in(state: Partition, item: int, choice: int) -> None:
+def put_in(state: Partition, item: int, choice: int | np.int64) -> None:
     """Put in the item that was taken out: 2 p is alone before the tier at p, 2 p + 1 in it."""
     position, alone = choice // 2, choice % 2 == 0
     n_tiers = state.n_tiers[0]
@@ -315,16 +318,16 @@ def line_of_net(
 
 @compiled
 def tier_value(objective: LineObjective, size: int, meets: _Floats, row: int) -> float:
-    """What a tier adds whatever theta is; the row says what tied blocks it meets."""
+    """Value a tier whatever theta is; the row says what tied blocks it meets."""
     logs = objective.log_factorials
     value = objective.tier_constant + (objective.order_bonus - objective.n_rankings) * logs[size]
     for number in range(2, meets.shape[1]):
         value += meets[row, number] * logs[number]
-    return value
+    return float(value)
 
 
 @compiled
-def find_net(state: Partition, position: int, in_tail: float, in_tier: float) -> None:
+def find_net(state: Partition, position: int | np.int64, in_tail: float, in_tier: float) -> None:
     """Tied blocks of the line at a position, with the item taken out in its tier or below."""
     slot = state.order[position]
     in_next = in_tail - in_tier
@@ -343,7 +346,7 @@ def find_net(state: Partition, position: int, in_tail: float, in_tier: float) ->
 
 
 @compiled
-def line_at(objective: LineObjective, state: Partition, position: int) -> float:
+def line_at(objective: LineObjective, state: Partition, position: int | np.int64) -> float:
     """Value of the line and the tier at a position."""
     slot = state.order[position]
     n_worse = 0
@@ -367,7 +370,7 @@ def value_of(objective: LineObjective, state: Partition) -> float:
 
 
 @compiled
-def value_places(
+def value_places(  # noqa: PLR0912 - one loop over roles, so that a line is compiled once
     objective: LineObjective, state: Partition, item: int, joined: _Floats, alone: _Floats
 ) -> None:
     """Value of the tiers with the item, which is taken out, in each tier or alone before each."""

@@ -31,6 +31,8 @@ _Integers = npt.NDArray[np.int64]
 _DEPTH = 40.0
 # So near to an end, or to where theta becomes 0, lines are not interpolated.
 _NODES_AT_ENDS = 14
+# Factors of Lagrange's polynomials through six equidistant points.
+_LAGRANGE = (-1.0 / 120.0, 1.0 / 24.0, -1.0 / 12.0, 1.0 / 12.0, -1.0 / 24.0, 1.0 / 120.0)
 
 
 class SubsetProblem(NamedTuple):
@@ -71,7 +73,7 @@ def inner_counts(above: _Floats) -> _Floats:
 
 @compiled
 def set_sizes(n_items: int) -> _Integers:
-    """Number of members of each set."""
+    """Count the members of each set."""
     sizes = np.zeros(1 << n_items, np.int64)
     for item in range(n_items):
         bit = 1 << item
@@ -117,7 +119,7 @@ def _memo_at(problem: SubsetProblem, size: int, n_worse: int, place: int) -> flo
         total = place * problem.memo_steps[size, n_worse]
         value = line_value(problem.objective, problem.curves[size, n_worse], total)
         problem.memo[entry] = value
-    return value
+    return float(value)
 
 
 @compiled
@@ -135,12 +137,12 @@ def line_of_inversions(problem: SubsetProblem, size: int, n_worse: int, total: f
         return line_value(problem.objective, problem.curves[size, n_worse], total)
     part = place - cell
     value = 0.0
-    for node in range(-2, 4):
-        weight = 1.0
-        for other in range(-2, 4):
+    for node in range(6):
+        weight = _LAGRANGE[node]
+        for other in range(6):
             if other != node:
-                weight *= (part - other) / (node - other)
-        value += weight * _memo_at(problem, size, n_worse, cell + node)
+                weight *= part + 2.0 - other
+        value += weight * _memo_at(problem, size, n_worse, cell + node - 2)
     return value
 
 
@@ -157,7 +159,7 @@ def fill_curves_of_sizes(objective: LineObjective, n_items: int) -> _Floats:
 
 @compiled
 def fill_curves_of_sets(objective: LineObjective, sizes: _Integers, meeting: _Floats) -> _Floats:
-    """What each set adds to the curves of lines: tied blocks less all rankings."""
+    """Write what each set adds to the curves of lines: tied blocks less all rankings."""
     table = objective.grid.factorials
     n_nodes, n_orders = table.shape[1:]
     curves = np.zeros((1, sizes.shape[0], n_nodes, n_orders))
@@ -171,7 +173,7 @@ def fill_curves_of_sets(objective: LineObjective, sizes: _Integers, meeting: _Fl
 
 
 @compiled
-def fill_terms(
+def fill_terms(  # noqa: PLR0912 - the innermost loops of everything here
     problem: SubsetProblem, whole: int, subsets: _Integers, terms: _Floats, curve: _Floats
 ) -> int:
     """For each choice of a best tier from a set: the tier and what it adds. Returns their number.
@@ -359,8 +361,8 @@ def draw_tiers(
             terms[place] = running
         draw = first[whole]
         while draw >= 0:
-            place = np.searchsorted(terms[1:count], rng.random() * running, side="right") + 1
-            chosen = subsets[min(place, count - 1)]
+            found = np.searchsorted(terms[1:count], rng.random() * running, side="right")
+            chosen = subsets[min(int(found) + 1, count - 1)]
             for item in range(problem.n_items):
                 if (chosen >> item) & 1:
                     labels[draw, item] = tiers[draw]

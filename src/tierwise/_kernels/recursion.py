@@ -71,7 +71,7 @@ def weight_and_moments(
 ) -> npt.NDArray[np.float64]:
     """Weight of all ways together, and their sums of the distance and of its square, in units.
 
-    ``decay[units]`` is what a distance multiplies the weight with, here as below.
+    ``decay[units]`` is what a distance multiplies the weight with.
     """
     sizes, strides, order, starts, left = states
     n_tiers = sizes.shape[0]
@@ -130,11 +130,14 @@ def filter_weights(
     states: States,
     misplaced: int,
     placing: npt.NDArray[np.int64],
+    parts: npt.NDArray[np.int64],
     decay: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
     """``weights[label, state]``: weight of a state once this label of its block is done.
 
-    The last label's row holds the weights of the states between blocks.
+    The last label's row holds the weights of the states between blocks. Here and below, items of a
+    label in a block belong to the part ``parts[block, label]`` of the distance, and
+    ``decay[part, units]`` is what that much of it multiplies the weight with.
     """
     sizes, strides, order, starts, left = states
     n_tiers = sizes.shape[0]
@@ -145,18 +148,19 @@ def filter_weights(
     for block in range(n_tiers):
         bottom = top - sizes[block]
         for label in range(n_tiers):
+            part = parts[block, label]
             for position in range(starts[bottom], starts[top]):
                 state = order[position]
                 behind = left[state, label + 1]
                 if behind > bottom:
                     continue
                 kept = behind - left[state, label]
-                rate = misplaced * behind + placing[block, label]
+                fall = decay[part, misplaced * behind + placing[block, label]]
                 most = min(sizes[label] - kept, top - left[state, n_tiers])
                 weight = _weight_before(weights, left, state, label, top)
                 factor = 1.0
                 for taken in range(1, most + 1):
-                    factor *= decay[rate] * (kept + taken) / taken
+                    factor *= fall * (kept + taken) / taken
                     source = state + taken * strides[label]
                     before = _weight_before(weights, left, source, label, top)
                     if before > 0.0:
@@ -171,6 +175,7 @@ def draw_sequences(
     states: States,
     misplaced: int,
     placing: npt.NDArray[np.int64],
+    parts: npt.NDArray[np.int64],
     decay: npt.NDArray[np.float64],
     weights: npt.NDArray[np.float64],
     n_rows: int,
@@ -192,6 +197,7 @@ def draw_sequences(
                 behind = left[state, label + 1]
                 kept = behind - left[state, label]
                 rate = misplaced * behind + placing[block, label]
+                fall = decay[parts[block, label], rate]
                 most = min(sizes[label] - kept, top - left[state, n_tiers])
                 # Taking none is the first choice; where rounding leaves a remainder after the last
                 # choice, the last possible one stands.
@@ -202,7 +208,7 @@ def draw_sequences(
                 for taken in range(1, most + 1):
                     if remainder < 0.0:
                         break
-                    factor *= decay[rate] * (kept + taken) / taken
+                    factor *= fall * (kept + taken) / taken
                     source = state + taken * strides[label]
                     before = _weight_before(weights, left, source, label, top)
                     if before > 0.0 and factor > 0.0:
@@ -220,6 +226,7 @@ def expected_table(
     states: States,
     misplaced: int,
     placing: npt.NDArray[np.int64],
+    parts: npt.NDArray[np.int64],
     decay: npt.NDArray[np.float64],
     weights: npt.NDArray[np.float64],
 ) -> npt.NDArray[np.float64]:
@@ -234,6 +241,7 @@ def expected_table(
     for block in range(n_tiers - 1, -1, -1):
         top = bottom + sizes[block]
         for label in range(n_tiers - 1, -1, -1):
+            part = parts[block, label]
             # Descending: a state passes its share on before this label adds to it.
             for position in range(starts[top] - 1, starts[bottom] - 1, -1):
                 state = order[position]
@@ -241,11 +249,11 @@ def expected_table(
                 if behind > bottom or onward[state] == 0.0:
                     continue
                 kept = behind - left[state, label]
-                rate = misplaced * behind + placing[block, label]
+                fall = decay[part, misplaced * behind + placing[block, label]]
                 most = min(sizes[label] - kept, top - left[state, n_tiers])
                 factor = 1.0
                 for taken in range(1, most + 1):
-                    factor *= decay[rate] * (kept + taken) / taken
+                    factor *= fall * (kept + taken) / taken
                     source = state + taken * strides[label]
                     before = _weight_before(weights, left, source, label, top)
                     if before > 0.0:

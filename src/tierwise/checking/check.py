@@ -16,7 +16,6 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
 from tierwise.fitting.result import Fit
-from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.posterior.result import Posterior
 
 # No ranking can tell an infinite theta from this one.
@@ -71,7 +70,7 @@ def check_fit(
     _check_results(fit, posterior)
     labels = fit.tiers.label_array(data.items)
     generator = as_generator(rng)
-    model = ClusteredMallows(fit.tiers, min(fit.theta, _LARGEST_THETA), fit.distance)
+    model = fit.model(_LARGEST_THETA)
     if posterior is None:
         orderings = orderings_of(model, data.items, draws, generator)
         ranks_expected = expected_ranks(model, labels)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from tierwise.checking.expected import Orderings
     from tierwise.data.rankings import Rankings
     from tierwise.model.clustered_mallows import ClusteredMallows
+    from tierwise.partition.base import PartitionFunction
     from tierwise.tiers.sizes import Sizes
 
     Weighted = tuple[NDArray[np.int64], NDArray[np.float64]]
@@ -80,8 +81,9 @@ def check_rankings(
     sizes = model.tiers.sizes
     sequences = labels[np.argsort(orderings.places, axis=1)]
     distances = get_distance(model.distance).between(sequences, sizes)
+    fitted = _fitted_parts(model, labels, orderings.places, distances)
     n_effective = _effective_number(rankings)
-    pairs = _compare_pairs(rankings, orderings, distances, alike, n_effective)
+    pairs = _compare_pairs(rankings, orderings, fitted, alike, n_effective)
     ranks_observed = _rank_shares(rankings)
     findings = [
         finding_of_pairs(pairs.scores),
@@ -94,19 +96,32 @@ def check_rankings(
     precision = 1 / (1 / n_effective + 1 / orderings.n_draws)
     if given is not None and len(sizes) > 1:
         lines, finding = _check_lines(
-            model, (given, shares), (sequences, orderings.weights), distances, precision
+            model, (given, shares), (sequences, orderings.weights), fitted, precision
         )
         # A single line cannot differ from others.
         findings += [finding] if len(lines) > 1 else []
         given_distances = get_distance(model.distance).between(given, sizes)
         spread, finding = _check_spread(
-            (given_distances, shares), (distances, orderings.weights), precision
+            (given_distances, shares), (distances, orderings.weights), fitted, precision
         )
         findings.append(finding)
     if rankings.is_complete:
         direction, finding = _check_direction(rankings, orderings, n_effective, rng)
         findings.append(finding)
     return Found(pairs, ranks_observed, lines, spread, direction, tuple(findings))
+
+
+def _fitted_parts(
+    model: ClusteredMallows,
+    labels: NDArray[np.int64],
+    places: NDArray[Any],
+    distances: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return what thetas were fitted to: the distance of each ordering, or its parts, by column."""
+    if model.concentration == "single":
+        return distances[:, None]
+    blocks = get_distance(model.distance).block_of_place(model.tiers.sizes)
+    return model.parted.part_distances(blocks[places], labels)
 
 
 def _effective_number(rankings: Rankings) -> float:
@@ -142,7 +157,7 @@ def _sequences_if_known(
 def _compare_pairs(
     rankings: Rankings,
     orderings: Orderings,
-    distances: NDArray[np.float64],
+    fitted: NDArray[np.float64],
     labels: NDArray[np.int64] | None,
     n_effective: float,
 ) -> PairShares:
@@ -154,8 +169,8 @@ def _compare_pairs(
         The data.
     orderings
         Orderings from the model.
-    distances
-        Their distances from the tiers.
+    fitted
+        Their distances from the tiers, one column for each theta.
     labels
         The tier of each item, counted from 0; None where the orderings come from several tiers.
     n_effective
@@ -167,7 +182,7 @@ def _compare_pairs(
     binomial = expected * (1 - expected)
     variances = binomial
     if rankings.is_complete:
-        variances = binomial - _explained_by_distance(orderings, distances)
+        variances = binomial - _explained_by_distance(orderings, fitted)
     with np.errstate(divide="ignore", invalid="ignore"):
         monte_carlo = binomial / (told_expected * orderings.n_draws)
         sampling = np.maximum(variances, 0.0) * rankings.n_rankings / (told * n_effective)
@@ -179,21 +194,22 @@ def _compare_pairs(
 
 
 def _explained_by_distance(
-    orderings: Orderings, distances: NDArray[np.float64]
+    orderings: Orderings, fitted: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the variance of "row above column" that goes with the distance.
 
-    Theta was fitted to the mean distance, so this part of the variance cannot show up.
+    Theta was fitted to the mean distance, so this part of the variance cannot show up; likewise for
+    each part of the distance that has a theta.
     """
     places, weights = orderings.places, orderings.weights
-    deviations = distances - weights @ distances
-    variance = float(weights @ deviations**2)
-    if variance == 0:
-        return np.zeros((places.shape[1],) * 2)
+    deviations = fitted - weights @ fitted
+    weighted = (weights[:, None] * deviations).T
+    inverse = np.linalg.pinv(weighted @ deviations, hermitian=True)
     covariances = np.array(
-        [(weights * deviations) @ (places[:, [item]] < places) for item in range(places.shape[1])]
+        [weighted @ (places[:, [item]] < places) for item in range(places.shape[1])]
     )
-    return covariances**2 / variance
+    explained: NDArray[np.float64] = np.einsum("apb,pq,aqb->ab", covariances, inverse, covariances)
+    return explained
 
 
 def _finding_of_ranks(
@@ -210,7 +226,7 @@ def _check_lines(
     model: ClusteredMallows,
     given: Weighted,
     drawn: Weighted,
-    distances: NDArray[np.float64],
+    fitted: NDArray[np.float64],
     precision: float,
 ) -> tuple[tuple[Line, ...], Finding]:
     """Compare how many items cross each line between tiers with what the model expects.
@@ -223,14 +239,14 @@ def _check_lines(
         The answers, as the tiers of their items place by place, and weights that sum to 1.
     drawn
         Orderings from the model, likewise.
-    distances
-        The distances of these orderings from the tiers.
+    fitted
+        The distances of these orderings from the tiers, one column for each theta.
     precision
         The number of rankings whose means vary as much as the differences do.
     """
     sizes = model.tiers.sizes
     observed = given[1] @ _crossings(given[0], sizes)
-    moments = moments_given_distance(_crossings(drawn[0], sizes), distances, drawn[1])
+    moments = moments_given_distance(_crossings(drawn[0], sizes), fitted, drawn[1])
     deviations = observed - moments.means
     covariances = moments.covariances / precision
     errors = np.sqrt(np.diag(covariances))
@@ -263,7 +279,7 @@ def _thetas(model: ClusteredMallows, observed: NDArray[np.float64]) -> list[floa
 
     def expected(theta: float) -> NDArray[np.float64]:
         if theta not in known:
-            known[theta] = _expected_crossings(partition.expected_table(theta))
+            known[theta] = _expected_crossings(partition.expected_table(theta), partition)
         return known[theta]
 
     thetas = []
@@ -286,10 +302,14 @@ def _thetas(model: ClusteredMallows, observed: NDArray[np.float64]) -> list[floa
     return thetas
 
 
-def _expected_crossings(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the expected number of items of later tiers in the blocks above each line."""
-    n_lines = len(table) - 1
-    return np.array([table[: line + 1, line + 1 :].sum() for line in range(n_lines)])
+def _expected_crossings(
+    table: NDArray[np.float64], partition: PartitionFunction
+) -> NDArray[np.float64]:
+    """Return the expected number of items of later tiers in the places above each line."""
+    # Lines lie between blocks, whether blocks are as large as tiers or of one place each.
+    ends_of_blocks = np.cumsum(partition.distance.blocks(partition.sizes))
+    above = np.searchsorted(ends_of_blocks, np.cumsum(partition.sizes)[:-1], side="right")
+    return np.array([table[:end, line + 1 :].sum() for line, end in enumerate(above.tolist())])
 
 
 def _crossings(sequences: NDArray[np.int64], sizes: Sizes) -> NDArray[np.float64]:
@@ -320,32 +340,33 @@ class Moments:
 
 
 def moments_given_distance(
-    values: NDArray[np.float64], distances: NDArray[np.float64], weights: NDArray[np.float64]
+    values: NDArray[np.float64], fitted: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> Moments:
     """Return means, and covariances of what the distance does not explain.
 
-    Theta is fitted so that the mean distance is what it should be. What varies with the distance
-    therefore cannot deviate, and only the rest may count as evidence against the model.
+    Theta is fitted so that the mean distance is what it should be; where there are several thetas,
+    one column of ``fitted`` each, so is each part. What varies with the distance therefore cannot
+    deviate, and only the rest may count as evidence against the model.
     """
     means = weights @ values
     centred = values - means
-    deviations = distances - weights @ distances
-    variance = float(weights @ deviations**2)
-    if variance > 0:
-        slopes = (weights * deviations) @ centred / variance
-        centred = centred - np.outer(deviations, slopes)
+    deviations = fitted - weights @ fitted
+    weighted = (weights[:, None] * deviations).T
+    slopes = np.linalg.pinv(weighted @ deviations, hermitian=True) @ (weighted @ centred)
+    centred = centred - deviations @ slopes
     return Moments(means, (weights[:, None] * centred).T @ centred)
 
 
 def _check_spread(
     given: tuple[NDArray[np.float64], NDArray[Any]],
     drawn: tuple[NDArray[np.float64], NDArray[np.float64]],
+    fitted: NDArray[np.float64],
     precision: float,
 ) -> tuple[float, Finding]:
     """Compare the variance of the distances from the tiers with what the model expects."""
     distances, weights = drawn
     squares = (distances - weights @ distances) ** 2
-    moments = moments_given_distance(squares[:, None], distances, weights)
+    moments = moments_given_distance(squares[:, None], fitted, weights)
     expected, error = float(moments.means[0]), float(moments.covariances[0, 0] / precision) ** 0.5
     mean = given[1] @ given[0]
     observed = float(given[1] @ (given[0] - mean) ** 2)

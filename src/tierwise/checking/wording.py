@@ -37,15 +37,23 @@ def _about_lines(check: FitCheck) -> str:
         return (
             "Agreement differs along the ranking: answers go against the tiers less often than "
             f"expected across the line between tiers {low.above} and {low.below}, more often "
-            f"across that between {high.above} and {high.below}. One theta for the whole ranking "
-            "is an average."
+            f"across that between {high.above} and {high.below}.{_remedy(check)}"
         )
     return (
         "Agreement differs along the ranking: items cross the line between tiers "
         f"{low.above} and {low.below} less often than expected{_theta(low)}, that between "
-        f"{high.above} and {high.below} more often{_theta(high)}. One theta for the whole ranking "
-        "is an average."
+        f"{high.above} and {high.below} more often{_theta(high)}.{_remedy(check)}"
     )
+
+
+def _remedy(check: FitCheck) -> str:
+    """Name the option that lets theta vary, unless it is used already."""
+    if check.fit.concentration != "single":
+        return f" A theta per {check.fit.concentration} does not explain all of it."
+    average = " One theta for the whole ranking is an average"
+    if check.pairwise:
+        return f"{average}."
+    return f'{average}: fit with concentration="tier" or "place" to let it vary.'
 
 
 def _theta(line: Line) -> str:

@@ -22,6 +22,8 @@ tierwise fit survey.csv
 tierwise fit ballots.csv --sizes 1,2,3 --unranked below
 
 tierwise fit survey.parquet --sizes 2,2 --bootstrap 500 --seed 1
+
+tierwise fit races.csv --sizes 1,2,7 --concentration auto
 """
 
 
@@ -38,6 +40,7 @@ def fit_command(
         Literal["exact", "pseudo"],
         typer.Option(help="The likelihood, or its cheap approximation.", rich_help_panel=_FIT),
     ] = "exact",
+    concentration: options.Concentration = "single",
     time_limit: Annotated[
         float,
         typer.Option(help="Seconds that the integer program may take.", rich_help_panel=_FIT),
@@ -71,6 +74,7 @@ def fit_command(
         chosen, measure = found.sizes, found.distance
         # Annealing proves nothing: a fit takes the time to do better.
         done = method == "auto" and likelihood == "exact" and found.method != "annealing"
+        done = done and concentration == "single"
         fitted = found if done else None
     else:
         chosen, fitted = options.parse_sizes(sizes), None
@@ -83,6 +87,7 @@ def fit_command(
                 measure,
                 method=method,
                 likelihood=likelihood,
+                concentration=concentration,
                 time_limit=time_limit,
                 rng=seed,
             )

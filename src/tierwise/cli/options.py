@@ -30,6 +30,14 @@ AnyDistance: TypeAlias = Annotated[
         rich_help_panel=_MODEL,
     ),
 ]
+Concentration: TypeAlias = Annotated[
+    Literal["single", "tier", "place", "auto"],
+    typer.Option(
+        help="Whether people agree equally everywhere: one theta, one per tier (tastes), one per "
+        "place (races), or what pays best.",
+        rich_help_panel=_MODEL,
+    ),
+]
 Seed: TypeAlias = Annotated[
     int | None,
     typer.Option(

@@ -60,10 +60,11 @@ def sample_command(
         with printing.working("finding the tiers", quiet=quiet):
             measure = options.for_given_sizes(distance)
             fitted = fit(answers, options.parse_sizes(sizes), measure, rng=seed)
-    if theta is None and isinf(fitted.theta):
+    if theta is None and any(isinf(one) for one in fitted.thetas):
         raise InputError("every ranking agrees with the tiers, so theta is infinite: pass --theta")
-    theta = fitted.theta if theta is None else theta
-    model = ClusteredMallows(fitted.tiers, theta, fitted.distance)
+    model = (
+        fitted.model() if theta is None else ClusteredMallows(fitted.tiers, theta, fitted.distance)
+    )
     with printing.working("drawing", quiet=quiet):
         drawn = model.sample(number, rng=seed)
     if json:

@@ -19,12 +19,14 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError
-from tierwise.fitting.result import Fit, plain_item, plain_number
+from tierwise.fitting.parted import solve_parted
+from tierwise.fitting.result import Fit, plain, plain_item
 from tierwise.fitting.solution import Settings
 from tierwise.fitting.solve import solve, solve_known
 from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import partition_function
+from tierwise.partition.parts import PartedPartition, parted_partition
 
 BootstrapKind: TypeAlias = Literal["nonparametric", "parametric"]
 
@@ -43,7 +45,7 @@ class Bootstrap:
     kind : str
         "nonparametric" (the answers were drawn anew) or "parametric" (new ones from the model).
     thetas : numpy.ndarray
-        Theta of each replicate.
+        Theta of each replicate; ``thetas[replicate, part]`` where the fit has several.
     labels : numpy.ndarray
         ``labels[replicate, item]``: the tier of each item, 1 being the best.
     provenance : Provenance
@@ -61,8 +63,8 @@ class Bootstrap:
         return len(self.thetas)
 
     def __repr__(self) -> str:
-        low, high = self.theta_interval()
-        return f"Bootstrap({len(self)} {self.kind} replicates, theta {low:.4g} to {high:.4g})"
+        ranges = ", ".join(f"{low:.4g} to {high:.4g}" for low, high in self.theta_intervals())
+        return f"Bootstrap({len(self)} {self.kind} replicates, theta {ranges})"
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -77,10 +79,27 @@ class Bootstrap:
         level
             That share; None is the level of the fit.
         """
+        intervals = self.theta_intervals(level)
+        if len(intervals) != 1:
+            raise InputError(
+                f"there are {len(intervals)} thetas, one per {self.fit.concentration}: "
+                "use theta_intervals"
+            )
+        return intervals[0]
+
+    def theta_intervals(self, level: float | None = None) -> tuple[tuple[float, float], ...]:
+        """Return, for each theta, the interval that holds it in a share of the replicates.
+
+        Parameters
+        ----------
+        level
+            That share; None is the level of the fit.
+        """
         tail = (1 - check_level(self.fit.level if level is None else level)) / 2
+        columns = self.thetas.reshape(len(self), -1)
         # Order statistics, not interpolation: a replicate's theta may be infinite.
-        low, high = np.quantile(self.thetas, [tail, 1 - tail], method="inverted_cdf")
-        return float(low), float(high)
+        ends = np.quantile(columns, [tail, 1 - tail], axis=0, method="inverted_cdf")
+        return tuple((float(low), float(high)) for low, high in ends.T)
 
     def tier_probabilities(self) -> NDArray[np.float64]:
         """Return the share of replicates in which each item (row) is of each tier (column)."""
@@ -98,7 +117,6 @@ class Bootstrap:
 
     def summary(self) -> str:
         """Return a table for people: each item's tier and how often it came out so."""
-        low, high = self.theta_interval()
         shares = self.tier_probabilities()
         items = self.fit.tiers.items
         width = max(len(str(item)) for item in items)
@@ -106,8 +124,7 @@ class Bootstrap:
         return "\n".join(
             [
                 f"{len(self)} {self.kind} replicates",
-                f"theta {self.fit.theta:.4f}, {percent(self.fit.level)} of replicates between "
-                f"{low:.4f} and {high:.4f}",
+                *self._theta_lines(),
                 "",
                 f"{'item':<{width}}  tier  same in  other tiers",
                 *(
@@ -118,14 +135,26 @@ class Bootstrap:
             ]
         )
 
+    def _theta_lines(self) -> list[str]:
+        of = [""] if self.fit.concentration == "single" else self.fit.part_names
+        parts = zip(of, self.fit.thetas, self.theta_intervals(), strict=True)
+        return [
+            f"theta {name + ' ' if name else ''}{theta:.4f}, {percent(self.fit.level)} of "
+            f"replicates between {low:.4f} and {high:.4f}"
+            for name, theta, (low, high) in parts
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in JSON."""
         items = self.fit.tiers.items
+        intervals = self.theta_intervals()
         return {
             "kind": self.kind,
             "replicates": len(self),
-            "theta": plain_number(self.fit.theta),
-            "theta_interval": [plain_number(end) for end in self.theta_interval()],
+            "theta": plain(self.fit.theta),
+            "theta_interval": plain(
+                intervals[0] if self.fit.concentration == "single" else intervals
+            ),
             "level": self.fit.level,
             "items": [plain_item(item) for item in items],
             "tier_probabilities": self.tier_probabilities().tolist(),
@@ -183,15 +212,20 @@ def bootstrap(
         raise InputError('bootstrap needs a fit with likelihood="exact"')
     if set(fit.tiers.items) != set(rankings.items):
         raise InputError("the fit is of other items than the rankings: fit these rankings first")
-    if kind == "parametric" and not np.isfinite(fit.theta):
+    if kind == "parametric" and not np.isfinite(fit.thetas).all():
         raise InputError(
             "theta is infinite, so the model draws only rankings that agree with the tiers: "
             "use the nonparametric bootstrap"
         )
-    partition = partition_function(fit.sizes, fit.distance)
+    partition: PartitionFunction | PartedPartition
+    if fit.concentration == "single":
+        partition = partition_function(fit.sizes, fit.distance)
+    else:
+        partition = parted_partition(fit.sizes, fit.distance, fit.concentration)
+    start = fit.tiers.label_array(rankings.items)
     model = None
     if kind == "parametric":
-        model = ClusteredMallows(fit.tiers, fit.theta, fit.distance)
+        model = fit.model()
     seeds = spawn_seeds(rng, replicates)
     batches = [
         seeds[start : start + REPLICATES_PER_TASK]
@@ -199,7 +233,7 @@ def bootstrap(
     ]
     results = run_tasks(
         _fit_replicates,
-        [(rankings, partition, model, fit.mistake_probability, batch) for batch in batches],
+        [(rankings, partition, model, start, fit.mistake_probability, batch) for batch in batches],
         description="bootstrap",
         workers=workers,
         progress=progress,
@@ -213,8 +247,9 @@ def bootstrap(
 
 def _fit_replicates(
     rankings: Rankings | Preferences,
-    partition: PartitionFunction,
+    partition: PartitionFunction | PartedPartition,
     model: ClusteredMallows | None,
+    start: NDArray[np.int64],
     mistake_probability: float | None,
     seeds: list[np.random.SeedSequence],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -222,7 +257,8 @@ def _fit_replicates(
     from tierwise.answers.observing import answer_like, observe_like
 
     settings = Settings()
-    thetas = np.empty(len(seeds))
+    n_thetas = partition.n_parts if isinstance(partition, PartedPartition) else 1
+    thetas = np.empty((len(seeds), n_thetas))
     labels = np.empty((len(seeds), len(rankings.items)), dtype=np.int64)
     for replicate, seed in enumerate(seeds):
         rng = np.random.default_rng(seed)
@@ -235,6 +271,18 @@ def _fit_replicates(
                 sample = answer_like(complete, rankings, mistake_probability, rng)
             else:
                 sample = complete if rankings.is_complete else observe_like(complete, rankings)
+        if isinstance(partition, PartedPartition):
+            found = solve_parted(
+                sample,
+                partition.sizes,
+                partition.distance,
+                partition.concentration,
+                starts=[start],
+                partition=partition,
+                most_work=0.0,
+            )
+            thetas[replicate], labels[replicate] = found.thetas, found.labels
+            continue
         source = source_of(sample, partition.distance)
         if source.is_known(partition.sizes):
             # The partition function is computed once for all replicates.
@@ -244,7 +292,8 @@ def _fit_replicates(
             solution = solve(source, partition.sizes, settings, rng)
         thetas[replicate] = solution.theta.value
         labels[replicate] = solution.consensus.labels
-    return thetas, labels
+    single = not isinstance(partition, PartedPartition)
+    return thetas[:, 0] if single else thetas, labels
 
 
 def _draw_answers(

@@ -3,12 +3,15 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from tierwise._util.checks import check_choice
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.random import RandomSource, as_generator
 from tierwise.answers.likelihood import AnswerSource, source_of
+from tierwise.answers.parted import refuse_open
 from tierwise.consensus.subsets import subset_work
 from tierwise.data.counts import Counts
 from tierwise.data.kinds import check_data
@@ -17,16 +20,26 @@ from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.distances.base import Distance
 from tierwise.distances.named import get_distance
+from tierwise.errors import InputError, TooLargeError
 from tierwise.fitting.agreement import agreement_of_counts
+from tierwise.fitting.parted import solve_parted
 from tierwise.fitting.result import Fit, Reference
 from tierwise.fitting.solution import LikelihoodKind, Settings, Solution, named_tiers
 from tierwise.fitting.solve import solve
 from tierwise.partition.choose import Method as PartitionMethod
+from tierwise.partition.parts import Concentration, parted_partition
 from tierwise.theta.estimate import ThetaMethod
 from tierwise.tiers.sizes import Sizes, check_sizes, log_number_of_tiers
 
 # The strict consensus is there for comparison: it must not take much longer than the fit itself.
 MOST_WORK_FOR_COMPARISON = 50_000_000
+# Tiers drawn at random that coordinate ascent begins with, besides those with one theta.
+_FURTHER_STARTS = 2
+# Tiers of more items drawn at random lead nowhere near the best ones, and take long to get there.
+_MOST_ITEMS_FOR_FURTHER_STARTS = 30
+
+ConcentrationChoice: TypeAlias = Literal["single", "tier", "place", "auto"]
+"""Whether there is one theta, one per tier, one per block of places, or what pays best."""
 
 
 def fit(
@@ -38,6 +51,7 @@ def fit(
     theta_method: ThetaMethod = "exact",
     partition_method: PartitionMethod = "auto",
     likelihood: LikelihoodKind = "exact",
+    concentration: ConcentrationChoice = "single",
     time_limit: float = 60.0,
     level: float = 0.95,
     rng: RandomSource = None,
@@ -64,6 +78,13 @@ def fit(
         How to find the partition function; see `log_partition`. "importance" is the paper's.
     likelihood
         "pseudo" maximises the paper's pseudo-likelihood, a cheap approximation, instead.
+    concentration
+        Whether people agree equally everywhere: "single" is one theta. "tier" is one per tier, for
+        tastes: opinion may be divided about some items. "place" is one per block of places, for
+        races: the front may be clear and the back chance. "auto" takes the one whose criterion,
+        less half the log number of rankings for each theta beyond the first, is best, and says so.
+        Both are for "kendall" (complete rankings, or blocks that are known) and "inversions"
+        (by tier; ties and lists of the best items, too).
     time_limit
         Seconds that the integer program may take.
     level
@@ -92,8 +113,101 @@ def fit(
     measure = get_distance(distance)
     settings = Settings(method, theta_method, partition_method, likelihood, time_limit, level)
     generator = as_generator(rng)
+    check_choice("concentration", concentration, get_args(ConcentrationChoice))
+    if concentration in ("tier", "place"):
+        # Refuse what cannot be fitted before a long fit with one theta.
+        refuse_open(known, parted_partition(checked, measure, concentration))
     source = source_of(known, measure)
-    return fit_source(source, checked, settings, generator, lambda: watch.provenance(rng))
+    single = fit_source(source, checked, settings, generator, lambda: watch.provenance(rng))
+    if concentration == "single":
+        return single
+    return fit_parted(
+        source, single, concentration, settings, generator, lambda: watch.provenance(rng)
+    )
+
+
+def fit_parted(
+    source: AnswerSource,
+    single: Fit,
+    concentration: ConcentrationChoice,
+    settings: Settings,
+    rng: np.random.Generator,
+    provenance: Callable[[], Provenance],
+) -> Fit:
+    """Fit a theta per tier or per place, starting with the tiers of a fit with one theta.
+
+    Parameters
+    ----------
+    source
+        The answers.
+    single
+        Their fit with one theta.
+    concentration
+        "tier", "place" or "auto", which compares both with the fit with one theta.
+    settings, rng, provenance
+        As for `fit_source`.
+    """
+    if settings.likelihood != "exact":
+        raise InputError(f'concentration="{concentration}" needs likelihood="exact"')
+    if concentration == "single":
+        return single
+    if concentration != "auto":
+        return _with_parts(source, single, concentration, settings, rng, provenance)
+    tried, refused = [single], []
+    kinds: tuple[Concentration, ...] = ("tier", "place")
+    for kind in kinds if len(single.sizes) > 1 else ():
+        try:
+            tried.append(_with_parts(source, single, kind, settings, rng, provenance))
+        except (InputError, TooLargeError) as error:
+            cause, *_ = str(error).split(":")
+            refused.append(f"{kind} cannot be used: {cause}")
+    best = max(tried, key=lambda one: one.penalised_criterion)
+    values = ", ".join(f"{one.concentration} {one.penalised_criterion:.2f}" for one in tried)
+    reason = f"criterion less a price for each further theta: {values}"
+    return replace(best, concentration_reason="; ".join([reason, *refused]))
+
+
+def _with_parts(
+    source: AnswerSource,
+    single: Fit,
+    concentration: Concentration,
+    settings: Settings,
+    rng: np.random.Generator,
+    provenance: Callable[[], Provenance],
+) -> Fit:
+    """Fit a theta for each part."""
+    labels = single.tiers.label_array(source.items)
+    n_further = _FURTHER_STARTS if len(labels) <= _MOST_ITEMS_FOR_FURTHER_STARTS else 0
+    found = solve_parted(
+        source.data,
+        single.sizes,
+        source.distance,
+        concentration,
+        starts=[labels, *(rng.permutation(labels) for _ in range(n_further))],
+        level=settings.level,
+    )
+    shares = agreement_of_counts(source.pair_counts, found.labels)
+    return replace(
+        single,
+        tiers=named_tiers(found.labels, source.items),
+        theta=tuple(found.thetas.tolist()),
+        theta_estimates=found.estimates,
+        concentration=concentration,
+        total_distance=found.total_distance,
+        log_likelihood=found.log_likelihood,
+        log_likelihood_error=0.0,
+        criterion=found.criterion,
+        agreement=shares.overall,
+        agreement_by_tier=shares,
+        log_completions=found.log_completions,
+        method="coordinate ascent",
+        partition_method=found.partition_method,
+        optimal=False,
+        gap=0.0,
+        alternatives=(),
+        n_optima=None,
+        provenance=provenance(),
+    )
 
 
 def fit_source(
@@ -125,7 +239,7 @@ def fit_source(
         tiers=named_tiers(consensus.labels, items),
         sizes=sizes,
         theta=solution.theta.value,
-        theta_estimate=solution.theta,
+        theta_estimates=(solution.theta,),
         distance=source.distance.name,
         likelihood=settings.likelihood,
         level=settings.level,

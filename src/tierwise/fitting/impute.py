@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -162,6 +163,11 @@ def _models_of(
 ) -> list[GivenModel]:
     """Return tiers and theta of a model, or of all draws of a posterior, for given items."""
     if isinstance(model, ClusteredMallows | Fit):
+        if isinstance(model.theta, Sequence):
+            raise InputError(
+                f"impute needs a model with one theta, not one per {model.concentration}: "
+                'use concentration="single"'
+            )
         labels = model.tiers.label_array(items)
         mistakes = model.mistake_probability if isinstance(model, Fit) else None
         return [GivenModel(labels, model.theta, mistakes)]

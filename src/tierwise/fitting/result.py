@@ -2,16 +2,26 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from math import hypot, isinf, isnan
-from typing import Any
+from math import hypot, inf, isinf, isnan
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tierwise._util.provenance import Provenance
+from tierwise._util.types import Item
+from tierwise.errors import InputError
 from tierwise.fitting.agreement import Agreement
+from tierwise.partition.parts import Concentration
 from tierwise.theta.estimate import ThetaEstimate
+from tierwise.theta.parts import price_of_thetas
 from tierwise.tiers.ordered_partition import Tiers
 from tierwise.tiers.sizes import Sizes
+
+if TYPE_CHECKING:
+    from tierwise.model.clustered_mallows import ClusteredMallows
+
+# A theta that is less than this share of the largest says that opinion is divided.
+DIVIDED = 0.2
 
 
 @dataclass(frozen=True)
@@ -44,6 +54,28 @@ class Reference:
         return {name: plain(value) for name, value in fields.items()}
 
 
+@dataclass(frozen=True)
+class TierRow:
+    """A row of a tier list as it is shown.
+
+    Attributes
+    ----------
+    number
+        Which of the tiers that people agree about it is, 1 being the best; None for the items that
+        people are divided about, which are neither better nor worse than others.
+    items
+        Its items.
+    """
+
+    number: int | None
+    items: tuple[Item, ...]
+
+    @property
+    def divided(self) -> bool:
+        """Whether people are divided about these items."""
+        return self.number is None
+
+
 @dataclass(frozen=True, repr=False)
 class Fit:
     """The tiers of given sizes, and theta, under which the rankings are most probable.
@@ -54,10 +86,11 @@ class Fit:
         The best tiers.
     sizes : tuple of int
         Their sizes.
-    theta : float
-        Concentration: 0 is no agreement at all, infinity is perfect agreement.
-    theta_estimate : ThetaEstimate
-        Theta with standard error, confidence interval and method.
+    theta : float or tuple of float
+        Concentration: 0 is no agreement at all, infinity is perfect agreement. One number, or one
+        for each tier or block of places, as ``concentration`` says.
+    theta_estimates : tuple of ThetaEstimate
+        Each theta with standard error, confidence interval and method.
     distance : str
         Name of the distance.
     level : float
@@ -105,12 +138,17 @@ class Fit:
         hardly tell mistakes from differing opinions: only contradictions do.
     pairwise : bool
         Whether people compared pairs; then ``n_rankings`` is the number of people.
+    concentration : str
+        "single" for one theta, "tier" for one per tier (inversions: per tier but the last), "place"
+        for one per block of places but the last.
+    concentration_reason : str
+        Why this was chosen, where the choice was left to the fit.
     """
 
     tiers: Tiers
     sizes: Sizes
-    theta: float
-    theta_estimate: ThetaEstimate
+    theta: float | tuple[float, ...]
+    theta_estimates: tuple[ThetaEstimate, ...]
     distance: str
     likelihood: str
     total_distance: float
@@ -133,12 +171,111 @@ class Fit:
     mistake_interval: tuple[float, float] | None = None
     pairwise: bool = False
     level: float = 0.95
+    concentration: Concentration = "single"
+    concentration_reason: str = ""
 
     def __repr__(self) -> str:
+        parted = "" if self.concentration == "single" else f"concentration={self.concentration!r}, "
         return (
-            f"Fit({str(self.tiers)!r}, theta={self.theta:.4g}, distance={self.distance!r}, "
-            f"criterion={self.criterion:.2f})"
+            f"Fit({str(self.tiers)!r}, theta={self.theta_text('.4g')}, distance={self.distance!r}, "
+            f"{parted}criterion={self.criterion:.2f})"
         )
+
+    @property
+    def thetas(self) -> tuple[float, ...]:
+        """All thetas; one where ``concentration`` is "single"."""
+        return self.theta if isinstance(self.theta, tuple) else (self.theta,)
+
+    @property
+    def theta_estimate(self) -> ThetaEstimate:
+        """The one theta with standard error, confidence interval and method."""
+        if len(self.theta_estimates) != 1:
+            raise InputError(
+                f"this fit has {len(self.theta_estimates)} thetas, one per {self.concentration}: "
+                "see theta_estimates"
+            )
+        return self.theta_estimates[0]
+
+    def theta_text(self, form: str = ".4f") -> str:
+        """Write theta, or all of them in parentheses, as people read numbers."""
+        numbers = [format(theta, form) for theta in self.thetas]
+        return f"({', '.join(numbers)})" if isinstance(self.theta, tuple) else numbers[0]
+
+    def model(self, largest_theta: float = inf) -> "ClusteredMallows":
+        """Return the fitted model.
+
+        Parameters
+        ----------
+        largest_theta
+            What stands for thetas that are infinite or larger; without it they are refused.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> tw.fit(tw.load_political_goals(), (2, 2)).model()
+        ClusteredMallows(order ~ prices > say ~ speech, theta=0.534..., distance='kendall')
+        """
+        from tierwise.model.clustered_mallows import ClusteredMallows
+
+        thetas = tuple(min(theta, largest_theta) for theta in self.thetas)
+        theta = thetas if isinstance(self.theta, tuple) else thetas[0]
+        return ClusteredMallows(self.tiers, theta, self.distance, self.concentration)
+
+    @property
+    def part_names(self) -> tuple[str, ...]:
+        """What each theta is about: "tier 1" (the first of ``tiers``), "place 2", "places 3-5"."""
+        if self.concentration == "single":
+            return ("all",)
+        if self.concentration == "tier":
+            return tuple(f"tier {number}" for number in range(1, len(self.thetas) + 1))
+        ends = np.cumsum(self.sizes).tolist()
+        return tuple(
+            f"place {end}" if size == 1 else f"places {end - size + 1}-{end}"
+            for size, end in zip(self.sizes[:-1], ends[:-1], strict=True)
+        )
+
+    @property
+    def penalised_criterion(self) -> float:
+        """The criterion less half the log number of rankings for each theta beyond the first."""
+        return self.criterion - price_of_thetas(self.theta_estimates, self.n_rankings)
+
+    @property
+    def divided(self) -> tuple[Item, ...]:
+        """Items that people are divided about: those of tiers whose theta is near 0.
+
+        It is near 0 where its interval includes 0, or where it is less than a fifth of the largest
+        finite theta. Such items are placed anywhere: that their tier comes first or last does not
+        say that they are better or worse. Known only where there is a theta per tier, and not for
+        the last tier, which has no line to worse ones.
+        """
+        return tuple(item for tier in self._divided_tiers() for item in tuple(self.tiers)[tier])
+
+    def _divided_tiers(self) -> list[int]:
+        if self.concentration != "tier":
+            return []
+        lines = self.thetas[: len(self.sizes) - 1]
+        strongest = max((theta for theta in lines if not isinf(theta)), default=0.0)
+        return [
+            tier
+            for tier, estimate in enumerate(self.theta_estimates[: len(self.sizes) - 1])
+            if not isinf(estimate.standard_error)
+            and not isinf(estimate.value)
+            and (estimate.interval[0] <= 0.0 or estimate.value < DIVIDED * strongest)
+        ]
+
+    def tier_rows(self) -> tuple[TierRow, ...]:
+        """Return the tiers as they are shown: items that people are divided about come last.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> tw.fit(tw.load_political_goals(), (2, 2)).tier_rows()[0]
+        TierRow(number=1, items=('order', 'prices'))
+        """
+        divided = set(self._divided_tiers())
+        agreed = [tuple(tier) for number, tier in enumerate(self.tiers) if number not in divided]
+        rows = [TierRow(number, items) for number, items in enumerate(agreed, start=1)]
+        return (*rows, TierRow(None, self.divided)) if divided else tuple(rows)
 
     def summary(self, width: int = 88) -> str:
         """Return the fit as a table for people, beside the strict consensus and no tiers at all.
@@ -156,7 +293,8 @@ class Fit:
         """Say in a sentence whether these tiers are worth reporting."""
         what = "answers" if self.pairwise else "rankings"
         rival = max(self.references, key=lambda other: other.criterion)
-        lead = self.criterion - rival.criterion
+        own = self.penalised_criterion
+        lead = own - rival.criterion
         error = hypot(self.log_likelihood_error, rival.log_likelihood_error)
         if error > 0 and abs(lead) < 2 * error:
             return (
@@ -170,9 +308,9 @@ class Fit:
             return f"These tiers describe the {what} at least as well as {names}."
         better = (
             f"{rival.name} describes the {what} better "
-            f"(criterion {rival.criterion:.2f} against {self.criterion:.2f})"
+            f"(criterion {rival.criterion:.2f} against {own:.2f})"
         )
-        if any(other.criterion > self.criterion for other in self.references[-1:]):
+        if any(other.criterion > own for other in self.references[-1:]):
             return f"Do not report these tiers, they are worse than none: {better}."
         return f"{better[0].upper()}{better[1:]}: look for better sizes."
 
@@ -181,18 +319,20 @@ class Fit:
         fields = {
             "tiers": plain_tiers(self.tiers),
             "sizes": list(self.sizes),
-            "theta": plain_number(self.theta),
-            "theta_standard_error": plain_number(self.theta_estimate.standard_error),
-            "theta_interval": [plain_number(end) for end in self.theta_estimate.interval],
+            **self._plain_thetas(),
             "level": self.level,
-            "theta_method": self.theta_estimate.method,
-            "theta_converged": self.theta_estimate.converged,
+            "concentration": self.concentration,
+            "concentration_reason": self.concentration_reason,
+            "theta_method": self.theta_estimates[0].method if self.theta_estimates else "exact",
+            "theta_converged": all(estimate.converged for estimate in self.theta_estimates),
             "distance": self.distance,
             "likelihood": self.likelihood,
             "total_distance": self.total_distance,
             "log_likelihood": self.log_likelihood,
             "log_likelihood_error": self.log_likelihood_error,
             "criterion": self.criterion,
+            "penalised_criterion": self.penalised_criterion,
+            "divided": [plain_item(item) for item in self.divided],
             "agreement": plain_number(self.agreement),
             "agreement_by_tier": self.agreement_by_tier.to_dict(),
             "n_rankings": self.n_rankings,
@@ -210,6 +350,23 @@ class Fit:
             "provenance": self.provenance.to_dict(),
         }
         return {name: plain(value) for name, value in fields.items()}
+
+    def _plain_thetas(self) -> dict[str, Any]:
+        """Return theta with error and interval; lists of them where there are several."""
+        errors = [estimate.standard_error for estimate in self.theta_estimates]
+        intervals = [estimate.interval for estimate in self.theta_estimates]
+        if self.concentration == "single":
+            return {
+                "theta": self.theta,
+                "theta_standard_error": errors[0],
+                "theta_interval": intervals[0],
+            }
+        return {
+            "theta": self.thetas,
+            "theta_standard_error": errors,
+            "theta_interval": intervals,
+            "theta_of": self.part_names,
+        }
 
 
 def plain_tiers(tiers: Tiers) -> list[list[str | int]]:

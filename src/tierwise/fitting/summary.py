@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tierwise._util.wording import percent
 
 if TYPE_CHECKING:
+    from tierwise._util.types import Item
     from tierwise.fitting.result import Fit
 
 # An interval of the mistake probability wider than this says next to nothing.
@@ -24,7 +25,7 @@ def summarise(fit: "Fit", width: int) -> str:
         "",
         *_tier_lines(fit, width),
         "",
-        *_wrapped("theta", _theta_line(fit), width),
+        *_theta_lines(fit, width),
         *_mistake_lines(fit, width),
         *_wrapped("tiers", _optimality(fit), width),
         *_wrapped("agreement", _agreement(fit), width),
@@ -49,9 +50,12 @@ def who_said_what(fit: "Fit") -> str:
 def _tier_lines(fit: "Fit", width: int) -> list[str]:
     digits = len(str(len(fit.tiers)))
     lines = []
-    for number, tier in enumerate(fit.tiers, start=1):
+    for row in fit.tier_rows():
+        if row.divided:
+            lines += ["", "  people are divided about"]
+        number = "" if row.number is None else str(row.number)
         # Names do not break within, only between.
-        names = [str(item).replace(" ", NO_BREAK_SPACE) for item in tier]
+        names = [str(item).replace(" ", NO_BREAK_SPACE) for item in row.items]
         text = f" ~{NO_BREAK_SPACE}".join(names)
         lines += textwrap.wrap(
             text,
@@ -74,11 +78,58 @@ def _wrapped(name: str, text: str, width: int) -> list[str]:
     )
 
 
+def _theta_lines(fit: "Fit", width: int) -> list[str]:
+    if fit.concentration == "single" or len(fit.tiers) == 1:
+        return _wrapped("theta", _theta_line(fit), width)
+    lines = _wrapped("theta", f"one per {fit.concentration}", width)
+    names = _names_of_parts(fit)
+    longest = max(len(name) for name in names)
+    for name, estimate in zip(names, fit.theta_estimates, strict=True):
+        low, high = estimate.interval
+        said = (
+            f"{estimate.value:.4f}  ({percent(fit.level)} interval {low:.4f} to {high:.4f})"
+            if not isinf(estimate.standard_error)
+            else "has no meaning: there is nothing that it could charge"
+        )
+        lines += _wrapped("", f"{name:<{longest}}  {said}", width)
+    if fit.divided:
+        said = f"people are divided about {listed(fit.divided)}: placed anywhere, not best or worst"
+        lines += _wrapped("divided", said, width)
+    if fit.concentration_reason:
+        lines += _wrapped("chosen by", fit.concentration_reason, width)
+    return lines
+
+
+def _names_of_parts(fit: "Fit") -> tuple[str, ...]:
+    """Return what each theta is about, tiers being numbered as they are shown."""
+    if fit.concentration != "tier":
+        return fit.part_names
+    number_of = {item: row.number for row in fit.tier_rows() for item in row.items}
+    tiers = list(fit.tiers)[: len(fit.thetas)]
+    numbers = [number_of[tier[0]] for tier in tiers]
+    return tuple(
+        listed(tier) if number is None else f"tier {number}"
+        for number, tier in zip(numbers, tiers, strict=True)
+    )
+
+
+def listed(items: "tuple[Item, ...]") -> str:
+    """Write items as people list them.
+
+    Examples
+    --------
+    >>> listed(("tea", "milk", "rum"))
+    'tea, milk and rum'
+    """
+    names = [str(item) for item in items]
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
 def _theta_line(fit: "Fit") -> str:
-    estimate = fit.theta_estimate
     if len(fit.tiers) == 1:
         return "has no meaning: with one tier all orderings are equally probable"
-    if isinf(fit.theta):
+    estimate, theta = fit.theta_estimate, fit.thetas[0]
+    if isinf(theta):
         return (
             f"infinite: {what_agrees(fit)} "
             f"(with {percent(fit.level)} confidence it is at least {estimate.interval[0]:.3g})"
@@ -87,7 +138,7 @@ def _theta_line(fit: "Fit") -> str:
     how = "" if estimate.method == "exact" else ", Monte Carlo"
     settled = "" if estimate.converged else ", NOT CONVERGED: allow more rounds"
     return (
-        f"{fit.theta:.4f}  (standard error {estimate.standard_error:.4f}, "
+        f"{theta:.4f}  (standard error {estimate.standard_error:.4f}, "
         f"{percent(fit.level)} interval {low:.4f} to {high:.4f}{how}{settled})"
     )
 
@@ -153,19 +204,23 @@ def what_is_ordered(fit: "Fit") -> str:
 
 def _comparison_lines(fit: "Fit") -> list[str]:
     header = f"{'':<18}{'tiers':>6}{'theta':>9}{'log-likelihood':>17}{'criterion':>12}"
-    rows = [("these tiers", len(fit.tiers), fit.theta, fit.log_likelihood, fit.criterion)]
+    theta = fit.theta_text() if fit.concentration == "single" else f"{len(fit.thetas)} thetas"
+    rows = [("these tiers", len(fit.tiers), theta, fit.log_likelihood, fit.criterion)]
     rows += [
-        (other.name, len(other.tiers), other.theta, other.log_likelihood, other.criterion)
+        (other.name, len(other.tiers), f"{other.theta:.4f}", other.log_likelihood, other.criterion)
         for other in fit.references
     ]
     error = fit.log_likelihood_error
     note = (
         [f"log-likelihood and criterion are estimates, standard error {error:.2g}"] if error else []
     )
+    if fit.concentration != "single":
+        value = fit.penalised_criterion
+        note.append(f"criterion of these tiers less the price of the further thetas: {value:.2f}")
     return [
         header,
         *(
-            f"{name:<18}{tiers:>6}{theta:>9.4f}{log_likelihood:>17.2f}{criterion:>12.2f}"
+            f"{name:<18}{tiers:>6}{theta:>9}{log_likelihood:>17.2f}{criterion:>12.2f}"
             for name, tiers, theta, log_likelihood, criterion in rows
         ),
         *note,

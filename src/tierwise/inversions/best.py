@@ -1,4 +1,4 @@
-"""The best tiers of all sizes with a proof, by recursion over subsets and branch and bound in theta.
+"""The best tiers of all sizes with proof: recursion over subsets, branch and bound in theta.
 
 With one theta, the recursion finds the best tiers at each theta. That no theta in between does
 better is proved by bounds. On an interval of thetas every part of the log-likelihood that is convex
@@ -6,13 +6,16 @@ in theta lies below its chord, and every part that is concave below the mean of 
 ends. So each tiers' log-likelihood lies below a function that is linear in theta; the greatest of
 these is convex, hence greatest at an end, where the same recursion finds it. The recursion also
 gives the second best tiers, so that tiers that are best on a whole interval do not keep it open.
-With a theta per line, lines are maximised or integrated one by one, and one recursion is the proof.
+How large each tiers' own log-likelihood can be is found by a scan of thetas and Newton steps: for
+complete rankings it is concave. With a theta per line, lines are maximised or integrated one by
+one, and one recursion is the proof.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, isinf, lgamma, sqrt
+from itertools import pairwise
+from math import inf, lgamma, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -123,7 +126,7 @@ def find_best_tiers(
     >>> patterns = np.array([[0, 1, 2], [0, 2, 1], [1, 0, 2]])
     >>> best = find_best_tiers(WeakOrderCounts.from_patterns(patterns))
     >>> best.labels.tolist(), best.gap
-    ([0, 0, 0], 0.0)
+    ([0, 0, 1], 0.0)
     """
     tables = SubsetTables(counts)
     if concentration == "line":
@@ -269,7 +272,7 @@ class _BranchAndBound:
             points.update((max(centre - reach, 0.0), min(centre + reach, LARGEST_GRID_THETA)))
             reach *= 2.4
         ordered = sorted(points)
-        return list(zip(ordered[:-1], ordered[1:], strict=True))
+        return list(pairwise(ordered))
 
     def _information(self, theta: float) -> float:
         rows = self._rows(theta)
@@ -354,6 +357,4 @@ def criterion_of(counts: WeakOrderCounts, labels: NDArray[Any], theta: float | _
     """
     sizes = np.bincount(np.asarray(labels)).tolist()
     log_number = lgamma(len(labels) + 1) - sum(lgamma(size + 1) for size in sizes)
-    if np.ndim(theta) == 0 and isinf(float(theta)):  # type: ignore[arg-type]
-        return log_likelihood(counts, labels, inf) - log_number
     return log_likelihood(counts, labels, theta) - log_number

@@ -64,7 +64,7 @@ def log_normaliser_of_sizes(prior_sizes: SizesPriorName, n_items: int) -> float:
 
 
 def log_prior_constant(prior_sizes: SizesPriorName, n_items: int) -> float:
-    """What the priors of sizes and of tiers given sizes add to every objective."""
+    """Return what the priors of sizes and of tiers given sizes add to every objective."""
     return -log_normaliser_of_sizes(prior_sizes, n_items) - lgamma(n_items + 1)
 
 
@@ -124,7 +124,7 @@ def line_objective(
 
 
 def tier_constant_of(prior_sizes: SizesPriorName) -> float:
-    """What each further tier adds to the log prior of sizes."""
+    """Return what each further tier adds to the log prior of sizes."""
     log_normaliser_of_sizes(prior_sizes, 2)
     return -1.0 if prior_sizes == "penalised" else 0.0
 

@@ -203,18 +203,24 @@ class _Search:
             self.objective = line_objective(counts, prior_theta, tier_constant_of(prior_sizes))
             self.constant = log_prior_constant(prior_sizes, counts.n_items)
         self.state = make_state(counts, self.objective)
+        # Tiers that were searched from other thetas already.
+        self.settled: set[bytes] = set()
         self.tolerance = 1e-9 * (1.0 + counts.n_rankings * counts.n_items)
 
     def run(self, order: _Integers) -> tuple[float, _Integers]:
         """Best cuts of an order, then local search; repeated along the order that results."""
         value, labels = self._climb(self._cut(order))
         for _ in range(_MOST_ALTERNATIONS):
-            new_value, new_labels = self._climb(self._cut(self._order_of(labels)))
+            again = self._cut(self._order_of(labels))
+            if np.array_equal(again, labels):
+                break
+            new_value, new_labels = self._climb(again)
             if new_value <= value + self.tolerance:
                 break
             value, labels = new_value, new_labels
-        if self.single:
+        if self.single and labels.tobytes() not in self.settled:
             value, labels = self._from_other_thetas(value, labels)
+        self.settled.add(labels.tobytes())
         return value, labels
 
     def _from_other_thetas(self, value: float, labels: _Integers) -> tuple[float, _Integers]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
+from math import comb, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,8 +23,9 @@ _Integers = NDArray[np.int64]
 MOST_ITEMS = 18
 # With ties, every set has a curve of its own in memory.
 _MOST_BYTES_OF_CURVES = 600 * 2**20
-# Lines of more different values than this are interpolated, in steps of a part of the spread of
-# the number of inversions under the uniform distribution.
+# Up to so many different lines are kept one by one. More are interpolated, in steps of a part of
+# the spread of the number of inversions under the uniform distribution.
+_MOST_LINES_KEPT = 6_000_000
 _STEPS_IN_DEVIATION = 8.0
 
 
@@ -64,7 +65,7 @@ class SubsetTables:
         )
 
     def tier_values(self, objective: LineObjective, extra: _Floats | None = None) -> _Floats:
-        """What each set adds as a tier; ``extra[k]`` is added for a tier of size ``k``."""
+        """Value each set as a tier; ``extra[k]`` is added for a tier of size ``k``."""
         logs = objective.log_factorials
         weight = objective.order_bonus - objective.n_rankings
         by_size = objective.tier_constant + weight * logs
@@ -115,12 +116,14 @@ class SubsetTables:
             curves = kernels.fill_curves_of_sets(objective, self.sizes, self.meeting)
         else:
             curves = kernels.fill_curves_of_sizes(objective, n_items)
+            n_lines = counts.n_rankings * comb(n_items + 2, 4)
+            keep_all = counts.has_whole_weights and n_lines <= _MOST_LINES_KEPT
             for size in range(1, n_items):
                 for n_worse in range(1, n_items + 1 - size):
                     pairs = size * n_worse
                     spread = sqrt(counts.n_rankings * pairs * (size + n_worse + 1) / 12.0)
                     step = spread / _STEPS_IN_DEVIATION
-                    whole = max(np.floor(step), 1.0)
+                    whole = 1.0 if keep_all else max(float(np.floor(step)), 1.0)
                     steps[size, n_worse] = whole if counts.has_whole_weights else step
                     offsets[size, n_worse] = n_kept
                     n_kept += int(counts.n_rankings * pairs / steps[size, n_worse]) + 8
@@ -142,7 +145,7 @@ class SubsetTables:
         return self.at_theta(objective) if objective.kind == FIXED else self.by_line(objective)
 
     def constant(self, objective: LineObjective) -> float:
-        """What the recursion leaves out at a fixed theta: the curve of all items."""
+        """Return what the recursion leaves out at a fixed theta: the curve of all items."""
         if objective.kind != FIXED:
             return 0.0
         factorials = objective.grid.factorials[:, 0, 0]

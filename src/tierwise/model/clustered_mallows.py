@@ -4,30 +4,38 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from tierwise._util.checks import check_choice, check_count
+from tierwise._util.estimate import Estimate
 from tierwise._util.random import RandomSource, as_generator
 from tierwise.answers.likelihood import source_of
+from tierwise.answers.parted import log_probabilities
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TooLargeError
+from tierwise.model.pair_tiers import PairTierProbabilities, pairs_from_sequences
 from tierwise.model.rank_tiers import RankTierProbabilities, from_expected_table, from_sequences
 from tierwise.partition.base import ExactPartition, check_theta, decay_by_units
 from tierwise.partition.choose import DEFAULT_BUDGET, partition_function
+from tierwise.partition.gaussian_orders import pair_probabilities
+from tierwise.partition.lines import applies as is_lines
+from tierwise.partition.parts import Concentration, PartedPartition, parted_partition
 from tierwise.tiers.ordered_partition import Tiers
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
-    from tierwise._util.estimate import Estimate
     from tierwise.data.scan import RankingScan
     from tierwise.distances.base import Distance
     from tierwise.partition.base import DistanceDistribution, PartitionFunction
+    from tierwise.partition.parts import PartMoments
 
 # Where Monte Carlo has to stand in, the same model gives the same answer every time.
 _SEED = 0
@@ -56,11 +64,18 @@ class ClusteredMallows:
         The consensus, an ordered partition of the items.
     theta
         Concentration, a finite number of 0 or more: 0 is the uniform distribution; the larger, the
-        closer orderings keep to the tiers.
+        closer orderings keep to the tiers. A sequence of them where ``concentration`` is not
+        "single".
     distance
         "kendall": pairs of items in different blocks that are reversed or tied in the tiers.
         "hamming": items outside the block of their tier. "footrule" and "spearman": how far block
         and tier lie apart, by their mean places, summed over items, plain or squared.
+        "inversions": pairs of items of different tiers in the wrong order.
+    concentration
+        "single" is one theta. "tier" is a theta for each tier (inversions: for each but the last),
+        "place" one for each block of places but the last; both are for "kendall" and "inversions",
+        and say that people agree more about some tiers, or some places, than about others. See
+        `tierwise.partition.parts`.
     budget
         Most steps that the recursion may take, some nanoseconds each. Where it takes more,
         quantities are estimated, and say so.
@@ -94,8 +109,9 @@ class ClusteredMallows:
     """
 
     tiers: Tiers
-    theta: float
+    theta: float | Sequence[float]
     distance: str | Distance = "kendall"
+    concentration: Concentration = "single"
     budget: float = DEFAULT_BUDGET
 
     def __post_init__(self) -> None:
@@ -104,8 +120,45 @@ class ClusteredMallows:
             raise InputError(
                 f"the model needs Tiers, such as Tiers([['a'], ['b', 'c']]); got {self.tiers!r}"
             )
-        object.__setattr__(self, "theta", check_theta(self.theta, infinite="refused"))
         get_distance(self.distance)
+        check_choice("concentration", self.concentration, get_args(Concentration))
+        if self.concentration == "single":
+            object.__setattr__(self, "theta", check_theta(self.theta, infinite="refused"))  # type: ignore[arg-type]
+            return
+        thetas = self.parted.check_thetas(self.theta)
+        if np.isinf(thetas).any():
+            raise InputError(f"theta must be 0 or more, and finite; got {self.theta!r}")
+        object.__setattr__(self, "theta", tuple(thetas.tolist()))
+
+    @property
+    def _theta(self) -> float:
+        """The one theta."""
+        if self.concentration != "single":
+            raise InputError(
+                f"this model has a theta per {self.concentration}, but this needs one theta: use "
+                'concentration="single"'
+            )
+        return float(self.theta)  # type: ignore[arg-type]
+
+    @cached_property
+    def parted(self) -> PartedPartition:
+        """The partition function with a theta for each part of the distance."""
+        return parted_partition(
+            self.tiers.sizes, self.distance, self.concentration, budget=self.budget
+        )
+
+    def part_moments(self) -> PartMoments:
+        """Log partition function, means and covariances of the parts that have a theta each.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> tiers = tw.Tiers([["a"], ["b"], ["c"]])
+        >>> model = tw.ClusteredMallows(tiers, (1.0, 0.2), concentration="place")
+        >>> model.part_moments().means.round(3)
+        array([0.425, 0.45 ])
+        """
+        return self.parted.part_moments(self.theta)
 
     @cached_property
     def partition(self) -> PartitionFunction:
@@ -118,15 +171,24 @@ class ClusteredMallows:
 
     def log_partition(self) -> Estimate:
         """Log partition function, with its standard error where it is estimated."""
-        return self.partition.log_value(self.theta)
+        if self.concentration != "single":
+            return self._exactly(self.part_moments().log_value)
+        return self.partition.log_value(self._theta)
+
+    def _exactly(self, value: float) -> Estimate:
+        return Estimate(value, method=self.parted.method)
 
     def mean_distance(self) -> Estimate:
         """Mean distance of an ordering from the tiers."""
-        return self.partition.mean(self.theta)
+        if self.concentration != "single":
+            return self._exactly(float(self.part_moments().means.sum()))
+        return self.partition.mean(self._theta)
 
     def var_distance(self) -> Estimate:
         """Variance of the distance of an ordering from the tiers."""
-        return self.partition.variance(self.theta)
+        if self.concentration != "single":
+            return self._exactly(float(self.part_moments().covariances.sum()))
+        return self.partition.variance(self._theta)
 
     def distance_distribution(self) -> DistanceDistribution:
         """Return the number of orderings at each distance.
@@ -176,6 +238,10 @@ class ClusteredMallows:
         """
         data = check_data(data, "log_prob", Rankings, Preferences)
         labels = self.tiers.label_array(data.items)
+        if self.concentration != "single":
+            thetas = self.parted.check_thetas(self.theta)
+            found = log_probabilities(data, self.parted, labels, thetas)
+            return found if isinstance(data, Preferences) else found[data.pattern_of]
         source = source_of(data, self.distance)
         if source.votes is not None:
             raise InputError(
@@ -183,7 +249,7 @@ class ClusteredMallows:
                 'possible: fit them, or make them with cycles="error"'
             )
         likelihood = source.at(self.tiers.sizes, partition=self.partition, most_work=self.budget)
-        logs = likelihood.log_weights(labels, self.theta) - float(self.log_partition())
+        logs = likelihood.log_weights(labels, self._theta) - float(self.log_partition())
         return logs[source.pattern_of]
 
     def log_pseudo_likelihood(self, data: Rankings | RankingScan) -> npt.NDArray[np.float64]:
@@ -209,7 +275,7 @@ class ClusteredMallows:
 
         rankings = check_data(data, "log_pseudo_likelihood", Rankings)
         sequences = self._sequences(rankings)
-        values = log_pseudo(sequences, self._sizes, self._pseudo_decay(), self.theta)
+        values = log_pseudo(sequences, self._sizes, self._pseudo_decay(), self._theta)
         return values[rankings.pattern_of]
 
     def sample(
@@ -285,14 +351,52 @@ class ClusteredMallows:
                [0.107, 0.893]])
         """
         check_choice("method", method, ("auto", "exact", "monte-carlo"))
-        if method == "exact" or (method == "auto" and self.partition.exact):
-            table = self._exact_partition("monte-carlo").expected_table(self.theta)
-            blocks = get_distance(self.distance).blocks(self.tiers.sizes)
+        blocks = get_distance(self.distance).blocks(self.tiers.sizes)
+        if self.concentration != "single" and method != "monte-carlo":
+            return from_expected_table(self.parted.expected_table(self.theta), blocks)
+        if method != "monte-carlo" and (method == "exact" or self.partition.exact):
+            table = self._exact_partition("monte-carlo").expected_table(self._theta)
             return from_expected_table(table, blocks)
         draws = check_count("draws", draws, least=2)
         sequences = self._draw(draws, as_generator(rng), "auto", None)
-        blocks = get_distance(self.distance).blocks(self.tiers.sizes)
         return from_sequences(sequences, blocks, len(self.tiers.sizes))
+
+    def pair_probabilities(
+        self, *, draws: int = 20_000, rng: RandomSource = _SEED
+    ) -> PairTierProbabilities:
+        """Probability that an item of one tier (row) is ranked before one of another (column).
+
+        It is exact for inversions, and for tiers of one item each unless there is a theta per
+        place; estimated from draws elsewhere, with its standard error. Within a tier it is one
+        half.
+
+        Parameters
+        ----------
+        draws
+            Orderings to draw where it is estimated.
+        rng
+            Seed or generator for these.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> tiers = tw.Tiers([["a", "b"], ["c", "d"], ["e", "f"]])
+        >>> tw.ClusteredMallows(tiers, 0.4, "inversions").pair_probabilities()[0].round(5)
+        array([0.5    , 0.65994, 0.76907])
+        """
+        sizes = self.tiers.sizes
+        known: npt.NDArray[np.float64] | None = None
+        if self.concentration != "single":
+            known = self.parted.pair_probabilities(self.theta)
+        elif is_lines(sizes, get_distance(self.distance)) or (
+            max(sizes) == 1 and get_distance(self.distance).name == "kendall"
+        ):
+            known = pair_probabilities(sizes, self._theta)
+        if known is not None:
+            return PairTierProbabilities(known, np.zeros_like(known), "exact")
+        draws = check_count("draws", draws, least=2)
+        sequences = self._draw(draws, as_generator(rng), "auto", None)
+        return pairs_from_sequences(sequences, sizes)
 
     def _exact_partition(self, alternative: str) -> ExactPartition:
         """Return the partition function if it is exact, else name another method."""
@@ -312,8 +416,14 @@ class ClusteredMallows:
         steps: int | None,
     ) -> npt.NDArray[np.int64]:
         """Draw orderings, as the tiers of their items place by place."""
+        if self.concentration != "single":
+            if method == "mcmc":
+                raise InputError(
+                    'method="mcmc" is for one theta; with several, draws are exact: use "auto"'
+                )
+            return self.parted.draw_sequences(self.theta, n_rows, rng)
         if method == "exact" or (method == "auto" and self.partition.exact):
-            return self._exact_partition("mcmc").draw_sequences(self.theta, n_rows, rng)
+            return self._exact_partition("mcmc").draw_sequences(self._theta, n_rows, rng)
         from tierwise._kernels.metropolis import walk
 
         sizes = self._sizes
@@ -325,13 +435,13 @@ class ClusteredMallows:
         # Chains start at the tiers themselves, at a distance of 0.
         sequences = np.tile(np.repeat(np.arange(len(sizes)), sizes), (n_rows, 1))
         units = np.zeros(n_rows, dtype=np.int64)
-        theta = self.theta * rule.unit
+        theta = self._theta * rule.unit
         block_sizes = np.array(blocks, dtype=np.int64)
         walk(sequences, block_sizes, theta, rule.misplaced, rule.placing, steps, units, rng)
         return sequences
 
     def _pseudo_decay(self) -> npt.NDArray[np.float64]:
-        return decay_by_units(self.theta, 1.0, max(self.tiers.sizes))
+        return decay_by_units(self._theta, 1.0, max(self.tiers.sizes))
 
     def _sequences(self, rankings: Rankings) -> npt.NDArray[np.int64]:
         """Tier of the item in each place, for each distinct answer."""
@@ -354,4 +464,5 @@ class ClusteredMallows:
 
     def __repr__(self) -> str:
         name = get_distance(self.distance).name
-        return f"ClusteredMallows({self.tiers}, theta={self.theta!r}, distance={name!r})"
+        parted = "" if self.concentration == "single" else f", concentration={self.concentration!r}"
+        return f"ClusteredMallows({self.tiers}, theta={self.theta!r}, distance={name!r}{parted})"

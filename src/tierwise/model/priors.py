@@ -215,8 +215,9 @@ def log_prior_of_sizes(prior: SizesPrior, sizes: Sizes) -> float:
         return _sceptical(sizes)
     if not callable(prior):
         raise InputError(
-            'prior_sizes must be "uniform", "penalised", "sceptical", probabilities such as {(2, 2): 0.7, '
-            "(1, 3): 0.3}, or a function that gives the log prior probability of sizes; "
+            'prior_sizes must be "uniform", "penalised", "sceptical", probabilities such as '
+            "{(2, 2): 0.7, (1, 3): 0.3}, or a function that gives the log prior probability of "
+            "sizes; "
             f"got {quoted(prior)}"
         )
     value = float(prior(sizes))

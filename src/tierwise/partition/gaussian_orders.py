@@ -24,7 +24,7 @@ _Integers = NDArray[np.int64]
 
 
 def sizes_of_labels(labels: NDArray[Any]) -> tuple[int, ...]:
-    """Number of items in each tier, given the tier of each item, counted from 0.
+    """Count the items in each tier, given the tier of each item, counted from 0.
 
     Examples
     --------
@@ -100,7 +100,8 @@ def draw_orderings(
         thetas = thetas_of_lines(sizes.tolist(), theta)
         drawn = kernels.draw_line_by_line(sizes, thetas, n_rows, rng)
     by_tier = np.argsort(labels, kind="stable").astype(np.int64)
-    return by_tier[drawn]
+    orderings: _Integers = by_tier[drawn]
+    return orderings
 
 
 def _word_places(size: int, n_worse: int, theta: float) -> _Floats:
@@ -124,7 +125,8 @@ def _word_places(size: int, n_worse: int, theta: float) -> _Floats:
         )
         - (logs[size + n_worse] - logs[size] - logs[n_worse])
     )
-    return np.exp(log_values)
+    probabilities: _Floats = np.exp(log_values)
+    return probabilities
 
 
 def _extend_table(words: _Floats, size: int, worse: _Floats) -> _Floats:
@@ -235,7 +237,7 @@ def _pairs_with_one_theta(sizes: Sequence[int], theta: float) -> _Floats:
 
 
 def expected_pair_inversions(sizes: Sequence[int], theta: Thetas) -> _Floats:
-    """Expected number of pairs of two tiers in the wrong order; row the better, column the worse.
+    """Return how many pairs of two tiers are expected in the wrong order; row the better tier.
 
     Examples
     --------

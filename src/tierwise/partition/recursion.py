@@ -159,10 +159,15 @@ class RecursionPartition(ExactPartition):
         """Weights of all states, label by label, and the decay they were made with."""
         from tierwise._kernels.recursion import filter_weights
 
-        decay = self._decay(theta)
+        decay = self._decay(theta)[None, :]
         rule = self.rule
-        weights = filter_weights(self._states, rule.misplaced, rule.placing, decay)
+        weights = filter_weights(self._states, rule.misplaced, rule.placing, self._one_part, decay)
         return weights, decay
+
+    @property
+    def _one_part(self) -> npt.NDArray[np.int64]:
+        """The whole distance is one part, with one theta."""
+        return np.zeros((len(self.sizes), len(self.sizes)), dtype=np.int64)
 
     def draw_sequences(
         self, theta: float, n_rows: int, rng: np.random.Generator
@@ -176,6 +181,7 @@ class RecursionPartition(ExactPartition):
             self._states,
             self.rule.misplaced,
             self.rule.placing,
+            self._one_part,
             decay,
             weights,
             n_rows,
@@ -193,6 +199,7 @@ class RecursionPartition(ExactPartition):
             self._states,
             self.rule.misplaced,
             self.rule.placing,
+            self._one_part,
             decay,
             weights,
         )

@@ -134,7 +134,9 @@ def theta_along_ranking(check: FitCheck, *, ax: Axes | None = None) -> Axes:
     thetas = np.array([line.theta for line in check.lines])
     numbers = np.arange(len(thetas))
     ax = style.new_axes(ax, 6.4, 3.2)
-    ax.axhline(check.fit.theta, color=style.ORANGE, linestyle="--", label="theta of the fit")
+    if check.fit.concentration == "single":
+        theta = check.fit.thetas[0]
+        ax.axhline(theta, color=style.ORANGE, linestyle="--", label="theta of the fit")
     ax.plot(numbers, np.where(np.isfinite(thetas), thetas, np.nan), "o-", color=style.BLUE)
     ax.set_xticks(numbers, [f"{line.above}|{line.below}" for line in check.lines])
     ax.set_ylim(bottom=0.0)

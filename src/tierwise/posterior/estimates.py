@@ -91,7 +91,10 @@ def _move(
     n_tiers = int(labels.max()) + 1
 
     def by_tier(costs: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.bincount(labels[others], costs[others], minlength=n_tiers)
+        sums: NDArray[np.float64] = np.bincount(
+            labels[others], costs[others], minlength=n_tiers
+        ).astype(np.float64)
+        return sums
 
     above_tier, below_tier = by_tier(better[item]), by_tier(better[:, item])
     # Between tiers: worse than all before, better than all after. Then in place of one of these.

@@ -21,7 +21,6 @@ from tierwise.errors import InputError
 from tierwise.fitting.bootstrap import Bootstrap, bootstrap
 from tierwise.fitting.fit import fit
 from tierwise.mixture.fit import fit_mixture, refuse_mistakes
-from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.searching.search import search
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from tierwise.data.describe_pairs import PairsDescription
     from tierwise.fitting.result import Fit
     from tierwise.mixture.result import Mixture
+    from tierwise.model.clustered_mallows import ClusteredMallows
     from tierwise.posterior.result import Posterior
     from tierwise.searching.result import Search
     from tierwise.tiers.sizes import Sizes
@@ -81,9 +81,9 @@ class Analysis:
     @property
     def model(self) -> ClusteredMallows | None:
         """The fitted model; None where theta is infinite."""
-        if not isfinite(self.fit.theta):
+        if not all(isfinite(theta) for theta in self.fit.thetas):
             return None
-        return ClusteredMallows(self.fit.tiers, self.fit.theta, self.fit.distance)
+        return self.fit.model()
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in JSON; None stands for NaN and infinity."""

@@ -167,13 +167,13 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
         description="Matrix of the probability that two items share a tier; "
         "the table of pairs has the same numbers.",
     )
-    if np.isfinite(sampled.thetas).any():
+    if fit.concentration == "single" and np.isfinite(sampled.thetas).any():
         draw(
             "theta",
-            lambda ax: plots.theta_histogram(sampled.thetas, truth=fit.theta, ax=ax),
+            lambda ax: plots.theta_histogram(sampled.thetas, truth=fit.thetas[0], ax=ax),
             "Theta over resampled data sets or draws; the dashed line is the estimate.",
             size=(_WIDTH, 2.6),
-            description=f"Histogram of theta around {fit.theta:.3g}.",
+            description=f"Histogram of theta around {fit.theta_text('.3g')}.",
         )
     model = analysis.model
     if model is not None:

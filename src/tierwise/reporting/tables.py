@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Item
     from tierwise.data.describe import Description
+    from tierwise.fitting.result import Fit
     from tierwise.reporting.analysis import Analysis
     from tierwise.tiers.ordered_partition import Tiers
 
@@ -153,7 +154,7 @@ def sizes_table(analysis: Analysis) -> Table:
             decimal(fit.criterion),
             decimal(best - fit.criterion),
             percent(fit.agreement),
-            decimal(fit.theta, digits=4),
+            _thetas(fit),
         )
     ]
     rows += [
@@ -168,6 +169,12 @@ def sizes_table(analysis: Analysis) -> Table:
         for other in fit.references
     ]
     return Table("The given sizes beside a strict order and no tiers at all", columns, tuple(rows))
+
+
+def _thetas(fit: Fit) -> Cell:
+    """Theta as a number, or all of them as text."""
+    single = fit.concentration == "single"
+    return decimal(fit.thetas[0], digits=4) if single else Cell(fit.theta_text())
 
 
 def strict_table(analysis: Analysis) -> Table | None:

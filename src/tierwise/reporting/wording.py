@@ -10,7 +10,7 @@ import numpy as np
 from tierwise._util.wording import counted, percent
 from tierwise.data.describe_pairs import PairsDescription
 from tierwise.fitting.bootstrap import Bootstrap
-from tierwise.fitting.summary import mistakes_in_words, what_agrees, what_is_ordered
+from tierwise.fitting.summary import listed, mistakes_in_words, what_agrees, what_is_ordered
 from tierwise.reporting.tables import probabilities_by_item
 
 if TYPE_CHECKING:
@@ -129,13 +129,15 @@ def diagnostics(analysis: Analysis) -> list[tuple[str, str]]:
         else "exact"
     )
     rows.append(("partition function", likelihood))
-    if not isinf(fit.theta):
+    if fit.concentration != "single":
+        rows.append(("theta", f"one per {fit.concentration}: {fit.theta_text()}"))
+    elif not isinf(fit.thetas[0]):
         low, high = fit.theta_estimate.interval
         settled = "" if fit.theta_estimate.converged else "; NOT CONVERGED"
         rows.append(
             (
                 "theta",
-                f"{fit.theta:.4f}, standard error {fit.theta_estimate.standard_error:.4f}, "
+                f"{fit.theta_text()}, standard error {fit.theta_estimate.standard_error:.4f}, "
                 f"{percent(fit.level)} interval {low:.4f} to {high:.4f} "
                 f"({fit.theta_estimate.method}{settled})",
             )
@@ -159,11 +161,17 @@ def _theta(analysis: Analysis) -> str:
     fit = analysis.fit
     if len(fit.tiers) == 1:
         return ""
-    if isinf(fit.theta):
+    if fit.concentration != "single":
+        about = f" People are divided about {listed(fit.divided)}." if fit.divided else ""
+        return (
+            f"How much people agree differs by {fit.concentration}: theta is "
+            f"{fit.theta_text('.3f')}; 0 would be no agreement at all.{about}"
+        )
+    if isinf(fit.thetas[0]):
         return f"Theta is infinite: {what_agrees(fit)}."
     low, high = fit.theta_estimate.interval
     return (
-        f"Opinion is concentrated around the tiers with theta {fit.theta:.3f} "
+        f"Opinion is concentrated around the tiers with theta {fit.theta_text('.3f')} "
         f"({percent(fit.level)} interval {low:.3f} to {high:.3f}); 0 would be no agreement at all."
     )
 

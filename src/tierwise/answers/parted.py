@@ -1,0 +1,369 @@
+"""Answers where every part of the distance has a theta: what they say about each part.
+
+Answers that say which items lie in which block enter through the total of each part. Where the
+parts are independent, answers may be incomplete: weak orders by tier (strict orders, and
+inversions of any sizes), and lists of the best items by place (strict orders). All other
+incomplete answers are refused.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._kernels import parts as kernels
+from tierwise._kernels.inversions_counting import block_histograms, count_inversions_by_line
+from tierwise.answers.base import log_factorials
+from tierwise.data.counts import Counts, block_counts, blocks_are_known, pair_counts
+from tierwise.data.encoding import first_places, sizes_of_groups
+from tierwise.data.preferences import Preferences
+from tierwise.data.weak_orders import WeakOrderCounts
+from tierwise.errors import InputError, TooLargeError
+from tierwise.partition.gaussian_orders import log_probabilities as log_probabilities_of_lines
+from tierwise.partition.parts import (
+    ClosedParts,
+    LineParts,
+    RecursionParts,
+    StrictPlaceParts,
+)
+
+if TYPE_CHECKING:
+    from tierwise._util.types import Places
+    from tierwise.data.rankings import Rankings
+    from tierwise.partition.parts import PartedPartition
+
+_Floats = NDArray[np.float64]
+_Integers = NDArray[np.int64]
+
+# Pairs of items by block that are counted at the same time: 160 MB.
+_MOST_NUMBERS = 20_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class PartStatistics:
+    """What answers say about the parts of the distance from given tiers.
+
+    Attributes
+    ----------
+    totals
+        Sum over answers of each part, as far as all completions share it.
+    coefficients
+        Where parts are independent, the log-likelihood is ``log_orders`` plus the sum over parts of
+        ``coefficients[part] @ log [k]_q! - theta * total``. None elsewhere: then it is ``log_orders
+        - thetas @ totals`` less the log partition function for each answer.
+    log_orders
+        What of the log-likelihood does not depend on theta.
+    """
+
+    totals: _Floats
+    coefficients: _Floats | None
+    log_orders: float
+
+
+class PartedAnswers(ABC):
+    """Answers at given sizes; made by `parted_answers`.
+
+    Attributes
+    ----------
+    partition
+        The partition function.
+    n_rankings
+        Number of rankings, the sum of their weights.
+    log_completions
+        Sum over answers of the log number of complete orderings that agree with each.
+    """
+
+    def __init__(
+        self, partition: PartedPartition, n_rankings: float, log_completions: float
+    ) -> None:
+        self.partition = partition
+        self.n_rankings = float(n_rankings)
+        self.log_completions = log_completions
+
+    @abstractmethod
+    def statistics(self, labels: _Integers) -> PartStatistics:
+        """Return what the answers say about each part, for tiers counted from 0."""
+
+    @property
+    @abstractmethod
+    def pairs(self) -> _Floats:
+        """How often one item (row) precedes another, in all or, by place, block by block."""
+
+
+class AnswersByTier(PartedAnswers):
+    """Kendall by tier, blocks known: how often items lie in an earlier block than others."""
+
+    def __init__(
+        self, partition: PartedPartition, pairs: _Floats, n_rankings: float, log_completions: float
+    ) -> None:
+        super().__init__(partition, n_rankings, log_completions)
+        self._pairs = np.ascontiguousarray(pairs, dtype=np.float64)
+
+    @property
+    def pairs(self) -> _Floats:
+        """How often one item (row) lies in an earlier block than another."""
+        return self._pairs
+
+    def statistics(self, labels: _Integers) -> PartStatistics:
+        """Sum pairs by their better tier."""
+        totals = kernels.totals_by_label(labels, self.pairs, len(self.partition.sizes))
+        return PartStatistics(totals[: self.partition.n_parts], None, self.log_completions)
+
+
+class AnswersByPlace(PartedAnswers):
+    """By block of the earlier item: how often items precede others, block by block.
+
+    Parameters
+    ----------
+    partition
+        The partition function.
+    pairs
+        ``pairs[block, a, b]``: how often ``a`` lies in the block and ``b`` in a later one.
+    n_listing
+        How many rankings say what lies in each block, where parts are independent.
+    n_rankings, log_completions
+        As for all answers.
+    """
+
+    def __init__(
+        self,
+        partition: PartedPartition,
+        pairs: _Floats,
+        n_listing: _Floats,
+        n_rankings: float,
+        log_completions: float,
+    ) -> None:
+        super().__init__(partition, n_rankings, log_completions)
+        self._pairs = pairs
+        self.coefficients = None
+        self._log_orders = log_completions
+        if isinstance(partition, ClosedParts):
+            self.coefficients = -n_listing[:, None] * partition.coefficients
+            self._log_orders = 0.0
+
+    def statistics(self, labels: _Integers) -> PartStatistics:
+        """Sum pairs block by block."""
+        wrong = (labels[None, :] <= labels[:, None]) & ~np.eye(len(labels), dtype=bool)
+        return PartStatistics(self.pairs[:, wrong].sum(axis=1), self.coefficients, self._log_orders)
+
+    @property
+    def pairs(self) -> _Floats:
+        """How often one item (row) lies in each block and another in a later one."""
+        return self._pairs
+
+
+class AnswersByLine(PartedAnswers):
+    """Weak orders by tier, in closed form."""
+
+    def __init__(
+        self, partition: PartedPartition, counts: WeakOrderCounts, log_completions: float
+    ) -> None:
+        super().__init__(partition, counts.n_rankings, log_completions)
+        self.counts = counts
+        self._logs = log_factorials(counts.n_items)
+
+    @property
+    def pairs(self) -> _Floats:
+        """How often one item (row) is above another."""
+        return self.counts.above
+
+    def statistics(self, labels: _Integers) -> PartStatistics:
+        """Count inversions of lines, and tied groups by how many items of the lines they hold."""
+        counts, sizes = self.counts, self.partition.sizes
+        n_tiers, width = len(sizes), counts.largest_block + 1
+        totals = count_inversions_by_line(counts.above, labels, n_tiers)[:-1]
+        of_tier, of_tail = block_histograms(
+            counts.block_offsets, counts.block_members, counts.block_weights, labels, n_tiers, width
+        )
+        coefficients = np.zeros((n_tiers - 1, counts.n_items + 1))
+        coefficients[:, :width] = of_tail[: n_tiers - 1] - of_tier[:-1] - of_tail[1:n_tiers]
+        log_orders = float((of_tier @ self._logs[:width]).sum())
+        log_orders -= counts.n_rankings * float(self._logs[list(sizes)].sum())
+        assert isinstance(self.partition, ClosedParts)
+        coefficients = coefficients - counts.n_rankings * self.partition.coefficients
+        return PartStatistics(np.asarray(totals), coefficients, log_orders)
+
+
+def parted_answers(
+    data: Rankings | Counts | Preferences, partition: PartedPartition
+) -> PartedAnswers:
+    """Collect what answers say about the parts of a distance, or say why they cannot be used.
+
+    Parameters
+    ----------
+    data
+        Rankings or counts of them.
+    partition
+        From `tierwise.partition.parts.parted_partition`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tierwise import Rankings
+    >>> from tierwise.partition.parts import parted_partition
+    >>> rankings = Rankings.from_orderings([["b", "a", "c"], ["c", "b", "a"]])
+    >>> answers = parted_answers(rankings, parted_partition((1, 1, 1), "kendall", "place"))
+    >>> answers.statistics(np.array([0, 1, 2])).totals
+    array([2., 0.])
+    """
+    refuse_open(data, partition)
+    assert not isinstance(data, Preferences)
+    log_completions = _log_completions(data)
+    if isinstance(partition, LineParts):
+        return AnswersByLine(partition, _weak_orders(data), log_completions)
+    if partition.concentration == "tier":
+        pairs = block_counts(data, partition.sizes).precedence
+        return AnswersByTier(partition, pairs, data.n_rankings, log_completions)
+    return _by_place(data, partition, log_completions)
+
+
+def refuse_open(data: Rankings | Counts | Preferences, partition: PartedPartition) -> None:
+    """Raise if answers leave open what a theta for each part needs to know."""
+    if isinstance(data, Counts):
+        return
+    remedy = (
+        f"a theta per {partition.concentration} needs answers that {_what_is_needed(partition)}: "
+        'use complete rankings, other sizes, or concentration="single"'
+    )
+    if isinstance(data, Preferences):
+        raise InputError(f"these are pairwise preferences, but {remedy}")
+    if isinstance(partition, RecursionParts):
+        known = blocks_are_known(data, partition.sizes)
+    elif data.unranked == "anywhere" and not data.is_complete:
+        known = False
+    elif isinstance(partition, StrictPlaceParts):
+        first = first_places(data.patterns)
+        group_sizes = sizes_of_groups(first)
+        known = bool(((group_sizes == 1) | (first + group_sizes == first.shape[1])).all())
+    else:
+        known = True
+    if not known:
+        raise InputError(f"some answers leave too much open: {remedy}")
+
+
+def _what_is_needed(partition: PartedPartition) -> str:
+    if isinstance(partition, RecursionParts):
+        return (
+            "say which items lie in which tier-sized block "
+            f"(sizes {partition.sizes}, {partition.distance.name})"
+        )
+    if isinstance(partition, StrictPlaceParts):
+        return "are complete, or list the best items with all others below and no ties"
+    return "say of every two items which is above or that they are tied"
+
+
+def log_probabilities(
+    rankings: Rankings | Preferences,
+    partition: PartedPartition,
+    labels: _Integers,
+    thetas: _Floats,
+) -> _Floats:
+    """Log probability of each distinct answer, summed over all orderings that agree with it.
+
+    Parameters
+    ----------
+    rankings
+        The answers.
+    partition
+        The partition function.
+    labels
+        Tier of each item, counted from 0.
+    thetas
+        Theta of each part.
+    """
+    refuse_open(rankings, partition)
+    assert not isinstance(rankings, Preferences)
+    if isinstance(partition, LineParts):
+        return log_probabilities_of_lines(rankings.patterns, labels, thetas)
+    first = first_places(rankings.patterns)
+    if isinstance(partition, StrictPlaceParts):
+        distances = partition.part_distances(first, labels)
+        listed = _listed(first)[:, : partition.n_parts]
+        moments = [
+            partition.coefficients[part] @ _log_q_factorials(theta, len(labels))
+            for part, theta in enumerate(thetas.tolist())
+        ]
+        logs: _Floats = _minus_products(distances, thetas) - listed @ np.array(moments)
+        return logs
+    blocks = partition.distance.block_of_place(partition.sizes)[first]
+    group_sizes = sizes_of_groups(first)
+    log_numbers = (log_factorials(len(labels))[group_sizes] / group_sizes).sum(axis=1)
+    distances = partition.part_distances(blocks, labels)
+    weights: _Floats = log_numbers + _minus_products(distances, thetas)
+    return weights - partition.log_value(thetas)
+
+
+def _minus_products(distances: _Floats, thetas: _Floats) -> _Floats:
+    """Return ``-distances @ thetas``, where 0 times infinity is 0."""
+    finite = np.where(np.isinf(thetas), 0.0, thetas)
+    infinite = (distances[:, np.isinf(thetas)] > 0.0).any(axis=1)
+    products: _Floats = np.where(infinite, -inf, -(distances @ finite))
+    return products
+
+
+def _log_q_factorials(theta: float, largest: int) -> _Floats:
+    from tierwise._kernels.inversions_factorials import log_q_factorials
+
+    logs: _Floats = log_q_factorials(theta, largest)
+    return logs
+
+
+def _log_completions(data: Rankings | Counts) -> float:
+    if isinstance(data, Counts) or data.is_complete:
+        return 0.0
+    group_sizes = sizes_of_groups(first_places(data.patterns))
+    shares = log_factorials(len(data.items))[group_sizes] / group_sizes
+    return float(data.pattern_weights @ shares.sum(axis=1))
+
+
+def _listed(first: Places) -> _Floats:
+    """Whether each answer says which item is in each place (column)."""
+    single = sizes_of_groups(first) == 1
+    rows = np.arange(len(first))[:, None]
+    listed = np.zeros(first.shape)
+    listed[np.broadcast_to(rows, first.shape)[single], first[single]] = 1.0
+    return listed
+
+
+def _weak_orders(data: Rankings | Counts) -> WeakOrderCounts:
+    if not isinstance(data, Counts):
+        return WeakOrderCounts.of(data)
+    above = pair_counts(data).astype(np.float64)
+    nothing = np.zeros(0, dtype=np.int64)
+    return WeakOrderCounts(
+        len(data.items), float(data.n_rankings), above, np.zeros(1, np.int64), nothing, np.zeros(0)
+    )
+
+
+def _by_place(
+    data: Rankings | Counts, partition: PartedPartition, log_completions: float
+) -> AnswersByPlace:
+    n_items, n_parts = len(data.items), partition.n_parts
+    if (n_parts + 1) * n_items**2 > _MOST_NUMBERS:
+        raise TooLargeError(
+            f"a theta per place needs {(n_parts + 1) * n_items**2:.2g} counts for sizes "
+            f'{partition.sizes}: use fewer tiers or items, or concentration="tier"'
+        )
+    n_listing = np.full(n_parts, float(data.n_rankings))
+    if isinstance(data, Counts):
+        starts = np.cumsum((0, *partition.sizes[:-1]))
+        by_block = np.add.reduceat(np.add.reduceat(data.joint, starts, axis=1), starts, axis=3)
+        later = by_block[:, :, :, ::-1].cumsum(axis=3)[:, :, :, ::-1]
+        pairs = np.stack(
+            [later[:, block, :, block + 1] for block in range(n_parts)]
+            or [np.zeros((n_items, n_items))]
+        )[:n_parts].astype(np.float64)
+        return AnswersByPlace(partition, pairs, n_listing, data.n_rankings, log_completions)
+    first = first_places(data.patterns)
+    weights = data.pattern_weights.astype(np.float64)
+    blocks = np.ascontiguousarray(partition.distance.block_of_place(partition.sizes)[first])
+    pairs = np.zeros((n_parts + 1, n_items, n_items))
+    kernels.add_block_pair_counts_by_block(blocks, weights, pairs)
+    if isinstance(partition, StrictPlaceParts):
+        n_listing = weights @ _listed(first)[:, :n_parts]
+    return AnswersByPlace(partition, pairs[:n_parts], n_listing, data.n_rankings, log_completions)

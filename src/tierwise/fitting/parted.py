@@ -1,0 +1,257 @@
+"""Coordinate ascent: tiers of given sizes and a theta for each part, each given the other.
+
+Given tiers, the thetas are those of greatest likelihood. Given thetas, the total distance weighted
+by them is made smaller: by place with the consensus methods, by tier by moving items. When that
+changes nothing, single items are moved with thetas found anew each time, where that is cheap. No
+step lowers the likelihood, and nothing is proved about the tiers that are found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._kernels.parts import descend_by_tier
+from tierwise.answers.parted import parted_answers
+from tierwise.consensus.find import closer_labels, make_problem
+from tierwise.distances.base import Costs
+from tierwise.partition.parts import ClosedParts, parted_partition
+from tierwise.partition.recursion import n_states
+from tierwise.theta.parts import estimates_of_thetas, maximise_thetas, price_of_thetas
+from tierwise.tiers.sizes import log_number_of_tiers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tierwise.answers.parted import PartedAnswers
+    from tierwise.data.counts import Counts
+    from tierwise.data.preferences import Preferences
+    from tierwise.data.rankings import Rankings
+    from tierwise.distances.base import Distance
+    from tierwise.partition.parts import Concentration, PartedPartition
+    from tierwise.theta.estimate import ThetaEstimate
+    from tierwise.theta.parts import PartedMaximum
+    from tierwise.tiers.sizes import Sizes
+
+_Floats = NDArray[np.float64]
+_Integers = NDArray[np.int64]
+
+_ROUNDS = 100
+_SWEEPS = 20
+_LEAST_GAIN = 1e-9
+# Numbers that all trials of moves in a round may go through: about a second.
+MOST_WORK = 5e8
+# Times that the partition function is computed for a trial where all thetas are found together.
+_STEPS_OF_A_TRIAL = 5
+# Numbers that finding one theta takes for each item where they are independent.
+_STEPS_OF_A_PART = 640
+# Comparisons of items in a round of moves with thetas held: some tenths of a second.
+_MOST_COMPARISONS = 5e7
+
+
+@dataclass(frozen=True, eq=False)
+class PartedSolution:
+    """The best tiers that were found, with a theta for each part.
+
+    Attributes
+    ----------
+    concentration
+        "tier" or "place".
+    labels
+        Tier of each item, counted from 0.
+    thetas
+        Theta of each part.
+    estimates
+        The same with standard errors and intervals.
+    totals
+        Total of each part of the distance, as far as all completions share it.
+    total_distance
+        Their sum.
+    log_likelihood, criterion
+        As of a `Fit`.
+    penalised_criterion
+        The criterion less half the log number of rankings for each theta beyond the first.
+    log_completions
+        As of a `Fit`.
+    partition_method
+        How the partition function was found.
+    """
+
+    concentration: Concentration
+    labels: _Integers
+    thetas: _Floats
+    estimates: tuple[ThetaEstimate, ...]
+    totals: _Floats
+    total_distance: float
+    log_likelihood: float
+    criterion: float
+    penalised_criterion: float
+    log_completions: float
+    partition_method: str
+
+
+def solve_parted(
+    data: Rankings | Counts | Preferences,
+    sizes: Sizes,
+    distance: Distance,
+    concentration: Concentration,
+    *,
+    starts: Iterable[_Integers],
+    level: float = 0.95,
+    partition: PartedPartition | None = None,
+    most_work: float = MOST_WORK,
+) -> PartedSolution:
+    """Find tiers of given sizes and a theta for each part that make answers most probable.
+
+    Parameters
+    ----------
+    data
+        Rankings or counts; incomplete ones as `parted_answers` takes them.
+    sizes, distance, concentration
+        The model.
+    starts
+        Tiers to begin with, counted from 0; the best of what each leads to is returned.
+    level
+        Level of the intervals.
+    partition
+        The partition function, if it is there already.
+    most_work
+        Numbers that a round of moves may go through with thetas found anew, about a nanosecond
+        each; with 0, items move only with thetas held.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> from tierwise.distances.named import get_distance
+    >>> goals = tw.load_political_goals()
+    >>> tiers = [goals.items.index(item) // 2 for item in goals.items]
+    >>> found = solve_parted(
+    ...     goals, (2, 2), get_distance("inversions"), "tier", starts=[np.array(tiers)]
+    ... )
+    >>> found.thetas.round(3)
+    array([0.691])
+    """
+    partition = partition or parted_partition(sizes, distance, concentration)
+    answers = parted_answers(data, partition)
+    ascent = _Ascent(answers, most_work)
+    reached = [ascent.climb(labels) for labels in starts]
+    labels, found = max(reached, key=lambda one: one[1].log_likelihood)
+    statistics = answers.statistics(labels)
+    criterion = found.log_likelihood - log_number_of_tiers(sizes)
+    estimates = estimates_of_thetas(partition, statistics, answers.n_rankings, found.thetas, level)
+    return PartedSolution(
+        concentration=concentration,
+        labels=labels,
+        thetas=found.thetas,
+        estimates=estimates,
+        totals=statistics.totals,
+        total_distance=float(statistics.totals.sum()),
+        log_likelihood=found.log_likelihood,
+        criterion=criterion,
+        penalised_criterion=criterion - price_of_thetas(estimates, answers.n_rankings),
+        log_completions=answers.log_completions,
+        partition_method=partition.method,
+    )
+
+
+class _Ascent:
+    """Coordinate ascent for given answers."""
+
+    def __init__(self, answers: PartedAnswers, most_work: float) -> None:
+        self.answers = answers
+        self.most_work = most_work
+        self._known: dict[bytes, tuple[float, float]] = {}
+        self.partition = answers.partition
+        self.sizes = self.partition.sizes
+
+    def climb(self, labels: _Integers) -> tuple[_Integers, PartedMaximum]:
+        """Go from tiers to better ones until nothing changes."""
+        labels = np.ascontiguousarray(labels, dtype=np.int64)
+        found = self._maximise(labels)
+        for _ in range(_ROUNDS):
+            better = self._closer(labels, found) or self._moved(labels, found)
+            if better is None:
+                break
+            labels, found = better
+        return labels, found
+
+    def _maximise(self, labels: _Integers, start: _Floats | None = None) -> PartedMaximum:
+        statistics = self.answers.statistics(labels)
+        return maximise_thetas(
+            self.partition, statistics, self.answers.n_rankings, start, self._known
+        )
+
+    def _closer(
+        self, labels: _Integers, found: PartedMaximum
+    ) -> tuple[_Integers, PartedMaximum] | None:
+        """Tiers that are closer, given thetas."""
+        if not np.isfinite(found.thetas).all():
+            return None
+        pairs = self.answers.pairs
+        if self.partition.concentration == "place":
+            weighted = np.tensordot(found.thetas, pairs, axes=1)
+            problem = make_problem(Costs(np.empty((0, 0)), weighted), self.sizes)
+            other = closer_labels(problem, labels)
+        else:
+            # How many pairs are tied follows from the sizes: that they are charged changes nothing.
+            thetas = np.zeros(len(self.sizes))
+            thetas[: len(found.thetas)] = found.thetas
+            tolerance = 1e-12 * float(pairs.sum()) * float(thetas.max())
+            window = max(1, int(_MOST_COMPARISONS / len(labels) ** 3))
+            other = descend_by_tier(labels, pairs, thetas, window, tolerance)
+        if np.array_equal(other, labels):
+            return None
+        better = self._maximise(other, found.thetas)
+        return (other, better) if self._is_better(better, found) else None
+
+    def _moved(
+        self, labels: _Integers, found: PartedMaximum
+    ) -> tuple[_Integers, PartedMaximum] | None:
+        """Tiers that differ in the place of an item or two, thetas found anew."""
+        n_items, n_tiers = len(labels), len(self.sizes)
+        if isinstance(self.partition, ClosedParts):
+            work = _STEPS_OF_A_PART * n_tiers * n_items
+        else:
+            work = _STEPS_OF_A_TRIAL * n_states(self.sizes) * n_tiers**3
+        # There are two kinds of moves, in two directions.
+        window = min(n_items, int(self.most_work / (4.0 * n_items * work)))
+        begin = found
+        for _ in range(_SWEEPS if window else 0):
+            before = found
+            for item in range(n_items):
+                for other in _neighbours(labels, item, window):
+                    better = self._maximise(other, found.thetas)
+                    if self._is_better(better, found):
+                        labels, found = other, better
+            if found is before:
+                break
+        return None if found is begin else (labels, found)
+
+    @staticmethod
+    def _is_better(one: PartedMaximum, other: PartedMaximum) -> bool:
+        least = _LEAST_GAIN * max(1.0, abs(other.log_likelihood))
+        return one.log_likelihood > other.log_likelihood + least
+
+
+def _neighbours(labels: _Integers, item: int, window: int) -> Iterator[_Integers]:
+    """Tiers in which an item moves in the order of the tiers, or trades tiers with another."""
+    n_items = len(labels)
+    order = np.argsort(labels, kind="stable")
+    cut = labels[order]
+    source = int(np.flatnonzero(order == item)[0])
+    seen = {labels.tobytes()}
+    for target in range(max(0, source - window), min(n_items, source + window + 1)):
+        if cut[source] == cut[target]:
+            continue
+        swapped = order.copy()
+        swapped[[source, target]] = order[[target, source]]
+        moved = np.insert(np.delete(order, source), target, item)
+        for trial in (swapped, moved):
+            other = np.empty(n_items, dtype=np.int64)
+            other[trial] = cut
+            if other.tobytes() not in seen:
+                seen.add(other.tobytes())
+                yield other

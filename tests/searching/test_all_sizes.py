@@ -1,0 +1,133 @@
+"""Search by posterior probability, all sizes at once, and the distance that the data choose."""
+
+from math import exp
+
+import numpy as np
+import pytest
+
+import tierwise as tw
+from tests.data_paths import shared_data
+from tierwise.answers.likelihood import source_of
+from tierwise.evidence.given_tiers import log_integrated_likelihood
+from tierwise.model.priors import log_prior_of_sizes
+from tierwise.searching import all_sizes
+from tierwise.tiers.sizes import log_number_of_tiers
+
+
+def simulated(sizes, theta, n_rankings, seed, distance="inversions"):
+    tiers = tw.Tiers.from_sizes(sizes, range(sum(sizes)))
+    return tw.ClusteredMallows(tiers, theta, distance).sample(n_rankings, rng=seed)
+
+
+def noise(n_items, n_rankings, seed):
+    rng = np.random.default_rng(seed)
+    orders = np.array([rng.permutation(n_items) for _ in range(n_rankings)])
+    return tw.Rankings.from_order_array(range(n_items), orders)
+
+
+@pytest.mark.parametrize("n_items", [2, 5, 9])
+def test_half_of_the_sceptical_prior_is_for_no_tiers(n_items):
+    weights = {
+        sizes: exp(log_prior_of_sizes("sceptical", sizes)) for sizes in tw.compositions(n_items)
+    }
+    assert weights[(n_items,)] / sum(weights.values()) == pytest.approx(0.5)
+    if n_items > 2:
+        assert weights[(1, n_items - 1)] / weights[(1, 1, n_items - 2)] == pytest.approx(exp(1))
+
+
+def test_the_score_is_the_posterior_probability():
+    rankings = simulated((2, 2, 1), 0.8, 60, seed=1)
+    found = tw.search(rankings, "inversions", prior_sizes="penalised", prior_theta=tw.Gamma(3, 2))
+    for one in found.leaderboard[:6]:
+        source = source_of(rankings, "inversions")
+        fitted = tw.fit(rankings, one.sizes, "inversions")
+        integrated = log_integrated_likelihood(
+            source.at(one.sizes),
+            one.tiers.label_array(rankings.items),
+            fitted.theta_estimate,
+            tw.Gamma(3, 2),
+        )
+        expected = float(integrated) - log_number_of_tiers(one.sizes) - len(one.sizes)
+        assert one.score == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("criterion", ["posterior", "likelihood"])
+@pytest.mark.parametrize("seed", range(3))
+def test_all_sizes_at_once_finds_what_one_by_one_finds(criterion, seed):
+    rankings = simulated((1, 3, 3, 2), 0.25, 40, seed)
+    at_once = tw.search(rankings, "inversions", criterion=criterion, rng=1)
+    one_by_one = tw.search(
+        rankings, "inversions", criterion=criterion, method="exhaustive", workers=1
+    )
+    assert at_once.method == "all sizes"
+    assert at_once.exhaustive
+    assert at_once.best.optimal
+    assert at_once.best.tiers == one_by_one.best.tiers
+    assert at_once.leaderboard[0].score == pytest.approx(one_by_one.leaderboard[0].score)
+    names = {one.name for one in at_once.leaderboard}
+    assert {"strict consensus", "no tiers"} <= names
+
+
+def test_ties_and_short_lists_go_the_same_way():
+    complete = simulated((2, 4, 3), 0.5, 60, seed=3)
+    lists = [order[:4] for order in complete.to_orderings()]
+    top = tw.Rankings.from_orderings(lists, items=complete.items, unranked="below")
+    at_once = tw.search(top, "inversions", rng=1)
+    assert at_once.method == "all sizes"
+    near = tw.fit(top, at_once.best.sizes, "inversions", rng=1)
+    assert at_once.best.log_likelihood >= near.log_likelihood - 1e-6
+
+
+def test_many_items():
+    rankings = simulated((8, 15, 12, 5), 0.15, 150, seed=5)
+    found = tw.search(rankings)
+    assert found.best.distance == "inversions"
+    assert found.best.sizes == (8, 15, 12, 5)
+    assert [one.distance for one in found.families] == ["inversions"]
+    assert not found.exhaustive
+    assert "searched at once" in found.summary()
+    again = tw.search(tw.Counts.of(rankings), "inversions")
+    assert again.best.tiers == found.best.tiers
+
+
+def test_where_it_applies():
+    complete = noise(5, 6, 1)
+    anywhere = tw.Rankings.from_orderings([[0, 1], [2, 3, 4]], unranked="anywhere")
+    pairs = tw.Preferences.from_pairs([("p", "a", "b"), ("q", "b", "c")])
+    assert all_sizes.applies(source_of(complete, "inversions"))
+    assert all_sizes.applies(source_of(tw.Counts.of(complete), "inversions"))
+    assert not all_sizes.applies(source_of(complete, "kendall"))
+    assert not all_sizes.applies(source_of(anywhere, "inversions"))
+    assert not all_sizes.applies(source_of(pairs, "inversions"))
+
+
+def test_the_data_choose_the_distance():
+    for distance, sizes in (("kendall", (2, 3)), ("inversions", (1, 3, 1)), ("hamming", (3, 2))):
+        rankings = simulated(sizes, 1.0, 300, 7, distance)
+        found = tw.search(rankings)
+        assert found.best.distance == distance
+        assert found.best.sizes == sizes
+        assert found.families[0].behind == 0.0
+        assert {one.distance for one in found.families} == {"kendall", "inversions", "hamming"}
+        assert f"{distance} describes the data best" in found.summary()
+        assert found.to_dict()["families"][0]["distance"] == distance
+        named = tw.search(rankings, distance)
+        # Named, it need not share the prior probability of tiers with others.
+        assert named.leaderboard[0].score == pytest.approx(found.families[0].score + np.log(3))
+
+
+def test_noise_is_called_no_tiers():
+    found = [tw.search(noise(5, 20, seed)).best.sizes for seed in range(40)]
+    # The paper's criterion finds tiers in about half of such data sets.
+    assert sum(sizes == (5,) for sizes in found) >= 37
+
+
+def test_the_sushi_of_tohoku():
+    rankings = tw.load_sushi(shared_data("sushi"), region="Tohoku")
+    found = tw.search(rankings)
+    assert found.best.distance == "inversions"
+    assert found.best.sizes == (1, 5, 2, 1, 1)
+    assert found.best.criterion == pytest.approx(-3948.02, abs=0.005)
+    assert found.best.theta == pytest.approx(0.3006, abs=5e-5)
+    assert found.best.optimal
+    assert str(found.best.tiers).startswith("fatty tuna > ")
