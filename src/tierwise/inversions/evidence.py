@@ -236,12 +236,10 @@ def draw_thetas(
     n_draws, n_items = labels.shape
     shares = rng.random((n_draws, 1 if concentration == "single" else n_items))
     distinct, which = np.unique(labels, axis=0, return_inverse=True)
-    of_tiers = np.argsort(which.ravel(), kind="stable")
-    ends = np.cumsum(np.bincount(which.ravel(), minlength=len(distinct)))
     thetas = np.full((n_draws, max(int(labels.max(initial=0)), 1)), np.nan)
-    for row, draws in zip(distinct, np.split(of_tiers, ends[:-1]), strict=True):
+    for number, row in enumerate(distinct):
         lines = lines_of_tiers(counts, row, prior)
-        for draw in draws.tolist():
+        for draw in np.flatnonzero(which.ravel() == number).tolist():
             if concentration == "single":
                 thetas[draw, 0] = lines.one_theta(float(shares[draw, 0]))
             else:
