@@ -70,11 +70,17 @@ def fit_command(
     if sizes is None:
         from tierwise.searching.search import search
 
-        found = search(answers, distance, workers=workers, progress=progress, rng=seed).best
-        chosen, measure = found.sizes, found.distance
+        found = search(
+            answers,
+            distance,
+            concentration=concentration,
+            workers=workers,
+            progress=progress,
+            rng=seed,
+        ).best
+        chosen, measure, concentration = found.sizes, found.distance, found.concentration
         # Annealing proves nothing: a fit takes the time to do better.
         done = method == "auto" and likelihood == "exact" and found.method != "annealing"
-        done = done and concentration == "single"
         fitted = found if done else None
     else:
         chosen, fitted = options.parse_sizes(sizes), None

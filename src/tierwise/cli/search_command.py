@@ -28,6 +28,7 @@ tierwise search survey.csv --top 1,1,1 --method tabu --workers -1
 def search_command(
     answers: reading.Answers,
     distance: options.AnyDistance = "auto",
+    concentration: options.Concentration = "single",
     criterion: Annotated[
         Literal["posterior", "likelihood", "evidence", "agreement", "both"],
         typer.Option(
@@ -109,6 +110,7 @@ def search_command(
     found = search(
         answers,
         distance,
+        concentration=concentration,
         criterion=criterion,
         method=_strategy(method, moves, start, sample_neighbours),
         n_tiers=n_tiers,

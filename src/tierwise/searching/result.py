@@ -86,6 +86,8 @@ class Family:
     ----------
     distance
         The distance.
+    concentration
+        "single" for one theta, "tier" or "place" for one of each.
     sizes, tiers, criterion
         Of the best tiers under it; the criterion is the paper's I.
     score
@@ -95,16 +97,25 @@ class Family:
     """
 
     distance: str
+    concentration: str
     sizes: Sizes
     tiers: Tiers
     criterion: float
     score: float
     behind: float
 
+    @property
+    def name(self) -> str:
+        """What it is called in a sentence."""
+        return self.distance + (
+            "" if self.concentration == "single" else f" with a theta per {self.concentration}"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values, as in JSON."""
         return {
             "distance": self.distance,
+            "concentration": self.concentration,
             "sizes": list(self.sizes),
             "tiers": plain_tiers(self.tiers),
             "criterion": plain_number(self.criterion),
@@ -143,7 +154,7 @@ class Search:
     provenance : Provenance
         Version, seed and time.
     families : tuple of Family
-        The distances that were compared, best first, each with its best tiers.
+        The kinds of models that were compared, best first, each with its best tiers.
     """
 
     best: Fit

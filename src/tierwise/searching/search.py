@@ -4,10 +4,11 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from tierwise._util.checks import check_choice
 from tierwise._util.progress import Progress
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.random import RandomSource, as_generator, spawn_seeds
@@ -21,11 +22,11 @@ from tierwise.distances.base import Distance
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TierwiseWarning
 from tierwise.evidence.exact import refuse_too_many_tiers
-from tierwise.fitting.fit import fit_source
+from tierwise.fitting.fit import ConcentrationChoice, fit_source
 from tierwise.fitting.solution import Settings as FitSettings
 from tierwise.fitting.solution import Solution
 from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
-from tierwise.searching import all_sizes
+from tierwise.searching import all_sizes, parted
 from tierwise.searching.cost_model import Depth, consensus_method, seconds_of, seconds_of_answers
 from tierwise.searching.criteria import Criterion, Judge
 from tierwise.searching.evaluate import Evaluator, Setting, evaluate_solution
@@ -58,6 +59,7 @@ def search(
     data: Rankings | RankingScan | Counts | Preferences,
     distance: str | Distance = "auto",
     *,
+    concentration: ConcentrationChoice = "single",
     criterion: Criterion = "posterior",
     method: SearchMethod | Strategy = "auto",
     n_tiers: int | None = None,
@@ -82,6 +84,12 @@ def search(
         "kendall", "inversions", "hamming", "footrule" or "spearman". "auto" compares the first
         three, those of them that take seconds, by the criterion; beyond some 20 items that is
         inversions alone. The result says what was compared, and by how much the best is better.
+    concentration
+        "single" is one theta. "tier" and "place" give each tier, or each block of places, a theta
+        of its own, so that agreement may differ from top to bottom; "auto" compares what there is
+        for each distance. Under inversions with a theta per tier all sizes are searched at once,
+        each theta being averaged over; elsewhere the best sizes with one theta are fitted, and pay
+        half the log number of rankings for each further theta.
     criterion
         What makes tiers better. "posterior" is the log posterior probability of tiers, up to a
         constant: theta is averaged over, and half of the prior probability belongs to no tiers at
@@ -153,11 +161,19 @@ def search(
     log_prior_of_sizes(prior_sizes, beginning)  # refuses what is no prior
     if criterion == "evidence":
         refuse_too_many_tiers(_sizes_of_most_work(space.n_items))
+    check_choice("concentration", concentration, get_args(ConcentrationChoice))
+    if concentration != "single" and criterion != "posterior":
+        raise InputError(
+            f'concentration="{concentration}" is compared by criterion="posterior": leave the '
+            "criterion as it is, or fit given sizes"
+        )
     sources = _sources(known, distance, judge.depth, beginning)
-    judge = replace(judge, n_families=len(sources))
+    kinds = [parted.kinds_of(source, concentration) for source in sources]
+    n_families = len(sources) * (concentration in ("single", "auto")) + sum(map(len, kinds))
+    judge = replace(judge, n_families=max(n_families, 1))
     entropy = int(spawn_seeds(rng, 1)[0].generate_state(2).view("uint64")[0])
     searches: list[Search] = []
-    for source in sources:
+    for source, further in zip(sources, kinds, strict=True):
         setting = Setting(source.counted(), as_theta_prior(prior_theta), entropy)
         exploration = Exploration(
             space,
@@ -167,7 +183,11 @@ def search(
             as_generator(entropy),
         )
         interrupted, how = _run(exploration, strategy, beginning)
-        searches.append(_conclude(exploration, how, merging, watch, rng, interrupted=interrupted))
+        single = _conclude(exploration, how, merging, watch, rng, interrupted=interrupted)
+        if concentration in ("single", "auto") or not further:
+            searches.append(single)
+        for kind in further:
+            searches += parted.search_parted(single, source, setting, judge, kind, space)
         if interrupted:
             break
     return _best_family(searches)
@@ -261,6 +281,7 @@ def _best_family(searches: list[Search]) -> Search:
     families = tuple(
         Family(
             distance=search.best.distance,
+            concentration=search.best.concentration,
             sizes=search.best.sizes,
             tiers=search.best.tiers,
             criterion=search.best.criterion,

@@ -118,8 +118,8 @@ def _families(search: "Search") -> list[str]:
     if len(search.families) < 2:
         return []
     best, *others = search.families
-    behind = ", ".join(f"{other.distance} is {other.behind:.1f} behind" for other in others)
-    return [f"Of the distances compared, {best.distance} describes the data best: {behind}."]
+    behind = ", ".join(f"{other.name} is {other.behind:.1f} behind" for other in others)
+    return [f"Of what was compared, {best.name} describes the data best: {behind}."]
 
 
 def _verdict(search: "Search") -> str:
