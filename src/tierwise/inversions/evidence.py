@@ -111,7 +111,7 @@ class Evidence:
         Examples
         --------
         >>> import numpy as np
-        >>> from tierwise.inversions import WeakOrderCounts
+        >>> from tierwise.data.weak_orders import WeakOrderCounts
         >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1], [0, 1], [1, 0]]))
         >>> shares = sum_evidence(counts).sizes_probabilities()
         >>> {sizes: round(share, 4) for sizes, share in shares.items()}
