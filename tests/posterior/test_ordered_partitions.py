@@ -9,7 +9,7 @@ from scipy.stats import kstest
 
 import tierwise as tw
 from tests.data_paths import shared_data
-from tests.inversions.small import chi_square_p_value, random_answers
+from tests.inversions.small import chi_square_p_value, counts_of, random_answers
 from tests.reference_inversions import (
     LOG_PRIOR,
     LOG_THETAS,
@@ -20,7 +20,9 @@ from tests.reference_inversions import (
     sizes_of,
 )
 from tierwise import InputError, sample_posterior
+from tierwise.inversions.evidence import sum_evidence
 from tierwise.model.priors import Gamma
+from tierwise.posterior.single_tier import weigh_single_tier
 
 pytestmark = pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")
 
@@ -159,6 +161,20 @@ def test_chain_agrees_with_exact_draws_on_eight_items():
             np.testing.assert_allclose(known[:, :width], found[:, :width], atol=0.06)
 
 
+@pytest.mark.parametrize("concentration", ["single", "line"])
+@pytest.mark.parametrize("complete", [True, False])
+def test_odds_of_a_single_tier_are_those_of_exact_sums(complete, concentration):
+    counts = counts_of(random_answers(6, 12, seed=8, complete=complete), 6)
+    several = sum_evidence(counts, concentration, prior_sizes="several")
+    both = sum_evidence(counts, concentration, prior_sizes="sceptical")
+    assert several.number_of_tiers[1] == 0.0
+    found = weigh_single_tier(counts, concentration, Gamma(2, 2))
+    share = both.number_of_tiers[1]
+    assert found.log_odds == pytest.approx(log(share / (1 - share)), abs=0.5)
+    log_single = log(share) + both.log_evidence + log(2)
+    assert log_single - found.log_odds == pytest.approx(several.log_evidence, abs=0.5)
+
+
 def test_theta_of_a_line_follows_its_posterior():
     answers = random_answers(4, 9, seed=4, complete=True)
     wanted = Enumerated(answers, 4, True, "uniform")
@@ -254,7 +270,8 @@ def test_noise_of_forty_items_is_one_tier():
         warmup=150,
         rng=2,
     )
-    assert posterior.n_tiers_probabilities()[1] > 0.95
+    assert posterior.single_tier_log_odds > 3
+    assert posterior.n_tiers_probabilities()[1] > 0.9
 
 
 def interrupting(what, done, _total):
@@ -380,7 +397,7 @@ def test_evidence_of_sushi(concentration, log_evidence):
     )
     assert posterior.log_evidence == pytest.approx(log_evidence, abs=0.01)
     if concentration == "single":
-        assert posterior.tiers().tiers[0] == ("fatty tuna",)
+        assert str(posterior.tiers()).startswith("fatty tuna > shrimp ~ sea eel ~ tuna")
     else:
         assert "sea urchin" in posterior.divided_items()
         assert "fatty tuna" not in posterior.divided_items()

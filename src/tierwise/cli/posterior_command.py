@@ -16,6 +16,8 @@ tierwise posterior survey.csv --sizes 1,2,2
 
 tierwise posterior survey.csv --draws 2000 --save draws.nc
 
+tierwise posterior survey.csv --distance inversions --concentration tier
+
 tierwise posterior survey.csv --method mcmc --checkpoint run --workers -1
 """
 
@@ -32,7 +34,21 @@ def posterior_command(
             rich_help_panel=_CHAINS,
         ),
     ] = None,
-    distance: options.Distance = "kendall",
+    distance: Annotated[
+        Literal["auto", "kendall", "inversions", "hamming", "footrule", "spearman"],
+        typer.Option(
+            help="How the distance from tiers is measured; auto, for open sizes, is what a search "
+            "finds to describe the data best.",
+            rich_help_panel=_CHAINS,
+        ),
+    ] = "kendall",
+    concentration: Annotated[
+        Literal["single", "tier"],
+        typer.Option(
+            help="One theta, or one per tier, for inversions with open sizes.",
+            rich_help_panel=_CHAINS,
+        ),
+    ] = "single",
     chains: Annotated[
         int, typer.Option(metavar="N", help="Number of chains.", rich_help_panel=_CHAINS)
     ] = 4,
@@ -69,7 +85,7 @@ def posterior_command(
         ),
     ] = "exact",
     prior_sizes: Annotated[
-        Literal["uniform", "penalised"],
+        Literal["uniform", "penalised", "sceptical"],
         typer.Option(help="Prior of the sizes, if they are open.", rich_help_panel=_CHAINS),
     ] = "uniform",
     save: Annotated[
@@ -104,6 +120,7 @@ def posterior_command(
         answers,
         options.parse_sizes(sizes) if sizes else None,
         distance,
+        concentration=concentration,
         chains=chains,
         draws=draws,
         warmup=warmup,

@@ -111,7 +111,7 @@ class Evidence:
         Examples
         --------
         >>> import numpy as np
-        >>> from tierwise.inversions import WeakOrderCounts
+        >>> from tierwise.data.weak_orders import WeakOrderCounts
         >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1], [0, 1], [1, 0]]))
         >>> shares = sum_evidence(counts).sizes_probabilities()
         >>> {sizes: round(share, 4) for sizes, share in shares.items()}
@@ -236,12 +236,10 @@ def draw_thetas(
     n_draws, n_items = labels.shape
     shares = rng.random((n_draws, 1 if concentration == "single" else n_items))
     distinct, which = np.unique(labels, axis=0, return_inverse=True)
-    of_tiers = np.argsort(which.ravel(), kind="stable")
-    ends = np.cumsum(np.bincount(which.ravel(), minlength=len(distinct)))
     thetas = np.full((n_draws, max(int(labels.max(initial=0)), 1)), np.nan)
-    for row, draws in zip(distinct, np.split(of_tiers, ends[:-1]), strict=True):
+    for number, row in enumerate(distinct):
         lines = lines_of_tiers(counts, row, prior)
-        for draw in draws.tolist():
+        for draw in np.flatnonzero(which.ravel() == number).tolist():
             if concentration == "single":
                 thetas[draw, 0] = lines.one_theta(float(shares[draw, 0]))
             else:
@@ -269,8 +267,8 @@ def sum_evidence(
         Prior of theta, Gamma(2, 2) where none is given.
     prior_sizes
         "uniform" over all sizes; "penalised": ``e`` times less probable with every further tier;
-        or "sceptical": penalised, and half of all probability for a single tier. Tiers are equally
-        probable given their sizes.
+        "sceptical": penalised, and half of all probability for a single tier; or "several":
+        penalised, and no single tier. Tiers are equally probable given their sizes.
 
     Examples
     --------

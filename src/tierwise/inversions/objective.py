@@ -7,7 +7,7 @@ package exact or cheap.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import exp, expm1, lgamma, log, log1p
+from math import exp, expm1, inf, lgamma, log, log1p
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Concentration: TypeAlias = Literal["single", "line"]
 """One theta, or one for each tier but the last."""
 SizesPriorName: TypeAlias = Literal["uniform", "penalised"]
-TiersPriorName: TypeAlias = Literal["uniform", "penalised", "sceptical"]
+TiersPriorName: TypeAlias = Literal["uniform", "penalised", "sceptical", "several"]
 
 # A prior given as a function is tabulated at these points of log theta.
 _TABLE_START, _TABLE_STEP, _TABLE_POINTS = log(1e-12), 0.005, 7000
@@ -143,7 +143,8 @@ class TiersPrior(NamedTuple):
 def tiers_prior(prior_sizes: TiersPriorName, n_items: int) -> TiersPrior:
     """Return the prior of tiers that are equally probable given their sizes.
 
-    "sceptical" is "penalised" with so much more for the single tier that it has one half.
+    "sceptical" is "penalised" with so much more for the single tier that it has one half;
+    "several" is "penalised" without the single tier.
 
     Examples
     --------
@@ -154,9 +155,12 @@ def tiers_prior(prior_sizes: TiersPriorName, n_items: int) -> TiersPrior:
     >>> np.exp([single, strict]).round(4).tolist()
     [0.5, 0.25]
     """
-    if prior_sizes != "sceptical" or n_items == 1:
-        name: SizesPriorName = "penalised" if prior_sizes == "sceptical" else prior_sizes
+    if prior_sizes in ("uniform", "penalised") or n_items == 1:
+        name: SizesPriorName = "uniform" if prior_sizes == "uniform" else "penalised"
         return TiersPrior(tier_constant_of(name), 0.0, log_prior_constant(name, n_items))
     # Log of the sum over all sizes of several tiers of exp(1 - number of tiers).
     bonus = log(expm1((n_items - 1) * log1p(exp(-1.0))))
-    return TiersPrior(-1.0, bonus, 1.0 - log(2.0) - bonus - lgamma(n_items + 1))
+    constant = 1.0 - bonus - lgamma(n_items + 1)
+    if prior_sizes == "several":
+        return TiersPrior(-1.0, -inf, constant)
+    return TiersPrior(-1.0, bonus, constant - log(2.0))

@@ -9,7 +9,7 @@ tiers. With a theta per tier both integrate the thetas out, and draw them given 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from tierwise.inversions.evidence import Evidence, draw_thetas, lines_of_tiers, 
 from tierwise.inversions.objective import Concentration, TiersPriorName, tiers_prior
 from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
 from tierwise.posterior.chain import State
+from tierwise.posterior.single_tier import SingleTier, weigh_single_tier
 from tierwise.searching import all_sizes
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ _AFFORDABLE_ITEMS, _AFFORDABLE_ITEMS_WITH_TIES = 14, 11
 _MOST_ITEMS = 16
 # Probabilities of all sizes are summed, too, for so many items.
 _MOST_ITEMS_FOR_SIZES = 10
+# A chain joins all of so few items to a single tier, and leaves it, often enough.
+_MOST_ITEMS_TO_JOIN = 12
 # Where a prior that is given as a function is integrated.
 _LOG_THETAS = np.linspace(np.log(1e-12), np.log(1e3), 20_001)
 
@@ -70,6 +73,7 @@ class TiersPosterior:
         n_items = self.counts.n_items
         cuts = rng.random(n_items) < 0.5
         cuts[0] = False
+        cuts[rng.integers(1, n_items)] = True  # a chain over several tiers cannot begin with one
         labels = np.cumsum(cuts)[rng.permutation(n_items)].astype(np.int64)
         return State(labels, tuple(np.bincount(labels).tolist()), np.nan, np.nan)
 
@@ -137,9 +141,19 @@ class IndependentTiers:
 
 @dataclass(frozen=True, eq=False)
 class WalkOverTiers:
-    """A sampler that runs a chain over ordered partitions."""
+    """A sampler that runs a chain over ordered partitions.
+
+    Attributes
+    ----------
+    posterior
+        What is drawn from.
+    single_tier
+        How probable a single tier is, where the prior gives it one half: the chain stays with
+        several tiers then, and draws are replaced by the single tier with this probability.
+    """
 
     posterior: TiersPosterior
+    single_tier: SingleTier | None = None
 
     def __call__(
         self, state: State, kept: NDArray[np.bool_], trace: Trace, rng: np.random.Generator
@@ -152,7 +166,7 @@ class WalkOverTiers:
             state.labels,
             posterior.concentration,
             posterior.prior_theta,
-            posterior.prior_sizes,
+            posterior.prior_sizes if self.single_tier is None else "several",
             None if np.isnan(state.theta) else state.theta,
         )
         labels = np.zeros((len(kept), len(state.labels)), dtype=np.int64)
@@ -161,18 +175,30 @@ class WalkOverTiers:
             chain.sweep(rng)
             chain.write_labels(labels[sweep])
             thetas[sweep] = chain.theta
+        last, theta = labels[-1].copy(), float(thetas[-1])
+        if self.single_tier is not None:
+            replaced = rng.random(len(kept)) < self.single_tier.probability
+            labels[replaced] = 0
+            if single:
+                thetas[replaced] = draw_thetas(
+                    posterior.counts, labels[replaced], posterior.prior_theta, "single", rng
+                )
         posterior.record(trace, labels[kept], thetas[kept] if single else None, rng)
-        last = labels[-1]
         return state._replace(
             labels=last,
             sizes=tuple(np.bincount(last).tolist()),
-            theta=float(thetas[-1]),
+            theta=theta,
             iteration=state.iteration + len(kept),
         )
 
     def facts(self) -> dict[str, Any]:
         """Return what is known without looking at draws, as plain values."""
-        return {}
+        if self.single_tier is None:
+            return {}
+        return {
+            "single_tier_log_odds": self.single_tier.log_odds,
+            "single_tier_log_odds_error": self.single_tier.error,
+        }
 
 
 def applies(options: SamplingOptions, source: AnswerSource) -> bool:
@@ -213,7 +239,7 @@ def posterior_of(options: SamplingOptions, source: AnswerSource) -> TiersPosteri
         all_sizes.weak_order_counts(source),
         "single" if options.concentration == "single" else "line",
         _normalised(as_theta_prior(options.prior_theta)),
-        options.prior_sizes,
+        cast("TiersPriorName", options.prior_sizes),
     )
 
 
@@ -237,7 +263,13 @@ def settle_method(options: SamplingOptions, posterior: TiersPosterior) -> Sampli
 def sampler_of(options: SamplingOptions, posterior: TiersPosterior) -> Sampler:
     """Return what makes the draws."""
     if options.method == "mcmc":
-        return WalkOverTiers(posterior)
+        single_tier = None
+        many = posterior.counts.n_items > _MOST_ITEMS_TO_JOIN
+        if posterior.prior_sizes == "sceptical" and many:
+            single_tier = weigh_single_tier(
+                posterior.counts, posterior.concentration, posterior.prior_theta
+            )
+        return WalkOverTiers(posterior, single_tier)
     evidence = sum_evidence(
         posterior.counts,
         posterior.concentration,

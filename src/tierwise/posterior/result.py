@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from tierwise._util.checks import check_choice, check_count, check_level
+from tierwise._util.estimate import Estimate
 from tierwise._util.provenance import Provenance
 from tierwise.errors import InputError
 from tierwise.fitting.result import plain_item, plain_number, plain_tiers
@@ -116,6 +117,18 @@ class Posterior:
         Given the sizes; with "inversions" and open sizes, summed over all sizes.
         """
         return self._facts.get("log_evidence")
+
+    @property
+    def single_tier_log_odds(self) -> Estimate | None:
+        """Log odds of a single tier against several, where a chain had them estimated apart.
+
+        That is so for ``prior_sizes="sceptical"`` with "inversions", beyond what is drawn exactly.
+        """
+        value = self._facts.get("single_tier_log_odds")
+        if value is None:
+            return None
+        error = float(self._facts["single_tier_log_odds_error"])
+        return Estimate(value, standard_error=error, method="bridge sampling")
 
     @property
     def provenance(self) -> Provenance:

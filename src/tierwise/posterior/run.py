@@ -63,6 +63,8 @@ DEFAULT_PRIOR = Gamma(2.0, 2.0)
 DEFAULT_PRIOR_OF_MISTAKES = Beta(1.0, 3.0)
 # An error of the log-likelihood that is felt in the posterior.
 _MOST_ERROR = 0.1
+# Log odds of so many standard errors leave open which side they are on.
+_DOUBTFUL_ODDS = 2.0
 
 
 def sample_posterior(
@@ -96,7 +98,11 @@ def sample_posterior(
     sizes
         How many items each tier holds, best tier first. None leaves the sizes open.
     distance
-        "kendall", "inversions", "hamming", "footrule" or "spearman".
+        "kendall", "inversions", "hamming", "footrule" or "spearman"; "auto", for open sizes, is
+        what `search` finds best.
+    concentration
+        "single" is one theta. "tier" is one for each tier but the last, for weak orders with
+        "inversions" and open sizes.
     chains, draws
         Number of chains, and of draws kept from each.
     warmup
@@ -320,6 +326,14 @@ def _refuse_islands(options: SamplingOptions) -> None:
 
 def _warn(posterior: Posterior, target: Target | None, options: SamplingOptions) -> None:
     """Tell the user what to be careful with."""
+    odds = posterior.single_tier_log_odds
+    if odds is not None and abs(odds) < _DOUBTFUL_ODDS * odds.standard_error:
+        warnings.warn(
+            f"it is not settled whether there is a single tier: its log odds are {odds:.2g} with a "
+            f"standard error of {odds.standard_error:.2g}",
+            TierwiseWarning,
+            stacklevel=3,
+        )
     if options.method == "mcmc":
         for problem in posterior.diagnostics().problems:
             warnings.warn(problem, TierwiseWarning, stacklevel=3)
