@@ -148,6 +148,13 @@ def screen_scores(
         return None
     aside = [(column, SERIAL) for column in serial]
     aside += [(column, NO_SCORES) for column in others if column not in kept]
+    for column in kept if strictly else ():
+        rising = _is_serial(values[:, column]) and len(values) > _LEAST_SERIAL
+        rest = values[:, [other for other in kept if other != column]]
+        total = len(values) > 1 and np.allclose(values[:, column], rest.sum(axis=1))
+        if rising or total:
+            why = "is the sum of others" if total else "only rises or falls from row to row"
+            raise _no_score(names, column, kept, why)
     most = max(top[column] for column in kept)
     low = [column for column in kept if top[column] < most / 2]
     if strictly and low:
@@ -156,13 +163,6 @@ def screen_scores(
             f"{most:g}, so it may be no score: say which columns are the items with "
             f'items="{_joined(names, kept)}", less what is none'
         )
-    for column in kept if strictly else ():
-        rising = _is_serial(values[:, column]) and len(values) > _LEAST_SERIAL
-        rest = values[:, [other for other in kept if other != column]]
-        total = len(values) > 1 and np.allclose(values[:, column], rest.sum(axis=1))
-        if rising or total:
-            why = "is the sum of others" if total else "only rises or falls from row to row"
-            raise _no_score(names, column, kept, why)
     return Screened(tuple(kept), tuple(sorted(aside)))
 
 
