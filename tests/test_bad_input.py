@@ -173,13 +173,13 @@ BAD_FILES = {
     "no weight at all": ("x.csv", b"a,b,weight\n1,2,0\n", {}, ["x.csv", "all weights are 0"]),
     "bytes that are not UTF-8": (
         "x.csv",
-        b"place 1,place 2\na,b\ncaf\xe9,a\n",
+        b"place 1,place 2\n\xc3\xa9,b\ncaf\xe9,a\n",
         {},
         ["x.csv, line 3", "0xe9", "save the file as UTF-8"],
     ),
     "bytes that are not UTF-8 in a header": (
         "x.csv",
-        b"caf\xe9,b\n1,2\n",
+        b"caf\xe9,caf\xc3\xa9\n1,2\n",
         {},
         ["x.csv, line 1", "0xe9", "UTF-8"],
     ),

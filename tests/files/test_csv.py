@@ -106,8 +106,11 @@ def test_columns_of_the_assessor_are_passed_over_elsewhere():
     with pytest.raises(InputError, match="'id' and 'name' may both be for assessor"):
         read("id,name,item,rank\n1,Ann,a,1\n2,Ann,b,2\n")
     text = "age,town,a,b\n31,Ulm,1,2\n47,Bonn,2,1\n"
+    answers = read(text)
+    assert answers.items == ("a", "b")
+    assert [one.column for one in answers.reading.aside] == ["age", "town"]
     with pytest.raises(InputError, match="column 'town' holds names and columns 'age', 'a', 'b'"):
-        read(text)
+        read("age,town,a,b\n31,Ulm,1,0\n47,Bonn,1,0\n")
     assert read(text, assessor=["age", "town"]).items == ("a", "b")
 
 

@@ -116,6 +116,13 @@ def test_the_data_choose_the_distance():
         assert named.leaderboard[0].score == pytest.approx(found.families[0].score + np.log(3))
 
 
+def test_no_distance_is_best_where_there_are_no_tiers():
+    found = tw.search(noise(5, 20, seed=0))
+    assert found.best.sizes == (5,)
+    assert "describes the data best" not in found.summary()
+    assert "That holds for all that was compared: " in found.summary()
+
+
 def test_noise_is_called_no_tiers():
     found = [tw.search(noise(5, 20, seed)).best.sizes for seed in range(40)]
     # The paper's criterion finds tiers in about half of such data sets.

@@ -1,5 +1,6 @@
 """``tierwise describe``: what the rankings look like before any model."""
 
+from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ _LONGEST_NAME = 24
 _GAP = 2  # columns between two cells of a table
 
 
-@reading.reads_file
+@partial(reading.reads_file, says_what_was_set_aside=False)
 def describe(
     answers: reading.Answers,
     *,
@@ -47,6 +48,7 @@ def _print_rankings(description: "Description", *, out: "Path | None", quiet: bo
     n_shown = _items_that_fit(description.items, printing.width_of_output(out))
     shown = description.best_first()[:n_shown]
     parts: list[RenderableType] = [
+        *_understood(description),
         printing.heading(description.heading()),
         *description.sentences(),
         printing.heading("Mean ranks (1 is best)"),
@@ -59,6 +61,18 @@ def _print_rankings(description: "Description", *, out: "Path | None", quiet: bo
     printing.print_result(parts, out)
     if not quiet:
         _say_what_is_left_out(n_shown, len(description.items), "with the best mean ranks")
+
+
+def _understood(description: "Description") -> "list[RenderableType]":
+    """Say how the file was understood, before anything else."""
+    if description.reading is None:
+        return []
+    return [
+        printing.heading(f"How {description.reading.file or 'the file'} was understood"),
+        *description.reading.sentences(),
+        f"{counted(description.reading.n_answers, 'row')} read as answers.",
+        *description.first_answers,
+    ]
 
 
 def _print_pairs(description: "PairsDescription", *, out: "Path | None", quiet: bool) -> None:

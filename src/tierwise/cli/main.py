@@ -57,11 +57,15 @@ def _options(
 def in_words_of_the_shell(message: str) -> str:
     """Put a message on one line, with arguments such as ties="allow" as options, --ties allow."""
     one_line = " ".join(message.split())
-    valued = re.sub(r'\b(unranked|ties|layout|format|cycles)="(\w+)"', r"--\1 \2", one_line)
+    valued = re.sub(
+        r'\b(unranked|ties|layout|format|cycles|scores|empty)="(\w+)"', r"--\1 \2", one_line
+    )
+    listed = re.sub(r'\bitems=("[^"]+")', r"--items \1", valued)
     named = re.sub(
-        r"\b(unranked|ties|layout|format|weights|assessor|item|rank|preferred|other)=",
+        r"\b(unranked|ties|layout|format|weights|assessor|items|item|rank|preferred|other|scores|empty"
+        r"|encoding|sheet)=",
         r"--\1",
-        valued,
+        listed,
     )
     return printable(named)
 

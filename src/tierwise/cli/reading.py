@@ -4,11 +4,14 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Literal, ParamSpec, TypeAlias
 
 import typer
 
 from tierwise._util.memory import VARIABLE, parse_size
+from tierwise._util.wording import counted
+from tierwise.cli import printing
 
 if TYPE_CHECKING:
     from tierwise.data.preferences import Preferences
@@ -24,12 +27,12 @@ File: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="CSV, Parquet, PrefLib or sushi file with rankings; - is standard input.",
+        help="CSV, Excel, Parquet, PrefLib, BLT or sushi file with rankings; - is standard input.",
         show_default=False,
     ),
 ]
 Format: TypeAlias = Annotated[
-    Literal["auto", "csv", "parquet", "preflib", "sushi"],
+    Literal["auto", "csv", "parquet", "xlsx", "preflib", "blt", "sushi"],
     typer.Option(help="The format of the file.", rich_help_panel=_INPUT),
 ]
 Layout: TypeAlias = Annotated[
@@ -108,6 +111,58 @@ Other: TypeAlias = Annotated[
         rich_help_panel=_INPUT,
     ),
 ]
+Items: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAMES",
+        help='The columns that are items, such as "tea,coffee,milk" or "Q1_*"; others are set '
+        "aside. In a table of places: all items there are.",
+        show_default=False,
+        rich_help_panel=_INPUT,
+    ),
+]
+Rename: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="OLD=NEW",
+        help="Another name for an item; may be given several times.",
+        show_default=False,
+        rich_help_panel=_INPUT,
+    ),
+]
+Scores: TypeAlias = Annotated[
+    Literal["higher", "lower"] | None,
+    typer.Option(
+        help="The cells are scores, not ranks, and higher (or lower) is better.",
+        show_default=False,
+        rich_help_panel=_INPUT,
+    ),
+]
+Empty: TypeAlias = Annotated[
+    Literal["error", "skip"],
+    typer.Option(
+        help="Whether rows that list no item are an error, or set aside.", rich_help_panel=_INPUT
+    ),
+]
+Encoding: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="How the text of a CSV file is written, such as latin-1 or utf-16; recognised "
+        "otherwise.",
+        show_default=False,
+        rich_help_panel=_INPUT,
+    ),
+]
+Sheet: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SHEET",
+        help="The sheet of an Excel file, by name or number; the first if not given.",
+        show_default=False,
+        rich_help_panel=_INPUT,
+    ),
+]
 Cycles: TypeAlias = Annotated[
     Literal["error", "keep"],
     typer.Option(
@@ -135,6 +190,12 @@ def read_file(
     layout: Layout = "auto",
     unranked: Unranked = None,
     ties: Ties = "error",
+    items: Items = None,
+    rename: Rename = None,
+    scores: Scores = None,
+    empty: Empty = "error",
+    encoding: Encoding = None,
+    sheet: Sheet = None,
     weights: Weights = None,
     assessor: Assessor = None,
     item: ItemColumn = None,
@@ -157,6 +218,12 @@ def read_file(
         layout=layout,
         unranked=unranked,
         ties=ties,
+        items=_parse_items(items),
+        rename=_parse_rename(rename or []),
+        scores=scores,
+        empty=empty,
+        encoding=encoding,
+        sheet=sheet,
         weights=weights,
         assessor=assessor or None,
         item=item,
@@ -167,13 +234,52 @@ def read_file(
     )
 
 
+def _parse_items(text: str | None) -> "str | list[str] | None":
+    """Read names of columns as people type them; a pattern such as Q1_* is left as it is."""
+    if text is None or "*" in text:
+        return text
+    return [name.strip() for name in text.split(",")]
+
+
+def _parse_rename(words: list[str]) -> dict[str, str]:
+    """Read old=new as people type it."""
+    from tierwise.errors import InputError
+
+    new_names = {}
+    for word in words:
+        old, mark, new = word.partition("=")
+        if not mark or not old.strip() or not new.strip():
+            raise InputError(f"--rename {word!r} is not OLD=NEW, such as --rename Q1_1=tea")
+        new_names[old.strip()] = new.strip()
+    return new_names
+
+
+def _say_what_was_read(answers: Answers, file: str, *, in_full: bool) -> None:
+    """Tell people how many answers were read, and what was set aside."""
+    from tierwise.data.rankings import Rankings
+
+    notes = answers.reading if isinstance(answers, Rankings) else None
+    number = counted(len(answers), "assessor")
+    if isinstance(answers, Rankings):
+        number = counted(answers.n_rankings, "answer")
+        if answers.n_rankings != len(answers):
+            number += f" in {counted(len(answers), 'row')}"
+    name = "standard input" if file == "-" else Path(file).name
+    printing.note(f"Read {number} about {counted(len(answers.items), 'item')} from {name}.")
+    for sentence in notes.set_aside() if notes is not None and in_full else ():
+        printing.note(sentence)
+
+
 def reads_file(
     command: Callable[Concatenate[Answers, _Options], None],
+    *,
+    says_what_was_set_aside: bool = True,
 ) -> Callable[..., None]:
     """Give a command the argument FILE and the options of `read_file` for its first parameter.
 
     So they are written once, and every command has all of them; they stand before the options that
-    say what to print, which are keyword-only.
+    say what to print, which are keyword-only. On stderr they say how many answers were read, and
+    what was set aside unless the command does so itself.
     """
     file, *reading = inspect.signature(read_file).parameters.values()
     _, *own = inspect.signature(command).parameters.values()
@@ -183,7 +289,10 @@ def reads_file(
 
     def run(**options: Any) -> None:
         how = {name: options.pop(name) for name in names}
-        command(read_file(**how), **options)  # type: ignore[call-arg]
+        answers = read_file(**how)
+        if not (options.get("quiet") or options.get("json")):
+            _say_what_was_read(answers, how["file"], in_full=says_what_was_set_aside)
+        command(answers, **options)  # type: ignore[call-arg]
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     run.__signature__ = inspect.Signature([file, *before, *reading, *after])  # type: ignore[attr-defined]

@@ -15,6 +15,8 @@ from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
+from tierwise.data.showing import answer_in_words
+from tierwise.files.notes import ReadingNotes
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +48,10 @@ class Description(BaseDescription):
         ``pairwise[a, b]`` is the share of rankings that put item ``a`` above item ``b`` among those
         that put one above the other: ties say nothing, and an item not listed is below those listed
         or unknown, as ``unranked`` says. NaN on the diagonal and where no ranking says anything.
+    first_answers
+        The first two answers in words.
+    reading
+        How the file or data frame was understood that the rankings were read from; else None.
     """
 
     items: tuple[Item, ...]
@@ -58,6 +64,8 @@ class Description(BaseDescription):
     n_listing: tuple[int | float, ...]
     mean_ranks: tuple[float, ...]
     pairwise: NDArray[np.float64]
+    first_answers: tuple[str, ...] = ()
+    reading: ReadingNotes | None = None
 
     def heading(self) -> str:
         """Say in a few words how many rankings there are, of how many items."""
@@ -86,6 +94,8 @@ class Description(BaseDescription):
             "unranked": self.unranked,
             "n_listing": list(self.n_listing),
             "mean_ranks": [plain_number(rank) for rank in self.mean_ranks],
+            "first_answers": list(self.first_answers),
+            "reading": None if self.reading is None else self.reading.to_dict(),
         }
 
 
@@ -142,6 +152,8 @@ def _describe_rankings(rankings: Rankings) -> Description:
         n_listing=tuple((weights @ listed).tolist()),
         mean_ranks=tuple(mean_ranks.tolist()),
         pairwise=pairwise,
+        first_answers=tuple(answer_in_words(rankings, row) for row in range(len(rankings))[:2]),
+        reading=rankings.reading,
     )
 
 

@@ -12,7 +12,8 @@ from tierwise._util.types import Item, numbered_row
 from tierwise._util.wording import quoted
 from tierwise.errors import InputError
 from tierwise.files.cells import numbers
-from tierwise.files.layouts import TableOptions, assign_roles
+from tierwise.files.layouts import assign_roles
+from tierwise.files.options import TableOptions
 from tierwise.files.places import EncodedRankings
 from tierwise.files.tables import rankings_from_table
 

@@ -1,8 +1,8 @@
 """What people said: rankings of named items, complete or not, with weights."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from tierwise.data.frames import Backend
     from tierwise.data.scan import RankingScan
-    from tierwise.files.layouts import Columns, Layout
+    from tierwise.files.notes import ReadingNotes
+    from tierwise.files.options import Columns, Layout, Scores
     from tierwise.files.places import EncodedRankings
     from tierwise.files.source import Format
 
@@ -53,6 +54,8 @@ class Rankings:
     places : numpy.ndarray
         ``places[row, item]`` is the place of the item in the answer, counted from 0; tied items
         share the first place they take up; -1 is not listed.
+    reading : ReadingNotes or None
+        How the file or data frame was understood that the rankings were read from.
     patterns, pattern_weights, pattern_of : numpy.ndarray
         The distinct rows of ``places``, their total weights, and the pattern of each answer.
 
@@ -69,6 +72,7 @@ class Rankings:
     unranked: Unranked | None
     weights: Weights
     places: Places
+    reading: "ReadingNotes | None" = None
 
     def __init__(
         self,
@@ -256,6 +260,9 @@ class Rankings:
         assessor: "Columns | None" = None,
         item: str | None = None,
         rank: str | None = None,
+        scores: "Scores | None" = None,
+        rename: Mapping[str, str] | None = None,
+        empty: Literal["error", "skip"] = "error",
     ) -> "Rankings":
         """Make rankings from a pandas or polars data frame (or any that narwhals knows).
 
@@ -264,7 +271,7 @@ class Rankings:
         frame
             Orderings (one column per place), ranks (one column per item) or long (one row per item
             of an answer, with columns assessor, item and rank). The layout is recognised.
-        layout, unranked, ties, items, weights, assessor, item, rank
+        layout, unranked, ties, items, weights, assessor, item, rank, scores, rename, empty
             As for `tierwise.read_rankings`: how the table is laid out, what its answers mean, and
             which of its columns are for what.
 
@@ -275,7 +282,7 @@ class Rankings:
         Rankings(2 rankings of 2 items, complete, 2 distinct)
         """
         from tierwise.data.frames import encode_frame
-        from tierwise.files.layouts import TableOptions
+        from tierwise.files.options import TableOptions
 
         options = TableOptions.make(
             items=items,
@@ -286,19 +293,24 @@ class Rankings:
             assessor=assessor,
             item=item,
             rank=rank,
+            scores=scores,
+            rename=rename,
+            empty=empty,
         )
         return cls.from_encoded(encode_frame(frame, options))
 
     @classmethod
     def from_encoded(cls, encoded: "EncodedRankings") -> "Rankings":
         """Take rankings as the readers of files give them."""
-        return cls(
+        rankings = cls(
             encoded.items,
             encoded.places,
             encoded.weights,
             unranked=encoded.unranked,
             name_row=encoded.name_row,
         )
+        rankings.reading = encoded.notes
+        return rankings
 
     @classmethod
     def scan(
@@ -331,7 +343,7 @@ class Rankings:
             What `fit`, `search` and `sample_posterior` take in the place of rankings.
         """
         from tierwise.data.scan import RankingScan
-        from tierwise.files.layouts import TableOptions
+        from tierwise.files.options import TableOptions
 
         options = TableOptions.make(
             items=items,

@@ -1,6 +1,6 @@
 """Files in: CSV, Parquet, PrefLib and the sushi format; rankings, or answers pair by pair."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, get_args
 
 from tierwise._util.checks import check_choice, check_count
@@ -9,7 +9,7 @@ from tierwise._util.wording import quoted
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
-from tierwise.files.layouts import Columns, Layout, TableOptions
+from tierwise.files.options import Columns, Layout, Scores, TableOptions
 from tierwise.files.places import EncodedRankings
 from tierwise.files.source import (
     FileFormat,
@@ -22,6 +22,8 @@ from tierwise.files.source import (
     recognise_format,
 )
 from tierwise.files.table_file import TableFile
+
+_TABLES = ("csv", "parquet", "xlsx")
 
 __all__ = ["read_answers", "read_preferences", "read_rankings", "scan_rankings"]
 
@@ -38,6 +40,11 @@ def read_rankings(
     assessor: Columns | None = None,
     item: str | None = None,
     rank: str | None = None,
+    scores: Scores | None = None,
+    rename: Mapping[str, str] | None = None,
+    empty: Literal["error", "skip"] = "error",
+    encoding: str | None = None,
+    sheet: str | int | None = None,
 ) -> Rankings:
     r"""Read rankings from a file.
 
@@ -61,7 +68,9 @@ def read_rankings(
         "allow" accepts equal ranks in an answer as ties. (PrefLib files say themselves whether
         they hold ties; orderings in a table cannot.)
     items
-        All items there are, where not all of them appear in the file, or in the order wanted.
+        All items there are, where not all of them appear in the file, or in the order wanted. In a
+        table of ranks they say which columns are the items, and the others are set aside. A pattern
+        such as "Q1_*" means all columns that are called so.
     weights
         The column that says how often an answer counts; a column called weight, weights or count
         is recognised.
@@ -70,6 +79,17 @@ def read_rankings(
         name, id or the like; item, alternative, candidate or option; rank, place or position are
         recognised. Several columns may name the assessor together, as year and round name a race.
         Columns for the assessor may also stand in the other layouts, where they are passed over.
+    scores
+        What the cells of a table with one column per item mean if they are scores, not ranks:
+        "higher" is better, or "lower" is. Equal scores are ties.
+    rename
+        Other names for items, by the names they have in the file.
+    empty
+        "skip" sets aside rows that list no item; else they are an error.
+    encoding
+        How the text of a CSV file is written in bytes, such as "latin-1"; recognised otherwise.
+    sheet
+        The sheet of an Excel file, by its name or its number from 1; the first otherwise.
 
     Notes
     -----
@@ -98,10 +118,14 @@ def read_rankings(
         assessor=assessor,
         item=item,
         rank=rank,
+        scores=scores,
+        rename=rename,
+        empty=empty,
     )
     with errors_name(source.name):
-        if file_format in ("csv", "parquet"):
-            return Rankings.from_encoded(_open_table(source, file_format).rankings(options))
+        if file_format in _TABLES:
+            table = _open_table(source, file_format, encoding, sheet)
+            return Rankings.from_encoded(table.rankings(options))
         return _read_announced(source, file_format, options)
 
 
@@ -147,7 +171,7 @@ def read_preferences(
         items=items, layout="pairs", assessor=assessor, preferred=preferred, other=other
     )
     with errors_name(source.name):
-        if file_format not in ("csv", "parquet"):
+        if file_format not in _TABLES:
             raise InputError(f"the {file_format} format holds rankings: use read_rankings")
         pairs = _open_table(source, file_format).pairs(options)
         return Preferences.from_pairs(pairs, options.items, cycles=cycles)
@@ -158,13 +182,15 @@ def read_answers(
     *,
     format: Format = "auto",  # noqa: A002 - as for the others
     cycles: Cycles = "error",
+    encoding: str | None = None,
+    sheet: str | int | None = None,
     **options: Any,
 ) -> Rankings | Preferences:
     r"""Read rankings or pairwise answers, whichever a file holds.
 
     Parameters
     ----------
-    path, format, cycles
+    path, format, cycles, encoding, sheet
         As for `read_rankings` and `read_preferences`.
     **options
         All other options of both; a layout may also be "pairs".
@@ -178,9 +204,9 @@ def read_answers(
     source, file_format = _open(path, format)
     said = TableOptions.make(**{"items": None, "assessor": None, **options})
     with errors_name(source.name):
-        if file_format not in ("csv", "parquet"):
+        if file_format not in _TABLES:
             return _read_announced(source, file_format, said)
-        answers = _open_table(source, file_format).answers(said)
+        answers = _open_table(source, file_format, encoding, sheet).answers(said)
         if isinstance(answers, list):
             return Preferences.from_pairs(answers, said.items, cycles=cycles)
         return Rankings.from_encoded(answers)
@@ -247,11 +273,26 @@ def _open(path: Readable, file_format: Format) -> tuple[Source, FileFormat]:
     return source, recognise_format(source) if file_format == "auto" else file_format
 
 
-def _open_table(source: Source, file_format: FileFormat) -> TableFile:
+def _open_table(
+    source: Source,
+    file_format: FileFormat,
+    encoding: str | None = None,
+    sheet: str | int | None = None,
+) -> TableFile:
+    if sheet is not None and file_format != "xlsx":
+        raise InputError(
+            f"only Excel files have sheets, not a {file_format} file: leave out sheet="
+        )
     if file_format == "csv":
-        from tierwise.files.csv import open_csv
+        from tierwise.files.exports import open_text_table
 
-        return open_csv(source)
+        return open_text_table(source, encoding)
+    if encoding is not None:
+        raise InputError(f"only text has an encoding, not a {file_format} file: leave it out")
+    if file_format == "xlsx":
+        from tierwise.files.excel import open_excel
+
+        return open_excel(source, sheet)
     from tierwise.files.parquet import open_parquet
 
     return open_parquet(source)
@@ -263,6 +304,10 @@ def _read_announced(source: Source, file_format: FileFormat, options: TableOptio
         from tierwise.files.preflib import read_preflib
 
         encoded = read_preflib(source, options.unranked)
+    elif file_format == "blt":
+        from tierwise.files.blt import read_blt
+
+        encoded = read_blt(source, options.unranked)
     else:
         from tierwise.files.sushi import read_sushi
 

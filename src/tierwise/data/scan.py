@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Item, Places, Weights
     from tierwise.data.rankings import Rankings
-    from tierwise.files.layouts import TableOptions
+    from tierwise.files.options import TableOptions
 
 _Result = TypeVar("_Result")
 
@@ -80,11 +80,11 @@ class RankingScan:
         self.path = fspath(check_path(path))
         self._rankings = rankings
         self.pieces = find_pieces(path, file_format)
-        roles, columns = self.pieces[0].layout(options)
+        roles = self.pieces[0].layout(options)
         # Settled by the first rows, so that no piece can be taken for something else.
         self._options = replace(options, layout=roles.layout)
         if roles.layout == "ranks" and options.items is None:
-            self._options = replace(self._options, items=columns)
+            self._options = replace(self._options, items=roles.names)
 
     @cached_property
     def items(self) -> tuple[Item, ...]:

@@ -3,14 +3,18 @@
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tierwise._util.types import NOT_LISTED
 from tierwise._util.wording import counted
 from tierwise.data.encoding import with_ties
+from tierwise.errors import printable
 
 if TYPE_CHECKING:
     from tierwise.data.rankings import Rankings
 
 _ANSWERS_SHOWN = 5
+_NAMES_SHOWN = 12
 
 
 def in_words(rankings: "Rankings") -> str:
@@ -27,6 +31,43 @@ def in_words(rankings: "Rankings") -> str:
         remarks.append(f"complete, {len(rankings.patterns):,} distinct")
     number, n_items = rankings.n_rankings, len(rankings.items)
     return f"{counted(number, 'ranking')} of {n_items} items, " + ", ".join(remarks)
+
+
+def answer_in_words(rankings: "Rankings", row: int) -> str:
+    """Say what an answer is: who is first, who comes then, and who is not listed.
+
+    Examples
+    --------
+    >>> from tierwise import Rankings
+    >>> rankings = Rankings.from_orderings([["tea", ["milk", "coffee"], "juice"], ["milk"]],
+    ...                                    unranked="below")
+    >>> answer_in_words(rankings, 0)
+    'Answer 1: tea first, then milk and coffee (tied), juice.'
+    >>> answer_in_words(rankings, 1)
+    'Answer 2: milk first; tea, coffee, juice not listed.'
+    """
+    places = rankings.places[row]
+    groups: dict[int, list[str]] = {}
+    for item in np.argsort(places, kind="stable").tolist():
+        groups.setdefault(int(places[item]), []).append(printable(str(rankings.items[item])))
+    absent = groups.pop(NOT_LISTED, [])
+    told = [
+        group[0] if len(group) == 1 else f"{', '.join(group[:-1])} and {group[-1]} (tied)"
+        for group in groups.values()
+    ]
+    sentence = f"{told[0]} first" if told else "nothing"
+    if len(told) > 1:
+        sentence += f", then {_some(told[1:])}"
+    if absent:
+        sentence += f"; {_some(absent)} not listed"
+    return f"Answer {row + 1}: {sentence}."
+
+
+def _some(names: list[str]) -> str:
+    """List names; of many, the first of them."""
+    if len(names) <= _NAMES_SHOWN:
+        return ", ".join(names)
+    return f"{', '.join(names[:_NAMES_SHOWN])} and {len(names) - _NAMES_SHOWN:,} more"
 
 
 def in_html(rankings: "Rankings") -> str:

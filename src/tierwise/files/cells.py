@@ -1,5 +1,6 @@
 """Columns of a table as arrays: labels become codes, text becomes numbers, without row loops."""
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,11 +9,16 @@ from numpy.typing import NDArray
 from tierwise._util.types import Codes, RowNamer
 from tierwise._util.wording import quoted
 from tierwise.errors import InputError
+from tierwise.files.titles import ordinal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pyarrow as pa
 
 ABSENT = -1
+_DECIMAL_COMMA = re.compile(r"\s*-?\d+,\d+\s*")
+_THOUSANDS = re.compile(r"\s*-?\d{1,3},\d{3}\s*")
 # Said instead of a rank: nothing, or why somebody was not placed in a race.
 _NOT_RANKED = ("", "na", "nan", "n/a", "dnf", "dns", "dnq", "dnp", "dsq", "ret", "nc")
 
@@ -107,23 +113,42 @@ def numbers(column: "pa.ChunkedArray", what: str, name_row: RowNamer) -> NDArray
 
 def _as_number(label: Any) -> float:
     """Read a cell as a number; NaN if it is empty or says that there is none."""
-    if label is None or (isinstance(label, str) and label.strip().casefold() in _NOT_RANKED):
+    if is_not_ranked(label):
         return np.nan
     if isinstance(label, bool):
         raise TypeError
+    if isinstance(label, str):
+        place = ordinal(label)
+        if place is not None:
+            return float(place)
+        # 2,5 is a number where people write so, but 1,000 may be a thousand.
+        if _DECIMAL_COMMA.fullmatch(label) and not _THOUSANDS.fullmatch(label):
+            return float(label.replace(",", "."))
     return float(label)
 
 
-def share_of_numbers(table: "pa.Table") -> float:
-    """Return which share of the cells that are not empty are numbers."""
-    n_cells, n_numbers = 0, 0
-    for column in table.columns:
+def is_not_ranked(label: Any) -> bool:
+    """Tell whether a cell is empty or says that there is no rank."""
+    return label is None or (isinstance(label, str) and label.strip().casefold() in _NOT_RANKED)
+
+
+def share_of_numbers(columns: "Iterable[pa.ChunkedArray]") -> float:
+    """Return which share of the cells are numbers, of those that say anything.
+
+    If none does, cells that say that there is no rank are as good as numbers.
+    """
+    n_cells, n_numbers, n_not_ranked = 0, 0, 0
+    for column in columns:
         codes, labels = encode(column)
         listed = codes[codes != ABSENT]
         numeric = np.array([_is_number(label) for label in labels], dtype=bool)
-        n_cells += len(listed)
-        n_numbers += int(numeric[listed].sum())
-    return n_numbers / n_cells if n_cells else 0.0
+        says = np.array([not is_not_ranked(label) for label in labels], dtype=bool)
+        n_cells += int(says[listed].sum())
+        n_numbers += int((numeric & says)[listed].sum())
+        n_not_ranked += int((~says)[listed].sum())
+    if n_cells == 0:
+        return 1.0 if n_not_ranked else 0.0
+    return n_numbers / n_cells
 
 
 def _is_number(label: Any) -> bool:

@@ -10,10 +10,11 @@ from pyarrow import csv as arrow_csv
 
 from tierwise._util.wording import has_control_characters, quoted
 from tierwise.errors import InputError
+from tierwise.files.notes import ReadingNotes
 from tierwise.files.source import Source
 from tierwise.files.table_file import TableFile
 
-_DELIMITERS = ",;\t"
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 _BLOCK_BYTES = 1 << 20
 
 
@@ -53,7 +54,10 @@ def open_csv(source: Source) -> TableFile:
         return source.line(_line_of_row(source, row))
 
     columns = tuple(name.strip() for name in header)
-    return TableFile(columns, read, batches, name_row)
+    form = ReadingNotes(
+        file=source.name, format="CSV", encoding="UTF-8", separator=_DELIMITERS[delimiter]
+    )
+    return TableFile(columns, read, batches, name_row, form)
 
 
 def _read_header(source: Source) -> tuple[list[str], str]:

@@ -1,23 +1,19 @@
 """How rankings lie in a table: which layout it has, and what each column is for."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING
 
-from tierwise._util.checks import check_choice
-from tierwise._util.types import Item, Ties, Unranked
+from tierwise._util.types import Item
 from tierwise._util.wording import quoted
 from tierwise.errors import InputError
-from tierwise.files.cells import ABSENT, can_be_encoded, encode, share_of_numbers
-from tierwise.files.places import check_items
+from tierwise.files.cells import can_be_encoded, share_of_numbers
+from tierwise.files.notes import Aside
+from tierwise.files.options import TableLayout, TableOptions
+from tierwise.files.wide import SAMPLE_ROWS, choose_columns, listed
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-TableLayout: TypeAlias = Literal["orderings", "ranks", "long", "pairs"]
-Layout: TypeAlias = Literal["auto", "orderings", "ranks", "long"]
-Columns: TypeAlias = str | Iterable[str]
 
 # What a column is for is recognised by these names, in upper or lower case.
 NAMES_OF_ROLES = {
@@ -31,47 +27,15 @@ NAMES_OF_ROLES = {
     "preferred": ("preferred", "winner", "better", "chosen"),
     "other": ("other", "loser", "worse", "rejected"),
 }
-SAMPLE_ROWS = 1000
-_PLACE = re.compile(r"(?:place|rank|position|choice|preference|pref)?[ _.#-]*(\d+)")
-
-
-@dataclass(frozen=True, kw_only=True)
-class TableOptions:
-    """What the user says about a table; None is "not said"."""
-
-    layout: TableLayout | Literal["auto"] = "auto"
-    unranked: Unranked | None = None
-    ties: Ties = "error"
-    items: tuple[Item, ...] | None = None
-    weights: str | None = None
-    assessor: tuple[str, ...] | None = None
-    item: str | None = None
-    rank: str | None = None
-    preferred: str | None = None
-    other: str | None = None
-
-    @classmethod
-    def make(
-        cls, *, items: Iterable[Item] | None, assessor: Columns | None, **others: Any
-    ) -> "TableOptions":
-        """Take options as users give them."""
-        check_choice("layout", others.get("layout", "auto"), ("auto", *get_args(TableLayout)))
-        check_choice("unranked", others.get("unranked"), (*get_args(Unranked), None))
-        check_choice("ties", others.get("ties", "error"), get_args(Ties))
-        if isinstance(assessor, str):
-            assessor = (assessor,)
-        return cls(
-            items=None if items is None else check_items(items),
-            assessor=None if assessor is None else tuple(assessor),
-            **others,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Roles:
     """The layout of a table and the numbers of its columns, by what they are for.
 
-    ``cells`` are the columns that hold items (orderings) or ranks (ranks).
+    ``cells`` are the columns that hold items (orderings, in order of places) or ranks (ranks),
+    ``names`` what the items of a table of ranks are called; ``aside`` are the columns that are no
+    part of the answers, and ``remarks`` what else is to be said.
     """
 
     layout: TableLayout
@@ -82,6 +46,9 @@ class Roles:
     rank: int | None = None
     preferred: int | None = None
     other: int | None = None
+    names: tuple[Item, ...] = ()
+    aside: tuple[Aside, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 def assign_roles(columns: Sequence[Item], table: "pa.Table", options: TableOptions) -> Roles:
@@ -101,10 +68,17 @@ def assign_roles(columns: Sequence[Item], table: "pa.Table", options: TableOptio
     items = frozenset(str(item) for item in options.items or ())
     weights = _find("weights", names, options, items)
     assessor = _assessors(names, options, items)
-    cells = tuple(column for column in range(len(names)) if column not in (weights, *assessor))
-    if layout == "auto":
-        layout = _recognise([names[cell] for cell in cells], sample.select(list(cells)))
-    return Roles(layout=layout, cells=cells, weights=weights, assessor=assessor)
+    wide = choose_columns(columns, table, sample, options, taken=(weights, *assessor))
+    own = [Aside(names[column], "says whose answer it is") for column in assessor]
+    return Roles(
+        layout=wide.layout,
+        cells=wide.cells,
+        weights=weights,
+        assessor=assessor,
+        names=wide.names,
+        aside=(*own, *wide.aside),
+        remarks=wide.remarks,
+    )
 
 
 def _check_columns(names: Sequence[str], table: "pa.Table") -> None:
@@ -130,7 +104,7 @@ def _long_roles(names: list[str], sample: "pa.Table", options: TableOptions) -> 
     said = options.layout == "long" or options.item is not None or options.rank is not None
     # What is left over is what is missing, if that is one thing.
     if len(left) == 1 and found["rank"] is not None:
-        is_text = share_of_numbers(sample.select(left)) < 0.5
+        is_text = share_of_numbers(sample.select(left).columns) < 0.5
         if found["item"] is None and assessor and (said or is_text):
             found["item"] = left[0]
         elif found["item"] is not None and not assessor:
@@ -145,7 +119,7 @@ def _long_roles(names: list[str], sample: "pa.Table", options: TableOptions) -> 
     if said:
         raise InputError(
             f"the long layout needs a column for the {missing[0]}: call it {quoted(missing[0])}, "
-            f"or say with {missing[0]}= which of {_listed(names)} it is"
+            f"or say with {missing[0]}= which of {listed(names)} it is"
         )
     return None
 
@@ -165,7 +139,7 @@ def _roles_of_pairs(names: list[str], options: TableOptions) -> Roles | None:
         missing = "other" if preferred is not None else "preferred"
         raise InputError(
             f"pairs need a column for the {missing} item: call it {quoted(missing)}, or say with "
-            f"{missing}= which of {_listed(names)} it is"
+            f"{missing}= which of {listed(names)} it is"
         )
     return None
 
@@ -204,7 +178,7 @@ def _named(role: str, names: list[str], items: frozenset[str]) -> list[int]:
 def _position(said: str, role: str, names: list[str]) -> int:
     if said not in names:
         raise InputError(
-            f"there is no column {quoted(said)} for {role}: the columns are {_listed(names)}"
+            f"there is no column {quoted(said)} for {role}: the columns are {listed(names)}"
         )
     return names.index(said)
 
@@ -214,56 +188,3 @@ def _doubt(role: str, found: list[str]) -> InputError:
         f"columns {quoted(found[0])} and {quoted(found[1])} may both be for {role}: say which "
         f"with {role}="
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(quoted(name) for name in names)
-
-
-def _recognise(columns: list[str], sample: "pa.Table") -> TableLayout:
-    """Tell orderings, one column per place, from ranks, one column per item."""
-    # In a single row, a name among numbers is more likely a slip, which is named later.
-    if sample.num_rows > 1 and not are_numbered_places(columns):
-        _refuse_mixtures(columns, sample)
-    if share_of_numbers(sample) < 0.5:
-        return "orderings"
-    if all(column.isdecimal() for column in columns):
-        raise InputError(
-            "columns and cells are all numbers, so the table may hold orderings or ranks: "
-            'say layout="orderings" (one column per place) or layout="ranks" (one column per item)'
-        )
-    return "orderings" if are_numbered_places(columns) else "ranks"
-
-
-def _refuse_mixtures(columns: list[str], sample: "pa.Table") -> None:
-    """Refuse a table of which some columns hold numbers and others names."""
-    share_of = {
-        name: share_of_numbers(sample.select([column]))
-        for column, name in enumerate(columns)
-        if (encode(sample.column(column))[0] != ABSENT).any()
-    }
-    texts = [name for name, share in share_of.items() if share == 0]
-    numbers = [name for name, share in share_of.items() if share == 1]
-    if texts and numbers:
-        raise InputError(
-            f"{_columns(texts)} {_hold(texts)} names and {_columns(numbers)} {_hold(numbers)} "
-            "numbers, so it is not clear what the table holds: if it has a row for each item of "
-            "each answer, say which columns are for what with assessor=, item= and rank=; if it "
-            "has one row per answer, name with assessor= the columns that are no part of it"
-        )
-
-
-def _columns(names: list[str]) -> str:
-    return f"{'column' if len(names) == 1 else 'columns'} {_listed(names)}"
-
-
-def _hold(names: list[str]) -> str:
-    return "holds" if len(names) == 1 else "hold"
-
-
-def are_numbered_places(columns: Sequence[Item]) -> bool:
-    """Tell whether columns are called 1, 2, ... or place 1, place 2, ... or the like."""
-    places = [_PLACE.fullmatch(str(column).strip().casefold()) for column in columns]
-    numbers = [place[1].lstrip("0") for place in places if place]
-    # Compared as text, for there may be more digits than a number can have.
-    return numbers == [str(number) for number in range(1, len(columns) + 1)]

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from tierwise._util.wording import quoted
 from tierwise.errors import InputError
+from tierwise.files.notes import ReadingNotes
 from tierwise.files.source import Source
 from tierwise.files.table_file import TableFile
 
@@ -66,4 +67,5 @@ def open_parquet(source: Source, groups: range | None = None) -> TableFile:
         before = sum(rows_of_groups(source)[: groups.start]) if groups else 0
         return f"{source.name}, row {before + row + 1}"
 
-    return TableFile(tuple(schema.names), read, batches, name_row)
+    form = ReadingNotes(file=source.name, format="Parquet")
+    return TableFile(tuple(schema.names), read, batches, name_row, form)

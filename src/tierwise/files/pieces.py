@@ -9,7 +9,8 @@ from pathlib import Path
 from tierwise._util.checks import check_path
 from tierwise._util.types import Item
 from tierwise.errors import InputError
-from tierwise.files.layouts import Roles, TableOptions
+from tierwise.files.layouts import Roles
+from tierwise.files.options import TableOptions
 from tierwise.files.places import EncodedRankings
 from tierwise.files.source import FileFormat, Format, errors_name, find_source, recognise_format
 from tierwise.files.table_file import TableFile
@@ -45,12 +46,11 @@ class Piece:
             table = self._open()
             yield from table.chunks(options, table.roles(options), _ROWS_OF_A_CHUNK)
 
-    def layout(self, options: TableOptions) -> tuple[Roles, tuple[str, ...]]:
-        """Tell what the columns are for, and which are items if they hold ranks."""
+    def layout(self, options: TableOptions) -> Roles:
+        """Tell what the columns are for."""
         with errors_name(self.path.name):
             table = self._open()
-            roles = table.roles(options)
-        return roles, tuple(table.columns[cell] for cell in roles.cells)
+            return table.roles(options)
 
     def items(self, options: TableOptions) -> tuple[Item, ...]:
         """Find the items of orderings, in order of appearance."""

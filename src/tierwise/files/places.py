@@ -21,6 +21,7 @@ from tierwise._util.types import (
 )
 from tierwise._util.wording import counted, has_control_characters, quoted
 from tierwise.errors import InputError
+from tierwise.files.notes import ReadingNotes
 
 _MOST_WHOLE_WEIGHT = 2.0**62
 # A name, and its entry in a dictionary.
@@ -45,6 +46,8 @@ class EncodedRankings:
         What an item that is not listed means, if that was said.
     name_row
         Names an answer for messages.
+    notes
+        How they were read, if they come from a table.
     """
 
     items: tuple[Item, ...]
@@ -52,6 +55,7 @@ class EncodedRankings:
     weights: Weights | None = None
     unranked: Unranked | None = None
     name_row: RowNamer = numbered_row
+    notes: ReadingNotes | None = None
 
 
 def check_items(
@@ -253,7 +257,10 @@ def places_of_ranks(
     np.put_along_axis(places, order, place_in_order, axis=1)
     empty = (places == NOT_LISTED).all(axis=1)
     if empty.any():
-        raise InputError(f"{name_row(int(np.argmax(empty)))} ranks no item: leave the row out")
+        raise InputError(
+            f"{name_row(int(np.argmax(empty)))} ranks no item: leave the row out, or say "
+            'empty="skip"'
+        )
     return places
 
 

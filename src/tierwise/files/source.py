@@ -14,14 +14,16 @@ from tierwise._util.checks import check_choice, check_path
 from tierwise.errors import InputError, TierwiseError
 
 Readable: TypeAlias = "str | PathLike[str] | IO[bytes] | IO[str]"
-FileFormat: TypeAlias = Literal["csv", "parquet", "preflib", "sushi"]
-Format: TypeAlias = Literal["auto", "csv", "parquet", "preflib", "sushi"]
+FileFormat: TypeAlias = Literal["csv", "parquet", "xlsx", "preflib", "blt", "sushi"]
+Format: TypeAlias = Literal["auto", "csv", "parquet", "xlsx", "preflib", "blt", "sushi"]
 
 _OF_SUFFIX: dict[str, FileFormat] = {
     ".csv": "csv",
     ".tsv": "csv",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".xlsx": "xlsx",
+    ".blt": "blt",
     ".soc": "preflib",
     ".soi": "preflib",
     ".toc": "preflib",
@@ -144,6 +146,8 @@ def recognise_format(source: Source) -> FileFormat:
     head = source.head().removeprefix(b"\xef\xbb\xbf").lstrip()
     if head.startswith(b"PAR1"):
         return "parquet"
+    if head.startswith(b"PK\x03\x04"):
+        return "xlsx"
     if head.startswith(b"#") and b"NUMBER ALTERNATIVES" in head:
         return "preflib"
     if re.match(rb"\d+ 1[ \t]*\r?\n0 \d+ ", head):

@@ -3,12 +3,15 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from tierwise._util.types import Item, RowNamer
 from tierwise.errors import InputError
 from tierwise.files.cells import encode, numbers
-from tierwise.files.layouts import SAMPLE_ROWS, Roles, TableOptions, assign_roles
+from tierwise.files.layouts import Roles, assign_roles
+from tierwise.files.lists import unfold_lists
+from tierwise.files.notes import ReadingNotes
+from tierwise.files.options import TableOptions
 from tierwise.files.places import EncodedRankings
 from tierwise.files.tables import (
     in_order_of_appearance,
@@ -16,6 +19,7 @@ from tierwise.files.tables import (
     pairs_from_table,
     rankings_from_table,
 )
+from tierwise.files.wide import SAMPLE_ROWS
 
 Pairs: TypeAlias = list[tuple[Any, Item, Item]]
 """Comparisons as a file holds them: the assessor, the item preferred, the other."""
@@ -35,34 +39,48 @@ class TableFile:
         Yields it as arrow tables of at most so many rows, one in memory at a time.
     name_row
         Names a row for messages, by its number from 0.
+    form
+        What is known of the file.
+    empty
+        "skip" if rows that list no item are to be set aside, whatever the user says.
     """
 
     columns: tuple[str, ...]
     read: Callable[[], Any]
     batches: Callable[[int], Iterator[Any]]
     name_row: RowNamer
+    form: ReadingNotes
+    empty: Literal["skip"] | None = None
 
     def rankings(self, options: TableOptions) -> EncodedRankings:
         """Read all rankings."""
-        table = self.read()
-        roles = assign_roles(self.columns, table, options)
-        return rankings_from_table(table, self.columns, roles, options, self.name_row)
+        columns, table = unfold_lists(self.columns, self.read(), options)
+        roles = assign_roles(columns, table, options)
+        return self._encode(columns, table, roles, options)
+
+    def _encode(
+        self, columns: tuple[str, ...], table: Any, roles: Roles, options: TableOptions
+    ) -> EncodedRankings:
+        options = replace(options, empty=self.empty or options.empty)
+        encoded = rankings_from_table(table, columns, roles, options, self.name_row)
+        notes = encoded.notes
+        return replace(encoded, notes=None if notes is None else notes.about(self.form))
 
     def answers(self, options: TableOptions) -> EncodedRankings | Pairs:
         """Read all answers, which may be rankings or pairs.
 
         Pairs are rankings of two items if each is all that somebody said.
         """
-        table = self.read()
-        roles = assign_roles(self.columns, table, options)
+        columns, table = unfold_lists(self.columns, self.read(), options)
+        roles = assign_roles(columns, table, options)
         if roles.layout != "pairs":
-            return rankings_from_table(table, self.columns, roles, options, self.name_row)
+            return self._encode(columns, table, roles, options)
         if roles.assessor:
             return pairs_from_table(table, roles, self.name_row)
         places = (cast("int", roles.preferred), cast("int", roles.other))
         alone = Roles(layout="orderings", cells=places, weights=roles.weights)
         anywhere = replace(options, unranked="anywhere")
-        return rankings_from_table(table, self.columns, alone, anywhere, self.name_row)
+        return self._encode(columns, table, alone, anywhere)
 
     def pairs(self, options: TableOptions) -> Pairs:
         """Read all pairs."""

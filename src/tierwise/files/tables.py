@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.types import NOT_LISTED, Codes, Item, Places, RowNamer
-from tierwise._util.wording import quoted
+from tierwise._util.wording import counted, quoted
 from tierwise.errors import InputError
-from tierwise.files.cells import ABSENT, encode, first_rows, numbers
-from tierwise.files.layouts import Roles, TableOptions, are_numbered_places
+from tierwise.files.cells import ABSENT, encode, first_rows, is_not_ranked, numbers
+from tierwise.files.layouts import Roles
+from tierwise.files.notes import ReadingNotes
+from tierwise.files.options import TableOptions
 from tierwise.files.places import (
     BYTES_OF_RANK,
     EncodedRankings,
@@ -19,9 +21,11 @@ from tierwise.files.places import (
     check_items,
     check_memory_of_places,
     encode_ranks,
+    places_of_ranks,
     scatter,
     unknown_item,
 )
+from tierwise.files.titles import are_numbered_places
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,6 +48,10 @@ def rankings_from_table(
             'with read_preferences, or say layout="orderings" if every row is all that somebody '
             "said"
         )
+    remarks = roles.remarks
+    if options.empty == "skip" and roles.cells:
+        table, name_row, skipped = _without_empty_rows(table, roles, name_row)
+        remarks += skipped
     weights = None
     if roles.weights is not None:
         weights = _weights(table.column(roles.weights), name_row)
@@ -52,10 +60,50 @@ def rankings_from_table(
         if weights is not None:
             weights = _one_weight_each(weights, answer_of, name_row)
     elif roles.layout == "ranks":
-        items, places = _read_ranks(table, columns, roles, options, name_row)
+        items, places = _read_ranks(table, roles, options, name_row)
     else:
         items, places = _read_orderings(table, columns, roles, options, name_row)
-    return EncodedRankings(items, places, weights, options.unranked, name_row)
+    items = _renamed(items, options.rename)
+    notes = ReadingNotes(
+        layout="scores" if options.scores else roles.layout,
+        columns=tuple(str(columns[cell]) for cell in roles.cells),
+        weights="" if roles.weights is None else str(columns[roles.weights]),
+        aside=roles.aside,
+        remarks=remarks,
+        n_answers=len(places),
+    )
+    return EncodedRankings(items, places, weights, options.unranked, name_row, notes)
+
+
+def _without_empty_rows(
+    table: "pa.Table", roles: Roles, name_row: RowNamer
+) -> tuple["pa.Table", RowNamer, tuple[str, ...]]:
+    """Leave out rows that list no item, and say so."""
+    listed = np.zeros(table.num_rows, dtype=bool)
+    for cell in roles.cells:
+        codes, labels = encode(table.column(cell))
+        says = np.array([not is_not_ranked(label) for label in [*labels, None]], dtype=bool)
+        listed |= says[codes]
+    kept = np.flatnonzero(listed)
+    if len(kept) == len(listed) or len(kept) == 0:
+        return table, name_row, ()
+    n_left_out = len(listed) - len(kept)
+    first = name_row(int(np.argmin(listed)))
+    lists = "lists" if n_left_out == 1 else "list"
+    remark = (
+        f"{counted(n_left_out, 'row')} {lists} no item and {'is' if n_left_out == 1 else 'are'} "
+        f"set aside ({'' if n_left_out == 1 else 'first '}{first.rpartition(', ')[2]})."
+    )
+    return table.take(kept), lambda row: name_row(int(kept[row])), (remark,)
+
+
+def _renamed(items: tuple[Item, ...], rename: Sequence[tuple[str, str]]) -> tuple[Item, ...]:
+    """Call items as the user wants."""
+    new_name = dict(rename)
+    for old in new_name:
+        if old not in {str(item) for item in items}:
+            raise unknown_item(old, items, "rename")
+    return check_items(new_name.get(str(item), item) for item in items)
 
 
 def pairs_from_table(
@@ -142,7 +190,7 @@ def _read_orderings(
         n_listed[listed] += 1
     if not n_listed.all():
         row = int(np.argmin(n_listed))
-        raise InputError(f"{name_row(row)} lists no item: leave the row out")
+        raise InputError(f'{name_row(row)} lists no item: leave the row out, or say empty="skip"')
     if np.count_nonzero(places != NOT_LISTED) != n_listed.sum():
         item_at = np.stack(items_by_place, axis=1)
         row_of, place_of = np.nonzero(item_at != ABSENT)
@@ -187,13 +235,9 @@ def _item_numbers(items: tuple[Item, ...]) -> dict[Any, int]:
 
 
 def _read_ranks(
-    table: "pa.Table",
-    columns: Sequence[Item],
-    roles: Roles,
-    options: TableOptions,
-    name_row: RowNamer,
+    table: "pa.Table", roles: Roles, options: TableOptions, name_row: RowNamer
 ) -> tuple[tuple[Item, ...], Places]:
-    names = [columns[cell] for cell in roles.cells]
+    names = roles.names
     items = check_items(names if options.items is None else options.items)
     number_of = _item_numbers(items)
     check_memory_of_places(table.num_rows, len(items), BYTES_OF_RANK)
@@ -201,9 +245,29 @@ def _read_ranks(
     for name, cell in zip(names, roles.cells, strict=True):
         if name not in number_of:
             raise unknown_item(name, items, "the columns")
-        column = numbers(table.column(cell), f"the rank of item {quoted(name)}", name_row)
-        ranks[:, number_of[name]] = column
+        what = f"the {'score' if options.scores else 'rank'} of item {quoted(name)}"
+        ranks[:, number_of[name]] = numbers(table.column(cell), what, name_row)
+    if options.scores is not None:
+        return items, _places_of_scores(ranks, items, options, name_row)
     return items, encode_ranks(ranks, items, options.ties, name_row)
+
+
+def _places_of_scores(
+    scores: NDArray[np.float64],
+    items: tuple[Item, ...],
+    options: TableOptions,
+    name_row: RowNamer,
+) -> Places:
+    """Rank items by their scores; equal scores are ties."""
+    filled = ~np.isnan(scores)
+    if not np.isfinite(scores[filled]).all():
+        row = int(np.argwhere(np.isinf(scores))[0][0])
+        raise InputError(f"{name_row(row)}: a score is infinite: correct the cell")
+    sign = -1 if options.scores == "higher" else 1
+    ranks = np.full(scores.shape, np.nan)
+    _, inverse = np.unique(sign * scores[filled], return_inverse=True)
+    ranks[filled] = inverse + 1
+    return places_of_ranks(ranks, items, "allow", name_row)
 
 
 def _read_long(

@@ -290,11 +290,11 @@ class _BranchAndBound:
         gap = gap if gap > self._slack() else 0.0
         while open_intervals:
             low, high = open_intervals.pop()
-            bound = self._bound(low, high)
-            excess = bound - self.value
+            last = self.n_recursions >= _MOST_RECURSIONS or high - low < 1e-9 * (1.0 + high)
+            excess = self._bound(low, high, both_ends=last) - self.value
             if excess <= self._slack():
                 continue
-            if self.n_recursions >= _MOST_RECURSIONS or high - low < 1e-9 * (1.0 + high):
+            if last:
                 gap = max(gap, excess)
                 continue
             middle = (low + high) / 2.0
@@ -304,8 +304,11 @@ class _BranchAndBound:
     def _slack(self) -> float:
         return max(1e-7, 20.0 * _TOLERANCE * abs(self.value))
 
-    def _bound(self, low: float, high: float) -> float:
-        """Bound on all tiers but the best so far, at all thetas between two."""
+    def _bound(self, low: float, high: float, *, both_ends: bool) -> float:
+        """Bound on all tiers but the best so far, at all thetas between two.
+
+        An interval that one end leaves open will be cut: then the other end need not be known.
+        """
         ends = self._rows(low), self._rows(high)
         width = high - low
         bound = -inf
@@ -316,6 +319,8 @@ class _BranchAndBound:
             # At an end the chord is exact; the tangents are that end's value and the other's line.
             tangents = (here[0] + there[0] + sign * width * there[1]) / 2.0
             bound = max(bound, self._best_other(theta, here[0], tangents))
+            if not both_ends and bound > self.value + self._slack():
+                break
         return bound
 
     def _bound_beyond(self, theta: float) -> float:

@@ -98,7 +98,11 @@ def sample_posterior(
     sizes
         How many items each tier holds, best tier first. None leaves the sizes open.
     distance
-        "kendall", "inversions", "hamming", "footrule" or "spearman".
+        "kendall", "inversions", "hamming", "footrule" or "spearman"; "auto", for open sizes, is
+        what `search` finds best.
+    concentration
+        "single" is one theta. "tier" is one for each tier but the last, for weak orders with
+        "inversions" and open sizes.
     chains, draws
         Number of chains, and of draws kept from each.
     warmup

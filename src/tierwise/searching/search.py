@@ -143,7 +143,7 @@ def search(
     >>> found.best.tiers
     Tiers('order ~ prices > say ~ speech')
     >>> [(one.distance, round(one.behind, 1)) for one in found.families]
-    [('kendall', 0.0), ('inversions', 4.0), ('hamming', 130.0)]
+    [('kendall', 0.0), ('inversions', 4.0), ('hamming', 72.5)]
     >>> weighed = tw.search(tw.load_political_goals(), "kendall", criterion="evidence")
     >>> round(weighed.probabilities[(2, 2)], 6)
     1.0

@@ -118,6 +118,10 @@ def _families(search: "Search") -> list[str]:
     if len(search.families) < 2:
         return []
     best, *others = search.families
+    # Without tiers all families are the same model.
+    if len(best.sizes) == 1:
+        names = ", ".join(family.name for family in search.families)
+        return [f"That holds for all that was compared: {names}."]
     behind = ", ".join(f"{other.name} is {other.behind:.1f} behind" for other in others)
     return [f"Of what was compared, {best.name} describes the data best: {behind}."]
 

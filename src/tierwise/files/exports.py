@@ -1,0 +1,264 @@
+"""Tables as survey programs export them: several header rows, titles above the header, codes.
+
+What is recognised is the form of the first rows, not the program's name, so that exports in other
+languages are read as well: Qualtrics (a third row of ``ImportId``), SurveyMonkey (a second row that
+names the items), and Google Forms and LimeSurvey (``Question [item]``, cells of several lines).
+"""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from tierwise._util.wording import counted
+from tierwise.errors import InputError
+from tierwise.files.csv import open_csv
+from tierwise.files.decoding import in_utf8
+from tierwise.files.grid import Record, open_grid, records_of_text
+from tierwise.files.notes import Aside, ReadingNotes
+from tierwise.files.source import Source
+from tierwise.files.table_file import TableFile
+from tierwise.files.titles import split_question
+
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
+_FIRST_RECORDS = 30
+_QUALTRICS_CODE = re.compile(r"(?P<question>Q\w*?|[A-Za-z]\w*?)_(?P<number>\d+)")
+_DISPLAY_ORDER = re.compile(r".*_DO(_.*)?")
+
+
+@dataclass(frozen=True)
+class Export:
+    """A table whose header is one row again: titles, records, and what is to be said of it."""
+
+    program: str
+    header: tuple[str, ...]
+    rows: tuple[Record, ...]
+    aside: tuple[Aside, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+_Rewrite: TypeAlias = Callable[[list[Record]], Export | None]
+
+
+def open_text_table(source: Source, encoding: str | None = None) -> TableFile:
+    """Open a CSV file, as a survey program exports it or plain."""
+    source, written = in_utf8(source, encoding)
+    form = ReadingNotes(file=source.name, format="CSV", encoding=written)
+    try:
+        head = source.head().decode("utf-8-sig", errors="ignore")
+        delimiter = _delimiter(head)
+        first = _first_records(head, delimiter)
+    except csv.Error:
+        first, delimiter = [], ","
+    if first and (_may_be_ballots(first) or recognise(first) is not None):
+        by_line = _may_be_ballots(first)
+        records = _one_per_line(source) if by_line else _all_records(source, delimiter)
+        export = recognise(records)
+        if export is not None:
+            form = replace(form, separator=_DELIMITERS[delimiter])
+            return open_export(export, source, form)
+    plain = open_csv(source)
+    return replace(plain, form=replace(form, separator=plain.form.separator))
+
+
+def open_export(
+    export: Export, source: Source, form: ReadingNotes, *, unit: str = "line"
+) -> TableFile:
+    """Make a table of an export that was recognised."""
+    form = replace(
+        form,
+        format=f"{form.format}{export.program}",
+        aside=export.aside,
+        remarks=(*form.remarks, *export.remarks),
+    )
+    table = open_grid(export.header, export.rows, source, form, unit=unit)
+    # People who opened a survey and left it are rows without an answer.
+    return replace(table, empty="skip")
+
+
+def recognise(records: list[Record]) -> Export | None:
+    """Return what a survey program exported, with one header row; None if it is a plain table."""
+    for rewrite in _REWRITES:
+        export = rewrite(records)
+        if export is not None:
+            return export
+    return None
+
+
+def _from_qualtrics(records: list[Record]) -> Export | None:
+    """Read three header rows: codes of questions, their texts, and ``ImportId`` in braces."""
+    if len(records) < 3 or not any("ImportId" in cell for cell in records[2].cells):
+        return None
+    codes, texts = records[0].cells, records[1].cells
+    titles = []
+    for code, text in zip(codes, texts, strict=False):
+        found, parts = _QUALTRICS_CODE.fullmatch(code), split_question(text)
+        about = text.rpartition(" - ")[2].strip() if parts else ""
+        titles.append(f"{found['question']}_{about}" if found and about else code)
+    times = Counter(titles)
+    titles = [
+        title if times[title] == 1 else code for title, code in zip(titles, codes, strict=False)
+    ]
+    shown = [position for position, code in enumerate(codes) if not _DISPLAY_ORDER.fullmatch(code)]
+    aside = tuple(
+        Aside(code, "says in which order items were shown")
+        for code in codes
+        if _DISPLAY_ORDER.fullmatch(code)
+    )
+    rows = tuple(
+        Record(one.line, tuple(one.cells[at] if at < len(one.cells) else "" for at in shown))
+        for one in records[3:]
+    )
+    remark = "The second and third row are headers too: the second names the items."
+    header = tuple(titles[position] for position in shown)
+    return Export(", exported by Qualtrics", header, rows, aside, (remark,))
+
+
+def _from_two_headers(records: list[Record]) -> Export | None:
+    """Read a header whose titles stand above several columns, which a second row names."""
+    if len(records) < 3:
+        return None
+    above, below = records[0].cells, records[1].cells
+    under_gaps = [name for title, name in zip(above, below, strict=False) if not title and name]
+    if not under_gaps or below[0] or any(_is_number(cell) for cell in below if cell):
+        return None
+    titles, question = [], ""
+    for position, name in enumerate(below):
+        question = above[position] if position < len(above) and above[position] else question
+        titles.append(f"{question} - {name}" if name and question else question)
+    titles = [
+        above[position] if position < len(above) and above[position] and not below[position] else t
+        for position, t in enumerate(titles)
+    ]
+    remark = "The second row is a header, too: it names what the columns are about."
+    return Export(", with two header rows", tuple(titles), tuple(records[2:]), (), (remark,))
+
+
+def _with_titles_above(records: list[Record]) -> Export | None:
+    """Read a table below lines that say what it is about."""
+    n_above = 0
+    while n_above < len(records) and records[n_above].n_filled == 1:
+        n_above += 1
+    if not 0 < n_above < min(10, len(records) - 1) or records[n_above].n_filled < 3:
+        return None
+    width = records[n_above].n_filled
+    below = records[n_above + 1 : n_above + 1 + _FIRST_RECORDS]
+    if sum(1 for one in below if 2 <= one.n_filled <= width) < len(below) / 2:
+        return None
+    remark = (
+        f"{counted(n_above, 'row')} above the header {'is' if n_above == 1 else 'are'} left out."
+    )
+    nested = recognise(records[n_above:])
+    if nested is not None:
+        return replace(nested, remarks=(remark, *nested.remarks))
+    header, *rows = records[n_above:]
+    return Export("", header.cells, tuple(rows), (), (remark,))
+
+
+def _from_forms(records: list[Record]) -> Export | None:
+    """Read a table in which several titles are a question with an item, or a place, in brackets."""
+    if len(records) < 2:
+        return None
+    asked = [title for title in records[0].cells if title.endswith("]") and split_question(title)]
+    if len(asked) < 2:
+        return None
+    header, *rows = records
+    return Export(", exported by a survey program", header.cells, tuple(rows))
+
+
+def _from_ballots(records: list[Record]) -> Export | None:
+    """Read ballots as collections of Scottish council elections hold them.
+
+    A line of the numbers of candidates and seats, lines of how many ballots list which candidates
+    by number, and then the candidates: ``"Candidate 1","Ann Baird","Independent"``.
+    """
+    if not _may_be_ballots(records):
+        return None
+    names: dict[str, str] = {}
+    ballots = []
+    for record in records[1:]:
+        candidate = re.fullmatch(r"Candidate (\d+)", record.cells[0])
+        if candidate:
+            party = record.cells[2] if len(record.cells) > 2 else ""
+            names[candidate[1]] = record.cells[1] + (f" ({party})" if party else "")
+        elif not names:
+            ballots.append(record)
+    if len(names) != int(records[0].cells[0]) or len(set(names.values())) < len(names):
+        return None
+    rows = []
+    for record in ballots:
+        count, *listed = [cell for cell in record.cells if cell]
+        if not all(number in names for number in listed):
+            return None
+        rows.append(Record(record.line, (count, *(names[number] for number in listed))))
+    width = max(len(row.cells) for row in rows) - 1
+    header = ("count", *(f"place {place}" for place in range(1, width + 1)))
+    remark = "Candidates stand below the ballots, which list them by number."
+    return Export(", ballots of a Scottish council election", header, tuple(rows), (), (remark,))
+
+
+def _may_be_ballots(records: list[Record]) -> bool:
+    """Tell whether a table begins with the numbers of candidates and seats, and then ballots."""
+    return (
+        len(records) > 1
+        and records[0].n_filled == 2
+        and all(cell.isdecimal() for record in records[:2] for cell in record.cells if cell)
+    )
+
+
+_REWRITES: tuple[_Rewrite, ...] = (
+    _from_ballots,
+    _from_qualtrics,
+    _from_two_headers,
+    _from_forms,
+    _with_titles_above,
+)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def _delimiter(head: str) -> str:
+    """Return what parts cells: that which makes most of them in the first line with several."""
+    for line in head.splitlines()[:10]:
+        counts = {mark: len(next(csv.reader([line], delimiter=mark), [])) for mark in _DELIMITERS}
+        best = max(counts, key=counts.__getitem__)
+        if counts[best] > 2 or (counts[best] > 1 and "\n" not in head.strip()):
+            return best
+    return ","
+
+
+def _first_records(head: str, delimiter: str) -> list[Record]:
+    """Return the first records; the last one may be cut short, and is left out."""
+    lines = head.splitlines(keepends=True)[: 4 * _FIRST_RECORDS]
+    found: list[Record] = []
+    try:
+        for record in records_of_text("".join(lines), delimiter):
+            found.append(record)
+            if len(found) == _FIRST_RECORDS:
+                break
+    except csv.Error:
+        pass
+    return found
+
+
+def _one_per_line(source: Source) -> list[Record]:
+    """Return a record per line of ballots, in which the name of the ward is quoted twice."""
+    cells = (next(csv.reader([line]), []) for line in source.text_lines())
+    records = [Record(line, tuple(map(str.strip, row))) for line, row in enumerate(cells, start=1)]
+    return [record for record in records if record.n_filled]
+
+
+def _all_records(source: Source, delimiter: str) -> list[Record]:
+    lines = source.text_lines()
+    try:
+        return list(records_of_text("\n".join(lines), delimiter))
+    except csv.Error:
+        raise InputError(f"{source.name}: a quote is opened and not closed: close it") from None

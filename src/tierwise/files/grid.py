@@ -1,0 +1,114 @@
+"""Tables that are small enough for memory as rows of text: from CSV text, or from a sheet."""
+
+import csv
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tierwise._util.wording import has_control_characters, quoted
+from tierwise.errors import InputError
+from tierwise.files.notes import ReadingNotes
+from tierwise.files.source import Source
+from tierwise.files.table_file import TableFile
+
+
+@dataclass(frozen=True)
+class Record:
+    """A row of cells, and the line it begins on."""
+
+    line: int
+    cells: tuple[str, ...]
+
+    @property
+    def n_filled(self) -> int:
+        """The number of cells that are not empty."""
+        return sum(1 for cell in self.cells if cell)
+
+
+def records_of_text(text: str, delimiter: str) -> Iterator[Record]:
+    """Read CSV text, in which quoted cells may go on over several lines; blank lines are left out.
+
+    Raises
+    ------
+    csv.Error
+        If a quote is opened and not closed.
+    """
+    reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
+    line = 1
+    for cells in reader:
+        record = Record(line, tuple(" ".join(cell.split()) for cell in cells))
+        line = reader.line_num + 1
+        if record.n_filled:
+            yield record
+
+
+def open_grid(
+    header: Sequence[str],
+    rows: Sequence[Record],
+    source: Source,
+    form: ReadingNotes,
+    *,
+    unit: str = "line",
+) -> TableFile:
+    """Make a table of records under a header.
+
+    Parameters
+    ----------
+    header
+        The names of the columns; one without a name is left out if it is empty.
+    rows
+        The records.
+    source
+        Where they come from.
+    form
+        What is known of the file.
+    unit
+        What messages call a record of the source.
+    """
+    import pyarrow as pa
+
+    def where(row: int) -> str:
+        return f"{source.name}, {unit} {rows[row].line}"
+
+    width = len(header)
+    for number, record in enumerate(rows):
+        if any(record.cells[width:]):
+            raise InputError(
+                f"{where(number)} has {len(record.cells)} cells, but the header has {width} "
+                "columns: give every line as many (an empty cell is one, too)"
+            )
+    columns: dict[str, list[str | None]] = {}
+    for position, name in enumerate(header):
+        cells = [row.cells[position] if position < len(row.cells) else "" for row in rows]
+        if not name and not any(cells):
+            continue
+        _check_title(name, position, header, source)
+        columns[name] = [cell or None for cell in cells]
+    table = pa.table({name: pa.array(cells, pa.string()) for name, cells in columns.items()})
+
+    def read() -> Any:
+        return table
+
+    def batches(most_rows: int) -> Iterator[Any]:
+        for first in range(0, table.num_rows, most_rows):
+            yield table.slice(first, most_rows)
+
+    return TableFile(tuple(columns), read, batches, where, form)
+
+
+def _check_title(name: str, position: int, header: Sequence[str], source: Source) -> None:
+    if not name:
+        raise InputError(
+            f"{source.name}: column {position + 1} has no name: the header must name every column "
+            "(an item, a place, or what else it holds)"
+        )
+    if Counter(header)[name] > 1:
+        raise InputError(
+            f"{source.name}: column {quoted(name)} is there twice: give each its own name"
+        )
+    if has_control_characters(name):
+        raise InputError(
+            f"{source.name}: column {quoted(name)} holds a control character, which a terminal or "
+            "a file would obey: take it out of the name"
+        )

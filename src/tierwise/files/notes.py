@@ -1,0 +1,140 @@
+"""What was understood of a file: its form, the columns of items, and all that was set aside."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tierwise._util.wording import counted, quoted
+
+# Columns that a sentence names one by one; of more it says how many there are.
+_MOST_NAMED = 6
+
+
+@dataclass(frozen=True)
+class Aside:
+    """A column that is no part of the answers.
+
+    Attributes
+    ----------
+    column
+        Its name.
+    why
+        Why it was set aside, as in "holds text, no ranks".
+    """
+
+    column: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingNotes:
+    """How a file was understood; `tierwise.Rankings.reading` holds it.
+
+    Attributes
+    ----------
+    file
+        The name of the file; empty for a data frame.
+    format
+        The format, and the program that seems to have written it.
+    encoding, separator
+        How text is written in bytes, and what stands between two cells; empty where there is none.
+    layout
+        How the answers lie in the table.
+    columns
+        The columns that hold the answers, as the file calls them.
+    weights
+        The column that says how often each row counts; empty if there is none.
+    aside
+        The columns that were set aside, each with the reason.
+    remarks
+        What else was done: lines left out, names shortened.
+    n_answers
+        The number of answers that were read.
+    """
+
+    file: str = ""
+    format: str = ""
+    encoding: str = ""
+    separator: str = ""
+    layout: str = ""
+    columns: tuple[str, ...] = ()
+    weights: str = ""
+    aside: tuple[Aside, ...] = ()
+    remarks: tuple[str, ...] = ()
+    n_answers: int = 0
+
+    def about(self, form: "ReadingNotes") -> "ReadingNotes":
+        """Return these notes with what is known of the file."""
+        return replace(
+            self,
+            file=form.file,
+            format=form.format,
+            encoding=form.encoding,
+            separator=form.separator,
+            aside=(*form.aside, *self.aside),
+            remarks=(*form.remarks, *self.remarks),
+        )
+
+    def set_aside(self) -> list[str]:
+        """Say what was set aside and changed, one sentence each; nothing if all was taken as it is.
+
+        Examples
+        --------
+        >>> ReadingNotes(aside=(Aside("Age", "holds numbers that are no ranks"),)).set_aside()
+        ["Column 'Age' holds numbers that are no ranks: it is set aside."]
+        """
+        of_reason: dict[str, list[str]] = {}
+        for one in self.aside:
+            of_reason.setdefault(one.why, []).append(one.column)
+        told = []
+        for why, columns in of_reason.items():
+            if len(columns) == 1:
+                told.append(f"Column {quoted(columns[0])} {why}: it is set aside.")
+            else:
+                told.append(f"Columns set aside ({why}): {_listed(columns)}.")
+        return [*told, *self.remarks]
+
+    def sentences(self) -> list[str]:
+        """Say how the file was understood, one sentence each."""
+        form = [self.format]
+        form += [f"text in {self.encoding}"] if self.encoding else []
+        form += [f"cells parted by {self.separator}"] if self.separator else []
+        told = [f"Format: {', '.join(part for part in form if part)}."] if any(form) else []
+        if self.layout:
+            told.append(f"Layout: {_LAYOUTS.get(self.layout, self.layout)}.")
+        if self.columns:
+            told.append(f"{counted(len(self.columns), 'column')} read: {_listed(self.columns)}.")
+        if self.weights:
+            told.append(f"Column {quoted(self.weights)} says how often each row counts.")
+        return [*told, *self.set_aside()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as in JSON."""
+        return {
+            "file": self.file,
+            "format": self.format,
+            "encoding": self.encoding,
+            "separator": self.separator,
+            "layout": self.layout,
+            "columns": list(self.columns),
+            "weights": self.weights,
+            "set_aside": [{"column": one.column, "why": one.why} for one in self.aside],
+            "remarks": list(self.remarks),
+            "n_answers": self.n_answers,
+        }
+
+
+_LAYOUTS = {
+    "orderings": "orderings, one row per answer and one column per place, with items in the cells",
+    "ranks": "ranks, one row per answer and one column per item, with ranks in the cells",
+    "scores": "scores, one row per answer and one column per item, turned into rankings with ties",
+    "long": "long, one row for each item of each answer",
+    "pairs": "pairs, one row per comparison of two items",
+}
+
+
+def _listed(names: "list[str] | tuple[str, ...]") -> str:
+    """Name columns; if they are many, the first of them."""
+    shown = ", ".join(quoted(name) for name in names[:_MOST_NAMED])
+    if len(names) <= _MOST_NAMED:
+        return shown
+    return f"{shown} and {counted(len(names) - _MOST_NAMED, 'other')}"

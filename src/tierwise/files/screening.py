@@ -1,0 +1,370 @@
+"""Which columns of numbers are ranks: told by whether the rows are rankings, not by their titles.
+
+A row of ranks is recognisable: it holds 1, 2, ..., k, each once. A column that is none, such as
+respondent numbers, ages or codes, breaks that in nearly every row, whatever its title says and in
+whichever language. So the columns of items are those whose rows are rankings. Where no columns, or
+different ones, have such rows, it is for the user to say which they are.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._util.types import Item, Ties
+from tierwise._util.wording import quoted
+from tierwise.errors import InputError
+
+# Of the rows, so many must be rankings: single slips are named by their line later.
+_SHARE_OF_ROWS = 0.8
+_MOST_SUBSETS = 3000
+_MOST_LEFT_OUT = 4
+_ROWS_TO_TRY = 20
+# With so many rows it is no accident that they are rankings without some columns only.
+_ROWS_FOR_CERTAINTY = 10
+# The least rows in which numbers that all differ are serial numbers.
+_LEAST_SERIAL = 3
+_TOP_OF_SCALE = 10
+_ROWS_OF_GRADES = 5
+
+NO_RANKS = "holds numbers that cannot be ranks"
+SERIAL = "holds numbers that differ in every row, as respondent numbers do"
+BREAKS_RANKS = "holds numbers that are no ranks (without it every row is a ranking)"
+NO_SCORES = "holds numbers beyond the scale of the others"
+
+
+@dataclass(frozen=True)
+class Screened:
+    """Columns by their positions: those of ranks, and the others each with the reason."""
+
+    kept: tuple[int, ...]
+    aside: tuple[tuple[int, str], ...] = ()
+
+
+def screen_ranks(
+    values: NDArray[np.float64], names: Sequence[Item], ties: Ties, *, said: bool
+) -> Screened:
+    """Tell the columns of ranks from other columns of numbers, or ask.
+
+    Parameters
+    ----------
+    values
+        The first rows of all columns of numbers; NaN where a cell is empty.
+    names
+        The names of the columns.
+    ties
+        Whether equal ranks are meant.
+    said
+        Whether the user says that the cells are ranks: then numbers with ties are not taken for
+        scores.
+
+    Returns
+    -------
+    Screened
+        Without any column if the rows are no rankings, whichever columns are left out.
+    """
+    everything = tuple(range(values.shape[1]))
+    values = values[~np.isnan(values).all(axis=1)]
+    if len(everything) < 2 or len(values) == 0:
+        return Screened(everything)
+    possible = _possible(values)
+    in_range = len(possible) == len(everything)
+    dense, strict = _share(_are_dense(values)), _share(_are_strict(values))
+    if len(values) == 1 or (in_range and dense == 1):
+        return Screened(everything)
+    ways = _ways_out(values, possible)
+    # What is wrong in single rows is named by its line, where the ranks are read. But it is no
+    # slip if another column may have made it, a tie that is allowed or a gap.
+    suspicious = bool(ways) and (ties == "allow" or bool(np.isnan(values).any()))
+    if in_range and dense >= 0.5 and not suspicious:
+        return Screened(everything)
+    screened = _set_aside(values, possible, ways, strict)
+    if screened is not None:
+        return screened
+    filled = bool(ways) and not np.isnan(values[:, ways[0]]).any()
+    accepted = in_range and strict >= _SHARE_OF_ROWS and not filled
+    doubtful = bool(ways) and not (said and len(ways) > 1)
+    if doubtful and not accepted and _fit(values[:, ways[0]], len(everything)):
+        raise _doubt(names, ways[0], _without(everything, ways[0]))
+    weak = _share(_are_weak(values)) >= _SHARE_OF_ROWS
+    if not accepted and not said:
+        if weak and _may_be_grades(values):
+            raise _scores_instead(values, names, everything)
+        if not weak and strict < 0.5:
+            refuse_scores(values, names)
+            return Screened(everything if in_range else ())
+    return Screened(everything)
+
+
+def _set_aside(
+    values: NDArray[np.float64],
+    possible: tuple[int, ...],
+    ways: list[tuple[int, ...]],
+    strict: float,
+) -> Screened | None:
+    """Set columns aside, if there is one way to do so and no doubt about it."""
+    if len(ways) != 1:
+        return None
+    aside = tuple((column, _reason(values, column, possible)) for column in ways[0])
+    evident = all(why != BREAKS_RANKS for _, why in aside)
+    certain = len(values) >= _ROWS_FOR_CERTAINTY and strict < _SHARE_OF_ROWS
+    if not (evident or certain):
+        return None
+    return Screened(_without(range(values.shape[1]), ways[0]), aside)
+
+
+def refuse_scores(values: NDArray[np.float64], names: Sequence[Item]) -> None:
+    """Refuse numbers that are likely scores, unless most rows are ranks."""
+    scored = screen_scores(values, names, strictly=False)
+    if scored is None or len(values) < 2:
+        return
+    if are_rankings(values) and not _may_be_grades(values):
+        return
+    if _are_like_scores(values[:, scored.kept]):
+        raise _scores_instead(values, names, scored.kept)
+
+
+def screen_scores(
+    values: NDArray[np.float64], names: Sequence[Item], *, strictly: bool = True
+) -> Screened | None:
+    """Tell the columns of scores from other columns of numbers; None if there are too few.
+
+    Parameters
+    ----------
+    values, names
+        As for `screen_ranks`.
+    strictly
+        Whether to refuse columns of which it is not clear that they are scores.
+    """
+    columns = range(values.shape[1])
+    serial = [column for column in columns if _is_serial(values[:, column])]
+    others = [column for column in columns if column not in serial]
+    top = {column: float(np.nanmax(values[:, column], initial=0)) for column in others}
+    short = [column for column in others if top[column] <= _TOP_OF_SCALE]
+    kept = short if len(short) >= 2 else others
+    if len(kept) < 2:
+        return None
+    aside = [(column, SERIAL) for column in serial]
+    aside += [(column, NO_SCORES) for column in others if column not in kept]
+    most = max(top[column] for column in kept)
+    low = [column for column in kept if top[column] <= most / 2]
+    if strictly and low:
+        raise InputError(
+            f"column {quoted(names[low[0]])} holds no number above {top[low[0]]:g}, others up to "
+            f"{most:g}, so it may be no score: say which columns are the items with "
+            f'items="{_joined(names, kept)}", less what is none'
+        )
+    return Screened(tuple(kept), tuple(sorted(aside)))
+
+
+def _possible(values: NDArray[np.float64]) -> tuple[int, ...]:
+    """Return the columns whose numbers may be ranks among so many columns."""
+    kept = list(range(values.shape[1]))
+    while True:
+        still = [column for column in kept if _may_be_ranks(values[:, column], len(kept))]
+        if len(still) == len(kept):
+            return tuple(kept)
+        kept = still
+
+
+def _may_be_ranks(column: NDArray[np.float64], n_items: int) -> bool:
+    """Tell whether most numbers of a column are whole and from 1 to the number of items."""
+    fitting = _fitting(column, n_items)
+    return bool(2 * fitting.sum() >= len(fitting))
+
+
+def _fit(columns: NDArray[np.float64], n_items: int) -> bool:
+    """Tell whether all numbers are whole and from 1 to the number of items."""
+    return bool(_fitting(columns.ravel(), n_items).all())
+
+
+def _fitting(column: NDArray[np.float64], n_items: int) -> NDArray[np.bool_]:
+    """Tell which numbers of a column are whole and from 1 to the number of items."""
+    filled = column[~np.isnan(column)]
+    fitting: NDArray[np.bool_] = (filled >= 1) & (filled <= n_items) & (filled == np.floor(filled))
+    return fitting
+
+
+def _ways_out(values: NDArray[np.float64], possible: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return the fewest columns without which all rows are 1, 2, ..., k, in all ways there are.
+
+    If there is more than one way, nothing tells which columns are no ranks.
+    """
+    everything = tuple(range(values.shape[1]))
+    impossible = _without(everything, possible)
+    first = values[:_ROWS_TO_TRY]
+    tried = 0
+    for n_more in range(_fewest(values[:, possible]), min(_MOST_LEFT_OUT, len(possible) - 2) + 1):
+        found = []
+        for more in combinations(possible, n_more):
+            tried += 1
+            if tried > _MOST_SUBSETS:
+                return []
+            kept = _without(possible, more)
+            if len(kept) >= 2 and all(
+                _are_convincing(rows, kept, more) for rows in (first, values)
+            ):
+                found.append(tuple(sorted((*impossible, *more))))
+        if found:
+            return [way for way in found if way]
+    return []
+
+
+def _fewest(values: NDArray[np.float64]) -> int:
+    """Return how many columns must be left out, at least, for rows to hold no number twice."""
+    ascending = np.sort(values, axis=1)
+    repeats = (ascending[:, 1:] == ascending[:, :-1]).sum(axis=1)
+    return int(np.quantile(repeats, 0.5)) if len(repeats) else 0
+
+
+def _are_convincing(
+    values: NDArray[np.float64], kept: tuple[int, ...], more: tuple[int, ...]
+) -> bool:
+    """Tell whether rows are rankings without some columns that might be ranks themselves.
+
+    All rows must be, unless they are many. If they are few, they must be complete too, or else the
+    columns left out must be numbers of rows, or filled in every row while others answer, too.
+    """
+    dense = _are_dense(values[:, kept])
+    if len(values) >= _ROWS_FOR_CERTAINTY:
+        return _share(dense) >= 0.9
+    complete = not np.isnan(values[:, kept]).any()
+    answered = not np.isnan(values[:, kept]).all(axis=1).any()
+    filled = answered and not np.isnan(values[:, more]).any()
+    serial = all(_is_serial(values[:, column]) for column in more)
+    return bool(dense.all()) and (complete or filled or serial)
+
+
+def _are_strict(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which rows hold no number twice, and only whole ones from 1 to the number of columns."""
+    ascending = np.sort(values, axis=1)
+    repeats = (ascending[:, 1:] == ascending[:, :-1]).any(axis=1)
+    with np.errstate(invalid="ignore"):
+        fits = (values >= 1) & (values <= values.shape[1]) & (values == np.floor(values))
+    result: NDArray[np.bool_] = ~repeats & (fits | np.isnan(values)).all(axis=1)
+    return result
+
+
+def _are_dense(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which rows hold 1, 2, ..., k, each once; rows without numbers do."""
+    listed = (~np.isnan(values)).sum(axis=1)
+    largest = np.nanmax(np.where(np.isnan(values), 0, values), axis=1)
+    result: NDArray[np.bool_] = (_are_strict(values) & (largest == listed)) | (listed == 0)
+    return result
+
+
+def _are_weak(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which rows are ranks with ties, written as 1 1 2, as 1 1 3 or as 2 2 3."""
+    dense, otherwise = _codings(values)
+    return dense | otherwise
+
+
+def _codings(values: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Tell which rows are ranks with ties as 1 1 2, and which are ranks in another way."""
+    ascending = np.sort(values, axis=1)  # NaN comes last
+    listed = ~np.isnan(ascending)
+    place = np.arange(1, values.shape[1] + 1)
+    new = np.ones(values.shape, dtype=bool)
+    new[:, 1:] = ascending[:, 1:] != ascending[:, :-1]
+    last = np.ones(values.shape, dtype=bool)
+    last[:, :-1] = new[:, 1:]
+    dense = np.cumsum(new, axis=1)
+    first = np.maximum.accumulate(np.where(new, place, 0), axis=1)
+    final = np.flip(
+        np.minimum.accumulate(np.flip(np.where(last, place, place[-1]), axis=1), axis=1), axis=1
+    )
+    rows = [((ascending == coded) | ~listed).all(axis=1) for coded in (dense, first, final)]
+    return rows[0], rows[1] | rows[2] | _are_strict(values)
+
+
+def _may_be_grades(values: NDArray[np.float64]) -> bool:
+    """Tell whether ranks with ties may as well be grades: few numbers, each for many items.
+
+    Ranks such as 1 1 2 2 3 are then the same as scores on a short scale, best or worst first.
+    """
+    dense, otherwise = _codings(values)
+    n_listed = (~np.isnan(values)).sum(axis=1)
+    n_distinct = np.nanmax(np.where(np.isnan(values), 0, values), axis=1)
+    crowded = dense & ~otherwise & (n_distinct <= 0.6 * n_listed)
+    few = len(values) >= _ROWS_OF_GRADES and np.nanmax(values) <= _TOP_OF_SCALE
+    return bool(few) and _share(crowded) >= 0.5
+
+
+def _is_serial(column: NDArray[np.float64]) -> bool:
+    """Tell whether the numbers of a column all differ and rise or fall from row to row."""
+    filled = column[~np.isnan(column)]
+    steps = np.diff(filled)
+    return len(filled) >= _LEAST_SERIAL and bool((steps > 0).all() or (steps < 0).all())
+
+
+def _are_like_scores(values: NDArray[np.float64]) -> bool:
+    """Tell whether numbers repeat within most rows, or exceed the number of items."""
+    ascending = np.sort(values, axis=1)
+    repeats = (ascending[:, 1:] == ascending[:, :-1]).any(axis=1)
+    return _share(repeats) >= 0.5 or bool(np.nanmax(values) > values.shape[1])
+
+
+def _reason(values: NDArray[np.float64], column: int, possible: tuple[int, ...]) -> str:
+    whole = values[:, column] == np.floor(values[:, column])
+    if _is_serial(values[:, column]) and whole.all():
+        return SERIAL
+    return BREAKS_RANKS if column in possible else NO_RANKS
+
+
+def _share(rows: NDArray[np.bool_]) -> float:
+    return float(rows.mean()) if len(rows) else 0.0
+
+
+def _without(columns: Sequence[int], left_out: Sequence[int]) -> tuple[int, ...]:
+    return tuple(column for column in columns if column not in left_out)
+
+
+def _joined(names: Sequence[Item], columns: Sequence[int]) -> str:
+    return ",".join(str(names[column]) for column in columns)
+
+
+def _doubt(names: Sequence[Item], left_out: Sequence[int], kept: Sequence[int]) -> InputError:
+    return InputError(
+        f"column {quoted(names[left_out[0]])} may be an item with ties, or no item, for without it "
+        f'every row is a ranking: say which columns are the items with items="'
+        f'{_joined(names, kept)}" (if it is one, add it)'
+    )
+
+
+def _scores_instead(
+    values: NDArray[np.float64], names: Sequence[Item], columns: Sequence[int]
+) -> InputError:
+    some = values[:, columns]
+    low, high = np.nanmin(some), np.nanmax(some)
+    shown = ", ".join(quoted(names[column]) for column in columns[:3])
+    more = ", ..." if len(columns) > 3 else ""
+    return InputError(
+        f"columns {shown}{more} hold numbers from {low:g} to {high:g} as scores do, not "
+        f'ranks: say scores="higher" if {high:g} is best, or scores="lower" if '
+        f'{low:g} is best (if they are ranks with ties, say layout="ranks" and ties="allow")'
+    )
+
+
+def are_rankings(values: NDArray[np.float64]) -> bool:
+    """Tell whether most rows are ranks, with or without ties."""
+    return _share(_are_weak(values[~np.isnan(values).all(axis=1)])) >= _SHARE_OF_ROWS
+
+
+def are_strict_rankings(values: NDArray[np.float64]) -> bool:
+    """Tell whether most rows are ranks without ties."""
+    return _share(_are_strict(values[~np.isnan(values).all(axis=1)])) >= _SHARE_OF_ROWS
+
+
+def no_ranks(values: NDArray[np.float64], names: Sequence[Item]) -> InputError:
+    """Make the error for columns of numbers that are neither ranks nor scores."""
+    n_columns = values.shape[1]
+    odd = _without(range(n_columns), _possible(values)) or range(n_columns)
+    column = odd[0]
+    return InputError(
+        f"column {quoted(names[column])} holds numbers such as "
+        f"{values[~np.isnan(values[:, column]), column][0]:g}, and the rows are no rankings of "
+        f"{n_columns} items, with or without it: say which columns are the items with "
+        f'items="{_joined(names, range(n_columns))}", less what is none'
+    )

@@ -1,0 +1,399 @@
+"""Which columns hold the answers of a table with one row per answer, and which are set aside."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tierwise._util.types import Item, RowNamer, numbered_row
+from tierwise._util.wording import quoted
+from tierwise.errors import InputError
+from tierwise.files.cells import ABSENT, encode, is_not_ranked, numbers, share_of_numbers
+from tierwise.files.notes import Aside
+from tierwise.files.options import TableLayout, TableOptions
+from tierwise.files.screening import (
+    Screened,
+    are_rankings,
+    are_strict_rankings,
+    no_ranks,
+    refuse_scores,
+    screen_ranks,
+    screen_scores,
+)
+from tierwise.files.titles import (
+    are_numbered_places,
+    place_in_title,
+    questions,
+    split_question,
+    without_question,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SAMPLE_ROWS = 1000
+_NOT_CHOSEN = "is not among the items given"
+_NO_PLACE = "names no place"
+_EMPTY = "is empty"
+_TEXT = "holds text, no ranks"
+
+
+@dataclass(frozen=True)
+class Wide:
+    """What `choose_columns` finds; see `tierwise.files.layouts.Roles`."""
+
+    layout: TableLayout
+    cells: tuple[int, ...]
+    names: tuple[Item, ...] = ()
+    aside: tuple[Aside, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def choose_columns(
+    columns: Sequence[Item],
+    table: "pa.Table",
+    sample: "pa.Table",
+    options: TableOptions,
+    taken: Sequence[int | None],
+) -> Wide:
+    """Find the columns of ranks, or of items in order of places.
+
+    Parameters
+    ----------
+    columns
+        What all columns are called.
+    table, sample
+        The table as far as it was read, and its first rows.
+    options
+        What the user says.
+    taken
+        The columns that are for something else: weights, and whose answer it is.
+    """
+    seen = _Seen(columns, table, sample, options)
+    free = tuple(column for column in range(len(columns)) if column not in taken)
+    if options.pattern is not None:
+        return seen.chosen(seen.matching(options.pattern), free)
+    given = seen.given(free)
+    if given is not None:
+        return seen.chosen(given, free)
+    if options.scores is not None:
+        return seen.scores(free)
+    if options.layout == "ranks":
+        return seen.ranks(free)
+    places = seen.places(free)
+    if places is not None:
+        return seen.wide("orderings", places, free, _NO_PLACE)
+    whole = options.layout == "orderings"
+    return seen.wide("orderings", free, free, "") if whole else seen.recognised(free)
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A table, and what the user says of it."""
+
+    columns: Sequence[Item]
+    table: "pa.Table"
+    sample: "pa.Table"
+    options: TableOptions
+
+    @property
+    def titles(self) -> list[str]:
+        return [str(column).strip() for column in self.columns]
+
+    def share(self, cells: Sequence[int]) -> float:
+        """Return which share of the cells are numbers."""
+        return share_of_numbers(self.sample.column(cell) for cell in cells)
+
+    def is_empty(self, column: int) -> bool:
+        """Tell whether a column holds nothing, or only says that nothing is ranked."""
+        codes, labels = encode(self.table.column(column))
+        used = np.unique(codes[codes != ABSENT]).tolist()
+        return all(is_not_ranked(labels[code]) for code in used)
+
+    def named(self, cells: Sequence[int]) -> list[str]:
+        return [self.titles[cell] for cell in cells]
+
+    def wide(
+        self, layout: TableLayout, cells: Sequence[int], free: Sequence[int], why: str
+    ) -> Wide:
+        """Set aside, for one reason, what is free and holds no answers."""
+        aside = tuple(Aside(self.titles[one], why) for one in free if one not in cells)
+        return self.with_names(Wide(layout, tuple(cells), aside=aside))
+
+    def with_names(self, wide: Wide) -> Wide:
+        """Name the items of a table of ranks, without the question that all titles begin with."""
+        if wide.layout != "ranks":
+            return wide
+        titles = tuple(self.columns[cell] for cell in wide.cells)
+        short = without_question(titles)
+        given = {str(item) for item in self.options.items or ()}
+        if short is None or (given and given.issuperset(self.named(wide.cells))):
+            return Wide("ranks", wide.cells, titles, wide.aside, wide.remarks)
+        remark = f"What all titles begin with, {quoted(short[0])}, is left out of the items' names."
+        return Wide("ranks", wide.cells, short[1], wide.aside, (*wide.remarks, remark))
+
+    def matching(self, pattern: str) -> tuple[int, ...]:
+        """Return the columns that a pattern such as ``Q1_*`` or a list of them means."""
+        parts = [part.strip() for part in pattern.split(",")]
+        found = []
+        for part in parts:
+            fitting = [
+                column
+                for column, title in enumerate(self.titles)
+                if title == part or fnmatchcase(title, part)
+            ]
+            if not fitting:
+                raise InputError(
+                    f"no column is called {quoted(part)}: the columns are {listed(self.titles)}"
+                )
+            found += [column for column in fitting if column not in found]
+        return tuple(found)
+
+    def given(self, free: Sequence[int]) -> tuple[int, ...] | None:
+        """Return the columns that are called as the items that the user names, if all are there."""
+        if self.options.items is None or self.options.layout == "orderings":
+            return None
+        position = {self.titles[column]: column for column in free}
+        for column in free:
+            parts = split_question(self.titles[column])
+            if parts is not None:
+                position.setdefault(parts[1], column)
+        wanted = [str(item) for item in self.options.items]
+        if not set(wanted) <= position.keys():
+            return None
+        cells = tuple(position[item] for item in wanted)
+        numeric = self.options.layout == "ranks" or self.share(cells) >= 0.5
+        return cells if numeric and len(set(cells)) == len(cells) else None
+
+    def chosen(self, cells: tuple[int, ...], free: Sequence[int]) -> Wide:
+        """Take the columns that the user names."""
+        layout = self.options.layout
+        if layout == "auto":
+            ranked = self.options.scores is not None or self.share(cells) >= 0.5
+            layout = "ranks" if ranked else "orderings"
+        if layout == "orderings":
+            cells = self.places(cells) or cells
+        elif self.options.scores is None and self.options.layout == "auto":
+            numeric = [cell for cell in cells if self.share([cell]) == 1]
+            refuse_scores(self.values(numeric), self.named(numeric))
+        return self.wide(layout, cells, [*free, *cells], _NOT_CHOSEN)
+
+    def screen(self, cells: Sequence[int]) -> Screened:
+        """Screen columns of numbers for ranks; what else they hold is refused where it is read."""
+        numeric = [cell for cell in cells if self.share([cell]) == 1]
+        values = self.values(numeric)
+        options = self.options
+        said = options.layout == "ranks" and options.ties == "allow"
+        names = [self.columns[cell] for cell in numeric]
+        screened = screen_ranks(values, names, options.ties, said=said)
+        return Screened(
+            tuple(numeric[column] for column in screened.kept),
+            tuple((numeric[column], why) for column, why in screened.aside),
+        )
+
+    def values(self, cells: Sequence[int]) -> "np.typing.NDArray[np.float64]":
+        name_row: RowNamer = numbered_row
+        columns = [numbers(self.sample.column(cell), "the rank", name_row) for cell in cells]
+        return np.column_stack(columns) if columns else np.empty((self.sample.num_rows, 0))
+
+    def places(self, free: Sequence[int]) -> tuple[int, ...] | None:
+        """Return the columns whose titles name the places 1, 2, ..., in that order."""
+        by_place: dict[str, list[int]] = {}
+        for column in free:
+            place = place_in_title(self.titles[column])
+            if place is not None:
+                by_place.setdefault(place, []).append(column)
+        wanted = [str(number) for number in range(1, len(by_place) + 1)]
+        if len(wanted) < 2 or set(by_place) != set(wanted):
+            return None
+        cells = tuple(by_place[place][0] for place in wanted)
+        bare = all(self.titles[cell].isdecimal() for cell in cells)
+        if bare and list(cells) != sorted(cells):
+            return None  # it may be an answer instead of a header
+        asked = all(split_question(self.titles[cell]) for cell in cells)
+        if (bare or asked) and self.share(cells) >= 0.5 and self.options.layout == "auto":
+            return None
+        if any(len(columns) > 1 for columns in by_place.values()):
+            again = next(columns for columns in by_place.values() if len(columns) > 1)
+            raise InputError(
+                f"columns {quoted(self.titles[again[0]])} and {quoted(self.titles[again[1]])} are "
+                "for the same place, so the table answers several questions: say which columns "
+                f'are wanted with items="{_pattern_of(self.titles[again[0]])}"'
+            )
+        return cells
+
+    def scores(self, free: Sequence[int]) -> Wide:
+        """Find the columns of scores."""
+        numeric = [c for c in free if not self.is_empty(c) and self.share([c]) == 1]
+        asked = self.one_question(numeric)
+        if asked is not None:
+            return self.wide("ranks", asked, free, "is not part of the question")
+        values = self.values(numeric)
+        screened = screen_scores(values, [self.columns[cell] for cell in numeric])
+        if screened is None:
+            raise InputError(
+                "there are no two columns of scores: say which columns are the items with items="
+            )
+        kept = tuple(numeric[column] for column in screened.kept)
+        aside = {numeric[column]: why for column, why in screened.aside}
+        return self.sorted_out("ranks", kept, free, aside)
+
+    def one_question(self, numeric: Sequence[int]) -> tuple[int, ...] | None:
+        """Return the columns of the only question, if all but it have other titles."""
+        asked = questions([self.titles[cell] for cell in numeric])
+        if len(asked) > 1:
+            first, second, *_ = asked.values()
+            raise InputError(
+                f"columns {quoted(self.titles[numeric[first[0]]])} and "
+                f"{quoted(self.titles[numeric[second[0]]])} belong to different questions: say "
+                "which columns are wanted with "
+                f'items="{_pattern_of(self.titles[numeric[first[0]]])}"'
+            )
+        return tuple(numeric[position] for position in next(iter(asked.values()), ())) or None
+
+    def sorted_out(
+        self,
+        layout: TableLayout,
+        kept: tuple[int, ...],
+        free: Sequence[int],
+        reasons: dict[int, str],
+    ) -> Wide:
+        aside = []
+        for column in free:
+            if column not in kept:
+                why = reasons.get(column, _EMPTY if self.is_empty(column) else _TEXT)
+                aside.append(Aside(self.titles[column], why))
+        return self.with_names(Wide(layout, kept, aside=tuple(aside)))
+
+    def ranks(self, free: Sequence[int]) -> Wide:
+        """Find the columns of ranks; single texts in them are refused where they are read."""
+        if self.options.items is not None:
+            return self.wide("ranks", free, free, "")
+        filled = [column for column in free if not self.is_empty(column)]
+        # Text with some numbers is a remark; numbers with some text are ranks with a slip.
+        texts = [column for column in filled if self.share([column]) < 0.5]
+        mixed = [column for column in filled if 0.5 <= self.share([column]) < 1]
+        if self.sample.num_rows == 1:
+            texts, mixed = [], texts + mixed
+        numeric = [column for column in filled if column not in texts and column not in mixed]
+        if mixed:
+            return self.wide("ranks", (*numeric, *mixed), free, _EMPTY)
+        screened = self.screen_question(numeric) or self.screen(numeric)
+        if not screened.kept and len(numeric) >= 2:
+            raise no_ranks(self.values(numeric), self.named(numeric))
+        kept = screened.kept
+        if len(kept) < 2 and not (texts or screened.aside):
+            return self.wide("ranks", free, free, "")
+        return self.sorted_out("ranks", kept, free, dict(screened.aside))
+
+    def screen_question(self, numeric: Sequence[int]) -> Screened | None:
+        """Screen the columns of the only question, if there are others that are no ranks."""
+        asked = questions([self.titles[cell] for cell in numeric])
+        inside = {numeric[position] for positions in asked.values() for position in positions}
+        if not inside or are_strict_rankings(self.values(numeric)):
+            return None
+        if len(asked) == 1 and len(inside) == len(numeric):
+            return None
+        cells = self.one_question(numeric) or ()
+        if not are_rankings(self.values(cells)):
+            return None
+        return Screened(
+            cells, tuple((c, "is not part of the question") for c in numeric if c not in cells)
+        )
+
+    def recognised(self, free: Sequence[int]) -> Wide:
+        """Tell orderings, one column per place, from ranks, one column per item."""
+        filled = [column for column in free if not self.is_empty(column)]
+        titles = self.named(free)
+        share_of = {column: self.share([column]) for column in filled}
+        texts = [column for column, share in share_of.items() if share < 0.5]
+        numeric = [column for column, share in share_of.items() if share == 1]
+        if self.sample.num_rows > 1 and texts and numeric and not are_numbered_places(titles):
+            ranks = self.ranks_among(numeric, mixed=len(filled) > len(texts) + len(numeric))
+            if ranks is None:
+                raise _mixture(self.named(texts), self.named(numeric))
+            return self.sorted_out("ranks", ranks.kept, free, dict(ranks.aside))
+        if self.share(free) < 0.5:
+            self.check_vocabulary(texts)
+            return self.wide("orderings", free, free, "")
+        if all(title.isdecimal() for title in titles):
+            raise InputError(
+                "columns and cells are all numbers, so the table may hold orderings or ranks: "
+                'say layout="orderings" (one column per place) or layout="ranks" (one column per '
+                "item)"
+            )
+        if are_numbered_places(titles):
+            return self.wide("orderings", free, free, "")
+        return self.ranks(free)
+
+    def ranks_among(self, numeric: Sequence[int], *, mixed: bool) -> Screened | None:
+        """Return the columns of ranks beside columns of text, if they clearly are ranks."""
+        if mixed or len(numeric) < 2:
+            return None
+        if not self.screen(numeric).kept and self.one_question(numeric) is None:
+            return None
+        wide = self.ranks(numeric)
+        reasons = {one.column: one.why for one in wide.aside}
+        values = self.values(wide.cells)
+        if len(wide.cells) < 2 or not are_rankings(values):
+            return None
+        return Screened(
+            wide.cells,
+            tuple((c, reasons[self.titles[c]]) for c in numeric if c not in wide.cells),
+        )
+
+    def check_vocabulary(self, texts: Sequence[int]) -> None:
+        """Refuse columns of which some hold other texts than the rest, unless they name places."""
+        if self.options.items is not None or self.sample.num_rows < 2 or len(texts) < 3:
+            return
+        words = [set(self.words(column)) for column in texts]
+        shared = [
+            any(words[one] & words[two] for two in range(len(texts)) if two != one)
+            for one in range(len(texts))
+        ]
+        odd = [texts[one] for one in range(len(texts)) if not shared[one] and len(words[one]) > 1]
+        if odd and any(shared):
+            kept = [column for column in texts if column not in odd]
+            raise InputError(
+                f"column {quoted(self.titles[odd[0]])} holds other texts than the rest, such as "
+                f"{quoted(self.words(odd[0])[0])}, so it may be no place: name with assessor= the "
+                f"columns that are no part of the answers, or call the places "
+                f"{listed([f'place {number}' for number in range(1, len(kept) + 1)])}, or say "
+                'layout="orderings" if all columns are places'
+            )
+
+    def words(self, column: int) -> list[str]:
+        codes, labels = encode(self.sample.column(column))
+        return [str(labels[code]) for code in np.unique(codes[codes != ABSENT]).tolist()]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Name columns in a message."""
+    return ", ".join(quoted(name) for name in names)
+
+
+def _pattern_of(title: str) -> str:
+    """Return a pattern for the columns of the same question."""
+    parts = split_question(title)
+    if not parts:
+        return title
+    return f"{parts[0]}_*" if title.startswith(f"{parts[0]}_") else f"{parts[0]}*"
+
+
+def _mixture(texts: list[str], numeric: list[str]) -> InputError:
+    return InputError(
+        f"{_columns(texts)} {_hold(texts)} names and {_columns(numeric)} {_hold(numeric)} "
+        "numbers, so it is not clear what the table holds: if it has a row for each item of "
+        "each answer, say which columns are for what with assessor=, item= and rank=; if it "
+        "has one row per answer, name with assessor= the columns that are no part of it"
+    )
+
+
+def _columns(names: list[str]) -> str:
+    return f"{'column' if len(names) == 1 else 'columns'} {listed(names)}"
+
+
+def _hold(names: list[str]) -> str:
+    return "holds" if len(names) == 1 else "hold"
