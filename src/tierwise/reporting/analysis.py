@@ -190,7 +190,7 @@ def _affordable_replicates(best: Fit, n_distinct: int) -> int:
         steps = n_distinct * sum(best.sizes) ** 2
         affordable = int(_DRAWN_STEPS_OF_ALL_REPLICATES / steps)
         return min(_SOME_REPLICATES, max(_FEWEST_REPLICATES, affordable))
-    if best.method != "subsets":
+    if not best.method.startswith("subsets"):
         return _MOST_REPLICATES if best.method == "assignment" else _SOME_REPLICATES
     affordable = int(_STEPS_OF_ALL_REPLICATES / subset_work(best.sizes).transitions)
     return min(_MOST_REPLICATES, max(_SOME_REPLICATES, affordable))

@@ -87,17 +87,17 @@ def search_all_sizes(
     """
     counts = weak_order_counts(source)
     n_items = counts.n_items
-    n_starts = int(np.clip(_ITEMS_OF_ALL_STARTS // n_items, 2, _STARTS))
-    found = search_tiers(counts, prior_sizes=prior_sizes, n_starts=n_starts, rng=rng)
-    labels, optimal, n_optima = found.labels, False, None
+    optimal, n_optima = False, None
     alternatives: tuple[npt.NDArray[np.int64], ...] = ()
-    method = "local search over ordered partitions"
     if n_items <= MOST_ITEMS_FOR_PROOF:
-        start = float(found.thetas[0]) if found.thetas.size else None
-        best = find_best_tiers(counts, prior_sizes=prior_sizes, start=start)
+        best = find_best_tiers(counts, prior_sizes=prior_sizes)
         labels, optimal, n_optima = best.labels, best.gap == 0.0, best.n_optima
         alternatives = tuple(best.alternatives)
         method = "subsets of subsets"
+    else:
+        n_starts = int(np.clip(_ITEMS_OF_ALL_STARTS // n_items, 2, _STARTS))
+        found = search_tiers(counts, prior_sizes=prior_sizes, n_starts=n_starts, rng=rng)
+        labels, method = found.labels, "local search over ordered partitions"
     candidates = [(labels, method, optimal, n_optima, alternatives)]
     strict = _strict_labels(counts, rng)
     candidates.append((strict, "insertion", False, None, ()))
