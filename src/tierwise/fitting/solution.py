@@ -43,6 +43,7 @@ class Settings:
         check_level(self.level)
         check_choice("likelihood", self.likelihood, get_args(LikelihoodKind))
         check_choice("method", self.method, METHODS)
+        check_choice("partition_method", self.partition_method, get_args(PartitionMethod))
         check_number("time_limit", self.time_limit, above=0.0)
 
     def partition(

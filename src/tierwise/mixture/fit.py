@@ -40,6 +40,8 @@ Noise: TypeAlias = Literal["none", "uniform"]
 SizesOfGroups: TypeAlias = "str | Iterable[int] | Sequence[str | Iterable[int]]"
 Criterion: TypeAlias = Literal["bic", "icl", "held-out"]
 
+# More groups than anybody can look at; with more, memory would run out before anything is said.
+MOST_GROUPS = 1000
 _MOST_GROUPS_TRIED = 6
 # A search for sizes fits every neighbour of the sizes at hand: beyond, there are too many.
 _MOST_ITEMS_FOR_A_SEARCH = 50
@@ -347,6 +349,11 @@ def _numbers(n_groups: int | Iterable[int] | None, n_given: int | None) -> list[
         raise InputError(f"n_groups must be whole numbers, such as 3; got {n_groups!r}") from None
     if not numbers or numbers[0] < 1:
         raise InputError(f"n_groups must be at least 1; got {n_groups!r}")
+    if numbers[-1] > MOST_GROUPS:
+        raise InputError(
+            f"n_groups must be at most {MOST_GROUPS:,}; got {numbers[-1]:,}: each group needs "
+            "answers of its own"
+        )
     if n_given is not None and numbers != [n_given]:
         raise InputError(
             f"sizes are given for {n_given} groups, but n_groups is {n_groups!r}: give one sizes "

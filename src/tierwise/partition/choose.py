@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
+from tierwise._util.checks import check_choice, check_count
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError
 from tierwise.partition import anchored, closed, importance, lines, path, recursion, rook
@@ -117,12 +118,9 @@ def partition_function(
     """
     checked = check_sizes(sizes)
     chosen = get_distance(distance)
-    if method not in get_args(Method):
-        raise InputError(
-            f"there is no method {method!r}: use one of " + ", ".join(get_args(Method))
-        )
-    if draws is not None and draws < 2:
-        raise InputError(f"draws must be at least 2; got {draws}")
+    check_choice("method", method, get_args(Method))
+    if draws is not None:
+        draws = check_count("draws", draws, least=2)
     rule = chosen.rule(checked)
     if rule.tied != rule.misplaced and not lines.applies(checked, chosen):
         raise InputError(

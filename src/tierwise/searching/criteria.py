@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from math import ceil, inf, isnan, log
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
+from tierwise._util.checks import check_choice
 from tierwise.errors import InputError
 from tierwise.model.priors import SizesPrior, log_prior_of_sizes
 from tierwise.searching.cost_model import Depth
@@ -57,9 +58,7 @@ class Judge:
     n_families: int = 1
 
     def __post_init__(self) -> None:
-        if self.criterion not in get_args(Criterion):
-            known = ", ".join(f'"{name}"' for name in get_args(Criterion))
-            raise InputError(f"criterion must be one of {known}; got {self.criterion!r}")
+        check_choice("criterion", self.criterion, get_args(Criterion))
         if not 0 < self.shortlist <= 1:
             raise InputError(
                 f"shortlist must be a share, above 0 and up to 1; got {self.shortlist:g}"

@@ -151,6 +151,7 @@ def search(
     watch = Stopwatch()
     known = check_data(data, "search", Rankings, Counts, Preferences)
     space = make_space(len(known.items), n_tiers, top, bottom)
+    check_choice("criterion", criterion, get_args(Criterion))
     if prior_sizes is None:
         prior_sizes = "sceptical" if criterion == "posterior" else "uniform"
     judge = Judge(criterion, prior_sizes, shortlist)

@@ -6,6 +6,7 @@ from itertools import combinations, pairwise
 from math import comb
 from typing import Literal, TypeAlias, get_args
 
+from tierwise._util.checks import check_count
 from tierwise.errors import InputError
 from tierwise.tiers.sizes import Sizes, adjacent_shifts, check_sizes, compositions, neighbours
 
@@ -196,6 +197,8 @@ def make_space(
     n_items: int, n_tiers: int | None, top: Iterable[int] | None, bottom: Iterable[int] | None
 ) -> SizeSpace:
     """Make the space of size vectors from what the user said."""
+    if n_tiers is not None:
+        n_tiers = check_count("n_tiers", n_tiers)
     return SizeSpace(n_items, n_tiers, tuple(top or ()), tuple(bottom or ()))
 
 
