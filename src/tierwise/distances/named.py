@@ -32,7 +32,7 @@ def distance_names() -> tuple[str, ...]:
     Examples
     --------
     >>> distance_names()
-    ('footrule', 'hamming', 'kendall', 'spearman')
+    ('footrule', 'hamming', 'inversions', 'kendall', 'spearman')
     """
     return tuple(sorted(_known()))
 
