@@ -97,6 +97,12 @@ def about_sizes(analysis: Analysis) -> list[str]:
     )
     if found is None:
         return ["The sizes were given, not searched for.", explained]
+    if found.criterion == "posterior":
+        explained = (
+            "They were compared by the posterior probability of their best tiers, to which the "
+            'column "behind" refers: theta is averaged over, and half of the prior probability '
+            "belongs to no tiers at all, so that chance is seldom taken for tiers. "
+        ) + explained
     which = "All size vectors were compared" if found.exhaustive else "Not all size vectors were"
     how = (
         f"{which}: {found.evaluated:,}."
