@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from tierwise._kernels.chains import switch_labels
+from tierwise._kernels.consensus import switch_labels
 from tierwise.answers.dispatch import answered_places
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.partial import orders_of_places

@@ -7,7 +7,7 @@ from scipy.stats import chisquare
 import tierwise as tw
 from tests.reference_incomplete import Answer, pairs_of_groups
 from tierwise import InputError
-from tierwise._kernels.objective import total_cost
+from tierwise._kernels.consensus import total_cost
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.partial import orders_of_places, orders_of_preferences
 from tierwise.distances.named import get_distance

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 import tierwise as tw
 from tests.reference_incomplete import Answer, completions, pairs_of_groups
 from tierwise import TooLargeError
-from tierwise._kernels.extensions import list_extensions
-from tierwise._kernels.objective import total_cost
+from tierwise._kernels.augmentation import list_extensions
+from tierwise._kernels.consensus import total_cost
 from tierwise.answers.partial import (
     ListedCompletions,
     log_number_of_extensions,

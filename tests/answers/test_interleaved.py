@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference_incomplete import Answer, pairs_of_groups
-from tierwise._kernels.objective import total_cost
+from tierwise._kernels.consensus import total_cost
 from tierwise.answers.interleaved import InterleavedAnswers, have_ties, most_splits, work_of
 from tierwise.distances.named import get_distance
 from tierwise.tiers.sizes import compositions

@@ -10,7 +10,7 @@ from scipy.stats import chisquare
 import tierwise as tw
 from tests.answers.test_interleaved import DISTANCES, chains, places_of
 from tests.reference_incomplete import Answer, pairs_of_groups
-from tierwise._kernels.objective import total_cost
+from tierwise._kernels.consensus import total_cost
 from tierwise.answers.interleaved import InterleavedAnswers
 from tierwise.answers.likelihood import source_of
 from tierwise.answers.prefixes import DRAWS, SharedInterleavings, are_affordable, work_of

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import tierwise as tw
 from tests.reference import BruteForce
 from tests.reference_incomplete import Answer, pairs_of_groups
-from tierwise._kernels.objective import total_cost
+from tierwise._kernels.consensus import total_cost
 from tierwise.answers.likelihood import source_of
 from tierwise.answers.recursive import RecursiveTopAnswers, count_steps, is_affordable
 from tierwise.answers.top import BoardTopAnswers, StrictTopAnswers, in_order_probabilities

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import tierwise as tw
 from tests.reference import DISTANCES as NAIVE_DISTANCES
 from tests.reference_incomplete import completions, pairs_of_groups
-from tierwise._kernels.objective import total_cost
+from tierwise._kernels.consensus import total_cost
 from tierwise.answers.likelihood import source_of
 from tierwise.answers.weak_orders import WeakOrders, work_of
 from tierwise.data.counts import BlockCounts

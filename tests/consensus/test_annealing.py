@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.reference_consensus import brute_force, random_parts, total_of
-from tierwise._kernels.annealing import anneal
+from tierwise._kernels.consensus import anneal
 from tierwise.consensus.annealing import Annealing, simple_bound
 from tierwise.consensus.find import find_consensus
 from tierwise.consensus.problem import make_problem

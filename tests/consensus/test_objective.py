@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference_consensus import random_parts, total_of
-from tierwise._kernels.descent import descend
-from tierwise._kernels.objective import swap_change, total_cost
+from tierwise._kernels.consensus import descend, swap_change, total_cost
 
 sizes_strategy = st.lists(st.integers(1, 3), min_size=1, max_size=4).map(tuple)
 kinds = st.sampled_from(["pairs", "linear", "both"])

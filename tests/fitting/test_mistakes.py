@@ -8,7 +8,7 @@ from scipy.optimize import minimize, minimize_scalar
 import tierwise as tw
 from tests.reference import DISTANCES as NAIVE_DISTANCES
 from tierwise import InputError
-from tierwise._kernels.objective import total_cost
+from tierwise._kernels.consensus import total_cost
 from tierwise.answers import likelihood
 from tierwise.answers.likelihood import source_of
 from tierwise.answers.votes import DrawnVotes, SummedVotes, can_be_summed, votes_of

@@ -70,7 +70,7 @@ def test_samples_follow_the_model(name, sizes, labels, theta, method):
 @pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (1, 1, 1, 1, 1)])
 def test_the_general_sampler_on_strict_tiers(name, sizes):
     # "auto" has faster ways for these two.
-    from tierwise._kernels.sequences import deal_items
+    from tierwise._kernels.orderings import deal_items
     from tierwise.data.rankings import Rankings
     from tierwise.partition.choose import partition_function
 

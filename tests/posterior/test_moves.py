@@ -8,9 +8,8 @@ import pytest
 
 from tests.posterior.small import SIZES, small_reference, small_target, theta_p_value, tiers_p_value
 from tests.reference_posterior import all_tiers, hamming
-from tierwise._kernels.chains import switch_labels, walk_over_tiers
-from tierwise._kernels.subset_sums import draw_tiers
-from tierwise._kernels.subsets import least_costs
+from tierwise._kernels.consensus import switch_labels, walk_over_tiers
+from tierwise._kernels.subsets import draw_tiers, least_costs
 from tierwise.posterior.chain import State, random_state
 from tierwise.posterior.theta_moves import DrawTheta
 from tierwise.posterior.tiers_moves import ChangeSizes, SwitchTiers, relocate, split_or_merge

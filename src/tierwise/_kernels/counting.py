@@ -1,8 +1,16 @@
-"""Counting: what the model needs of the data, in one pass over the distinct answers."""
+"""Counts of the data: one pass over distinct answers, and again as EM weighs them anew.
+
+Counting: what the model needs of the data, in one pass over the distinct answers.
+
+Weighing answers anew: what EM does over and over with the same orderings.
+
+``ends[place]`` is the first place after the block of a place.
+"""
 
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import NDArray
 
 from tierwise._kernels.compiling import compiled
@@ -60,3 +68,102 @@ def add_answer_places(
     for row in range(places.shape[0]):
         for item in range(places.shape[1]):
             counts[answers[row], item, places[row, item]] += weights[row]
+
+
+_Integers = npt.NDArray[np.int64]
+_Floats = npt.NDArray[np.float64]
+
+
+@compiled
+def precedence_of_orderings(orderings: _Integers, ends: _Integers, weights: _Floats) -> _Floats:
+    """Entry ``[a, b]``: total weight of the orderings with a in an earlier block than b."""
+    n_rows, n_items = orderings.shape
+    counts = np.zeros((n_items, n_items))
+    for row in range(n_rows):
+        weight = weights[row]
+        for place in range(n_items):
+            above = orderings[row, place]
+            for later in range(ends[place], n_items):
+                counts[above, orderings[row, later]] += weight
+    return counts
+
+
+@compiled
+def units_of_orderings(
+    orderings: _Integers,
+    labels: _Integers,
+    ends: _Integers,
+    misplaced: int,
+    tied: int,
+    placing_by_place: _Integers,
+) -> _Integers:
+    """Distance of each ordering from tiers, in units.
+
+    ``placing_by_place[place, label]`` is what an item of a tier costs in a place. All pairs of
+    places are compared, which takes no more than counting them does.
+    """
+    n_rows, n_items = orderings.shape
+    units = np.zeros(n_rows, dtype=np.int64)
+    sequence = np.empty(n_items, dtype=np.int64)
+    for row in range(n_rows):
+        placed = 0
+        for place in range(n_items):
+            label = labels[orderings[row, place]]
+            sequence[place] = label
+            placed += placing_by_place[place, label]
+        pairs, ties = 0, 0
+        if misplaced != 0:
+            for place in range(n_items):
+                label = sequence[place]
+                for later in range(ends[place], n_items):
+                    pairs += sequence[later] < label
+                    ties += sequence[later] == label
+        units[row] = misplaced * pairs + tied * ties + placed
+    return units
+
+
+@compiled
+def changes_by_swap(
+    blocks: npt.NDArray[np.int32],
+    labels: _Integers,
+    swap: _Integers,
+    misplaced: int,
+    tied: int,
+    placing: _Integers,
+) -> _Integers:
+    """How much the distance of each answer grows, in units, when two items trade their tiers.
+
+    ``blocks[row, item]`` is the block of an item, ``placing[block, label]`` what an item of a tier
+    costs in a block.
+    """
+    n_rows, n_items = blocks.shape
+    n_tiers = placing.shape[1]
+    # What a pair costs by the tiers of its earlier and its later item.
+    pair = np.zeros((n_tiers, n_tiers), dtype=np.int64)
+    for earlier in range(n_tiers):
+        pair[earlier, :earlier] = misplaced
+        pair[earlier, earlier] = tied
+    changes = np.zeros(n_rows, dtype=np.int64)
+    for row in range(n_rows):
+        change = 0
+        for side in range(2):
+            item = swap[side]
+            block, old, new = blocks[row, item], labels[item], labels[swap[1 - side]]
+            change += placing[block, new] - placing[block, old]
+            if misplaced == 0 and tied == 0:
+                continue
+            for other in range(n_items):
+                if other in (swap[0], swap[1]):
+                    continue
+                label = labels[other]
+                if block < blocks[row, other]:
+                    change += pair[new, label] - pair[old, label]
+                elif blocks[row, other] < block:
+                    change += pair[label, new] - pair[label, old]
+        first, second = labels[swap[0]], labels[swap[1]]
+        if blocks[row, swap[0]] < blocks[row, swap[1]]:
+            change += pair[second, first] - pair[first, second]
+        elif blocks[row, swap[1]] < blocks[row, swap[0]]:
+            change += pair[first, second] - pair[second, first]
+        changes[row] = change
+    return changes

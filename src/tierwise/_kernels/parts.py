@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled
-from tierwise._kernels.states import States
+from tierwise._kernels.recursion import States
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.choices import first_choice, next_choice
 from tierwise._kernels.compiling import compiled
 from tierwise._kernels.prefixes import (
     Sequences,
@@ -21,6 +20,7 @@ from tierwise._kernels.prefixes import (
     prefix_of,
     visit,
 )
+from tierwise._kernels.recursion import first_choice, next_choice
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]

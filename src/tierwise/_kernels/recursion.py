@@ -1,4 +1,13 @@
-"""The recursion over items left: what all orderings weigh together.
+"""Dynamic programming over how many items of each label are left: weights, moments, draws.
+
+States of the recursion: how many items of each label are still to be placed.
+
+A state is a vector of counts ``c``, numbered as digits of a mixed radix number, the first label
+being the most significant. Its layer is the sum of its counts.
+
+Choices of a number of items among labels: how many of each label, within limits.
+
+The recursion over items left: what all orderings weigh together.
 
 Blocks are walked from best to worst, and within a block the labels in ascending order. Taking ``k``
 items of a label from ``c + k`` that are left can be done in ``C(c + k, k)`` ways, and costs ``k``
@@ -11,11 +20,96 @@ Weights are numbers of ways times ``exp(-theta d)``. The tiers themselves weigh 
 matters can vanish, and nothing overflows as long as the number of different tiers is a float.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled
-from tierwise._kernels.states import States
+
+
+class States(NamedTuple):
+    """The states of given sizes.
+
+    Attributes
+    ----------
+    sizes
+        The sizes of the tiers.
+    strides
+        What one more item of a label adds to the number of a state.
+    order
+        The states by layer, from the empty one to the full one.
+    starts
+        ``order[starts[t]:starts[t + 1]]`` is layer ``t``.
+    left
+        ``left[state, label]`` is the number of items left that have a smaller label.
+    """
+
+    sizes: npt.NDArray[np.int64]
+    strides: npt.NDArray[np.int64]
+    order: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int64]
+    left: npt.NDArray[np.int16]
+
+
+@compiled
+def lay_out_states(sizes: npt.NDArray[np.int64], n_states: int) -> States:
+    """Lay out the states of these sizes; there are ``n_states`` of them."""
+    n_tiers = sizes.shape[0]
+    strides = np.empty(n_tiers, dtype=np.int64)
+    stride = 1
+    for label in range(n_tiers - 1, -1, -1):
+        strides[label] = stride
+        stride *= sizes[label] + 1
+    left = np.empty((n_states, n_tiers + 1), dtype=np.int16)
+    starts = np.zeros(sizes.sum() + 2, dtype=np.int64)
+    counts = np.zeros(n_tiers, dtype=np.int64)
+    for state in range(n_states):
+        total = 0
+        for label in range(n_tiers):
+            left[state, label] = total
+            total += counts[label]
+        left[state, n_tiers] = total
+        starts[total + 1] += 1
+        label = n_tiers - 1
+        while label >= 0 and counts[label] == sizes[label]:
+            counts[label] = 0
+            label -= 1
+        if label >= 0:
+            counts[label] += 1
+    for layer in range(1, starts.shape[0]):
+        starts[layer] += starts[layer - 1]
+    order = np.empty(n_states, dtype=np.int32)
+    filled = starts.copy()
+    for state in range(n_states):
+        layer = left[state, n_tiers]
+        order[filled[layer]] = state
+        filled[layer] += 1
+    return States(sizes, strides, order, starts, left)
+
+
+_Integers = npt.NDArray[np.int64]
+
+
+@compiled
+def first_choice(choice: _Integers, limits: _Integers, number: int, end: int) -> None:
+    """Take a number of items, of the labels before ``end``, the first as far as they go."""
+    for label in range(end):
+        choice[label] = min(number, limits[label])
+        number -= choice[label]
+
+
+@compiled
+def next_choice(choice: _Integers, limits: _Integers) -> bool:
+    """Go to the next choice of as many items; False after the last."""
+    taken = 0
+    for label in range(limits.shape[0] - 1):
+        taken += choice[label]
+        if taken > 0 and choice[label + 1] < limits[label + 1]:
+            choice[label + 1] += 1
+            first_choice(choice, limits, taken - 1, label + 1)
+            return True
+    return False
 
 
 @compiled

@@ -1,26 +1,251 @@
-"""The best tiers by dynamic programming over sets of items, filled tier by tier.
+"""Dynamic programming over subsets of items: the best tiers of given sizes, sums over all, draws.
+
+Walking through sets of items, and through the ways to take a last tier away from a set.
+
+A layer is all sets of one size. A set's place in it is its rank in the combinatorial number system,
+``sum_i C(u_i, i + 1)`` over its items ``u_0 < u_1 < ...``: a layer is exactly as long as it has
+sets, and stepping through it visits the sets in order.
+
+The last tier ``T`` of a set ``U`` costs the sum over ``a`` in ``T`` of a weight that depends on
+``U`` only. The rank of what remains, ``U`` without ``T``, is likewise a sum over the items of ``T``
+(or over the items that remain, where these are fewer) of a key that depends on the item's position
+in ``U`` and on how many of the chosen items lie below it. So each way to choose ``T`` costs one
+addition and one look-up. A loop over them reads::
+
+    go_to_set(layer, rank)
+    while True:
+        for position in range(layer.chosen[1]):
+            before = layer.ranks[1] + layer.keys[0, position]
+            cost = layer.costs[1] + layer.weights[position]
+        if not next_choice(layer):
+            break
+
+The best tiers by dynamic programming over sets of items, filled tier by tier.
 
 Layer ``l`` holds, for every set of ``n_1 + ... + n_l`` items, the least cost of making it the
 first ``l`` tiers. The diagonal of ``pairs_transposed`` must be zero throughout.
+
+Sums over all tiers of given sizes, and draws of tiers: dynamic programming over sets of items.
+
+The recursion is that of the least costs with sums in the place of minima. Everything is relative to
+the least cost, so that nothing overflows and nothing that matters vanishes: the weight of a set is
+the sum of ``exp(-theta e)`` over all ways to make it the first tiers, ``e`` being what a way costs
+above the least cost of the set. Draws are made by forward filtering and backward sampling: from the
+set of all items, a last tier is drawn and taken away until nothing remains.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled
-from tierwise._kernels.layers import (
-    binomial_table,
-    copy_with_last_tier,
-    enter_set,
-    go_to_set,
-    layer_starts,
-    next_choice,
-    next_set,
-    start_layer,
-)
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
+
+
+class Layer(NamedTuple):
+    """Everything that is held while the sets of one layer are visited."""
+
+    tier: int
+    size: int
+    """Number of items in each set."""
+    n_remaining: int
+    """Number of items that remain when the last tier is taken away."""
+    n_chosen: int
+    """Number of items that are chosen: those of the last tier or, if fewer, those that remain."""
+    linear: _Floats
+    pairs_transposed: _Floats
+    binomials: _Integers
+    members: _Integers
+    """The items of the set, ascending, and the number of all items as a sentinel."""
+    row_sums: _Floats
+    """``[p, a]``: what ``a`` pays for the members from position ``p`` upward."""
+    suffixes: _Integers
+    """``[c, p]``: rank of the members from position ``p`` upward when ``c`` lower ones are gone."""
+    keys: _Integers
+    """``[c, p]``: what the ``c``-th chosen item adds to the rank of the remaining set."""
+    weights: _Floats
+    """``[p]``: what choosing position ``p`` adds to the cost."""
+    chosen: _Integers
+    """The chosen positions, ascending, and the number of positions as a sentinel."""
+    ranks: _Integers
+    """``[c]``: rank so far, of the chosen positions from the ``c``-th upward."""
+    costs: _Floats
+    """``[c]``: cost so far, of the chosen positions from the ``c``-th upward."""
+
+
+@compiled
+def binomial_table(sizes: _Integers) -> _Integers:
+    """Pascal's triangle up to the number of items: entry ``[a, b]`` is ``a`` choose ``b``."""
+    n_items = 0
+    for size in sizes:
+        n_items += size
+    triangle = np.zeros((n_items + 1, n_items + 1), np.int64)
+    for row in range(n_items + 1):
+        triangle[row, 0] = 1
+        for column in range(1, row + 1):
+            triangle[row, column] = triangle[row - 1, column - 1] + triangle[row - 1, column]
+    return triangle
+
+
+@compiled
+def start_layer(
+    tier: int, linear: _Floats, pairs_transposed: _Floats, sizes: _Integers, binomials: _Integers
+) -> Layer:
+    """Room for visiting the sets made of tiers 0 to ``tier``."""
+    n_items = binomials.shape[0] - 1
+    n_remaining = 0
+    for better in range(tier):
+        n_remaining += sizes[better]
+    size = n_remaining + sizes[tier]
+    n_chosen = min(n_remaining, sizes[tier])
+    members = np.zeros(size + 1, np.int64)
+    members[size] = n_items
+    return Layer(
+        tier,
+        size,
+        n_remaining,
+        n_chosen,
+        linear,
+        pairs_transposed,
+        binomials,
+        members,
+        np.zeros((size + 1, n_items)),
+        np.zeros((n_chosen + 1, size + 1), np.int64),
+        np.zeros((n_chosen + 1, size), np.int64),
+        np.zeros(size),
+        np.zeros(n_chosen + 2, np.int64),
+        np.zeros(n_chosen + 2, np.int64),
+        np.zeros(n_chosen + 2),
+    )
+
+
+@compiled
+def next_set(members: _Integers) -> int:
+    """Step to the set that is next by rank and return the highest position that changed."""
+    position = 0
+    while members[position] + 1 == members[position + 1]:
+        members[position] = position
+        position += 1
+    members[position] += 1
+    return position
+
+
+@compiled
+def go_to_set(layer: Layer, rank: int | np.int64) -> None:
+    """Make the set of this rank the current one."""
+    item = layer.binomials.shape[0] - 2
+    for position in range(layer.size - 1, -1, -1):
+        while layer.binomials[item, position + 1] > rank:
+            item -= 1
+        layer.members[position] = item
+        rank -= layer.binomials[item, position + 1]
+    enter_set(layer, layer.size - 1)
+
+
+@compiled
+def enter_set(layer: Layer, highest: int) -> None:
+    """Bring weights and keys up to date after members up to position ``highest`` changed."""
+    tier_is_chosen = layer.n_chosen < layer.n_remaining
+    for position in range(highest, -1, -1):
+        member = layer.members[position]
+        if layer.pairs_transposed.shape[0] > 0:
+            for item in range(layer.row_sums.shape[1]):
+                layer.row_sums[position, item] = (
+                    layer.row_sums[position + 1, item] + layer.pairs_transposed[member, item]
+                )
+        if tier_is_chosen:
+            for below in range(min(position, layer.n_chosen) + 1):
+                layer.suffixes[below, position] = (
+                    layer.suffixes[below, position + 1]
+                    + layer.binomials[member, position + 1 - below]
+                )
+            for below in range(min(position + 1, layer.n_chosen)):
+                layer.keys[below, position] = (
+                    layer.suffixes[below + 1, position + 1] - layer.suffixes[below, position]
+                )
+        else:
+            for below in range(min(position + 1, layer.n_chosen)):
+                layer.keys[below, position] = layer.binomials[member, below + 1]
+    sign = 1.0 if tier_is_chosen else -1.0
+    sum_of_weights = 0.0
+    for position in range(layer.size):
+        member = layer.members[position]
+        weight = layer.row_sums[0, member]
+        if layer.linear.shape[0] > 0:
+            weight += layer.linear[member, layer.tier]
+        sum_of_weights += weight
+        layer.weights[position] = sign * weight
+    _first_choice(layer, 0.0 if tier_is_chosen else sum_of_weights)
+
+
+@compiled
+def _first_choice(layer: Layer, cost_of_none: float) -> None:
+    """Choose the lowest positions; the lowest chosen one is left to the caller's loop."""
+    top = max(layer.n_chosen, 1)
+    layer.chosen[top] = layer.size
+    # The rank of the whole set if items are taken from it; 0 if the remaining ones are collected.
+    layer.ranks[top] = layer.suffixes[0, 0]
+    layer.costs[top] = cost_of_none
+    if layer.n_chosen == 0:
+        # Nothing remains: there is one way only, which the caller's loop takes as position 0.
+        layer.chosen[top] = 1
+        layer.weights[0] = 0.0
+    for level in range(layer.n_chosen - 1, 0, -1):
+        _choose(layer, level, level)
+
+
+@compiled
+def _choose(layer: Layer, level: int, position: int) -> None:
+    """Let the chosen item number ``level`` be the one at a position."""
+    layer.chosen[level] = position
+    layer.ranks[level] = layer.ranks[level + 1] + layer.keys[level, position]
+    layer.costs[level] = layer.costs[level + 1] + layer.weights[position]
+
+
+@compiled
+def next_choice(layer: Layer) -> bool:
+    """Step all chosen positions but the lowest; False when there are no more."""
+    level = 1
+    while level < layer.n_chosen and layer.chosen[level] + 1 == layer.chosen[level + 1]:
+        level += 1
+    if level >= layer.n_chosen:
+        return False
+    _choose(layer, level, layer.chosen[level] + 1)
+    for lower in range(level - 1, 0, -1):
+        _choose(layer, lower, lower)
+    return True
+
+
+@compiled
+def layer_starts(sizes: _Integers, binomials: _Integers) -> _Integers:
+    """Where each layer begins when all are laid end to end, and where the last one ends."""
+    starts = np.zeros(sizes.shape[0] + 2, np.int64)
+    size = 0
+    for layer in range(sizes.shape[0] + 1):
+        starts[layer + 1] = starts[layer] + binomials[binomials.shape[0] - 1, size]
+        if layer < sizes.shape[0]:
+            size += sizes[layer]
+    return starts
+
+
+@compiled
+def copy_with_last_tier(
+    layer: Layer, labels: _Integers, row: int, copies: _Integers, copy_row: int | np.int64
+) -> None:
+    """Copy a row of labels, and give the items of the last tier, as chosen, their label."""
+    for item in range(labels.shape[1]):
+        copies[copy_row, item] = labels[row, item]
+    tier_is_chosen = layer.n_chosen < layer.n_remaining
+    level = 0
+    for position in range(layer.size):
+        is_chosen = level < layer.n_chosen and layer.chosen[level] == position
+        if is_chosen:
+            level += 1
+        if is_chosen == tier_is_chosen:
+            copies[copy_row, layer.members[position]] = layer.tier
 
 
 @compiled
@@ -103,3 +328,133 @@ def find_optima(
         ways = ways_before
         labels, ranks = labels_before[:n_found], ranks_before[:n_found]
     return float(ways[0]), labels
+
+
+# What weighs less than the best by this logarithm is lost in rounding.
+_NEGLIGIBLE = 100.0
+
+
+@compiled
+def weigh_tiers(
+    linear: _Floats,
+    pairs_transposed: _Floats,
+    sizes: _Integers,
+    least: _Floats,
+    thetas: _Floats,
+    largest_excess: float,
+) -> _Floats:
+    """Sum over all tiers of ``exp(-theta e)``, at each theta.
+
+    ``least`` is what `least_costs` gave for the same costs and sizes. Steps that cost more than
+    ``largest_excess`` above the least are left out: they must be known not to matter.
+    """
+    binomials = binomial_table(sizes)
+    starts = layer_starts(sizes, binomials)
+    n_thetas = thetas.shape[0]
+    before = np.ones((1, n_thetas))
+    for tier in range(sizes.shape[0]):
+        least_before = least[starts[tier] : starts[tier + 1]]
+        least_here = least[starts[tier + 1] : starts[tier + 2]]
+        weights = np.zeros((least_here.shape[0], n_thetas))
+        layer = start_layer(tier, linear, pairs_transposed, sizes, binomials)
+        go_to_set(layer, np.int64(0))
+        for rank in range(least_here.shape[0]):
+            if rank > 0:
+                enter_set(layer, next_set(layer.members))
+            while True:
+                for position in range(layer.chosen[1]):
+                    remaining = layer.ranks[1] + layer.keys[0, position]
+                    cost = layer.costs[1] + layer.weights[position]
+                    excess = least_before[remaining] + cost - least_here[rank]
+                    if excess > largest_excess:
+                        continue
+                    for node in range(n_thetas):
+                        weights[rank, node] += before[remaining, node] * np.exp(
+                            -thetas[node] * excess
+                        )
+                if not next_choice(layer):
+                    break
+        before = weights
+    everything: _Floats = before[0]
+    return everything
+
+
+@compiled
+def _weigh_sets(
+    linear: _Floats,
+    pairs_transposed: _Floats,
+    sizes: _Integers,
+    least: _Floats,
+    theta: float,
+) -> _Floats:
+    """Weights of all sets, all layers laid end to end, relative to their least costs."""
+    binomials = binomial_table(sizes)
+    starts = layer_starts(sizes, binomials)
+    weights = np.zeros(starts[-1])
+    weights[0] = 1.0
+    for tier in range(sizes.shape[0]):
+        layer = start_layer(tier, linear, pairs_transposed, sizes, binomials)
+        go_to_set(layer, starts[0])
+        for place in range(starts[tier + 1], starts[tier + 2]):
+            if place > starts[tier + 1]:
+                enter_set(layer, next_set(layer.members))
+            weight = 0.0
+            while True:
+                for position in range(layer.chosen[1]):
+                    before = starts[tier] + layer.ranks[1] + layer.keys[0, position]
+                    cost = layer.costs[1] + layer.weights[position]
+                    excess = least[before] + cost - least[place]
+                    if theta * excess < _NEGLIGIBLE:
+                        weight += weights[before] * np.exp(-theta * excess)
+                if not next_choice(layer):
+                    break
+            weights[place] = weight
+    return weights
+
+
+@compiled
+def draw_tiers(
+    linear: _Floats,
+    pairs_transposed: _Floats,
+    sizes: _Integers,
+    least: _Floats,
+    thetas: _Floats,
+    rng: np.random.Generator,
+) -> _Integers:
+    """Draw labels, one row for each theta, by the recursion over sets.
+
+    Their probabilities fall by ``exp(-theta)`` with every unit of distance.
+
+    ``least`` is what ``least_costs`` gave for the same costs and sizes.
+    """
+    binomials = binomial_table(sizes)
+    starts = layer_starts(sizes, binomials)
+    labels = np.zeros((thetas.shape[0], binomials.shape[0] - 1), np.int64)
+    for row in range(thetas.shape[0]):
+        theta = thetas[row]
+        weights = _weigh_sets(linear, pairs_transposed, sizes, least, theta)
+        rank = 0
+        for tier in range(sizes.shape[0] - 1, -1, -1):
+            layer = start_layer(tier, linear, pairs_transposed, sizes, binomials)
+            go_to_set(layer, rank)
+            here = starts[tier + 1] + rank
+            threshold = rng.random() * weights[here]
+            reached = 0.0
+            searching = True
+            while searching:
+                for position in range(layer.chosen[1]):
+                    before = layer.ranks[1] + layer.keys[0, position]
+                    cost = layer.costs[1] + layer.weights[position]
+                    excess = least[starts[tier] + before] + cost - least[here]
+                    if theta * excess >= _NEGLIGIBLE:
+                        continue
+                    reached += weights[starts[tier] + before] * np.exp(-theta * excess)
+                    # Should rounding keep the sum below the threshold, the last choice stands.
+                    layer.chosen[0] = position
+                    rank = before
+                    if reached >= threshold:
+                        searching = False
+                        break
+                searching = searching and next_choice(layer)
+            copy_with_last_tier(layer, labels, row, labels, row)
+    return labels

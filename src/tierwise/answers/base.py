@@ -10,7 +10,7 @@ from typing import ClassVar, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._kernels.extensions import block_units
+from tierwise._kernels.augmentation import block_units
 from tierwise.data.counts import BlockCounts
 from tierwise.distances.base import Costs, Distance
 from tierwise.tiers.sizes import Sizes

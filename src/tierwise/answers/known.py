@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
-from tierwise._kernels.groups import (
+from tierwise._kernels.consensus import total_cost
+from tierwise._kernels.counting import (
+    add_block_pair_counts,
+    add_place_counts,
     changes_by_swap,
     precedence_of_orderings,
     units_of_orderings,
 )
-from tierwise._kernels.objective import total_cost
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_factorials
 from tierwise.data.encoding import sizes_of_groups
 from tierwise.errors import InputError

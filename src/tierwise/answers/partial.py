@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
-from tierwise._kernels.extensions import (
+from tierwise._kernels.augmentation import (
     count_extensions,
     draw_log_weights,
     list_extensions,
 )
+from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
 from tierwise._util.estimate import Estimate
 from tierwise._util.random import RandomSource, as_generator
 from tierwise._util.types import NOT_LISTED

@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.roles import add_expected_pairs, add_expected_places, states_of_roles
-from tierwise._kernels.states import lay_out_states
+from tierwise._kernels.recursion import lay_out_states
 from tierwise._kernels.top import (
     OF_PAIRS,
     OF_PLACES,
     Weighing,
+    add_expected_pairs,
+    add_expected_places,
     expect_openings,
     expect_states,
+    states_of_roles,
     value_openings,
     value_states,
 )
@@ -30,7 +32,7 @@ from tierwise.answers.top import TopAnswers
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise._kernels.states import States
+    from tierwise._kernels.recursion import States
     from tierwise._util.types import Places
     from tierwise.distances.base import Distance
     from tierwise.tiers.sizes import Sizes

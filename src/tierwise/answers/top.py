@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tierwise._kernels.boards import expect_boards, value_boards
+from tierwise._kernels.consensus import total_cost
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
-from tierwise._kernels.objective import total_cost
-from tierwise._kernels.roles import (
+from tierwise._kernels.hamming import expect_boards, value_boards
+from tierwise._kernels.top import (
     EARLIER,
     LEFT,
     LISTED,

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import comb
 
-from tierwise._kernels.weak_order_counts import add_expected_counts
-from tierwise._kernels.weak_orders import value_weak_orders
+from tierwise._kernels.weak_orders import add_expected_counts, value_weak_orders
 from tierwise.answers.base import Floats, log_factorials
 from tierwise.answers.interleaved import SequencedAnswers, most_splits
 from tierwise.data.encoding import sizes_of_groups

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.descent import descend
+from tierwise._kernels.consensus import descend
 from tierwise._util.checks import check_choice, check_number
 from tierwise.consensus.annealing import Annealing, solve_by_annealing
 from tierwise.consensus.assignment import assigned_labels, solve_by_assignment

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.objective import total_cost
+from tierwise._kernels.consensus import total_cost
 from tierwise.errors import InputError
 from tierwise.tiers.sizes import Sizes, check_sizes
 

@@ -165,7 +165,7 @@ class Distance(ABC):
         >>> get_distance("kendall").swap_change([[1, 1], [1, 1]], (0, 1), (1, 0))
         -3.0
         """
-        from tierwise._kernels.metropolis import smaller_labels, swap_units
+        from tierwise._kernels.orderings import smaller_labels, swap_units
 
         counts, rule = self._check_table(table)
         for block, label in (first, second):
@@ -191,7 +191,7 @@ class Distance(ABC):
         >>> get_distance("kendall").between(np.array([[0, 1, 0, 1], [0, 0, 1, 1]]), (2, 2))
         array([3., 0.])
         """
-        from tierwise._kernels.sequences import sequence_units
+        from tierwise._kernels.orderings import sequence_units
 
         rule = self.rule(sizes)
         units = sequence_units(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.chains import switch_labels
+from tierwise._kernels.consensus import switch_labels
 from tierwise._util.estimate import Estimate
 from tierwise.answers.augmentation import completions_of_assessors, rename_items
 from tierwise.answers.votes import DrawnVotes

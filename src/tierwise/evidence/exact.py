@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.subset_sums import weigh_tiers
-from tierwise._kernels.subsets import least_costs
+from tierwise._kernels.subsets import least_costs, weigh_tiers
 from tierwise.consensus.problem import make_problem
 from tierwise.consensus.subsets import subset_work
 from tierwise.errors import TooLargeError

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.objective import total_cost
+from tierwise._kernels.consensus import total_cost
 from tierwise.consensus.find import closer_labels, find_consensus
 from tierwise.consensus.problem import make_problem
 from tierwise.consensus.subsets import fits

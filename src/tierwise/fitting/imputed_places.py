@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tierwise._kernels.augmentation import block_units, list_extensions
 from tierwise._kernels.counting import add_answer_places
-from tierwise._kernels.extensions import block_units, list_extensions
 from tierwise.answers.base import log_factorials
 from tierwise.answers.dispatch import MOST_COMPLETIONS
 from tierwise.answers.drawn import DrawnCompletions

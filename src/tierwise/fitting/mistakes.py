@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.objective import total_cost
+from tierwise._kernels.consensus import total_cost
 from tierwise.answers.votes import DrawnVotes, SummedVotes
 from tierwise.fitting.em import climb, maximise, starts_of
 from tierwise.fitting.mistake_profile import GivenTiers, Profile, profile_of

@@ -9,8 +9,8 @@ from math import exp, inf, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._kernels.objective import total_cost
-from tierwise._kernels.pseudo import log_pseudo
+from tierwise._kernels.consensus import total_cost
+from tierwise._kernels.orderings import log_pseudo
 from tierwise.answers.likelihood import AnswerSource
 from tierwise.consensus.find import find_consensus
 from tierwise.data.counts import Numbers

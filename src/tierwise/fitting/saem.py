@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.objective import total_cost
+from tierwise._kernels.consensus import total_cost
 from tierwise.answers.base import add_costs
 from tierwise.consensus.find import closer_labels
 from tierwise.consensus.problem import make_problem

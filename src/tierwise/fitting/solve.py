@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.objective import total_cost
+from tierwise._kernels.consensus import total_cost
 from tierwise.consensus.find import find_consensus
 from tierwise.consensus.problem import Consensus
 from tierwise.errors import InputError

@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._kernels.annealing import anneal
+from tierwise._kernels.consensus import anneal
 from tierwise.distances.base import Distance
 from tierwise.mixture.answers import DistinctAnswers
 from tierwise.mixture.em import e_step

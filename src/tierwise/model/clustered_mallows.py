@@ -271,7 +271,7 @@ class ClusteredMallows:
         >>> model.log_pseudo_likelihood(tw.Rankings.from_orderings([[1, 3, 2, 4]])).round(3)
         array([-3.487])
         """
-        from tierwise._kernels.pseudo import log_pseudo
+        from tierwise._kernels.orderings import log_pseudo
 
         rankings = check_data(data, "log_pseudo_likelihood", Rankings)
         sequences = self._sequences(rankings)
@@ -316,7 +316,7 @@ class ClusteredMallows:
         rng
             A seed, for the same draws every time.
         """
-        from tierwise._kernels.pseudo import draw_pseudo
+        from tierwise._kernels.orderings import draw_pseudo
 
         n_rankings = check_count("n_rankings", n_rankings)
         generator = as_generator(rng)
@@ -424,7 +424,7 @@ class ClusteredMallows:
             return self.parted.draw_sequences(self.theta, n_rows, rng)
         if method == "exact" or (method == "auto" and self.partition.exact):
             return self._exact_partition("mcmc").draw_sequences(self._theta, n_rows, rng)
-        from tierwise._kernels.metropolis import walk
+        from tierwise._kernels.orderings import walk
 
         sizes = self._sizes
         n_items = int(sizes.sum())
@@ -455,7 +455,7 @@ class ClusteredMallows:
 
     def _deal(self, sequences: npt.NDArray[np.int64], rng: np.random.Generator) -> Rankings:
         """Turn label sequences into rankings, items of a tier being alike."""
-        from tierwise._kernels.sequences import deal_items
+        from tierwise._kernels.orderings import deal_items
 
         items = self.tiers.items
         by_label = np.argsort(self.tiers.label_array(items), kind="stable")

@@ -69,7 +69,7 @@ class Orderings:
     """Orderings as label sequences, weighed by tiers that get coarser and coarser."""
 
     def __init__(self, sequences: npt.NDArray[np.int64], sizes: Sizes, distance: Distance) -> None:
-        from tierwise._kernels.sequences import sequence_units
+        from tierwise._kernels.orderings import sequence_units
 
         self.sequences = sequences
         self.sizes = sizes
@@ -111,7 +111,7 @@ class Orderings:
 
     def move(self, theta: float, steps: int, rng: np.random.Generator) -> None:
         """Let places trade their items."""
-        from tierwise._kernels.metropolis import walk
+        from tierwise._kernels.orderings import walk
 
         rule = self._rule
         walk(

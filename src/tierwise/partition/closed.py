@@ -79,13 +79,13 @@ class ClosedPartition(ExactPartition):
         self, theta: float, n_rows: int, rng: np.random.Generator
     ) -> npt.NDArray[np.int64]:
         """Draw orderings by repeated insertion."""
-        from tierwise._kernels.insertion import draw_by_insertion
+        from tierwise._kernels.orderings import draw_by_insertion
 
         return draw_by_insertion(self.n_items, float(theta * self.rule.unit), n_rows, rng)
 
     def expected_table(self, theta: float) -> npt.NDArray[np.float64]:
         """Probability of each item in each place, by following it through the insertions."""
-        from tierwise._kernels.insertion import place_probabilities
+        from tierwise._kernels.orderings import place_probabilities
 
         return place_probabilities(self._decay(theta))
 
@@ -145,7 +145,7 @@ def strict_draws(n_items: int, theta: float, n_rows: int, seed: int) -> StrictDr
     >>> draws.sequences.shape
     (1000, 4)
     """
-    from tierwise._kernels.sequences import sequence_units
+    from tierwise._kernels.orderings import sequence_units
 
     strict = ClosedPartition((1,) * n_items, get_distance("kendall"))
     sequences = strict.draw_sequences(theta, n_rows, np.random.default_rng(seed))

@@ -46,7 +46,7 @@ class ImportancePartition(PartitionFunction):
 
     def _draw(self, theta: float) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Log weights and distances of the draws."""
-        from tierwise._kernels.pseudo import draw_pseudo, log_pseudo
+        from tierwise._kernels.orderings import draw_pseudo, log_pseudo
 
         rng = np.random.default_rng(self._seed)
         sizes = np.array(self.sizes, dtype=np.int64)

@@ -33,7 +33,7 @@ from tierwise.tiers.sizes import check_sizes
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tierwise._kernels.states import States
+    from tierwise._kernels.recursion import States
     from tierwise.distances.base import Distance
     from tierwise.tiers.sizes import Sizes
 
@@ -272,7 +272,7 @@ class RecursionParts(PartedPartition):
 
     @cached_property
     def _states(self) -> States:
-        from tierwise._kernels.states import lay_out_states
+        from tierwise._kernels.recursion import lay_out_states
 
         sizes = np.array(self.sizes[::-1] if self._turned else self.sizes, dtype=np.int64)
         return lay_out_states(sizes, recursion.n_states(self.sizes))
@@ -320,8 +320,8 @@ class RecursionParts(PartedPartition):
 
     def draw_sequences(self, thetas: ArrayLike, n_rows: int, rng: np.random.Generator) -> _Integers:
         """Filter forward, draw the table backward, and order the labels in each block at random."""
+        from tierwise._kernels.orderings import shuffle_within_blocks
         from tierwise._kernels.recursion import draw_sequences
-        from tierwise._kernels.sequences import shuffle_within_blocks
 
         sequences = draw_sequences(*self._model, *self._filter(thetas), n_rows, rng)
         shuffle_within_blocks(sequences, self._states.sizes, rng)

@@ -63,7 +63,7 @@ class PathPartition(PartitionFunction):
     @cached_property
     def _chains(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Label sequences of the chains and their distances in units, from a uniform start."""
-        from tierwise._kernels.sequences import sequence_units
+        from tierwise._kernels.orderings import sequence_units
 
         sizes = np.array(self.sizes, dtype=np.int64)
         labels = np.repeat(np.arange(len(sizes)), sizes)
@@ -75,7 +75,7 @@ class PathPartition(PartitionFunction):
 
     def _climb(self) -> None:
         """Add a rung: theta is per unit here."""
-        from tierwise._kernels.metropolis import walk
+        from tierwise._kernels.orderings import walk
 
         if not self._rungs:
             theta = 0.0

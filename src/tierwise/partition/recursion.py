@@ -28,7 +28,7 @@ from tierwise.tiers.sizes import log_number_of_tiers
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise._kernels.states import States
+    from tierwise._kernels.recursion import States
     from tierwise.distances.base import Distance
     from tierwise.tiers.sizes import Sizes
 
@@ -77,7 +77,7 @@ class RecursionPartition(ExactPartition):
 
     @cached_property
     def _states(self) -> States:
-        from tierwise._kernels.states import lay_out_states
+        from tierwise._kernels.recursion import lay_out_states
 
         return lay_out_states(np.array(self.sizes, dtype=np.int64), n_states(self.sizes))
 
@@ -173,8 +173,8 @@ class RecursionPartition(ExactPartition):
         self, theta: float, n_rows: int, rng: np.random.Generator
     ) -> npt.NDArray[np.int64]:
         """Filter forward, draw the table backward, and order the labels in each block at random."""
+        from tierwise._kernels.orderings import shuffle_within_blocks
         from tierwise._kernels.recursion import draw_sequences
-        from tierwise._kernels.sequences import shuffle_within_blocks
 
         weights, decay = self._filter(theta)
         sequences = draw_sequences(

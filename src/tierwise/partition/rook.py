@@ -100,7 +100,7 @@ class RookPartition(ExactPartition):
 
     @cached_property
     def _log_rooks(self) -> npt.NDArray[np.float64]:
-        from tierwise._kernels.rook import log_rook_numbers
+        from tierwise._kernels.hamming import log_rook_numbers
 
         sizes = np.array(self.sizes, dtype=np.int64)
         return log_rook_numbers(sizes, sizes)
@@ -140,8 +140,8 @@ class RookPartition(ExactPartition):
         self, theta: float, n_rows: int, rng: np.random.Generator
     ) -> npt.NDArray[np.int64]:
         """Draw how many items are forced, split them over the tiers, and shuffle the others."""
-        from tierwise._kernels.rook import draw_matchings
-        from tierwise._kernels.sequences import shuffle_within_blocks
+        from tierwise._kernels.hamming import draw_matchings
+        from tierwise._kernels.orderings import shuffle_within_blocks
 
         terms = self._log_terms(self._log_rooks[-1], self.n_items, theta * self.rule.unit)
         cumulative = np.cumsum(np.exp(terms - terms.max()))
@@ -170,7 +170,7 @@ class RookPartition(ExactPartition):
 
     def _share(self, theta: float, block: int, label: int) -> float:
         """Return the expected number of items of a label in a block."""
-        from tierwise._kernels.rook import log_rook_numbers
+        from tierwise._kernels.hamming import log_rook_numbers
 
         places = np.array(self.sizes, dtype=np.int64)
         items = places.copy()

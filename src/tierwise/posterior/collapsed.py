@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tierwise._kernels.chains import log_weight, walk_over_tiers
+from tierwise._kernels.consensus import log_weight, walk_over_tiers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

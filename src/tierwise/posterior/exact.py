@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tierwise._kernels.subset_sums import draw_tiers
+from tierwise._kernels.subsets import draw_tiers
 from tierwise.consensus.subsets import subset_work
 from tierwise.errors import InputError, TooLargeError
 from tierwise.evidence.exact import NODES, SumOverTiers, sum_over_tiers

@@ -208,7 +208,7 @@ def _exact_partition(sized: SizedTarget) -> ExactPartition:
 def _total_by_walking(
     sized: SizedTarget, theta: float, n_rankings: int, steps: int, rng: np.random.Generator
 ) -> float:
-    from tierwise._kernels.metropolis import walk
+    from tierwise._kernels.orderings import walk
 
     distance = sized.partition.distance
     rule = distance.rule(sized.sizes)

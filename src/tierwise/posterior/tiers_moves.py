@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.chains import switch_labels
+from tierwise._kernels.consensus import switch_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,0 +1,344 @@
+"""Tiers of given sizes: total distance, descent by trades, simulated annealing, Metropolis chains.
+
+The total distance of data from tiers, and how it changes when two items trade tiers.
+
+``linear`` is (items, tiers) and ``pairs`` is (items, items); either may be empty, of shape (0, 0).
+``pairs_transposed`` is the transpose of ``pairs`` laid out row by row, so that both directions
+of a comparison are read along a row.
+
+Trading tiers between pairs of items until no trade is an improvement.
+
+Simulated annealing over tiers of fixed sizes.
+
+Metropolis chains over tiers of fixed sizes.
+
+The target is a function of the total distance only, given by its logarithm: a cubic between knots,
+and a straight line beyond them. With a single knot it is the straight line of a given theta.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from tierwise._kernels.compiling import compiled
+
+
+@compiled
+def total_cost(
+    labels: npt.NDArray[np.int64],
+    linear: npt.NDArray[np.float64],
+    pairs: npt.NDArray[np.float64],
+) -> float:
+    """Sum ``linear[a, z_a]`` over items and ``pairs[a, b] * [z_b <= z_a]`` over ordered pairs."""
+    total = 0.0
+    if linear.shape[0] > 0:
+        for item in range(labels.shape[0]):
+            total += linear[item, labels[item]]
+    if pairs.shape[0] > 0:
+        for item in range(labels.shape[0]):
+            for other in range(labels.shape[0]):
+                if other != item and labels[other] <= labels[item]:
+                    total += pairs[item, other]
+    return total
+
+
+@compiled
+def swap_change(
+    labels: npt.NDArray[np.int64],
+    linear: npt.NDArray[np.float64],
+    pairs: npt.NDArray[np.float64],
+    pairs_transposed: npt.NDArray[np.float64],
+    first: int,
+    second: int,
+) -> float:
+    """Change of the total distance when two items trade their labels, in O(items)."""
+    if labels[first] == labels[second]:
+        return 0.0
+    if labels[first] < labels[second]:
+        falling, rising = first, second
+    else:
+        falling, rising = second, first
+    upper, lower = labels[falling], labels[rising]
+    change = 0.0
+    if linear.shape[0] > 0:
+        change += linear[falling, lower] - linear[falling, upper]
+        change += linear[rising, upper] - linear[rising, lower]
+    if pairs.shape[0] > 0:
+        for other in range(labels.shape[0]):
+            label = labels[other]
+            if other in (falling, rising) or label < upper or label > lower:
+                continue
+            if label > upper:
+                change += pairs[falling, other] - pairs[rising, other]
+            if label < lower:
+                change += pairs_transposed[rising, other] - pairs_transposed[falling, other]
+        change += pairs[falling, rising] - pairs[rising, falling]
+    return change
+
+
+_Floats = npt.NDArray[np.float64]
+_Integers = npt.NDArray[np.int64]
+
+
+@compiled
+def _tier_costs(
+    labels: _Integers, linear: _Floats, pairs: _Floats, pairs_transposed: _Floats, n_tiers: int
+) -> _Floats:
+    """Entry ``[a, l]``: all costs that involve ``a``, were it in tier ``l`` and no other moved."""
+    n_items = labels.shape[0]
+    costs = np.zeros((n_items, n_tiers))
+    for item in range(n_items):
+        if pairs.shape[0] > 0:
+            # First by the tier of the other item, then summed over better and over worse tiers.
+            from_worse = np.zeros(n_tiers)
+            for other in range(n_items):
+                costs[item, labels[other]] += pairs[item, other]
+                from_worse[labels[other]] += pairs_transposed[item, other]
+            for tier in range(1, n_tiers):
+                costs[item, tier] += costs[item, tier - 1]
+            running = 0.0
+            for tier in range(n_tiers - 1, -1, -1):
+                running += from_worse[tier]
+                costs[item, tier] += running
+        if linear.shape[0] > 0:
+            for tier in range(n_tiers):
+                costs[item, tier] += linear[item, tier]
+    return costs
+
+
+@compiled
+def _move(
+    costs: _Floats,
+    pairs: _Floats,
+    pairs_transposed: _Floats,
+    labels: _Integers,
+    item: int,
+    target: int,
+) -> None:
+    """Put an item in another tier and bring the costs of all others up to date."""
+    source = labels[item]
+    labels[item] = target
+    upper, lower = min(source, target), max(source, target)
+    sign = 1.0 if source < target else -1.0
+    for other in range(pairs.shape[0]):
+        for tier in range(upper, lower):
+            costs[other, tier] -= sign * pairs_transposed[item, other]
+            costs[other, tier + 1] += sign * pairs[item, other]
+
+
+@compiled
+def descend(
+    labels: _Integers,
+    linear: _Floats,
+    pairs: _Floats,
+    pairs_transposed: _Floats,
+    n_tiers: int,
+    tolerance: float,
+) -> None:
+    """Swap labels, in place, as long as a swap of two improves the total by over a tolerance."""
+    n_items = labels.shape[0]
+    costs = _tier_costs(labels, linear, pairs, pairs_transposed, n_tiers)
+    improved = True
+    while improved:
+        improved = False
+        for first in range(n_items):
+            for second in range(first):
+                one, other = labels[first], labels[second]
+                if one == other:
+                    continue
+                change = costs[first, other] - costs[first, one]
+                change += costs[second, one] - costs[second, other]
+                if pairs.shape[0] > 0:
+                    # Each of the two was priced as if the other stayed where it is.
+                    change -= pairs[first, second] + pairs[second, first]
+                if change < -tolerance:
+                    _move(costs, pairs, pairs_transposed, labels, first, other)
+                    _move(costs, pairs, pairs_transposed, labels, second, one)
+                    improved = True
+
+
+@compiled
+def _switch(
+    labels: _Integers,
+    linear: _Floats,
+    pairs: _Floats,
+    pairs_transposed: _Floats,
+    switched: _Integers,
+) -> float:
+    """Pass labels round among some items, by swaps, and return the change of the total."""
+    change = 0.0
+    for step in range(switched.shape[0] - 1):
+        first, second = switched[step], switched[step + 1]
+        change += swap_change(labels, linear, pairs, pairs_transposed, first, second)
+        labels[first], labels[second] = labels[second], labels[first]
+    return change
+
+
+@compiled
+def anneal(
+    labels: _Integers,
+    linear: _Floats,
+    pairs: _Floats,
+    pairs_transposed: _Floats,
+    inverse_temperatures: _Floats,
+    n_switched: int,
+    rng: np.random.Generator,
+) -> float:
+    """One Metropolis step per inverse temperature, on labels in place.
+
+    Each step proposes to pass the labels of ``n_switched`` different items round among them.
+    Returns the mean absolute change proposed, over the proposals that would change the total.
+    """
+    n_items = labels.shape[0]
+    order = np.arange(n_items)
+    sum_of_changes, n_changes = 0.0, 0
+    for inverse_temperature in inverse_temperatures:
+        for position in range(n_switched):
+            drawn = position + int(rng.random() * (n_items - position))
+            order[position], order[drawn] = order[drawn], order[position]
+        change = _switch(labels, linear, pairs, pairs_transposed, order[:n_switched])
+        if change != 0.0:
+            sum_of_changes += abs(change)
+            n_changes += 1
+        if change > 0.0 and rng.random() >= np.exp(-inverse_temperature * change):
+            for step in range(n_switched - 1, 0, -1):
+                first, second = order[step], order[step - 1]
+                labels[first], labels[second] = labels[second], labels[first]
+    return sum_of_changes / max(n_changes, 1)
+
+
+# Shares of the proposals: neighbouring tiers trade an item, or three items pass their labels round.
+# The others let any two items trade labels.
+_LOCAL = 0.5
+_ROUND = 0.1
+
+
+@compiled
+def log_weight(total: float, knots: _Floats, values: _Floats, slopes: _Floats) -> float:
+    """Log of the target at a total distance."""
+    last = knots.shape[0] - 1
+    if total <= knots[0]:
+        value: float = values[0] + slopes[0] * (total - knots[0])
+    elif total >= knots[last]:
+        value = values[last] + slopes[last] * (total - knots[last])
+    else:
+        right = np.searchsorted(knots, total)
+        left = right - 1
+        width = knots[right] - knots[left]
+        part = (total - knots[left]) / width
+        rest = 1.0 - part
+        value = rest * rest * ((1.0 + 2.0 * part) * values[left] + part * width * slopes[left])
+        value += part * part * ((1.0 + 2.0 * rest) * values[right] - rest * width * slopes[right])
+    return value
+
+
+@compiled
+def _choose_places(ends: _Integers, chosen: _Integers, rng: np.random.Generator) -> int:
+    """Choose places of a listing tier by tier whose items are to pass their labels round.
+
+    ``ends`` says where each tier ends in the listing, after a 0.
+    """
+    n_tiers = ends.shape[0] - 1
+    n_items = ends[n_tiers]
+    kind = rng.random()
+    if kind < _LOCAL:
+        upper = int(rng.random() * (n_tiers - 1))
+        for position in range(2):
+            start, end = ends[upper + position], ends[upper + position + 1]
+            chosen[position] = start + int(rng.random() * (end - start))
+        return 2
+    n_chosen = 3 if kind < _LOCAL + _ROUND and n_items > 2 else 2
+    for position in range(n_chosen):
+        fresh = False
+        while not fresh:
+            chosen[position] = int(rng.random() * n_items)
+            fresh = True
+            for earlier in range(position):
+                fresh = fresh and chosen[earlier] != chosen[position]
+    return n_chosen
+
+
+@compiled
+def switch_labels(
+    labels: _Integers,
+    sizes: _Integers,
+    linear: _Floats,
+    pairs: _Floats,
+    pairs_transposed: _Floats,
+    knots: _Floats,
+    values: _Floats,
+    slopes: _Floats,
+    n_steps: int,
+    rng: np.random.Generator,
+) -> tuple[float, int]:
+    """Make Metropolis steps on labels, in place; return the total distance and how many moved."""
+    total = total_cost(labels, linear, pairs)
+    n_accepted = 0
+    if sizes.shape[0] == 1:
+        return total, n_accepted
+    # Items listed tier by tier: which tier a place belongs to never changes.
+    listing = np.argsort(labels, kind="mergesort")
+    ends = np.zeros(sizes.shape[0] + 1, dtype=np.int64)
+    for tier in range(sizes.shape[0]):
+        ends[tier + 1] = ends[tier] + sizes[tier]
+    chosen = np.empty(3, dtype=np.int64)
+    height = log_weight(total, knots, values, slopes)
+    for _ in range(n_steps):
+        n_chosen = _choose_places(ends, chosen, rng)
+        change = 0.0
+        for step in range(n_chosen - 1):
+            here, there = chosen[step], chosen[step + 1]
+            first, second = listing[here], listing[there]
+            change += swap_change(labels, linear, pairs, pairs_transposed, first, second)
+            labels[first], labels[second] = labels[second], labels[first]
+            listing[here], listing[there] = second, first
+        proposed = log_weight(total + change, knots, values, slopes)
+        if proposed >= height or rng.random() < np.exp(proposed - height):
+            total += change
+            height = proposed
+            n_accepted += 1
+            continue
+        for step in range(n_chosen - 2, -1, -1):
+            here, there = chosen[step], chosen[step + 1]
+            first, second = listing[here], listing[there]
+            labels[first], labels[second] = labels[second], labels[first]
+            listing[here], listing[there] = second, first
+    return total, n_accepted
+
+
+@compiled
+def walk_over_tiers(
+    labels: _Integers,
+    sizes: _Integers,
+    linear: _Floats,
+    pairs: _Floats,
+    pairs_transposed: _Floats,
+    knots: _Floats,
+    values: _Floats,
+    slopes: _Floats,
+    n_steps: int,
+    n_rows: int,
+    rng: np.random.Generator,
+) -> tuple[_Integers, _Floats, _Integers]:
+    """Make Metropolis steps, ``n_steps`` a row, and write down where each row ends.
+
+    Returns labels, total distances, and how many of the steps moved.
+    """
+    visited = np.empty((n_rows, labels.shape[0]), dtype=np.int64)
+    totals = np.empty(n_rows)
+    n_accepted = np.empty(n_rows, dtype=np.int64)
+    current = labels.copy()
+    for row in range(n_rows):
+        totals[row], n_accepted[row] = switch_labels(
+            current,
+            sizes,
+            linear,
+            pairs,
+            pairs_transposed,
+            knots,
+            values,
+            slopes,
+            n_steps,
+            rng,
+        )
+        visited[row] = current
+    return visited, totals, n_accepted

@@ -1,0 +1,328 @@
+"""Draws of complete orderings: repeated insertion, label sequences, Metropolis, pseudo-likelihood.
+
+Strict Kendall: orderings by repeated insertion, and where each item ends up.
+
+Label sequences: the tiers of the items of an ordering, place by place.
+
+An ordering meets the tiers only through its sequence, ``sequences[row, place]``.
+
+Metropolis over orderings: two random places trade their items, at a cost of O(L) steps.
+
+The pseudo-likelihood: places are filled from the first to the last, each by a choice of label.
+
+Among the labels that have items left, the smallest weighs 1 and any other ``exp(-theta c)``, where
+``c`` is its number of items left. The item is then any of the ``c``.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from tierwise._kernels.compiling import compiled
+
+
+@compiled
+def draw_by_insertion(
+    n_items: int, theta: float, n_rows: int, rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """Draw orderings of 0, 1, ..., the best first in the tiers, by repeated insertion.
+
+    The next item passes ``v`` of the items before it with probability proportional to
+    ``exp(-theta v)``: a truncated geometric variable, drawn by inversion.
+    """
+    orderings = np.empty((n_rows, n_items), dtype=np.int64)
+    for row in range(n_rows):
+        ordering = orderings[row]
+        for item in range(n_items):
+            uniform = rng.random()
+            if theta == 0.0:
+                passed = int(uniform * (item + 1))
+            else:
+                passed = int(np.log1p(uniform * np.expm1(-theta * (item + 1))) / -theta)
+            place = item - min(passed, item)
+            for later in range(item, place, -1):
+                ordering[later] = ordering[later - 1]
+            ordering[place] = item
+    return orderings
+
+
+@compiled
+def place_probabilities(decay: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Probability of each place for each item (column); ``decay[v]`` is ``exp(-theta v)``."""
+    n_items = decay.shape[0]
+    probabilities = np.zeros((n_items, n_items))
+    for item in range(n_items):
+        total = decay[: item + 1].sum()
+        # Chances that the new item enters before a place, and behind it.
+        behind = 0.0
+        for place in range(item, -1, -1):
+            enters = decay[item - place] / total
+            before = decay[item - place + 1 : item + 1].sum() / total
+            for other in range(item):
+                stays = probabilities[place, other] * behind
+                comes = probabilities[place - 1, other] * before if place > 0 else 0.0
+                probabilities[place, other] = stays + comes
+            probabilities[place, item] = enters
+            behind += enters
+    return probabilities
+
+
+@compiled
+def sequence_units(
+    sequences: npt.NDArray[np.int64],
+    block_sizes: npt.NDArray[np.int64],
+    misplaced: int,
+    tied: int,
+    placing: npt.NDArray[np.int64],
+) -> npt.NDArray[np.int64]:
+    """Distance of each row from the tiers, in units."""
+    n_rows = sequences.shape[0]
+    n_blocks, n_tiers = placing.shape
+    units = np.zeros(n_rows, dtype=np.int64)
+    at_least = np.empty(n_tiers + 1, dtype=np.int64)
+    for row in range(n_rows):
+        # Items of the blocks before this one, by label: those of at least each label.
+        at_least[:] = 0
+        pairs, ties = 0, 0
+        placed = 0
+        start = 0
+        for block in range(n_blocks):
+            end = start + block_sizes[block]
+            for place in range(start, end):
+                label = sequences[row, place]
+                placed += placing[block, label]
+                pairs += at_least[label + 1]
+                ties += at_least[label] - at_least[label + 1]
+            if misplaced != 0:
+                for place in range(start, end):
+                    for label in range(sequences[row, place] + 1):
+                        at_least[label] += 1
+            start = end
+        units[row] = misplaced * pairs + tied * ties + placed
+    return units
+
+
+@compiled
+def shuffle_within_blocks(
+    sequences: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64], rng: np.random.Generator
+) -> None:
+    """Put the labels within each block of each row into a random order, in place."""
+    for row in range(sequences.shape[0]):
+        start = 0
+        for block in range(sizes.shape[0]):
+            for left in range(sizes[block], 1, -1):
+                chosen = start + int(rng.random() * left)
+                last = start + left - 1
+                held = sequences[row, last]
+                sequences[row, last] = sequences[row, chosen]
+                sequences[row, chosen] = held
+            start += sizes[block]
+
+
+@compiled
+def deal_items(
+    sequences: npt.NDArray[np.int64],
+    sizes: npt.NDArray[np.int64],
+    items_by_label: npt.NDArray[np.int64],
+    rng: np.random.Generator,
+) -> npt.NDArray[np.int64]:
+    """Orderings with the given labels, the items of each label in random order.
+
+    ``items_by_label`` lists the items of the first label, then those of the second, and so on.
+    """
+    orderings = np.empty_like(sequences)
+    n_tiers = sizes.shape[0]
+    hand = items_by_label.copy()
+    left = np.empty(n_tiers, dtype=np.int64)
+    starts = np.empty(n_tiers, dtype=np.int64)
+    start = 0
+    for label in range(n_tiers):
+        starts[label] = start
+        start += sizes[label]
+    for row in range(sequences.shape[0]):
+        left[:] = sizes
+        for place in range(sequences.shape[1]):
+            label = sequences[row, place]
+            chosen = starts[label]
+            last = starts[label] + left[label] - 1
+            if left[label] > 1:
+                chosen += int(rng.random() * left[label])
+            item = hand[chosen]
+            hand[chosen] = hand[last]
+            hand[last] = item
+            left[label] -= 1
+            orderings[row, place] = item
+    return orderings
+
+
+@compiled
+def smaller_labels(table: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """``smaller[label, block]``: number of items in a block whose label is smaller.
+
+    It has one label more than there are, so that ``smaller[label + 1]`` counts "at most".
+    """
+    n_blocks, n_tiers = table.shape
+    smaller = np.zeros((n_tiers + 1, n_blocks), dtype=np.int64)
+    for label in range(n_tiers):
+        for block in range(n_blocks):
+            smaller[label + 1, block] = smaller[label, block] + table[block, label]
+    return smaller
+
+
+@compiled
+def swap_units(
+    smaller: npt.NDArray[np.int64],
+    first_block: int,
+    first_label: int,
+    second_block: int,
+    second_label: int,
+    misplaced: int,
+    placing: npt.NDArray[np.int64],
+) -> int:
+    """Change of the distance, in units, when an item trades places with another.
+
+    Tied pairs cost as much as reversed ones, or else every block is one place, and then the swap
+    leaves the number of tied pairs in different blocks as it is.
+    """
+    if first_block == second_block or first_label == second_label:
+        return 0
+    if first_block < second_block:
+        front, falling, back, rising = first_block, first_label, second_block, second_label
+    else:
+        front, falling, back, rising = second_block, second_label, first_block, first_label
+    units: int = placing[front, rising] - placing[front, falling]
+    units += placing[back, falling] - placing[back, rising]
+    if misplaced != 0:
+        # Items that stay in the front block get another item behind them, those that stay in the
+        # back block another before them. The -1 takes out the two that move and adds their pair.
+        pairs = smaller[rising, front] - smaller[falling, front] - 1
+        pairs += smaller[rising + 1, back] - smaller[falling + 1, back]
+        # Items of the blocks between get both.
+        for block in range(front + 1, back):
+            pairs += smaller[rising, block] - smaller[falling, block]
+            pairs += smaller[rising + 1, block] - smaller[falling + 1, block]
+        units += misplaced * pairs
+    return units
+
+
+@compiled
+def walk(
+    sequences: npt.NDArray[np.int64],
+    block_sizes: npt.NDArray[np.int64],
+    theta: float,
+    misplaced: int,
+    placing: npt.NDArray[np.int64],
+    steps: int,
+    units: npt.NDArray[np.int64],
+    rng: np.random.Generator,
+) -> npt.NDArray[np.float64]:
+    """Advance one chain a row by random transpositions, in place.
+
+    ``units`` holds the distance of each row and is kept up to date; ``theta`` is per unit. Returns,
+    a row a chain, the sum of the distances over the steps, and the sum of their squares.
+    """
+    n_chains, n_items = sequences.shape
+    n_blocks, n_tiers = placing.shape
+    block_of = np.empty(n_items, dtype=np.int64)
+    place = 0
+    for block in range(n_blocks):
+        for _ in range(block_sizes[block]):
+            block_of[place] = block
+            place += 1
+    sums = np.zeros((n_chains, 2))
+    table = np.empty((n_blocks, n_tiers), dtype=np.int64)
+    for chain in range(n_chains):
+        labels = sequences[chain]
+        table[:] = 0
+        for place in range(n_items):
+            table[block_of[place], labels[place]] += 1
+        smaller = smaller_labels(table)
+        current = units[chain]
+        total = 0.0
+        squares = 0.0
+        for _ in range(steps):
+            # The two may be the same place: else a chain that accepts everything would alternate
+            # between even and odd orderings for ever.
+            here = int(rng.random() * n_items)
+            there = int(rng.random() * n_items)
+            first, second = labels[here], labels[there]
+            front, back = block_of[here], block_of[there]
+            change = swap_units(smaller, front, first, back, second, misplaced, placing)
+            if change <= 0 or rng.random() < np.exp(-theta * change):
+                labels[here] = second
+                labels[there] = first
+                current += change
+                if front != back:
+                    for label in range(first + 1, second + 1):
+                        smaller[label, front] -= 1
+                        smaller[label, back] += 1
+                    for label in range(second + 1, first + 1):
+                        smaller[label, front] += 1
+                        smaller[label, back] -= 1
+            total += current
+            squares += float(current) * float(current)
+        units[chain] = current
+        sums[chain, 0] = total
+        sums[chain, 1] = squares
+    return sums
+
+
+@compiled
+def log_pseudo(
+    sequences: npt.NDArray[np.int64],
+    sizes: npt.NDArray[np.int64],
+    decay: npt.NDArray[np.float64],
+    theta: float,
+) -> npt.NDArray[np.float64]:
+    """Log pseudo-likelihood of an ordering with these labels; ``decay[c]`` is ``exp(-theta c)``."""
+    values = np.zeros(sequences.shape[0])
+    left = np.empty_like(sizes)
+    for row in range(sequences.shape[0]):
+        left[:] = sizes
+        smallest = 0
+        for place in range(sequences.shape[1]):
+            while left[smallest] == 0:
+                smallest += 1
+            total = 1.0
+            for label in range(smallest + 1, sizes.shape[0]):
+                if left[label] > 0:
+                    total += decay[left[label]]
+            label = sequences[row, place]
+            if label != smallest:
+                values[row] -= theta * left[label]
+            values[row] -= np.log(total * left[label])
+            left[label] -= 1
+    return values
+
+
+@compiled
+def draw_pseudo(
+    sizes: npt.NDArray[np.int64],
+    decay: npt.NDArray[np.float64],
+    n_rows: int,
+    rng: np.random.Generator,
+) -> npt.NDArray[np.int64]:
+    """Draw label sequences from the pseudo-likelihood."""
+    sequences = np.empty((n_rows, sizes.sum()), dtype=np.int64)
+    left = np.empty_like(sizes)
+    for row in range(n_rows):
+        left[:] = sizes
+        smallest = 0
+        for place in range(sequences.shape[1]):
+            while left[smallest] == 0:
+                smallest += 1
+            total = 1.0
+            for label in range(smallest + 1, sizes.shape[0]):
+                if left[label] > 0:
+                    total += decay[left[label]]
+            # Where rounding leaves a remainder after the last choice, the last possible one stands.
+            remainder = rng.random() * total - 1.0
+            chosen = smallest
+            for label in range(smallest + 1, sizes.shape[0]):
+                if remainder < 0.0:
+                    break
+                if left[label] > 0:
+                    chosen = label
+                    remainder -= decay[left[label]]
+            sequences[row, place] = chosen
+            left[chosen] -= 1
+    return sequences
