@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._util.checks import check_count
-from tierwise._util.random import RandomSource, as_generator
+from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.wording import quoted
 from tierwise.answers.likelihood import source_of
 from tierwise.data.kinds import check_data

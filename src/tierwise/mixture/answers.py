@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from tierwise._kernels import counting
 from tierwise._util.types import NOT_LISTED, Item
 from tierwise.answers.partial import orders_of_preferences
-from tierwise.data.encoding import first_places, sizes_of_groups
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
+from tierwise.files.places import first_places, sizes_of_groups
 
 
 @dataclass(frozen=True, eq=False)

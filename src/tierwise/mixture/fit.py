@@ -8,11 +8,9 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.checks import check_choice, check_count, check_number
-from tierwise._util.progress import Progress
+from tierwise._util.checks import RandomSource, check_choice, check_count, check_number, spawn_seeds
 from tierwise._util.provenance import Stopwatch
-from tierwise._util.random import RandomSource, spawn_seeds
-from tierwise._util.tasks import run_tasks
+from tierwise._util.tasks import Progress, run_tasks
 from tierwise._util.wording import counted, quoted
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences

@@ -4,11 +4,9 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tierwise._util.checks import check_count, check_number
-from tierwise._util.progress import Progress
+from tierwise._util.checks import RandomSource, check_count, check_number, spawn_seeds
 from tierwise._util.provenance import Stopwatch
-from tierwise._util.random import RandomSource, spawn_seeds
-from tierwise._util.tasks import run_tasks
+from tierwise._util.tasks import Progress, run_tasks
 from tierwise.data.counts import blocks_are_known
 from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings

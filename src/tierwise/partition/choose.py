@@ -31,8 +31,8 @@ from tierwise.tiers.sizes import check_sizes
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from tierwise._util.checks import RandomSource
     from tierwise._util.estimate import Estimate
-    from tierwise._util.random import RandomSource
     from tierwise.distances.base import Distance
     from tierwise.tiers.sizes import Sizes
 

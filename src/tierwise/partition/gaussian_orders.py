@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.data.encoding import first_places
+from tierwise.files.places import first_places
 from tierwise.partition.gaussian import (
     Thetas,
     infinite_power,

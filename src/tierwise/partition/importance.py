@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise._util.checks import RandomSource, spawn_seeds
 from tierwise._util.estimate import Estimate
-from tierwise._util.random import RandomSource, spawn_seeds
 from tierwise.partition.base import Moments, PartitionFunction, check_theta, decay_by_units
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise._util.checks import RandomSource, as_generator
 from tierwise._util.estimate import Estimate
-from tierwise._util.random import RandomSource, as_generator
 from tierwise.partition.base import Moments, PartitionFunction
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from tierwise._util.progress import Progress, track
+from tierwise._util.tasks import Progress, track
 from tierwise.errors import InputError
 from tierwise.model.priors import log_prior_of_sizes
 

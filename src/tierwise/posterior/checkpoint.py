@@ -10,9 +10,9 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from tierwise._util.atomic import whole_file
-from tierwise._util.fingerprint import digest
-from tierwise._util.random import RandomSource, spawn_seeds
+from tierwise._util.checks import RandomSource, spawn_seeds
+from tierwise._util.provenance import digest
+from tierwise._util.resources import whole_file
 from tierwise._util.wording import quoted
 from tierwise.errors import InputError
 from tierwise.posterior.chain import State

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from tierwise._util.checks import check_choice, check_count
-from tierwise._util.fingerprint import digest
+from tierwise._util.provenance import digest
 from tierwise.errors import InputError
 from tierwise.model.priors import (
     Beta,

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tierwise._util.checks import RandomSource, spawn_seeds
 from tierwise._util.provenance import Stopwatch
-from tierwise._util.random import RandomSource, spawn_seeds
 from tierwise._util.tasks import run_tasks
 from tierwise.answers.likelihood import source_of
 from tierwise.data.counts import Counts
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from tierwise._util.progress import Progress
+    from tierwise._util.tasks import Progress
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.scan import RankingScan
     from tierwise.distances.base import Distance
@@ -137,7 +137,7 @@ def sample_posterior(
     workers
         Number of processes; see `tierwise._util.tasks.run_tasks`. The answer does not depend on it.
     progress
-        "auto", "off" or a function; see `tierwise._util.progress.track`.
+        "auto", "off" or a function; see `tierwise._util.tasks.track`.
     rng
         Seed or generator.
     checkpoint

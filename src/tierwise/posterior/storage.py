@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tierwise._util.atomic import whole_file
+from tierwise._util.resources import whole_file
 from tierwise.errors import InputError
 
 if TYPE_CHECKING:

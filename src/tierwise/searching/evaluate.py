@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.estimate import Estimate
-from tierwise._util.progress import Progress, track
-from tierwise._util.tasks import stream_tasks
+from tierwise._util.tasks import Progress, stream_tasks, track
 from tierwise.answers.likelihood import AnswerSource
 from tierwise.consensus.find import find_consensus
 from tierwise.evidence.choose import find_log_evidence
@@ -146,7 +145,7 @@ class Evaluator:
     setting
         What is evaluated.
     workers, progress
-        As for `tierwise._util.tasks.stream_tasks` and `tierwise._util.progress.track`.
+        As for `tierwise._util.tasks.stream_tasks` and `tierwise._util.tasks.track`.
     """
 
     def __init__(self, setting: Setting, workers: int | None, progress: Progress) -> None:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise._util.checks import check_choice
-from tierwise._util.progress import Progress
+from tierwise._util.checks import RandomSource, as_generator, check_choice, spawn_seeds
 from tierwise._util.provenance import Stopwatch
-from tierwise._util.random import RandomSource, as_generator, spawn_seeds
+from tierwise._util.tasks import Progress
 from tierwise.answers.likelihood import AnswerSource, source_of
 from tierwise.data.counts import Counts
 from tierwise.data.kinds import check_data
@@ -124,7 +123,7 @@ def search(
     workers
         Number of processes; see `tierwise._util.tasks.run_tasks`. The answer does not depend on it.
     progress
-        "auto", "off" or a function; see `tierwise._util.progress.track`.
+        "auto", "off" or a function; see `tierwise._util.tasks.track`.
     rng
         Seed or generator, for what is drawn or estimated.
 
