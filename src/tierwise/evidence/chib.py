@@ -16,7 +16,7 @@ import numpy as np
 
 from tierwise._kernels.consensus import switch_labels
 from tierwise._util.estimate import Estimate
-from tierwise.answers.drawn import completions_of_assessors, rename_items
+from tierwise.answers.augmentation import completions_of_assessors, rename_items
 from tierwise.answers.votes import DrawnVotes
 from tierwise.consensus.problem import make_problem
 from tierwise.evidence.exact import log_share_of_tiers

@@ -15,11 +15,13 @@ from tierwise._util.provenance import Provenance
 from tierwise.errors import InputError
 from tierwise.fitting.result import plain_item, plain_number, plain_tiers
 from tierwise.posterior.diagnostics import Diagnostics, diagnose
-from tierwise.posterior.estimates import bands_of, least_disagreement, share_above
-from tierwise.posterior.ranks import (
+from tierwise.posterior.estimates import (
     are_divided,
+    bands_of,
+    least_disagreement,
     rank_intervals,
     rank_shares,
+    share_above,
     theta_intervals,
 )
 from tierwise.tiers.ordered_partition import Tiers
@@ -461,8 +463,7 @@ class Posterior:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Posterior:
         """Read what `save` wrote."""
-        from tierwise.posterior.assembly import SCHEMA
-        from tierwise.posterior.storage import load
+        from tierwise.posterior.storage import SCHEMA, load
 
         return cls(load(path, SCHEMA))
 
