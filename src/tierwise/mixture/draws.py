@@ -14,8 +14,8 @@ from tierwise._util.provenance import Provenance
 from tierwise._util.wording import percent
 from tierwise.errors import InputError
 from tierwise.fitting.result import plain_item, plain_number, plain_tiers
-from tierwise.posterior.diagnostics import Diagnostics, diagnose
 from tierwise.posterior.storage import Schema, coordinate, load, save
+from tierwise.posterior.summary import Diagnostics, diagnose
 from tierwise.tiers.ordered_partition import Tiers
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from tierwise._util.checks import RandomSource, as_generator, check_choice, check_count
-from tierwise._util.estimate import Estimate
+from tierwise._util.types import Estimate
 from tierwise.answers.likelihood import source_of
 from tierwise.answers.parted import log_probabilities
 from tierwise.data.kinds import check_data

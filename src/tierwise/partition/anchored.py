@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._util.checks import RandomSource, as_generator
-from tierwise._util.estimate import Estimate
+from tierwise._util.types import Estimate
 from tierwise.partition.base import Moments, PartitionFunction, check_theta
 from tierwise.partition.closed import ClosedPartition, nearby_theta, strict_draws
 from tierwise.partition.monte_carlo import PathPartition

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from tierwise._util.checks import RandomSource
-    from tierwise._util.estimate import Estimate
+    from tierwise._util.types import Estimate
     from tierwise.distances.base import Distance
     from tierwise.tiers.sizes import Sizes
 

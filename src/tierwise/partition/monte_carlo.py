@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._util.checks import RandomSource, as_generator, spawn_seeds
-from tierwise._util.estimate import Estimate
+from tierwise._util.types import Estimate
 from tierwise.partition.base import Moments, PartitionFunction, check_theta, decay_by_units
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tierwise.inversions.objective import Concentration
     from tierwise.model.priors import ThetaPrior
     from tierwise.posterior.chain import Sampler, Trace
-    from tierwise.posterior.options import SamplingOptions
+    from tierwise.posterior.samplers import SamplingOptions
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from tierwise._util.checks import check_choice, check_count, check_level
-from tierwise._util.estimate import Estimate
 from tierwise._util.provenance import Provenance
+from tierwise._util.types import Estimate
 from tierwise.errors import InputError
 from tierwise.fitting.result import plain_item, plain_number, plain_tiers
-from tierwise.posterior.diagnostics import Diagnostics, diagnose
 from tierwise.posterior.estimates import (
     are_divided,
     bands_of,
@@ -24,6 +23,7 @@ from tierwise.posterior.estimates import (
     share_above,
     theta_intervals,
 )
+from tierwise.posterior.summary import Diagnostics, diagnose
 from tierwise.tiers.ordered_partition import Tiers
 
 if TYPE_CHECKING:

@@ -28,16 +28,16 @@ from tierwise.model.priors import (
 )
 from tierwise.posterior import exact, ordered_partitions
 from tierwise.posterior.chain import Checkpoint, Schedule, random_state, run_chain
-from tierwise.posterior.options import (
+from tierwise.posterior.result import Posterior
+from tierwise.posterior.samplers import (
     CompletionsMethod,
     PosteriorConcentration,
     PosteriorLikelihood,
     PosteriorMethod,
     SamplingOptions,
     ThetaUpdate,
+    make_sampler,
 )
-from tierwise.posterior.result import Posterior
-from tierwise.posterior.samplers import make_sampler
 from tierwise.posterior.storage import assemble
 from tierwise.posterior.target import Target
 from tierwise.posterior.tiers_moves import are_connected

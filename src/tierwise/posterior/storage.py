@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tierwise._util.provenance import Provenance
     from tierwise._util.types import Item
     from tierwise.posterior.chain import Trace
-    from tierwise.posterior.options import SamplingOptions
+    from tierwise.posterior.samplers import SamplingOptions
 
 FORMAT = 2
 _MARK = b"\ntierwise sha256 "

@@ -13,8 +13,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.estimate import Estimate
 from tierwise._util.tasks import Progress, stream_tasks, track
+from tierwise._util.types import Estimate
 from tierwise.answers.likelihood import AnswerSource
 from tierwise.consensus.find import find_consensus
 from tierwise.consensus.subsets import subset_work
