@@ -20,6 +20,7 @@ from tierwise.files.cells import (
 from tierwise.files.layouts import Roles
 from tierwise.files.notes import ReadingNotes
 from tierwise.files.options import TableOptions
+from tierwise.files.people import columns_of_people
 from tierwise.files.places import (
     BYTES_OF_RANK,
     EncodedRankings,
@@ -61,6 +62,7 @@ def rankings_from_table(
     weights = None
     if roles.weights is not None:
         weights = _weights(table.column(roles.weights), name_row)
+    answer_of = None
     if roles.layout == "long":
         items, places, answer_of, name_row = _read_long(table, roles, options, name_row)
         if weights is not None:
@@ -78,7 +80,8 @@ def rankings_from_table(
         remarks=remarks,
         n_answers=len(places),
     )
-    return EncodedRankings(items, places, weights, options.unranked, name_row, notes)
+    people = columns_of_people(table, columns, roles, answer_of)
+    return EncodedRankings(items, places, weights, options.unranked, name_row, notes, people)
 
 
 def _without_empty_rows(
