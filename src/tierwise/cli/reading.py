@@ -258,7 +258,7 @@ def _say_what_was_read(answers: Answers, file: str, *, in_full: bool) -> None:
     """Tell people how many answers were read, and what was set aside."""
     from tierwise.data.rankings import Rankings
 
-    notes = answers.reading if isinstance(answers, Rankings) else None
+    notes = answers.reading
     number = counted(len(answers), "assessor")
     if isinstance(answers, Rankings):
         number = counted(answers.n_rankings, "answer")

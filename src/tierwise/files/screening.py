@@ -370,6 +370,38 @@ def _scores_instead(
     )
 
 
+def doubts_about_ranks(values: NDArray[np.float64], names: Sequence[Item]) -> tuple[str, ...]:
+    """Say what ranks cannot tell: a code that everybody has may look like the last of all ranks.
+
+    Parameters
+    ----------
+    values
+        The first rows of the columns that are read as ranks.
+    names
+        The names of the columns.
+    """
+    values = values[~np.isnan(values).all(axis=1)]
+    n_rows, n_columns = values.shape
+    if n_columns < 2 or n_rows == 0:
+        return ()
+    if n_rows == 1:
+        return (
+            f"A single answer cannot tell ranks from other numbers: all {n_columns} columns of "
+            f'numbers are read as items (if one is none, say items="{_joined(names, range(n_columns))}'
+            '" without it).',
+        )
+    largest = np.nanmax(values, axis=1)
+    last = (values == largest[:, None]).all(axis=0)
+    others = values[:, ~last]
+    if last.sum() != 1 or others.shape[1] < 2 or (others == others[0]).all():
+        return ()
+    column = int(last.argmax())
+    return (
+        f"Column {quoted(names[column])} is last in every row, as an item may be, or a code: if it "
+        f'is no item, say items="{_joined(names, _without(range(n_columns), [column]))}".',
+    )
+
+
 def are_rankings(values: NDArray[np.float64]) -> bool:
     """Tell whether most rows are ranks, with or without ties."""
     return _share(_are_weak(values[~np.isnan(values).all(axis=1)])) >= _SHARE_OF_ROWS

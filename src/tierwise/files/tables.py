@@ -1,6 +1,7 @@
 """From a table of any layout to the places of items, or to pairs."""
 
 from collections.abc import Sequence, Set
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -72,16 +73,23 @@ def rankings_from_table(
     else:
         items, places = _read_orderings(table, columns, roles, options, name_row)
     items = _renamed(items, options.rename)
-    notes = ReadingNotes(
-        layout="scores" if options.scores else roles.layout,
-        columns=tuple(str(columns[cell]) for cell in roles.cells),
-        weights="" if roles.weights is None else str(columns[roles.weights]),
-        aside=roles.aside,
-        remarks=remarks,
-        n_answers=len(places),
-    )
+    notes = replace(notes_of(columns, roles, options), remarks=remarks, n_answers=len(places))
     people = columns_of_people(table, columns, roles, answer_of)
     return EncodedRankings(items, places, weights, options.unranked, name_row, notes, people)
+
+
+def notes_of(columns: Sequence[Item], roles: Roles, options: TableOptions) -> ReadingNotes:
+    """Note how the columns of a table were understood."""
+    cells = roles.cells
+    if roles.preferred is not None and roles.other is not None:
+        cells = (roles.preferred, roles.other)
+    return ReadingNotes(
+        layout="scores" if options.scores else roles.layout,
+        columns=tuple(str(columns[cell]) for cell in cells),
+        weights="" if roles.weights is None else str(columns[roles.weights]),
+        aside=roles.aside,
+        remarks=roles.remarks,
+    )
 
 
 def _without_empty_rows(

@@ -1,4 +1,4 @@
-"""compare_groups: Bayes factors of one set of tiers for everybody against tiers of each group's own.
+"""compare_groups: Bayes factors of one set of tiers for all against tiers of each group's own.
 
 Three models are compared. In all of them tiers and theta are averaged over with the same priors:
 
@@ -345,7 +345,7 @@ def compare_groups(
     -----
     Up to 16 items the evidence is the sum over all tiers of all sizes; for more items, that of the
     best tiers that are found, with theta integrated out. The evidence of thetas that differ is
-    estimated for more than five items, and carries its error. Weights that are no whole numbers
+    estimated for more than four items, and carries its error. Weights that are no whole numbers
     are scaled to Kish's effective sample size.
 
     Examples

@@ -1,4 +1,4 @@
-"""The evidence of a group's answers: the log probability of them, tiers, sizes and theta averaged over.
+"""The evidence of answers: their log probability, tiers, sizes and theta being averaged over.
 
 For few items it is summed over all tiers of all sizes (`tierwise.inversions.evidence`). For more it
 is that of the best tiers that are found, with theta integrated out: less than the sum, for all
@@ -43,8 +43,8 @@ PRIOR_THETA = Gamma(2, 2)
 # A sum over all tiers takes 3^n steps for each of some dozens of thetas: 0.03 s at 10 items, 8 s
 # at 16. The best tiers are proved to be the best where that takes less than a second.
 _MOST_ITEMS_WITH_PROOF = 12
-# So many items have few enough tiers (541) to go through all of them.
-_MOST_ITEMS_TO_LIST = 5
+# So many items have few enough tiers (75) to go through all of them.
+_MOST_ITEMS_TO_LIST = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +186,7 @@ def log_evidence_of_thetas(
     """Log evidence of the same tiers for all groups, each with a theta of its own.
 
     It is a sum over all tiers of their prior times the product of what each group says about them.
-    For up to five items all tiers are gone through. For more the sum is estimated by importance
+    For up to four items all tiers are gone through. For more the sum is estimated by importance
     sampling: tiers are drawn, exactly and independently, from the posterior for one theta, and
     weighed by how much more probable thetas of their own make the answers.
 
@@ -202,21 +202,21 @@ def log_evidence_of_thetas(
         Number of tiers drawn.
     """
 
-    def gain(labels: _Integers) -> float:
-        return sum(one.log_integrated(labels) for one in groups) - together.log_integrated(labels)
+    def by_group(labels: _Integers) -> float:
+        return sum(group.log_integrated(labels) for group in groups)
 
     if together.method == "best tiers":
         candidates = [together.labels, *(group.labels for group in groups)]
-        value = max(gain(labels) + together.log_joint(labels) for labels in candidates)
+        value = max(log_prior_of_tiers(labels) + by_group(labels) for labels in candidates)
         return Estimate(value, method="best tiers")
     if len(together.items) <= _MOST_ITEMS_TO_LIST:
-        values = [
-            gain(labels) + together.log_joint(labels) for labels in all_tiers(len(together.items))
-        ]
+        listed = all_tiers(len(together.items))
+        values = [log_prior_of_tiers(labels) + by_group(labels) for labels in listed]
         return Estimate(log_sum(values), method="sum over all tiers")
     draws = together.draw_labels(n_draws, rng)
     distinct, which = np.unique(draws, axis=0, return_inverse=True)
-    gains = np.array([gain(labels) for labels in distinct])[which.ravel()]
+    gain_of = [by_group(labels) - together.log_integrated(labels) for labels in distinct]
+    gains = np.array(gain_of)[which.ravel()]
     top = float(gains.max())
     weights = np.exp(gains - top)
     mean = float(weights.mean())
