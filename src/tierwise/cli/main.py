@@ -10,6 +10,7 @@ import typer
 from tierwise._version import __version__
 from tierwise.cli import (
     fit_command,
+    groups_command,
     mixture_command,
     posterior_command,
     report_command,
@@ -34,6 +35,7 @@ app.command("posterior", epilog=posterior_command.EXAMPLES)(posterior_command.po
 app.command("sample", epilog=sample_command.EXAMPLES)(sample_command.sample_command)
 app.command("report", epilog=report_command.EXAMPLES)(report_command.report_command)
 app.command("mixture", epilog=mixture_command.EXAMPLES)(mixture_command.mixture_command)
+app.command("groups", epilog=groups_command.EXAMPLES)(groups_command.groups_command)
 app.command()(demo)
 
 

@@ -385,10 +385,10 @@ def doubts_about_ranks(values: NDArray[np.float64], names: Sequence[Item]) -> tu
     if n_columns < 2 or n_rows == 0:
         return ()
     if n_rows == 1:
+        every = _joined(names, range(n_columns))
         return (
             f"A single answer cannot tell ranks from other numbers: all {n_columns} columns of "
-            f'numbers are read as items (if one is none, say items="{_joined(names, range(n_columns))}'
-            '" without it).',
+            f'numbers are read as items (if one is none, say items="{every}" without it).',
         )
     largest = np.nanmax(values, axis=1)
     last = (values == largest[:, None]).all(axis=0)

@@ -8,7 +8,8 @@ Three models are compared. In all of them tiers and theta are averaged over with
 ``own``    each group has tiers and a theta of its own
 =========  =====================================================================================
 
-Half of the prior probability belongs to ``same``, and a quarter to each of the others.
+Half of the prior probability belongs to ``same``, and a quarter to each of the others. A difference
+is called one where there is positive evidence of it: a Bayes factor of 3 at least.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.types import Estimate
 from tierwise._util.wording import counted, plain_item, plain_number
 from tierwise.data.kinds import check_data
+from tierwise.data.people import MISSING, Column, find_columns
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
-from tierwise.groups.columns import MISSING, Column, find_columns
 from tierwise.groups.evidence import (
     GroupAnswers,
     answers_of,
@@ -167,8 +168,14 @@ class ColumnComparison:
 
     @property
     def preferred(self) -> Hypothesis:
-        """The most probable model."""
-        return max(self.probabilities, key=self.probabilities.__getitem__)
+        """The model to go by: "same" unless there is positive evidence of a difference.
+
+        That is a Bayes factor of 3 (Kass and Raftery, JASA 90, 1995); of the other two models, the
+        one with the greater evidence.
+        """
+        if self.log_bayes_factor < log(3.0):
+            return "same"
+        return "own" if self.log_evidence["own"] > self.log_evidence["theta"] else "theta"
 
     @property
     def log_bayes_factor(self) -> float:
@@ -179,6 +186,11 @@ class ColumnComparison:
     def verdict(self) -> str:
         """Say in a sentence whether groups differ, and how sure that is."""
         factor = self.log_bayes_factor
+        if abs(factor) < log(3.0):
+            return (
+                f"By {self.column}: hardly any evidence either way (Bayes factor of a difference "
+                f"{factor_in_digits(factor)})."
+            )
         if self.preferred == "same":
             words = f"{bayes_factor_in_words(factor)} that groups do not differ"
             return f"By {self.column}: {words} (Bayes factor {factor_in_digits(-factor)})."

@@ -24,7 +24,7 @@ from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.tasks import Progress, track
 from tierwise._util.wording import counted
-from tierwise.groups.columns import MISSING, Column, find_columns
+from tierwise.data.people import MISSING, Column, find_columns
 from tierwise.groups.compare import (
     PeopleGroup,
     check_answers,

@@ -6,6 +6,7 @@ Colours can be told apart by colour-blind readers, and labels fit with 25 items.
 
 from tierwise.plots.check import expected_pairs, expected_ranks, theta_along_ranking
 from tierwise.plots.data import rank_boxes, tier_rank_boxes
+from tierwise.plots.groups import group_tree
 from tierwise.plots.mixture import group_tier_lists, memberships
 from tierwise.plots.model import distance_distributions, rank_tier_bars
 from tierwise.plots.pairs import pairwise_matrix, preferred_shares, times_compared
@@ -28,6 +29,7 @@ __all__ = [
     "expected_pairs",
     "expected_ranks",
     "group_tier_lists",
+    "group_tree",
     "leaderboard",
     "memberships",
     "merging_steps",

@@ -1,4 +1,4 @@
-"""Columns of what is known of people: numbers or categories, missing values, and how to cut them."""
+"""Columns of what is known of people: numbers or categories, each row with its value, or none."""
 
 from __future__ import annotations
 
