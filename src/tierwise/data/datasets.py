@@ -156,9 +156,9 @@ def load_sushi(path: str | PathLike[str], region: Region | None = None) -> Ranki
     ----------
     path
         The folder that holds ``sushi3a.5000.10.order`` and ``sushi3.udata``. If the second is
-        there, `Rankings.people` has sex, age (from which years on: 15, 20, 30, ...), region (where people
-        lived for the longest time until they were 15), half (east or west of Japan), and both for
-        where they live now.
+        there, `Rankings.people` has sex, age (from which years on: 15, 20, 30, ...), region
+        (where people lived for the longest time until they were 15), half (east or west of Japan),
+        and both for where they live now.
     region
         Only people of this region.
 

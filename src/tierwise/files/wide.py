@@ -148,7 +148,8 @@ class _Seen:
         said = options.items is not None or options.pattern is not None
         if said or options.scores is not None or any(self.share([cell]) < 1 for cell in cells):
             return ()
-        return doubts_about_ranks(self.values(cells), self.named(cells))
+        ranks = options.layout == "ranks"
+        return doubts_about_ranks(self.values(cells), self.named(cells), said=ranks)
 
     def matching(self, pattern: str) -> tuple[int, ...]:
         """Return the columns that a pattern such as ``Q1_*`` or a list of them means."""

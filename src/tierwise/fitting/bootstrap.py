@@ -287,8 +287,8 @@ def _design(
     number = len(column.values) + len(alone)
     if number < 2:
         raise InputError(
-            f"all people are of one cluster by {quoted(cluster)}, so there is nothing to draw: name "
-            "a column that has several values"
+            f"all people are of one cluster by {quoted(cluster)}, so there is nothing to draw: "
+            "name a column that has several values"
         )
     return codes, f"{counted(number, 'cluster')} by {quoted(cluster)}, people with their weights"
 

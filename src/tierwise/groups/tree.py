@@ -292,6 +292,7 @@ class _Cut:
         parts = [
             (self._condition(mine, other), rows[np.isin(codes, mine)])
             for mine, other in ((self.left, self.right), (self.right, self.left))
+            if len(mine)
         ]
         parts.append((f"{self.column.name} missing", rows[codes == MISSING]))
         return [(name, part) for name, part in parts if len(part)]
@@ -387,8 +388,10 @@ class _Grower:
         """Find the cuts of a column that part pairs of items best."""
         codes = column.codes[rows]
         present = np.unique(codes[codes != MISSING])
-        with_missing = bool((codes == MISSING).any())
-        apart = [_Cut(column, present, present[:0])] if with_missing and len(present) else []
+        n_missing = int((codes == MISSING).sum())
+        apart = []
+        if min(n_missing, len(codes) - n_missing) >= self.smallest:
+            apart = [_Cut(column, present, present[:0])]
         if len(present) < 2:
             return _Cuts(apart, 0.0)
         if column.kind == "numbers":
