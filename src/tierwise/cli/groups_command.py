@@ -13,7 +13,7 @@ Examples:
 
 tierwise groups survey.csv --by region
 
-tierwise groups survey.csv --by age,region,sex --permutations 100 --seed 1
+tierwise groups survey.csv --by age,region,sex --smallest 50 --seed 1
 
 tierwise groups survey.csv --by age,region --figure tree.svg
 """
@@ -42,11 +42,11 @@ def groups_command(
         typer.Option(
             metavar="N",
             min=0,
-            help="Deal out what is known of people N times anew, and count how often that splits "
-            "them.",
+            help="Deal out what is known of people N times anew before each split, which is not "
+            "made if chance does as well; 0 is without this check.",
             rich_help_panel=_GROUPS,
         ),
-    ] = 0,
+    ] = 199,
     figure: Annotated[
         str | None,
         typer.Option(
@@ -75,15 +75,8 @@ def groups_command(
     columns = [name.strip() for name in by.split(",") if name.strip()]
     with printing.working("comparing groups", quiet=quiet):
         compared = compare_groups(rankings, columns, rng=seed)
-    with printing.working("growing the tree", quiet=quiet or permutations > 0):
-        tree = group_tree(
-            rankings,
-            columns,
-            smallest=smallest,
-            permutations=permutations,
-            progress=printing.progress(quiet=quiet),
-            rng=seed,
-        )
+    with printing.working("growing the tree", quiet=quiet):
+        tree = group_tree(rankings, columns, smallest=smallest, permutations=permutations, rng=seed)
     if figure is not None:
         from tierwise.plots.groups import group_tree as draw
 

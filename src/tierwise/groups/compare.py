@@ -9,7 +9,8 @@ Three models are compared. In all of them tiers and theta are averaged over with
 =========  =====================================================================================
 
 Half of the prior probability belongs to ``same``, and a quarter to each of the others. A difference
-is called one where there is positive evidence of it: a Bayes factor of 3 at least.
+is called one where there is positive evidence of it, a Bayes factor of 3 at least, and groups made at
+random seldom differ as much.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from tierwise.groups.evidence import (
     log_sum,
     scale_of_weights,
 )
+from tierwise.groups.permutation import LEVEL, Statements, p_value_of_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -150,6 +152,10 @@ class ColumnComparison:
         The groups, in the order of values; those without a value last.
     log_evidence : dict
         Log evidence of the models "same", "theta" and "own".
+    p_value : float
+        How often groups that are dealt out anew differ as much in how they order pairs of items.
+        Large if people differ as much within groups as between them, which evidence trusts them
+        not to.
     moves : tuple of Move
         The items, those that move most first.
     """
@@ -157,6 +163,7 @@ class ColumnComparison:
     column: str
     groups: tuple[PeopleGroup, ...]
     log_evidence: dict[Hypothesis, Estimate]
+    p_value: float
     moves: tuple[Move, ...]
 
     @property
@@ -170,10 +177,10 @@ class ColumnComparison:
     def preferred(self) -> Hypothesis:
         """The model to go by: "same" unless there is positive evidence of a difference.
 
-        That is a Bayes factor of 3 (Kass and Raftery, JASA 90, 1995); of the other two models, the
-        one with the greater evidence.
+        That is a Bayes factor of 3 (Kass and Raftery, JASA 90, 1995) that chance does not match in
+        more than 5% of permutations; of the other two models, the one with the greater evidence.
         """
-        if self.log_bayes_factor < log(3.0):
+        if self.log_bayes_factor < log(3.0) or self.p_value > LEVEL:
             return "same"
         return "own" if self.log_evidence["own"] > self.log_evidence["theta"] else "theta"
 
@@ -190,6 +197,12 @@ class ColumnComparison:
             return (
                 f"By {self.column}: hardly any evidence either way (Bayes factor of a difference "
                 f"{factor_in_digits(factor)})."
+            )
+        if self.preferred == "same" and factor > 0:
+            return (
+                f"By {self.column}: groups differ (Bayes factor {factor_in_digits(factor)}), but "
+                f"no more than groups made at random do (in {self.p_value:.0%} of permutations): "
+                "people differ in other ways, so this is no sign that these groups do."
             )
         if self.preferred == "same":
             words = f"{bayes_factor_in_words(factor)} that groups do not differ"
@@ -222,6 +235,7 @@ class ColumnComparison:
                 name: value.standard_error for name, value in self.log_evidence.items()
             },
             "probabilities": dict(self.probabilities),
+            "p_value": self.p_value,
             "verdict": self.verdict(),
             "groups": [group.to_dict() for group in self.groups],
             "moves": [move.to_dict() for move in self.moves],
@@ -380,7 +394,10 @@ def compare_groups(
         column.check_groups()
     scale = scale_of_weights(rankings)
     everybody = answers_of(rankings, most_items_to_sum=MOST_ITEMS_TO_SUM, scale=scale)
-    found = [_compare(rankings, everybody, column, scale, generator) for column in columns]
+    statements = Statements.of(rankings)
+    found = [
+        _compare(rankings, everybody, statements, column, scale, generator) for column in columns
+    ]
     found.sort(key=lambda one: -one.log_bayes_factor)
     return GroupComparison(
         columns=tuple(found),
@@ -421,6 +438,7 @@ def people_group(name: str, answers: GroupAnswers, share: float, n_rankings: flo
 def _compare(
     rankings: Rankings,
     everybody: GroupAnswers,
+    statements: Statements,
     column: Column,
     scale: float,
     rng: np.random.Generator,
@@ -442,6 +460,9 @@ def _compare(
             "theta": log_evidence_of_thetas(everybody, answers_of_groups, rng, _N_DRAWS),
             "own": Estimate(own, method=everybody.method),
         },
+        p_value=p_value_of_groups(
+            statements, column.codes % (len(column.values) + 1), len(column.values) + 1, rng
+        ),
         moves=_moves(rankings.items, groups, answers_of_groups, rng),
     )
 
@@ -532,7 +553,8 @@ def _evidence_lines(one: ColumnComparison, width: int) -> list[str]:
     for name, value in one.log_evidence.items():
         error = "" if value.exact else f" ± {value.standard_error:.2g}"
         parts.append(f"{_SAID[name]} {float(value):.2f}{error}")
-    return textwrap.wrap(f"Log evidence: {'; '.join(parts)}.", width)
+    chance = f"Groups made at random differ as much in {one.p_value:.1%} of permutations."
+    return textwrap.wrap(f"Log evidence: {'; '.join(parts)}. {chance}", width)
 
 
 def _ranking_of_columns(columns: tuple[ColumnComparison, ...]) -> list[str]:

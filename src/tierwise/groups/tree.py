@@ -5,7 +5,7 @@ the people's answers are most probable, each branch having tiers and a theta of 
 if that pays for the number of ways in which the people might have been split: with a prior that
 gives all columns, and all cuts of a column, the same probability, a column with many values does
 not win because it has many (compare Chipman, George and McCulloch, JASA 93, 1998). Missing values
-are a branch of their own.
+are a branch of their own. And no split is made that chance would match (`permutation`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.provenance import Provenance, Stopwatch
-from tierwise._util.tasks import Progress, track
 from tierwise._util.wording import counted
 from tierwise.data.people import MISSING, Column, find_columns
 from tierwise.groups.compare import (
@@ -32,6 +31,7 @@ from tierwise.groups.compare import (
     theta_in_words,
 )
 from tierwise.groups.evidence import GroupAnswers, answers_of, scale_of_weights
+from tierwise.groups.permutation import LEVEL, PERMUTATIONS, Statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -67,7 +67,9 @@ class Node:
         The column by which they are split; None at a leaf.
     log_gain : float
         By how much the best split raises the log posterior probability, its prior included; made
-        if that is above 0. Minus infinity if there is nothing to split by.
+        if that is above 0. Minus infinity if there is nothing to split by, or chance does as well.
+    p_value : float
+        How often values that are dealt out anew part these people as well as the best cut does.
     branches : tuple of Node
         The parts.
     rows : numpy.ndarray
@@ -78,6 +80,7 @@ class Node:
     group: PeopleGroup
     column: str | None
     log_gain: float
+    p_value: float
     branches: tuple[Node, ...]
     rows: _Integers
 
@@ -95,6 +98,7 @@ class Node:
             **self.group.to_dict(),
             "split_by": self.column,
             "log_gain": None if self.log_gain == -inf else self.log_gain,
+            "p_value": self.p_value,
             "branches": [branch.to_dict() for branch in self.branches],
         }
 
@@ -114,9 +118,7 @@ class GroupTree:
     effective_size : float
         How many answers of equal weight would say as much (Kish).
     permutations : int
-        How often what is known of people was dealt out anew.
-    false_splits : int or None
-        How often everybody was split then, though there was nothing to be found.
+        How often what is known of people was dealt out anew, to check each split.
     provenance : Provenance
         Version, seed and time.
     """
@@ -126,7 +128,6 @@ class GroupTree:
     method: str
     effective_size: float
     permutations: int
-    false_splits: int | None
     provenance: Provenance
 
     def leaves(self) -> tuple[Node, ...]:
@@ -163,10 +164,10 @@ class GroupTree:
                 f" Weights are taken for weights of a survey, and count as "
                 f"{self.effective_size:,.1f} answers of equal weight (Kish)."
             )
-        if self.false_splits is not None:
+        if self.permutations:
             told += (
-                f" With what is known of people dealt out anew, {self.false_splits} of "
-                f"{self.permutations} trees had a split."
+                f" No split is made that values dealt out anew match in more than {LEVEL:.0%} of "
+                f"{self.permutations} permutations."
             )
         return told
 
@@ -201,7 +202,6 @@ class GroupTree:
             "n_leaves": len(self.leaves()),
             "tree": self.root.to_dict(),
             "permutations": self.permutations,
-            "false_splits": self.false_splits,
             "provenance": self.provenance.to_dict(),
         }
 
@@ -211,8 +211,7 @@ def group_tree(
     by: str | Iterable[str],
     *,
     smallest: int = 10,
-    permutations: int = 0,
-    progress: Progress = "auto",
+    permutations: int = PERMUTATIONS,
     rng: RandomSource = None,
 ) -> GroupTree:
     """Split people by what is known of them, wherever their tiers differ.
@@ -227,9 +226,9 @@ def group_tree(
     smallest
         The least number of answers in a branch (but for missing values).
     permutations
-        How often to deal out what is known of people anew, to see how often that splits them.
-    progress
-        "auto", "off" or a function; see `tierwise._util.tasks.track`.
+        How often to deal out what is known of people anew, before each split: none is made that
+        chance matches in more than 5% of them. That guards against people who differ in ways nobody
+        asked about, which evidence does not. 0 is without this check.
     rng
         Seed or generator, for the permutations.
 
@@ -249,65 +248,24 @@ def group_tree(
          c > b > a
     <BLANKLINE>
     Evidence is summed over all tiers of all sizes, theta averaged over. Splits pay for the
-    number of splits that are possible.
+    number of splits that are possible. No split is made that values dealt out anew match in
+    more than 5% of 199 permutations.
     """
     watch = Stopwatch()
     rankings, numbers = check_answers(data, "group_tree")
     columns = find_columns(rankings, by, "group_tree")
     check_count("smallest", smallest)
     check_count("permutations", permutations, least=0)
-    grower = _Grower(rankings, columns, smallest, numbers)
+    grower = _Grower(rankings, columns, smallest, permutations, numbers, as_generator(rng))
     root = grower.grow()
-    false_splits = None
-    if permutations:
-        generator = as_generator(rng)
-        false_splits = 0
-        for _ in track(range(permutations), "permutations", permutations, progress):
-            order = generator.permutation(len(rankings))
-            dealt = [Column(one.name, one.kind, one.values, one.codes[order]) for one in columns]
-            anew = _Grower(rankings, dealt, smallest, numbers)
-            false_splits += anew.best_split(anew.everybody, grower.answers_of_all, 0).log_gain > 0
     return GroupTree(
         root=root,
         by=tuple(column.name for column in columns),
         method=grower.answers_of_all.method,
         effective_size=rankings.effective_size,
         permutations=permutations,
-        false_splits=false_splits,
         provenance=watch.provenance(rng),
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Cut:
-    """A way to part the values of a column in two; people without a value are apart."""
-
-    column: Column
-    left: _Integers
-    right: _Integers
-
-    def branches(self, rows: _Integers) -> list[tuple[str, _Integers]]:
-        """Return the branches that have people, each with its condition."""
-        codes = self.column.codes[rows]
-        parts = [
-            (self._condition(mine, other), rows[np.isin(codes, mine)])
-            for mine, other in ((self.left, self.right), (self.right, self.left))
-            if len(mine)
-        ]
-        parts.append((f"{self.column.name} missing", rows[codes == MISSING]))
-        return [(name, part) for name, part in parts if len(part)]
-
-    def _condition(self, mine: _Integers, other: _Integers) -> str:
-        name, values = self.column.name, self.column.values
-        if len(other) == 0:
-            return f"{name} known"
-        if self.column.kind == "categories" or len(mine) == 1 == len(other):
-            if len(mine) > max(_MOST_VALUES_NAMED, len(other)):
-                return f"{name} other than {', '.join(str(values[code]) for code in other)}"
-            return f"{name} = {' or '.join(str(values[code]) for code in mine)}"
-        if mine[-1] < other[0]:
-            return f"{name} below {values[other[0]]:g}"
-        return f"{name} {values[mine[0]]:g} or more"
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,6 +273,7 @@ class _Split:
     """The best way to split some people."""
 
     log_gain: float
+    p_value: float = 1.0
     column: str | None = None
     branches: tuple[tuple[str, _Integers, GroupAnswers], ...] = ()
 
@@ -323,12 +282,21 @@ class _Grower:
     """Splits people until no split pays."""
 
     def __init__(
-        self, rankings: Rankings, columns: list[Column], smallest: int, numbers: _Integers
+        self,
+        rankings: Rankings,
+        columns: list[Column],
+        smallest: int,
+        permutations: int,
+        numbers: _Integers,
+        rng: np.random.Generator,
     ) -> None:
         self.rankings = rankings
         self.columns = columns
         self.smallest = smallest
+        self.permutations = permutations
         self.numbers = numbers
+        self.rng = rng
+        self.statements = Statements.of(rankings)
         self.scale = scale_of_weights(rankings)
         self.everybody = np.arange(len(rankings))
 
@@ -360,119 +328,200 @@ class _Grower:
             group=people_group(name, answers, share, number),
             column=split.column if branches else None,
             log_gain=split.log_gain,
+            p_value=split.p_value,
             branches=tuple(branches),
             rows=self.numbers[rows],
         )
 
     def best_split(self, rows: _Integers, answers: GroupAnswers, depth: int) -> _Split:
         """Find the split with the greatest posterior probability, given that of no split."""
-        cuts_of = [cuts for column in self.columns if (cuts := self.cuts(column, rows)).cuts]
-        if not cuts_of or depth >= _MOST_DEPTH or len(rows) < 2 * self.smallest:
+        statements = self.statements.take(rows)
+        found = [_Cuts.of(column, rows, self.smallest) for column in self.columns]
+        usable = [cuts for cuts in found if len(cuts.counts) > 1 and cuts.possible]
+        if not usable or depth >= _MOST_DEPTH:
             return _Split(-inf)
+        p_value = self.p_value(usable, statements)
+        if p_value > LEVEL:
+            return _Split(-inf, p_value)
         # A priori a node is split with probability 1/2 at the root, 1/4 below, and so on.
         chance = 0.5 ** (depth + 1)
-        log_odds = log(chance) - log(1 - chance) - log(len(cuts_of))
-        best = _Split(-inf)
-        for cuts in cuts_of:
-            for cut in cuts.cuts:
+        log_odds = log(chance) - log(1 - chance) - log(len(usable))
+        best = _Split(-inf, p_value)
+        for cuts in usable:
+            lefts, differences = cuts.best(*statements.totals(cuts.member, len(cuts.counts)))
+            for number in np.argsort(-differences)[:_CUTS_BY_EVIDENCE].tolist():
                 branches = tuple(
-                    (said, part, self.answers(part)) for said, part in cut.branches(rows)
+                    (said, part, self.answers(part))
+                    for said, part in cuts.branches(lefts[number], rows)
                 )
                 evidence = sum(own.log_evidence for _, _, own in branches)
-                gain = evidence - answers.log_evidence + log_odds - cuts.log_number
+                gain = evidence - answers.log_evidence + log_odds - log(cuts.possible)
                 if gain > best.log_gain:
-                    best = _Split(gain, cut.column.name, branches)
+                    best = _Split(gain, p_value, cuts.column.name, branches)
         return best
 
-    def cuts(self, column: Column, rows: _Integers) -> _Cuts:
-        """Find the cuts of a column that part pairs of items best."""
-        codes = column.codes[rows]
-        present = np.unique(codes[codes != MISSING])
-        n_missing = int((codes == MISSING).sum())
-        apart = []
-        if min(n_missing, len(codes) - n_missing) >= self.smallest:
-            apart = [_Cut(column, present, present[:0])]
-        if len(present) < 2:
-            return _Cuts(apart, 0.0)
-        if column.kind == "numbers":
-            bins = _bins(codes[codes != MISSING], present)
-            groups = np.searchsorted(bins, present, side="right")
-        else:
-            groups = np.arange(len(present))
-        shares, sizes = self._pairs(rows, codes, present, groups)
-        n_groups = len(sizes)
-        if column.kind == "numbers":
-            lefts = [np.arange(n_groups) < cut for cut in range(1, n_groups)]
-            number = len(lefts)
-        else:
-            lefts = _partitions(shares, sizes)
-            number = 2 ** (n_groups - 1) - 1
-        counts = np.bincount(groups, weights=np.array([(codes == one).sum() for one in present]))
-        lefts = [
-            left for left in lefts if min(counts[left].sum(), counts[~left].sum()) >= self.smallest
-        ]
-        lefts.sort(key=lambda left: -_parting(shares, sizes, left))
-        made = [
-            _Cut(column, present[left[groups]], present[~left[groups]])
-            for left in lefts[:_CUTS_BY_EVIDENCE]
-        ]
-        return _Cuts([*made, *apart], log(number + len(apart)))
+    def p_value(self, cuts_of: list[_Cuts], statements: Statements) -> float:
+        """Return how often values dealt out anew part people as well as the true ones."""
+        if not self.permutations:
+            return 0.0
 
-    def _pairs(
-        self, rows: _Integers, codes: _Integers, present: _Integers, groups: _Integers
-    ) -> tuple[_Floats, _Floats]:
-        """Return how often items are above others in each group of values, and its weight."""
-        group_of = np.full(int(present.max()) + 1, -1)
-        group_of[present] = groups
-        member = np.where(codes == MISSING, -1, group_of[codes])
-        parts = [self.answers(rows[member == group]).counts for group in range(groups.max() + 1)]
-        return np.array([one.above for one in parts]), np.array([one.n_rankings for one in parts])
+        def most(order: _Integers) -> float:
+            totals = [statements.totals(one.member[order], len(one.counts)) for one in cuts_of]
+            return max(
+                float(cuts.best(*own)[1].max()) for cuts, own in zip(cuts_of, totals, strict=True)
+            )
+
+        everybody = np.arange(len(statements.weights))
+        observed = most(everybody)
+        as_much = 0
+        for done in range(1, self.permutations + 1):
+            as_much += most(self.rng.permutation(everybody)) >= observed
+            # Once it is too much, the rest cannot change it.
+            if (1 + as_much) / (1 + self.permutations) > LEVEL:
+                return (1 + as_much) / (1 + done)
+        return (1 + as_much) / (1 + self.permutations)
 
 
 @dataclass(frozen=True, eq=False)
 class _Cuts:
-    """Cuts of a column that are worth a look, and the log of how many are possible."""
+    """The ways to part the people of a node by a column.
 
-    cuts: list[_Cut]
-    log_number: float
-
-
-def _bins(codes: _Integers, present: _Integers) -> _Integers:
-    """Return the values at which numbers are cut: all, or so that parts are about equal."""
-    if len(present) <= _MOST_BINS:
-        return present[1:]
-    shares = np.linspace(0, 1, _MOST_BINS + 1)[1:-1]
-    cuts = np.unique(np.quantile(codes, shares, method="inverted_cdf"))
-    return cuts[cuts > present[0]]
-
-
-def _partitions(above: _Floats, sizes: _Floats) -> list[NDArray[np.bool_]]:
-    """List ways to part categories in two: all, or one against the rest and along an axis.
-
-    The axis is the direction in which categories differ most in how they order pairs of items.
+    Attributes
+    ----------
+    column
+        The column.
+    codes
+        The groups of its values: numbers in order, each category by itself; then those without a
+        value, if they are enough to be a branch.
+    member
+        The group of each person of the node; -1 is none.
+    counts
+        The number of people in each group.
+    n_values
+        The number of groups that have values.
+    smallest
+        The least number of people in a branch.
     """
-    number = len(sizes)
-    if number <= _MOST_CATEGORIES_IN_ALL_WAYS:
-        chosen = [
-            {0, *others}
-            for size in range(number - 1)
-            for others in combinations(range(1, number), size)
+
+    column: Column
+    codes: tuple[_Integers, ...]
+    member: _Integers
+    counts: _Integers
+    n_values: int
+    smallest: int
+
+    @classmethod
+    def of(cls, column: Column, rows: _Integers, smallest: int) -> _Cuts:
+        codes = column.codes[rows]
+        present = np.unique(codes[codes != MISSING])
+        bins = np.arange(1, len(present))
+        if column.kind == "numbers" and len(present) > _MOST_BINS:
+            shares = np.linspace(0, 1, _MOST_BINS + 1)[1:-1]
+            ranks = np.searchsorted(present, codes[codes != MISSING])
+            bins = np.unique(np.quantile(ranks, shares, method="inverted_cdf"))
+            bins = bins[bins > 0]
+        groups = np.split(present, bins)
+        group_of = np.full(len(column.values) + 1, -1)  # the last is for missing values
+        for number, group in enumerate(groups):
+            group_of[group] = number
+        n_values = len(groups)
+        if 0 < (codes == MISSING).sum() >= smallest and len(present):
+            group_of[-1] = n_values
+            groups = [*groups, np.array([MISSING])]
+        member = group_of[codes]
+        counts = np.bincount(member[member >= 0], minlength=len(groups))
+        return cls(column, tuple(groups), member, counts, n_values, smallest)
+
+    @cached_property
+    def _all_lefts(self) -> NDArray[np.bool_] | None:
+        """All ways to part the groups, one row each; None if there are too many."""
+        number = self.n_values
+        if self.column.kind == "numbers":
+            lefts = np.tri(number, dtype=bool)[:-1]
+        elif number <= _MOST_CATEGORIES_IN_ALL_WAYS:
+            chosen = [
+                {0, *others}
+                for size in range(number - 1)
+                for others in combinations(range(1, number), size)
+            ]
+            lefts = np.array([np.isin(np.arange(number), list(left)) for left in chosen])
+        else:
+            return None
+        return self._with_missing(lefts.reshape(-1, number))
+
+    def _with_missing(self, lefts: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Add the way to part all who have a value from those who have none."""
+        if len(self.counts) > self.n_values:
+            lefts = np.pad(lefts, ((0, 1), (0, 1)))
+            lefts[-1, : self.n_values] = True
+        n_left = lefts @ self.counts
+        n_right = self._rights(lefts) @ self.counts
+        return lefts[np.minimum(n_left, n_right) >= self.smallest]
+
+    def _rights(self, lefts: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return the other side of each way to part groups: who has no value is on neither."""
+        rights = ~lefts
+        if len(self.counts) > self.n_values:
+            apart = lefts[:, : self.n_values].all(axis=1)
+            rights[:, -1] = apart
+        return rights
+
+    @cached_property
+    def possible(self) -> int:
+        """The number of ways to part the groups that a prior must be shared among."""
+        if self._all_lefts is not None:
+            return len(self._all_lefts)
+        return 2 ** (self.n_values - 1) - 1 + (len(self.counts) > self.n_values)
+
+    def best(self, totals: _Floats, sizes: _Floats) -> tuple[NDArray[np.bool_], _Floats]:
+        """Return ways to part the groups, and how much the two sides differ.
+
+        Of many categories these are one against the rest, and cuts along the axis in which
+        categories differ most.
+        """
+        lefts = self._all_lefts
+        if lefts is None:
+            number = self.n_values
+            means = totals[:number] / sizes[:number, None]
+            centre = totals[:number].sum(axis=0) / sizes[:number].sum()
+            scaled = (means - centre) * np.sqrt(sizes[:number])[:, None]
+            axis = np.linalg.svd(scaled, full_matrices=False)[2][0]
+            place = np.argsort(np.argsort((means - centre) @ axis, kind="stable"))
+            along = place[None, :] < np.arange(2, number - 1)[:, None]
+            lefts = self._with_missing(np.concatenate([np.eye(number, dtype=bool), along]))
+        rights = self._rights(lefts)
+        one, other = lefts @ sizes, rights @ sizes
+        apart = lefts @ totals / one[:, None] - rights @ totals / other[:, None]
+        differences: _Floats = (apart**2).sum(axis=1) * one * other / (one + other)
+        return lefts, differences if len(differences) else np.array([-inf])
+
+    def branches(self, left: NDArray[np.bool_], rows: _Integers) -> list[tuple[str, _Integers]]:
+        """Return the branches that a way to part groups makes, each with its condition."""
+        values = np.concatenate(self.codes[: self.n_values])
+        group_of = np.repeat(
+            np.arange(self.n_values), [len(one) for one in self.codes[: self.n_values]]
+        )
+        mine, other = values[left[group_of]], values[~left[group_of]]
+        codes = self.column.codes[rows]
+        parts = [
+            (self._condition(own, others), rows[np.isin(codes, own)])
+            for own, others in ((mine, other), (other, mine))
+            if len(own)
         ]
-        return [np.isin(np.arange(number), list(left)) for left in chosen]
-    found = [np.arange(number) == one for one in range(number)]
-    shares = (above / sizes[:, None, None]).reshape(number, -1)
-    centre = (shares * sizes[:, None]).sum(axis=0) / sizes.sum()
-    axes = np.linalg.svd((shares - centre) * np.sqrt(sizes)[:, None], full_matrices=False)[2]
-    order = np.argsort((shares - centre) @ axes[0], kind="stable")
-    found += [np.isin(np.arange(number), order[:cut]) for cut in range(2, number - 1)]
-    return found
+        parts.append((f"{self.column.name} missing", rows[codes == MISSING]))
+        return [(said, part) for said, part in parts if len(part)]
 
-
-def _parting(above: _Floats, sizes: _Floats, left: NDArray[np.bool_]) -> float:
-    """Tell how differently two parts order pairs of items, in the manner of a chi-squared."""
-    one, other = sizes[left].sum(), sizes[~left].sum()
-    difference = above[left].sum(axis=0) / one - above[~left].sum(axis=0) / other
-    return float((difference**2).sum() * one * other / (one + other))
+    def _condition(self, mine: _Integers, other: _Integers) -> str:
+        name, values = self.column.name, self.column.values
+        if len(other) == 0:
+            return f"{name} known"
+        if self.column.kind == "categories" or len(mine) == 1 == len(other):
+            if len(mine) > max(_MOST_VALUES_NAMED, len(other)):
+                return f"{name} other than {', '.join(str(values[code]) for code in other)}"
+            return f"{name} = {' or '.join(str(values[code]) for code in mine)}"
+        if mine[-1] < other[0]:
+            return f"{name} below {values[other[0]]:g}"
+        return f"{name} {values[mine[0]]:g} or more"
 
 
 def _node_lines(node: Node, first: str, rest: str, width: int) -> Iterator[str]:
