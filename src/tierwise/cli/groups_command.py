@@ -80,7 +80,9 @@ def groups_command(
     if figure is not None:
         from tierwise.plots.groups import group_tree as draw
 
-        draw(tree).figure.savefig(figure)
+        drawing = draw(tree).get_figure(root=True)
+        assert drawing is not None
+        drawing.savefig(figure)
     if json:
         printing.print_json({"comparison": compared.to_dict(), "tree": tree.to_dict()}, out)
         return

@@ -9,8 +9,8 @@ Three models are compared. In all of them tiers and theta are averaged over with
 =========  =====================================================================================
 
 Half of the prior probability belongs to ``same``, and a quarter to each of the others. A difference
-is called one where there is positive evidence of it, a Bayes factor of 3 at least, and groups made at
-random seldom differ as much.
+is called one where there is positive evidence of it, a Bayes factor of 3 at least, and where groups
+that are made at random seldom differ as much.
 """
 
 from __future__ import annotations

@@ -471,7 +471,7 @@ class _Cuts:
         """The number of ways to part the groups that a prior must be shared among."""
         if self._all_lefts is not None:
             return len(self._all_lefts)
-        return 2 ** (self.n_values - 1) - 1 + (len(self.counts) > self.n_values)
+        return int(2 ** (self.n_values - 1) - 1 + (len(self.counts) > self.n_values))
 
     def best(self, totals: _Floats, sizes: _Floats) -> tuple[NDArray[np.bool_], _Floats]:
         """Return ways to part the groups, and how much the two sides differ.
