@@ -132,6 +132,9 @@ def check(answers):
         b"\x0b,\n",  # a line that is none
         b"a,b,weight\n1,2,9223372036854775807\n",  # a weight that is no 64-bit integer
         b"place 1,place 2,weight\na,b,1e308\nb,a,1e308\n",
+        b",4,2\n4,2,4,3,1\n5,3,1,4,2\nitem",  # ballots, but for the number of candidates
+        b"4,2,\n31,2,1,\n22,1,2,3,4,\n14,4,1,\n9,3,\nCandidate 1",
+        b"Q1_1,Q1_2\nDrinks - Tea\nImportId,ImportId\n1,2\n",  # a name is missing
     ],
 )
 def test_what_was_found_before(content):
