@@ -11,7 +11,7 @@ import pytest
 import tierwise as tw
 from tests.data_paths import shared_data
 from tierwise import InputError, Rankings, Tiers
-from tierwise.reporting.page import render
+from tierwise.reporting.report import render
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 SECTIONS = ["tiers", "data", "sizes", "items", "fit", "diagnostics", "computed"]

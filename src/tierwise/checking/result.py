@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from tierwise.fitting.result import plain_item, plain_number
+from tierwise.fitting.summary import names_of_tiers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -211,13 +212,22 @@ class FitCheck:
         ]
         if self.lines:
             crossing = "against" if self.pairwise else "crossing"
-            lines += ["", f"{'line between tiers':<20}{crossing:>9}{'expected':>10}{'theta':>8}"]
+            names = self._names_of_lines()
+            width = max(20, *(len(name) + 2 for name in names))
+            header = f"{'line between tiers':<{width}}{crossing:>9}{'expected':>10}{'theta':>8}"
+            lines += ["", header]
             lines += [
-                f"{f'{line.above} and {line.below}':<20}{line.observed:>9.3f}"
+                f"{name:<{width}}{line.observed:>9.3f}"
                 f"{line.expected:>10.3f}{'-' if isnan(line.theta) else f'{line.theta:.3f}':>8}"
-                for line in self.lines
+                for name, line in zip(names, self.lines, strict=True)
             ]
         return "\n".join(lines)
+
+    def _names_of_lines(self) -> list[str]:
+        from tierwise.checking.wording import sides
+
+        names = names_of_tiers(self.fit)
+        return [sides(line, names).removeprefix("tiers ") for line in self.lines]
 
     def verdict_in_words(self) -> str:
         """Say in a few sentences whether the model fits, and if not, in what."""

@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise.fitting.summary import names_of_tiers
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from tierwise._util.types import Item
@@ -33,17 +37,35 @@ def verdict_in_words(check: FitCheck) -> str:
 def _about_lines(check: FitCheck) -> str:
     low = min(check.lines, key=lambda line: line.score)
     high = max(check.lines, key=lambda line: line.score)
+    names = names_of_tiers(check.fit)
     if check.pairwise:
         return (
             "Agreement differs along the ranking: answers go against the tiers less often than "
-            f"expected across the line between tiers {low.above} and {low.below}, more often "
-            f"across that between {high.above} and {high.below}.{_remedy(check)}"
+            f"expected across the line between {sides(low, names)}, more often across that "
+            f"between {sides(high, names)}.{_remedy(check)}"
         )
     return (
-        "Agreement differs along the ranking: items cross the line between tiers "
-        f"{low.above} and {low.below} less often than expected{_theta(low)}, that between "
-        f"{high.above} and {high.below} more often{_theta(high)}.{_remedy(check)}"
+        f"Agreement differs along the ranking: items cross the line between {sides(low, names)} "
+        f"less often than expected{_theta(low)}, that between {sides(high, names)} more "
+        f"often{_theta(high)}.{_remedy(check)}"
     )
+
+
+def sides(line: Line, names: Sequence[str]) -> str:
+    """Name the two sides of a line between tiers.
+
+    Examples
+    --------
+    >>> from tierwise.checking.result import Line
+    >>> sides(Line(1, 2, 0.5, 0.6, -1.0, 0.4), ["tier 1", "tier 2"])
+    'tiers 1 and 2'
+    >>> sides(Line(1, 2, 0.5, 0.6, -1.0, 0.4), ["liquorice", "tier 1"])
+    'liquorice and tier 1'
+    """
+    above, below = names[line.above - 1], names[line.below - 1]
+    if above.startswith("tier ") and below.startswith("tier "):
+        return f"tiers {above.removeprefix('tier ')} and {below.removeprefix('tier ')}"
+    return f"{above} and {below}"
 
 
 def _remedy(check: FitCheck) -> str:

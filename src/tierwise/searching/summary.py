@@ -3,6 +3,8 @@
 from math import isinf, isnan
 from typing import TYPE_CHECKING
 
+from tierwise.fitting.summary import tiers_in_words
+
 if TYPE_CHECKING:
     from tierwise.searching.result import Candidate, Search
 
@@ -38,7 +40,7 @@ def summarise(search: "Search", rows: int) -> str:
             "",
             *table,
             "",
-            str(search.best.tiers),
+            tiers_in_words(search.best),
             "",
             *remarks(search),
         ]
