@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise._util.types import NOT_LISTED
-from tierwise.checking import wording
 from tierwise.checking.expected import (
     PairShares,
     expected_wins,
@@ -26,7 +25,7 @@ from tierwise.checking.findings import (
     standard_score,
     tail,
 )
-from tierwise.checking.result import Finding, Line
+from tierwise.checking.result import Finding, Line, direction_statement, sides, spread_statement
 from tierwise.data.counts import blocks_are_known, pair_counts
 from tierwise.distances.named import get_distance
 from tierwise.partition.base import ExactPartition
@@ -270,7 +269,7 @@ def _check_lines(
     score = standard_score(*chi_square_score(deviations, covariances))
     worst = max(lines, key=lambda line: abs(line.score))
     statement = (
-        f"the line between {wording.sides(worst, tier_names)} is crossed by "
+        f"the line between {sides(worst, tier_names)} is crossed by "
         f"{worst.observed:.2f} items a ranking, {worst.expected:.2f} expected."
     )
     return lines, Finding("lines", tail(score), score, statement)
@@ -381,7 +380,7 @@ def _check_spread(
     ratio = observed / expected if expected > 0 else nan
     score = (observed - expected) / error if error > 0 else 0.0
     p_value = tail(score)
-    statement = wording.spread_statement(ratio, surprising=p_value < FALSE_ALARMS)
+    statement = spread_statement(ratio, surprising=p_value < FALSE_ALARMS)
     return ratio, Finding("spread", p_value, score, statement)
 
 
@@ -396,7 +395,7 @@ def _check_direction(
     p_value = tail(score)
     statement = "answers vary in no direction by more than expected."
     if p_value < FALSE_ALARMS:
-        statement = wording.direction_statement(rankings.items, direction)
+        statement = direction_statement(rankings.items, direction)
     return direction, Finding("direction", p_value, score, statement)
 
 

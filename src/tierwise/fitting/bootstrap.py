@@ -6,11 +6,9 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.checks import check_choice, check_count, check_level
-from tierwise._util.progress import Progress
+from tierwise._util.checks import RandomSource, check_choice, check_count, check_level, spawn_seeds
 from tierwise._util.provenance import Provenance, Stopwatch
-from tierwise._util.random import RandomSource, spawn_seeds
-from tierwise._util.tasks import run_tasks
+from tierwise._util.tasks import Progress, run_tasks
 from tierwise._util.types import Item
 from tierwise._util.wording import percent, quoted
 from tierwise.answers.likelihood import source_of
@@ -190,7 +188,7 @@ def bootstrap(
     workers
         Number of processes; see `tierwise._util.tasks.run_tasks`. The answer does not depend on it.
     progress
-        "auto", "off" or a function; see `tierwise._util.progress.track`.
+        "auto", "off" or a function; see `tierwise._util.tasks.track`.
     rng
         Seed or generator.
 
@@ -254,7 +252,7 @@ def _fit_replicates(
     seeds: list[np.random.SeedSequence],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Fit one resampled data set a seed."""
-    from tierwise.answers.observing import answer_like, observe_like
+    from tierwise.answers.augmentation import answer_like, observe_like
 
     settings = Settings()
     n_thetas = partition.n_parts if isinstance(partition, PartedPartition) else 1

@@ -7,9 +7,8 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise._util.checks import check_choice
+from tierwise._util.checks import RandomSource, as_generator, check_choice
 from tierwise._util.provenance import Provenance, Stopwatch
-from tierwise._util.random import RandomSource, as_generator
 from tierwise.answers.likelihood import AnswerSource, source_of
 from tierwise.answers.parted import refuse_open
 from tierwise.consensus.subsets import subset_work

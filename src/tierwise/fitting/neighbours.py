@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tierwise._util.random import RandomSource, as_generator
+from tierwise._util.checks import RandomSource, as_generator
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError
 from tierwise.fitting.result import Fit, TierRow, plain_item, plain_number

@@ -14,9 +14,8 @@ from tierwise._util.provenance import Provenance
 from tierwise._util.wording import percent
 from tierwise.errors import InputError
 from tierwise.fitting.result import plain_item, plain_number, plain_tiers
-from tierwise.posterior.assembly import coordinate
-from tierwise.posterior.diagnostics import Diagnostics, diagnose
-from tierwise.posterior.storage import Schema, load, save
+from tierwise.posterior.storage import Schema, coordinate, load, save
+from tierwise.posterior.summary import Diagnostics, diagnose
 from tierwise.tiers.ordered_partition import Tiers
 
 if TYPE_CHECKING:
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Item
     from tierwise.data.frames import Backend
-    from tierwise.mixture.gibbs import Trace
     from tierwise.mixture.result import Mixture
+    from tierwise.mixture.sample import Trace
     from tierwise.tiers.sizes import Sizes
 
 SCHEMA = Schema(

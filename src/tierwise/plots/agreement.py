@@ -52,12 +52,17 @@ def agreement_along_tiers(fit: Fit, *, ax: Axes | None = None) -> Axes:
     return draw_agreement(neighbour_agreement(fit), fit, ax)
 
 
+def height_of_rows(n_rows: int) -> float:
+    """Return the inches that rows need, with the legend above them."""
+    return style.height_for(n_rows) + 0.5
+
+
 def draw_agreement(found: tuple[NeighbourAgreement, ...], fit: Fit, ax: Axes | None) -> Axes:
     """Draw what is known of neighbouring tiers already."""
     from matplotlib.ticker import PercentFormatter
 
     shown = shown_tiers(fit)
-    ax = style.new_axes(ax, 6.4, style.height_for(len(found)) + 0.5)
+    ax = style.new_axes(ax, 6.4, height_of_rows(len(found)))
     lowest = min(_LEFT, *(min(one.interval[0], one.observed) - 0.03 for one in found))
     ax.axvline(0.5, color=style.MUTED, linestyle="--", linewidth=1.0, zorder=0)
     for row, one in enumerate(found):
@@ -92,12 +97,10 @@ def draw_agreement(found: tuple[NeighbourAgreement, ...], fit: Fit, ax: Axes | N
     ax.legend(
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
-        ncols=2,
+        reverse=True,
         frameon=False,
         fontsize="small",
         borderaxespad=0.2,
-        handletextpad=0.5,
-        columnspacing=1.2,
     )
     style.without_frame(ax, "bottom")
     return ax

@@ -8,9 +8,9 @@ import numpy as np
 
 from tierwise._util.types import NOT_LISTED
 from tierwise.data.describe import describe
-from tierwise.data.encoding import first_places, sizes_of_groups
 from tierwise.data.preferences import Preferences
 from tierwise.errors import InputError
+from tierwise.files.places import first_places, sizes_of_groups
 from tierwise.plots import style
 from tierwise.plots.tiers import shown_tiers
 

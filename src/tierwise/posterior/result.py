@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from tierwise._util.checks import check_choice, check_count, check_level
-from tierwise._util.estimate import Estimate
 from tierwise._util.provenance import Provenance
+from tierwise._util.types import Estimate
 from tierwise.errors import InputError
 from tierwise.fitting.result import plain_item, plain_number, plain_tiers
-from tierwise.posterior.diagnostics import Diagnostics, diagnose
-from tierwise.posterior.estimates import bands_of, least_disagreement, share_above
-from tierwise.posterior.ranks import (
+from tierwise.posterior.estimates import (
     are_divided,
+    bands_of,
+    least_disagreement,
     rank_intervals,
     rank_shares,
+    share_above,
     theta_intervals,
 )
+from tierwise.posterior.summary import Diagnostics, diagnose
 from tierwise.tiers.ordered_partition import Tiers
 
 if TYPE_CHECKING:
@@ -461,8 +463,7 @@ class Posterior:
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Posterior:
         """Read what `save` wrote."""
-        from tierwise.posterior.assembly import SCHEMA
-        from tierwise.posterior.storage import load
+        from tierwise.posterior.storage import SCHEMA, load
 
         return cls(load(path, SCHEMA))
 

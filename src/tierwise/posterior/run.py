@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tierwise._util.checks import RandomSource, spawn_seeds
 from tierwise._util.provenance import Stopwatch
-from tierwise._util.random import RandomSource, spawn_seeds
 from tierwise._util.tasks import run_tasks
 from tierwise.answers.likelihood import source_of
 from tierwise.data.counts import Counts
@@ -27,19 +27,18 @@ from tierwise.model.priors import (
     log_prior_of_sizes,
 )
 from tierwise.posterior import exact, ordered_partitions
-from tierwise.posterior.assembly import assemble
-from tierwise.posterior.chain import Schedule, random_state, run_chain
-from tierwise.posterior.checkpoint import Checkpoint
-from tierwise.posterior.options import (
+from tierwise.posterior.chain import Checkpoint, Schedule, random_state, run_chain
+from tierwise.posterior.result import Posterior
+from tierwise.posterior.samplers import (
     CompletionsMethod,
     PosteriorConcentration,
     PosteriorLikelihood,
     PosteriorMethod,
     SamplingOptions,
     ThetaUpdate,
+    make_sampler,
 )
-from tierwise.posterior.result import Posterior
-from tierwise.posterior.samplers import make_sampler
+from tierwise.posterior.storage import assemble
 from tierwise.posterior.target import Target
 from tierwise.posterior.tiers_moves import are_connected
 from tierwise.searching.search import search
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from tierwise._util.progress import Progress
+    from tierwise._util.tasks import Progress
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.scan import RankingScan
     from tierwise.distances.base import Distance
@@ -137,7 +136,7 @@ def sample_posterior(
     workers
         Number of processes; see `tierwise._util.tasks.run_tasks`. The answer does not depend on it.
     progress
-        "auto", "off" or a function; see `tierwise._util.progress.track`.
+        "auto", "off" or a function; see `tierwise._util.tasks.track`.
     rng
         Seed or generator.
     checkpoint

@@ -16,11 +16,11 @@ import numpy as np
 
 from tierwise import plots
 from tierwise._util.wording import percent
-from tierwise.checking.wording import sides
+from tierwise.checking.result import sides
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.fitting.summary import listed, names_of_tiers, tiers_in_words
-from tierwise.plots.agreement import draw_agreement
+from tierwise.plots.agreement import draw_agreement, height_of_rows
 from tierwise.plots.data import height_of_bars
 from tierwise.plots.style import MOST_NUMBERED_CELLS, height_for, short_name
 
@@ -172,7 +172,7 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
                 if fit.divided
                 else ""
             ),
-            size=(_WIDTH, height_for(len(neighbours)) + 0.5),
+            size=(_WIDTH, height_of_rows(len(neighbours))),
             description="Probability of the order of neighbouring tiers: "
             + "; ".join(f"{one.name} {one.probability:.0%}" for one in neighbours)
             + "; the table has the same numbers.",

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise._util.checks import check_choice
-from tierwise._util.progress import Progress
+from tierwise._util.checks import RandomSource, as_generator, check_choice, spawn_seeds
 from tierwise._util.provenance import Stopwatch
-from tierwise._util.random import RandomSource, as_generator, spawn_seeds
+from tierwise._util.tasks import Progress
 from tierwise.answers.likelihood import AnswerSource, source_of
 from tierwise.data.counts import Counts
 from tierwise.data.kinds import check_data
@@ -27,9 +26,16 @@ from tierwise.fitting.solution import Settings as FitSettings
 from tierwise.fitting.solution import Solution
 from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
 from tierwise.searching import all_sizes, parted
-from tierwise.searching.cost_model import Depth, consensus_method, seconds_of, seconds_of_answers
 from tierwise.searching.criteria import Criterion, Judge
-from tierwise.searching.evaluate import Evaluator, Setting, evaluate_solution
+from tierwise.searching.evaluate import (
+    Depth,
+    Evaluator,
+    Setting,
+    consensus_method,
+    evaluate_solution,
+    seconds_of,
+    seconds_of_answers,
+)
 from tierwise.searching.exploration import Exploration, doubtful_sizes, rank
 from tierwise.searching.merging import Merging, merge_even_pairs
 from tierwise.searching.result import Family, Search
@@ -124,7 +130,7 @@ def search(
     workers
         Number of processes; see `tierwise._util.tasks.run_tasks`. The answer does not depend on it.
     progress
-        "auto", "off" or a function; see `tierwise._util.progress.track`.
+        "auto", "off" or a function; see `tierwise._util.tasks.track`.
     rng
         Seed or generator, for what is drawn or estimated.
 

@@ -1,4 +1,9 @@
-"""How likely each place is to hold an item of each tier."""
+"""How likely each place is to hold an item of each tier, and each pair to be in order.
+
+How likely each place is to hold an item of each tier.
+
+How likely an item of one tier is to be ranked before one of another.
+"""
 
 from __future__ import annotations
 
@@ -74,3 +79,58 @@ def from_sequences(
         np.repeat(np.transpose(errors), blocks, axis=0),
         "monte-carlo",
     )
+
+
+@dataclass(frozen=True, eq=False)
+class PairTierProbabilities:
+    """How likely an item of one tier is to be ranked before one of another.
+
+    It can be used as the array of its probabilities: ``found[tier, other]``, ``np.asarray(found)``.
+
+    Attributes
+    ----------
+    probabilities
+        ``probabilities[tier, other]``, both counted from 0; one half within a tier.
+    standard_errors
+        Their Monte Carlo errors; all 0 where the probabilities are exact.
+    method
+        "exact" or "monte-carlo".
+    """
+
+    probabilities: npt.NDArray[np.float64]
+    standard_errors: npt.NDArray[np.float64]
+    method: str
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return probabilities by tiers, counted from 0."""
+        return self.probabilities[index]
+
+    def __array__(
+        self,
+        dtype: npt.DTypeLike | None = None,
+        copy: bool | None = None,  # noqa: FBT001 - numpy calls it so
+    ) -> npt.NDArray[Any]:
+        """Return the probabilities, for numpy."""
+        return np.array(self.probabilities, dtype=dtype, copy=copy)
+
+    @property
+    def exact(self) -> bool:
+        """Whether there is no Monte Carlo error in them."""
+        return self.method == "exact"
+
+
+def pairs_from_sequences(sequences: npt.NDArray[np.int64], sizes: Sizes) -> PairTierProbabilities:
+    """Estimate probabilities from the tiers, place by place, of sampled orderings."""
+    n_tiers = len(sizes)
+    means, errors = np.full((n_tiers, n_tiers), 0.5), np.zeros((n_tiers, n_tiers))
+    for worse in range(n_tiers):
+        is_worse = sequences == worse
+        n_later = sizes[worse] - np.cumsum(is_worse, axis=1)
+        for better in range(worse):
+            before = ((sequences == better) * n_later).sum(axis=1)
+            shares = before / (sizes[better] * sizes[worse])
+            means[better, worse] = shares.mean()
+            means[worse, better] = 1.0 - means[better, worse]
+            errors[better, worse] = shares.std(ddof=1) / len(shares) ** 0.5
+            errors[worse, better] = errors[better, worse]
+    return PairTierProbabilities(means, errors, "monte-carlo")
