@@ -54,7 +54,7 @@ def agreement_along_tiers(fit: Fit, *, ax: Axes | None = None) -> Axes:
 
 def height_of_rows(n_rows: int) -> float:
     """Return the inches that rows need, with the legend above them."""
-    return style.height_for(n_rows) + 0.5
+    return style.height_for(n_rows) + 0.65
 
 
 def draw_agreement(found: tuple[NeighbourAgreement, ...], fit: Fit, ax: Axes | None) -> Axes:
@@ -93,7 +93,7 @@ def draw_agreement(found: tuple[NeighbourAgreement, ...], fit: Fit, ax: Axes | N
     style.name_rows(ax, [style.short_name(one.name, _LONGEST_LABEL) for one in found])
     ax.set_xlim(lowest, 1.005)
     ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    ax.set_xlabel("probability of this order (50% is a coin toss)")
+    ax.set_xlabel("probability of this order\n(50% is a coin toss)")
     ax.legend(
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
