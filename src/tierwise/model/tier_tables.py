@@ -1,9 +1,4 @@
-"""How likely each place is to hold an item of each tier, and each pair to be in order.
-
-How likely each place is to hold an item of each tier.
-
-How likely an item of one tier is to be ranked before one of another.
-"""
+"""How likely each place is to hold an item of each tier, and each pair of tiers to be in order."""
 
 from __future__ import annotations
 
@@ -19,27 +14,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class RankTierProbabilities:
-    """How likely each place is to hold an item of each tier.
-
-    It can be used as the array of its probabilities: ``found[place, tier]``, ``np.asarray(found)``.
-
-    Attributes
-    ----------
-    probabilities
-        ``probabilities[place, tier]``, both counted from 0; rows sum to 1.
-    standard_errors
-        Their Monte Carlo errors; all 0 where the probabilities are exact.
-    method
-        "exact" or "monte-carlo".
-    """
+class _TierProbabilities:
+    """Probabilities in a table that can be used as their array."""
 
     probabilities: npt.NDArray[np.float64]
     standard_errors: npt.NDArray[np.float64]
     method: str
 
     def __getitem__(self, index: Any) -> Any:
-        """Return probabilities by place and tier, counted from 0."""
+        """Return probabilities by row and column, counted from 0."""
         return self.probabilities[index]
 
     def __array__(
@@ -54,6 +37,38 @@ class RankTierProbabilities:
     def exact(self) -> bool:
         """Whether there is no Monte Carlo error in them."""
         return self.method == "exact"
+
+
+class RankTierProbabilities(_TierProbabilities):
+    """How likely each place is to hold an item of each tier.
+
+    It can be used as the array of its probabilities: ``found[place, tier]``, ``np.asarray(found)``.
+
+    Attributes
+    ----------
+    probabilities
+        ``probabilities[place, tier]``, both counted from 0; rows sum to 1.
+    standard_errors
+        Their Monte Carlo errors; all 0 where the probabilities are exact.
+    method
+        "exact" or "monte-carlo".
+    """
+
+
+class PairTierProbabilities(_TierProbabilities):
+    """How likely an item of one tier is to be ranked before one of another.
+
+    It can be used as the array of its probabilities: ``found[tier, other]``, ``np.asarray(found)``.
+
+    Attributes
+    ----------
+    probabilities
+        ``probabilities[tier, other]``, both counted from 0; one half within a tier.
+    standard_errors
+        Their Monte Carlo errors; all 0 where the probabilities are exact.
+    method
+        "exact" or "monte-carlo".
+    """
 
 
 def from_expected_table(table: npt.NDArray[np.float64], blocks: Sizes) -> RankTierProbabilities:
@@ -79,44 +94,6 @@ def from_sequences(
         np.repeat(np.transpose(errors), blocks, axis=0),
         "monte-carlo",
     )
-
-
-@dataclass(frozen=True, eq=False)
-class PairTierProbabilities:
-    """How likely an item of one tier is to be ranked before one of another.
-
-    It can be used as the array of its probabilities: ``found[tier, other]``, ``np.asarray(found)``.
-
-    Attributes
-    ----------
-    probabilities
-        ``probabilities[tier, other]``, both counted from 0; one half within a tier.
-    standard_errors
-        Their Monte Carlo errors; all 0 where the probabilities are exact.
-    method
-        "exact" or "monte-carlo".
-    """
-
-    probabilities: npt.NDArray[np.float64]
-    standard_errors: npt.NDArray[np.float64]
-    method: str
-
-    def __getitem__(self, index: Any) -> Any:
-        """Return probabilities by tiers, counted from 0."""
-        return self.probabilities[index]
-
-    def __array__(
-        self,
-        dtype: npt.DTypeLike | None = None,
-        copy: bool | None = None,  # noqa: FBT001 - numpy calls it so
-    ) -> npt.NDArray[Any]:
-        """Return the probabilities, for numpy."""
-        return np.array(self.probabilities, dtype=dtype, copy=copy)
-
-    @property
-    def exact(self) -> bool:
-        """Whether there is no Monte Carlo error in them."""
-        return self.method == "exact"
 
 
 def pairs_from_sequences(sequences: npt.NDArray[np.int64], sizes: Sizes) -> PairTierProbabilities:

@@ -1,23 +1,21 @@
-"""The tree of a posterior's draws, in memory and as netCDF files.
-
-Draws as netCDF files, which are whole or refused.
+"""The tree of a posterior's draws, in memory and as netCDF files, which are whole or refused.
 
 A file ends with a checksum of all that comes before, which HDF5 does not mind: so a damaged file is
 told before a library reads it that might crash or never come back.
-
-The tree of a posterior: how the draws of all chains are laid out, for ArviZ and for files.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from tierwise._util.provenance import Provenance
 from tierwise._util.resources import whole_file
 from tierwise.errors import InputError
 from tierwise.fitting.result import plain_item
@@ -25,11 +23,11 @@ from tierwise.fitting.result import plain_item
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
+    from typing import Self
 
     from numpy.typing import NDArray
     from xarray import DataTree
 
-    from tierwise._util.provenance import Provenance
     from tierwise._util.types import Item
     from tierwise.posterior.chain import Trace
     from tierwise.posterior.samplers import SamplingOptions
@@ -236,3 +234,36 @@ def coordinate(names: list[str | int]) -> NDArray[Any]:
     if all(isinstance(name, int) for name in names):
         return np.array(names, dtype=np.int64)
     return np.array([str(name) for name in names], dtype=object)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredDraws:
+    """Draws in a tree, which knows what it holds and can be written and read."""
+
+    data: DataTree
+
+    schema: ClassVar[Schema]
+
+    @cached_property
+    def _facts(self) -> dict[str, Any]:
+        facts: dict[str, Any] = json.loads(self.data.attrs["tierwise"])
+        return facts
+
+    @cached_property
+    def items(self) -> tuple[Item, ...]:
+        """The items."""
+        return tuple(self._facts["items"])
+
+    @property
+    def provenance(self) -> Provenance:
+        """Version, seed and time."""
+        return Provenance.from_dict(self._facts["provenance"])
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the draws to a netCDF file, which is there whole or not at all."""
+        save(self.data, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read what `save` wrote."""
+        return cls(load(path, cls.schema))
