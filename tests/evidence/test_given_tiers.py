@@ -104,7 +104,7 @@ def test_several_thetas_are_integrated_out(sizes, distance, concentration, theta
     found = log_integrated_parts(answers, tiers.label_array(rankings.items), prior)
     # The likelihood depends on the totals of the parts only, so few numbers make up the grid.
     statistics = answers.statistics(tiers.label_array(rankings.items))
-    logs = np.linspace(-9.0, 3.0, 161)
+    logs = np.linspace(-9.0, 3.0, 81)
     grid = np.exp(logs)
     heights = np.array(
         [
@@ -126,7 +126,7 @@ def test_several_thetas_are_integrated_out(sizes, distance, concentration, theta
     exact = found.method == "quadrature"
     assert exact == (distance == "inversions" or max(sizes) == 1)
     error = 0.0 if exact else found.standard_error
-    assert error < 0.05
+    assert error < 0.1
     assert float(found) == pytest.approx(expected, abs=1e-6 + 3 * error)
 
 
