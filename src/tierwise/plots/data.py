@@ -149,14 +149,14 @@ def rank_shares(
     ax.set_ylim(-0.02 * step, len(chosen) * step)
     ax.set_xlim(0.4, n_items + 0.6)
     ax.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True, min_n_ticks=2))
-    ax.set_xlabel("rank (1 is best); height: percent of the rankings")
+    ax.set_xlabel("rank (1 is best)\nbars: percent of the rankings")
     style.without_frame(ax)
     return ax
 
 
 def height_of_bars(n_rows: int) -> float:
     """Return the inches that rows of bars need."""
-    return 0.8 + 0.85 * n_rows
+    return 0.95 + 0.85 * n_rows
 
 
 def _shares_of_ranks(rankings: Rankings) -> NDArray[np.float64]:
