@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 import tierwise as tw
@@ -174,3 +175,16 @@ def test_command_line(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "people are divided about liquorice" in " ".join(done.stdout.split())
     assert_never_called_best((tmp_path / "page.html").read_text(encoding="utf-8"), "liquorice")
+
+
+def test_noise_has_no_tiers_whatever_is_asked_for(tmp_path):
+    """There is nothing that a theta per tier could be about."""
+    rng = np.random.default_rng(0)
+    noise = tw.Rankings.from_orderings([list(rng.permutation(list("abcde"))) for _ in range(20)])
+    analysis, text, page = write(
+        noise, tmp_path, distance="kendall", concentration="tier", replicates=5
+    )
+    assert analysis.fit.sizes == (5,)
+    assert analysis.neighbours == ()
+    assert page.sections == SECTIONS
+    assert "one theta" in text

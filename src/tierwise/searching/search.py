@@ -195,6 +195,9 @@ def search(
             searches.append(single)
         for kind in further:
             searches += parted.search_parted(single, source, setting, judge, kind, space)
+        if not searches:
+            # Without tiers there is nothing that further thetas could be about.
+            searches.append(single)
         if interrupted:
             break
     return _best_family(searches)
