@@ -72,7 +72,7 @@ def groups_command(
     from tierwise.groups.tree import group_tree
 
     rankings = check_data(answers, "groups", Rankings)
-    columns = [name.strip() for name in by.split(",") if name.strip()]
+    columns = options.parse_names(by)
     with printing.working("comparing groups", quiet=quiet):
         compared = compare_groups(rankings, columns, rng=seed)
     with printing.working("growing the tree", quiet=quiet):

@@ -22,6 +22,8 @@ tierwise report ballots.csv --unranked below --sizes 1,2,3 --title "Spring elect
 tierwise report survey.parquet --uncertainty posterior --seed 1
 
 tierwise report survey.csv --groups 2-4
+
+tierwise report survey.csv --concentration auto
 """
 
 
@@ -34,6 +36,7 @@ def report_command(
     ] = Path("report.html"),
     sizes: options.Sizes = None,
     distance: options.AnyDistance = "auto",
+    concentration: options.Concentration = "single",
     title: Annotated[
         str | None,
         typer.Option(help="The title of the page.", show_default=False, rich_help_panel=_REPORT),
@@ -64,6 +67,24 @@ def report_command(
             rich_help_panel=_REPORT,
         ),
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Also say whether people differ by what is known of them, such as age,region.",
+            show_default=False,
+            rich_help_panel=_REPORT,
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Where people were asked, such as a school: then whole schools are resampled.",
+            show_default=False,
+            rich_help_panel=_REPORT,
+        ),
+    ] = None,
     workers: options.Workers = None,
     seed: options.Seed = None,
     *,
@@ -78,9 +99,12 @@ def report_command(
         out,
         sizes=options.parse_sizes(sizes) if sizes else None,
         distance=distance,
+        concentration=concentration,
         uncertainty=uncertainty,
         replicates=replicates,
         groups=options.parse_groups(groups) if groups else None,
+        by=options.parse_names(by) if by else None,
+        cluster=cluster,
         title=title,
         workers=workers,
         progress=printing.progress(quiet=quiet),
@@ -94,10 +118,11 @@ def report_command(
 
 def print_analysis(analysis: "Analysis", out: Path) -> None:
     """Print the gist of a report, and where it is."""
+    from tierwise.fitting.summary import tiers_in_words
     from tierwise.reporting.groups import whether_several
 
     parts: list[Any] = [
-        str(analysis.fit.tiers),
+        tiers_in_words(analysis.fit),
         "",
         analysis.check.verdict_in_words(),
         "",

@@ -125,7 +125,7 @@ class Bootstrap:
         order = sorted(range(len(items)), key=lambda item: self.fit.tiers[items[item]])
         return "\n".join(
             [
-                f"{len(self)} {self.kind} replicates{self._of_what()}",
+                f"{len(self)} {self.kind} replicates{self.of_what()}",
                 *self._theta_lines(),
                 "",
                 f"{'item':<{width}}  tier  same in  other tiers",
@@ -137,7 +137,8 @@ class Bootstrap:
             ]
         )
 
-    def _of_what(self) -> str:
+    def of_what(self) -> str:
+        """Say what was drawn, if it is not simply answers."""
         return "" if self.resampled == "answers" else f", drawing {self.resampled}"
 
     def _theta_lines(self) -> list[str]:

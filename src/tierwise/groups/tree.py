@@ -147,10 +147,11 @@ class GroupTree:
             How many columns there are to write in.
         """
         lines = list(_node_lines(self.root, "", "", width))
-        lines += ["", *textwrap.wrap(self._how(), width)]
+        lines += ["", *textwrap.wrap(self.how(), width)]
         return "\n".join(lines)
 
-    def _how(self) -> str:
+    def how(self) -> str:
+        """Say how splits were found."""
         evidence = (
             "Evidence is summed over all tiers of all sizes, theta averaged over"
             if self.method == "sum over all tiers"

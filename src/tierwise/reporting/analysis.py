@@ -18,7 +18,10 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
 from tierwise.fitting.bootstrap import Bootstrap, bootstrap
-from tierwise.fitting.fit import fit
+from tierwise.fitting.fit import ConcentrationChoice, fit
+from tierwise.fitting.neighbours import neighbour_agreement
+from tierwise.groups.compare import compare_groups
+from tierwise.groups.tree import group_tree
 from tierwise.mixture.fit import fit_mixture, refuse_mistakes
 from tierwise.searching.search import search
 
@@ -26,7 +29,10 @@ if TYPE_CHECKING:
     from tierwise._util.tasks import Progress
     from tierwise.checking.result import FitCheck
     from tierwise.data.describe_pairs import PairsDescription
+    from tierwise.fitting.neighbours import NeighbourAgreement
     from tierwise.fitting.result import Fit
+    from tierwise.groups.compare import GroupComparison
+    from tierwise.groups.tree import GroupTree
     from tierwise.mixture.result import Mixture
     from tierwise.model.clustered_mallows import ClusteredMallows
     from tierwise.posterior.result import Posterior
@@ -64,6 +70,15 @@ class Analysis:
         What the model expects beside what the rankings are.
     groups
         Several groups of people, each with its own tiers; None where that was not asked for.
+    people
+        Whether people differ by what is known of them, and the tree that parts them; None where
+        that was not asked for.
+    concentration
+        What was asked for: "single", "tier", "place" or "auto". ``fit.concentration`` is what came
+        of it.
+    neighbours
+        How probable it is that an item of each tier is ranked above one of the next; empty where
+        there is one tier.
     provenance
         Version, seed and time of all of it.
     """
@@ -75,6 +90,9 @@ class Analysis:
     sampled: Bootstrap | Posterior
     check: FitCheck
     groups: Mixture | None
+    people: tuple[GroupComparison, GroupTree] | None
+    concentration: ConcentrationChoice
+    neighbours: tuple[NeighbourAgreement, ...]
     provenance: Provenance
 
     @property
@@ -83,6 +101,11 @@ class Analysis:
         if not all(isfinite(theta) for theta in self.fit.thetas):
             return None
         return self.fit.model()
+
+    @property
+    def shows_agreement(self) -> bool:
+        """Whether it was asked how agreement differs, and there is something to say about it."""
+        return self.concentration != "single" and bool(self.neighbours)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in JSON; None stands for NaN and infinity."""
@@ -93,6 +116,9 @@ class Analysis:
             "sampled": self.sampled.to_dict(),
             "check": self.check.to_dict(),
             "groups": None if self.groups is None else self.groups.to_dict(),
+            "people": None if self.people is None else [one.to_dict() for one in self.people],
+            "concentration": self.concentration,
+            "neighbours": [one.to_dict() for one in self.neighbours],
             "provenance": self.provenance.to_dict(),
         }
 
@@ -101,9 +127,12 @@ def analyse(
     data: Rankings | Preferences,
     sizes: Iterable[int] | None,
     distance: str,
+    concentration: ConcentrationChoice,
     uncertainty: Uncertainty,
     replicates: int | None,
     groups: int | Iterable[int] | None,
+    by: str | Iterable[str] | None,
+    cluster: str | None,
     workers: int | None,
     progress: Progress,
     rng: RandomSource,
@@ -111,25 +140,40 @@ def analyse(
     """Compute everything that a report shows."""
     watch = Stopwatch()
     data = check_data(data, "report", Rankings, Preferences)
+    check_choice("concentration", concentration, get_args(ConcentrationChoice))
     check_choice("uncertainty", uncertainty, get_args(Uncertainty))
+    if uncertainty == "posterior" and concentration != "single":
+        raise InputError(
+            'uncertainty="posterior" draws tiers of given sizes, which is for one theta: use '
+            'uncertainty="bootstrap", or concentration="single"; sample_posterior has a theta per '
+            "tier where sizes are drawn, too"
+        )
     replicates = None if replicates is None else check_count("replicates", replicates, least=2)
     numbers = None
     if groups is not None:
         refuse_mistakes(data)
         numbers = _numbers_of_groups(groups)
-    seeds = spawn_seeds(rng, 5)
+    seeds = spawn_seeds(rng, 7)
     found = None
     if sizes is None:
-        found = search(data, distance, workers=workers, progress=progress, rng=seeds[0])
+        found = search(
+            data,
+            distance,
+            concentration=concentration,
+            workers=workers,
+            progress=progress,
+            rng=seeds[0],
+        )
         best = found.best
     else:
-        best = fit(data, sizes, "kendall" if distance == "auto" else distance, rng=seeds[1])
+        measure = "kendall" if distance == "auto" else distance
+        best = fit(data, sizes, measure, concentration=concentration, rng=seeds[1])
     return Analysis(
         data=data,
         description=describe(data),
         search=found,
         fit=best,
-        sampled=_sample(data, best, uncertainty, replicates, workers, progress, seeds[2]),
+        sampled=_sample(data, best, uncertainty, replicates, cluster, workers, progress, seeds[2]),
         check=check_fit(data, best, rng=seeds[3]),
         groups=(
             None
@@ -144,6 +188,9 @@ def analyse(
                 seeds[4],
             )
         ),
+        people=None if by is None else _compare_people(data, by, seeds[5], seeds[6]),
+        concentration=concentration,
+        neighbours=neighbour_agreement(best) if len(best.sizes) > 1 else (),
         provenance=watch.provenance(rng),
     )
 
@@ -153,11 +200,14 @@ def _sample(
     best: Fit,
     uncertainty: Uncertainty,
     replicates: int | None,
+    cluster: str | None,
     workers: int | None,
     progress: Progress,
     seed: RandomSource,
 ) -> Bootstrap | Posterior:
     """Resample the rankings, or draw from the posterior."""
+    if uncertainty == "posterior" and cluster is not None:
+        raise InputError('clusters are resampled: leave out cluster=, or uncertainty="posterior"')
     if replicates is None:
         replicates = _DRAWS
         if uncertainty == "bootstrap":
@@ -175,8 +225,24 @@ def _sample(
             rng=seed,
         )
     return bootstrap(
-        data, best, replicates=replicates, workers=workers, progress=progress, rng=seed
+        data,
+        best,
+        replicates=replicates,
+        cluster=cluster,
+        workers=workers,
+        progress=progress,
+        rng=seed,
     )
+
+
+def _compare_people(
+    data: Rankings | Preferences, by: str | Iterable[str], *seeds: RandomSource
+) -> tuple[GroupComparison, GroupTree]:
+    """Ask whether people differ by what is known of them."""
+    rankings = check_data(data, "report with by=", Rankings)
+    columns = [by] if isinstance(by, str) else list(by)
+    compared = compare_groups(rankings, columns, rng=seeds[0])
+    return compared, group_tree(rankings, columns, rng=seeds[1])
 
 
 def _n_distinct(data: Rankings | Preferences) -> int:
