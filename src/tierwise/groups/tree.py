@@ -44,7 +44,7 @@ _Floats = NDArray[np.float64]
 
 MOST_ITEMS_TO_SUM = 12
 # Of each column so many cuts are compared by their evidence: those that part pairs of items best.
-_CUTS_BY_EVIDENCE = 6
+_CUTS_BY_EVIDENCE = 4
 _MOST_BINS = 64
 # All partitions of so many categories are looked at; of more, those along an axis.
 _MOST_CATEGORIES_IN_ALL_WAYS = 5

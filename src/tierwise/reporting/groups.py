@@ -66,16 +66,16 @@ class PeopleSection:
 
 def describe_people(compared: GroupComparison, tree: GroupTree) -> PeopleSection:
     """Return what the page says about people who differ by what is known of them."""
-    rows = [
-        [
+    rows = tuple(
+        (
             Cell(leaf.group.name),
             percent(leaf.group.share),
             decimal(leaf.group.theta, 4),
             Cell(str(leaf.group.tiers) if len(leaf.group.tiers) > 1 else "no tiers"),
-        ]
+        )
         for leaf in tree.leaves()
-    ]
-    table = Table("Who differs, and how", ["people", "share", "theta", "tiers"], rows)
+    )
+    table = Table("Who differs, and how", ("people", "share", "theta", "tiers"), rows)
     return PeopleSection([one.verdict() for one in compared.columns], table, tree.how())
 
 
