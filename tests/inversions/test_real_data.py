@@ -59,7 +59,7 @@ def test_all_sushi_with_a_strict_consensus_and_a_theta_per_line():
 
 
 def strict_labels(counts):
-    from tierwise._kernels.inversions_orders_to_tiers import improve_order
+    from tierwise._kernels.inversions_climbing import improve_order
 
     order = counts.borda_order()
     improve_order(counts.above, order, 50)
@@ -115,7 +115,7 @@ def mteb_scores():
 
 
 def value_of_borda_runs(counts, objective):
-    from tierwise._kernels.inversions_orders_to_tiers import best_cuts
+    from tierwise._kernels.inversions_climbing import best_cuts
     from tierwise._kernels.inversions_partition import load, value_of
 
     state = make_state(counts, objective)

@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled
 from tierwise._kernels.inversions_climbing import exchange_items, members_of
-from tierwise._kernels.inversions_factorials import log_q_factorials
-from tierwise._kernels.inversions_lines import LineObjective, log_prior
+from tierwise._kernels.inversions_lines import LineObjective, log_prior, log_q_factorials
 from tierwise._kernels.inversions_partition import (
     Partition,
     line_at,

@@ -22,16 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels import inversions_subsets as kernels
-from tierwise._kernels.inversions_factorials import LARGEST_GRID_THETA, q_factorial_derivatives
+from tierwise._kernels.inversions_lines import LARGEST_GRID_THETA, q_factorial_derivatives
 from tierwise.inversions.objective import (
     Concentration,
     SizesPriorName,
+    SubsetTables,
     fixed_objective,
     line_objective,
     log_prior_constant,
     tier_constant_of,
 )
-from tierwise.inversions.subset_problem import SubsetTables
 from tierwise.inversions.thetas import (
     estimate_line_thetas,
     estimate_one_theta,

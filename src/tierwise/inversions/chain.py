@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels import inversions_chain as kernels
-from tierwise._kernels.inversions_factorials import LARGEST_GRID_THETA
+from tierwise._kernels.inversions_lines import LARGEST_GRID_THETA
 from tierwise._kernels.inversions_partition import load, value_of, write_labels
 from tierwise.inversions.evidence import draw_thetas
 from tierwise.inversions.objective import (

@@ -19,13 +19,13 @@ from tierwise._kernels import inversions_subsets as kernels
 from tierwise._kernels.inversions_lines import LineObjective, integrate_line, theta_quantile
 from tierwise.inversions.objective import (
     Concentration,
+    SubsetTables,
     TiersPrior,
     TiersPriorName,
     fixed_objective,
     line_objective,
     tiers_prior,
 )
-from tierwise.inversions.subset_problem import SubsetTables
 from tierwise.inversions.thetas import line_statistics
 from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
 

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._kernels import inversions_orders_to_tiers as orders_kernels
 from tierwise._kernels.inversions_climbing import (
+    best_cuts,
+    improve_order,
     move_items,
     try_exchanges,
     try_neighbours,
     try_splits,
 )
-from tierwise._kernels.inversions_factorials import LARGEST_GRID_THETA
+from tierwise._kernels.inversions_lines import LARGEST_GRID_THETA
 from tierwise._kernels.inversions_partition import (
     Partition,
     TiedBlocks,
@@ -161,7 +162,7 @@ def starting_orders(counts: WeakOrderCounts, n_starts: int, rng: np.random.Gener
         strength = 0.0 if start == 1 else _PERTURBATIONS[start % len(_PERTURBATIONS)]
         noise = strength * spread * rng.standard_normal(counts.n_items)
         order = np.argsort(-(lead + noise), kind="stable").astype(np.int64)
-        orders_kernels.improve_order(counts.above, order, 50)
+        improve_order(counts.above, order, 50)
         orders.append(order)
     return np.array(orders)
 
@@ -268,7 +269,7 @@ class _Search:
     def _cut(self, order: _Integers) -> _Integers:
         """Best runs of an order; with one theta, the best of those at several thetas."""
         if not self.single:
-            return orders_kernels.best_cuts(self.objective, self.state, order)
+            return best_cuts(self.objective, self.state, order)
         strict = np.empty(self.counts.n_items, dtype=np.int64)
         strict[order] = np.arange(self.counts.n_items)
         centre = max(estimate_one_theta(self.counts, strict).value, _LEAST_THETA)
@@ -276,7 +277,7 @@ class _Search:
         for factor in _FACTORS_OF_THETA:
             self._set_theta(centre * factor)
             for _ in range(_MOST_ALTERNATIONS):
-                labels = orders_kernels.best_cuts(self.objective, self.state, order)
+                labels = best_cuts(self.objective, self.state, order)
                 value = self._value_at_best_theta(labels)
                 if value <= best + self.tolerance:
                     break

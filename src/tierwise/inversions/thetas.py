@@ -88,7 +88,7 @@ def line_statistics(counts: WeakOrderCounts, labels: NDArray[Any]) -> LineStatis
     >>> line_statistics(counts, np.array([0, 1, 2])).totals
     array([1., 0.])
     """
-    from tierwise._kernels import inversions_counting as kernels
+    from tierwise._kernels import inversions_weak_orders as kernels
 
     checked = check_labels(labels, counts.n_items)
     sizes = sizes_of_labels(checked)
@@ -132,7 +132,7 @@ def log_likelihood(counts: WeakOrderCounts, labels: NDArray[Any], theta: Thetas)
     >>> round(log_likelihood(counts, np.array([0, 1, 1]), 1.0), 4)
     -1.5084
     """
-    from tierwise._kernels.inversions_theta import theta_derivatives
+    from tierwise._kernels.inversions_lines import theta_derivatives
 
     statistics = line_statistics(counts, labels)
     thetas = thetas_of_lines(sizes_of_labels(np.asarray(labels)), theta)
@@ -188,7 +188,7 @@ def estimate_line_thetas(
 
 
 def _estimate(total: float, coefficients: _Floats, confidence: float) -> ThetaOfLine:
-    from tierwise._kernels.inversions_theta import maximise_theta
+    from tierwise._kernels.inversions_lines import maximise_theta
 
     if not 0 < confidence < 1:
         raise InputError(f"confidence must lie between 0 and 1, such as 0.95; got {confidence:g}")
@@ -207,7 +207,7 @@ def _least_of_agreement(coefficients: _Floats, confidence: float) -> float:
     """Smallest theta at which no ranking contradicting the tiers is not too surprising."""
     from scipy.optimize import brentq
 
-    from tierwise._kernels.inversions_theta import theta_derivatives
+    from tierwise._kernels.inversions_lines import theta_derivatives
 
     def excess(theta: float) -> float:
         return theta_derivatives(0.0, coefficients, theta)[0] - log(1.0 - confidence)
