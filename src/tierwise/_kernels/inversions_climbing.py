@@ -14,20 +14,26 @@ other.
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.inversions_lines import LineObjective
 from tierwise._kernels.inversions_partition import (
     Partition,
     line_at,
     line_of_net,
+    load,
+    n_worse_than,
     put_in,
     take_out,
     tier_value,
+    value_of,
     value_places,
 )
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
+
+# What `search_step` does.
+LOAD, CUT, MOVE_ITEMS, TRY_NEIGHBOURS, TRY_SPLITS, TRY_EXCHANGES = range(6)
 
 
 @compiled
@@ -62,11 +68,11 @@ def improve_order(above: _Floats, order: _Integers, most_sweeps: int) -> None:
             break
 
 
-@compiled
-def best_cuts(  # noqa: PLR0912 - all runs, with and without ties, in one pass
+@compiled_part
+def load_best_cuts(  # noqa: PLR0912 - all runs, with and without ties, in one pass
     objective: LineObjective, state: Partition, order: _Integers
-) -> _Integers:
-    """Labels of the best tiers that are runs of an order; ``state`` is room to work in."""
+) -> None:
+    """Make the best runs of an order the tiers."""
     n_items = order.shape[0]
     blocks = state.blocks
     has_blocks = blocks.weights.shape[0] > 0
@@ -118,7 +124,7 @@ def best_cuts(  # noqa: PLR0912 - all runs, with and without ties, in one pass
             size = last - first + 1
             total = paid - inside[last]
             value = line_of_net(objective, state, size, n_items - 1 - last, total)
-            value += tier_value(objective, size, meets, 1) + values[last + 1]
+            value += tier_value(objective, size, meets[1]) + values[last + 1]
             if value > values[first]:
                 values[first], ends[first] = value, last + 1
     labels = np.zeros(n_items, np.int64)
@@ -128,10 +134,10 @@ def best_cuts(  # noqa: PLR0912 - all runs, with and without ties, in one pass
             labels[order[place]] = tier
         first = ends[first]
         tier += 1
-    return labels
+    load(state, labels)
 
 
-@compiled
+@compiled_part
 def move_items(
     objective: LineObjective, state: Partition, sequence: _Integers, tolerance: float
 ) -> int:
@@ -156,7 +162,7 @@ def move_items(
     return n_moved
 
 
-@compiled
+@compiled_part
 def members_of(state: Partition, slot: int, members: _Integers) -> int:
     """List the items of a tier; returns their number."""
     count = 0
@@ -167,16 +173,7 @@ def members_of(state: Partition, slot: int, members: _Integers) -> int:
     return count
 
 
-@compiled
-def n_worse_than(state: Partition, position: int | np.int64) -> int:
-    """Count the items in tiers that are worse than the one at a position."""
-    number = 0
-    for worse in range(position + 1, state.n_tiers[0]):
-        number += state.sizes[state.order[worse]]
-    return number
-
-
-@compiled
+@compiled_part
 def inversions_between(state: Partition, better: int, worse: int) -> float:
     """Inversions between two tiers, given by their slots, if the first is the better one."""
     total = 0.0
@@ -186,7 +183,7 @@ def inversions_between(state: Partition, better: int, worse: int) -> float:
     return total
 
 
-@compiled
+@compiled_part
 def meets_of_neighbours(state: Partition) -> tuple[_Floats, _Floats]:
     """Tied blocks that meet two neighbouring tiers, and a tier with all but its next worse one."""
     blocks, tally = state.blocks, state.tally
@@ -207,7 +204,7 @@ def meets_of_neighbours(state: Partition) -> tuple[_Floats, _Floats]:
     return joint, skipping
 
 
-@compiled
+@compiled_part
 def join_tiers(state: Partition, position: int | np.int64) -> None:
     """Join the tier at a position with the next."""
     first, second = state.order[position], state.order[position + 1]
@@ -220,7 +217,7 @@ def join_tiers(state: Partition, position: int | np.int64) -> None:
         put_in(state, members[place], 2 * state.position_of[target] + 1)
 
 
-@compiled
+@compiled_part
 def exchange_tiers(state: Partition, position: int | np.int64, skipping: _Floats) -> None:
     """Let the tier at a position and the next change places."""
     first, second = state.order[position], state.order[position + 1]
@@ -233,7 +230,7 @@ def exchange_tiers(state: Partition, position: int | np.int64, skipping: _Floats
             state.tail_meets[position + 1, number] = skipping[position, number]
 
 
-@compiled
+@compiled_part
 def try_neighbours(  # noqa: PLR0912 - one loop over roles, so that a line is compiled once
     objective: LineObjective, state: Partition, tolerance: float
 ) -> bool:
@@ -250,9 +247,9 @@ def try_neighbours(  # noqa: PLR0912 - one loop over roles, so that a line is co
         forward = inversions_between(state, first, second)
         backward = inversions_between(state, second, first)
         now = line_at(objective, state, position) + line_at(objective, state, position + 1)
-        joined = tier_value(objective, n_first + n_second, joint, position)
-        exchanged = tier_value(objective, n_first, state.tier_meets, first if has_blocks else 0)
-        exchanged += tier_value(objective, n_second, state.tier_meets, second if has_blocks else 0)
+        joined = tier_value(objective, n_first + n_second, joint[position])
+        exchanged = tier_value(objective, n_first, state.tier_meets[first if has_blocks else 0])
+        exchanged += tier_value(objective, n_second, state.tier_meets[second if has_blocks else 0])
         # The two joined; the second before the first; the first after the second.
         for role in range(3):
             if has_blocks:
@@ -291,7 +288,7 @@ def try_neighbours(  # noqa: PLR0912 - one loop over roles, so that a line is co
     return True
 
 
-@compiled
+@compiled_part
 def split_tier(
     state: Partition, position: int | np.int64, members: _Integers, n_upper: int
 ) -> None:
@@ -302,7 +299,7 @@ def split_tier(
         put_in(state, members[place], 2 * position + min(place, 1))
 
 
-@compiled
+@compiled_part
 def sort_by_lead(state: Partition, slot: int, members: _Integers, count: int) -> None:
     """Sort a tier's members by how much they are preferred to each other, best first."""
     for place in range(1, count):
@@ -318,7 +315,7 @@ def sort_by_lead(state: Partition, slot: int, members: _Integers, count: int) ->
         members[free] = item
 
 
-@compiled
+@compiled_part
 def try_splits(objective: LineObjective, state: Partition, tolerance: float) -> bool:
     """Cut tiers in two where that is better; returns whether one was."""
     n_items = state.slot_of.shape[0]
@@ -341,7 +338,7 @@ def try_splits(objective: LineObjective, state: Partition, tolerance: float) -> 
     return found
 
 
-@compiled
+@compiled_part
 def _best_cut(  # noqa: PLR0912 - one loop over parts, so that a line is compiled once
     objective: LineObjective,
     state: Partition,
@@ -392,7 +389,7 @@ def _best_cut(  # noqa: PLR0912 - one loop over parts, so that a line is compile
                     meets[part, number] -= weight
                     meets[part, following] += weight
                     counts[part, block] = following
-        value = tier_value(objective, cut, meets, 0) + tier_value(objective, size - cut, meets, 1)
+        value = tier_value(objective, cut, meets[0]) + tier_value(objective, size - cut, meets[1])
         for part in range(2):
             if has_blocks:
                 for number in range(2, width):
@@ -413,7 +410,7 @@ def _best_cut(  # noqa: PLR0912 - one loop over parts, so that a line is compile
     return n_upper
 
 
-@compiled
+@compiled_part
 def exchange_items(state: Partition, position: int, first: int, second: int) -> None:
     """Let an item of the tier at a position and one of the next change places."""
     if state.sizes[state.order[position]] > 1:
@@ -428,7 +425,7 @@ def exchange_items(state: Partition, position: int, first: int, second: int) -> 
         put_in(state, first, 2 * position + 3)
 
 
-@compiled
+@compiled_part
 def try_exchanges(objective: LineObjective, state: Partition, tolerance: float) -> bool:
     """Exchange items of neighbouring tiers where that is better; returns whether any was."""
     n_items = state.slot_of.shape[0]
@@ -453,7 +450,7 @@ def try_exchanges(objective: LineObjective, state: Partition, tolerance: float) 
     return found
 
 
-@compiled
+@compiled_part
 def _value_of_exchange(
     objective: LineObjective, state: Partition, position: int, first: int, second: int, now: float
 ) -> float:
@@ -474,11 +471,48 @@ def _value_of_exchange(
         far += state.into[state.order[worse], first] - state.into[state.order[worse], second]
     n_worse = n_worse_than(state, position + 1)
     size, next_size = state.sizes[slot], state.sizes[next_slot]
-    value = tier_value(objective, size, state.tier_meets, 0)
-    value += tier_value(objective, next_size, state.tier_meets, 0)
+    value = tier_value(objective, size, state.tier_meets[0])
+    value += tier_value(objective, next_size, state.tier_meets[0])
     for part in range(2):
         own, below, inversions = size, next_size + n_worse, state.totals[slot] + change - far
         if part == 1:
             own, below, inversions = next_size, n_worse, state.totals[next_slot] + far
         value += line_of_net(objective, state, own, below, inversions)
     return value
+
+
+@compiled
+def search_step(
+    task: int, objective: LineObjective, state: Partition, items: _Integers, tolerance: float
+) -> float:
+    """Do one task of the search; returns whether something moved, or the value of the tiers.
+
+    An entry that Python calls has all that it calls compiled into it. So there is one for all.
+
+    Parameters
+    ----------
+    task
+        LOAD tiers, CUT an order, MOVE_ITEMS, or TRY_NEIGHBOURS, TRY_SPLITS, TRY_EXCHANGES.
+    objective, state
+        What is maximised, and the tiers.
+    items
+        The tier of each item (LOAD), an order of the items (CUT), or the sequence in which they
+        are looked at (MOVE_ITEMS); else not used.
+    tolerance
+        What is not larger is no improvement.
+    """
+    if task == LOAD:
+        load(state, items)
+        return value_of(objective, state)
+    if task == CUT:
+        load_best_cuts(objective, state, items)
+        return 0.0
+    if task == MOVE_ITEMS:
+        moved = move_items(objective, state, items, tolerance) > 0
+    elif task == TRY_NEIGHBOURS:
+        moved = try_neighbours(objective, state, tolerance)
+    elif task == TRY_SPLITS:
+        moved = try_splits(objective, state, tolerance)
+    else:
+        moved = try_exchanges(objective, state, tolerance)
+    return 1.0 if moved else 0.0

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.interpolation import grid_quantiles
 
 _Floats = npt.NDArray[np.float64]
@@ -210,7 +210,7 @@ class LineObjective(NamedTuple):
     """1 if each tier of size k adds log k!, so that tiers of given sizes are equally probable."""
 
 
-@compiled
+@compiled_part
 def log_prior(prior: ThetaPriorTable, log_theta: float) -> float:
     """Log density of log theta."""
     theta = np.exp(log_theta)
@@ -226,7 +226,7 @@ def log_prior(prior: ThetaPriorTable, log_theta: float) -> float:
     return float(value)
 
 
-@compiled
+@compiled_part
 def curve_at(grid: FactorialGrid, curve: _Floats, theta: float) -> float:
     """Value of a curve at any theta, from the nodes on both sides."""
     place = np.arcsinh(theta * grid.scale) / grid.step
@@ -242,7 +242,7 @@ def curve_at(grid: FactorialGrid, curve: _Floats, theta: float) -> float:
     return float(curve[cell, 0] + part * (slope + part * (0.5 * bend + part * higher)))
 
 
-@compiled
+@compiled_part
 def maximise_line(grid: FactorialGrid, curve: _Floats, total: float) -> tuple[float, float]:
     """Largest value of a line over theta, and that theta, which may be 0 or infinite."""
     best, node = -np.inf, 0
@@ -294,7 +294,7 @@ def maximise_line(grid: FactorialGrid, curve: _Floats, total: float) -> tuple[fl
     return value, theta
 
 
-@compiled
+@compiled_part
 def _height(
     grid: FactorialGrid, prior: ThetaPriorTable, curve: _Floats, total: float, log_theta: float
 ) -> float:
@@ -303,7 +303,7 @@ def _height(
     return float(curve_at(grid, curve, theta) - theta * total + log_prior(prior, log_theta))
 
 
-@compiled
+@compiled_part
 def _find_peak(  # noqa: PLR0912 - one loop, so that heights are compiled few times
     grid: FactorialGrid, prior: ThetaPriorTable, curve: _Floats, total: float
 ) -> tuple[float, float, float]:
@@ -379,7 +379,7 @@ def integrate_line(
     return float(peak + np.log(sum_of_terms * step))
 
 
-@compiled
+@compiled_part
 def theta_density(
     grid: FactorialGrid, prior: ThetaPriorTable, curve: _Floats, total: float
 ) -> tuple[_Floats, _Floats]:
@@ -420,7 +420,7 @@ def theta_quantile(
     return float(np.exp(grid_quantiles(points, heights, cumulative, shares)[0]))
 
 
-@compiled
+@compiled_part
 def line_value(objective: LineObjective, curve: _Floats, total: float) -> float:
     """Value of a line: at the fixed theta, at its best theta, or integrated over theta."""
     if objective.kind == FIXED:
@@ -430,7 +430,7 @@ def line_value(objective: LineObjective, curve: _Floats, total: float) -> float:
     return integrate_line(objective.grid, objective.prior, curve, total)
 
 
-@compiled
+@compiled_part
 def curve_of_sizes(objective: LineObjective, size: int, n_worse: int, curve: _Floats) -> None:
     """Curve of a line for complete rankings, which depends on sizes only."""
     table = objective.grid.factorials
@@ -444,7 +444,7 @@ def curve_of_sizes(objective: LineObjective, size: int, n_worse: int, curve: _Fl
             )
 
 
-@compiled
+@compiled_part
 def line_of_sizes(
     objective: LineObjective, size: int, n_worse: int, total: float, curve: _Floats
 ) -> float:

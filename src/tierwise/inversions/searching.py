@@ -14,21 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels.inversions_climbing import (
-    best_cuts,
+    CUT,
+    LOAD,
+    MOVE_ITEMS,
+    TRY_EXCHANGES,
+    TRY_NEIGHBOURS,
+    TRY_SPLITS,
     improve_order,
-    move_items,
-    try_exchanges,
-    try_neighbours,
-    try_splits,
+    search_step,
 )
 from tierwise._kernels.inversions_lines import LARGEST_GRID_THETA
 from tierwise._kernels.inversions_partition import (
     Partition,
     TiedBlocks,
-    load,
+    labels_of,
     make_partition,
-    value_of,
-    write_labels,
 )
 from tierwise.inversions.objective import (
     Concentration,
@@ -230,11 +230,9 @@ class _Search:
             while True:
                 theta = estimate_one_theta(self.counts, labels).value * factor
                 self._set_theta(theta)
-                load(self.state, labels)
+                self._step(LOAD, labels)
                 self._move_until_best()
-                moved = labels.copy()
-                write_labels(self.state, moved)
-                new_value, new_labels = self._climb(moved)
+                new_value, new_labels = self._climb(labels_of(self.state))
                 if new_value <= value + self.tolerance:
                     break
                 value, labels = new_value, new_labels
@@ -263,13 +261,19 @@ class _Search:
 
     def _value_at_best_theta(self, labels: _Integers) -> float:
         self._at_theta(labels)
-        load(self.state, labels)
-        return value_of(self.objective, self.state)
+        return self._step(LOAD, labels)
+
+    def _step(self, task: int, items: _Integers) -> float:
+        return search_step(task, self.objective, self.state, items, self.tolerance)
+
+    def _best_cuts(self, order: _Integers) -> _Integers:
+        self._step(CUT, order)
+        return labels_of(self.state)
 
     def _cut(self, order: _Integers) -> _Integers:
         """Best runs of an order; with one theta, the best of those at several thetas."""
         if not self.single:
-            return best_cuts(self.objective, self.state, order)
+            return self._best_cuts(order)
         strict = np.empty(self.counts.n_items, dtype=np.int64)
         strict[order] = np.arange(self.counts.n_items)
         centre = max(estimate_one_theta(self.counts, strict).value, _LEAST_THETA)
@@ -277,7 +281,7 @@ class _Search:
         for factor in _FACTORS_OF_THETA:
             self._set_theta(centre * factor)
             for _ in range(_MOST_ALTERNATIONS):
-                labels = best_cuts(self.objective, self.state, order)
+                labels = self._best_cuts(order)
                 value = self._value_at_best_theta(labels)
                 if value <= best + self.tolerance:
                     break
@@ -290,29 +294,26 @@ class _Search:
         for _ in range(_MOST_ALTERNATIONS):
             if self.single:
                 self._at_theta(found)
-            load(self.state, found)
+            self._step(LOAD, found)
             self._move_until_best()
-            write_labels(self.state, found)
+            found = labels_of(self.state)
             changed = self._at_theta(found) if self.single else False
-            load(self.state, found)
-            value = value_of(self.objective, self.state)
+            value = self._step(LOAD, found)
             if not changed:
                 break
         return value, found
 
     def _move_until_best(self) -> None:
         """Take moves that make the tiers better until there is none."""
-        objective, state, tolerance = self.objective, self.state, self.tolerance
+        unused = np.zeros(0, np.int64)
         for _ in range(_MOST_ROUNDS):
-            while move_items(
-                objective, state, self.rng.permutation(self.counts.n_items), tolerance
-            ):
+            while self._step(MOVE_ITEMS, self.rng.permutation(self.counts.n_items)):
                 pass
             improved = False
-            while try_neighbours(objective, state, tolerance):
+            while self._step(TRY_NEIGHBOURS, unused):
                 improved = True
-            improved = try_splits(objective, state, tolerance) or improved
-            if not improved and not try_exchanges(objective, state, tolerance):
+            improved = bool(self._step(TRY_SPLITS, unused)) or improved
+            if not improved and not self._step(TRY_EXCHANGES, unused):
                 break
 
     def result(self, labels: _Integers, values: _Floats) -> FoundTiers:
