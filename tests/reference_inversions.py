@@ -225,14 +225,31 @@ class Posterior:
         return shares
 
 
+def largest_over_thetas(log_height):
+    """Largest value of a function of theta: on a grid, then on finer ones about its best point."""
+    log_thetas = LOG_THETAS
+    for _ in range(3):
+        heights = log_height(np.exp(log_thetas))
+        place = int(heights.argmax())
+        low, high = max(place - 1, 0), min(place + 1, len(log_thetas) - 1)
+        log_thetas = np.linspace(log_thetas[low], log_thetas[high], 101)
+    return float(heights.max())
+
+
 def best_criterion(answers, labels, by_line):
-    """Criterion of tiers with the best theta of a fine grid, 0 and infinity included."""
-    lines = [log_line(answers, labels, tier, THETAS) for tier in range(max(labels))]
-    limits = [_limit(answers, labels, tier) for tier in range(max(labels))]
+    """Criterion of tiers with the best theta of fine grids, 0 and infinity included."""
+    tiers = range(max(labels))
+    limits = [_limit(answers, labels, tier) for tier in tiers]
+
+    def height_of(*some):
+        return lambda thetas: sum(
+            (log_line(answers, labels, tier, thetas) for tier in some), np.zeros_like(thetas)
+        )
+
     if by_line:
-        best = sum(max(float(line.max()), limit) for line, limit in zip(lines, limits, strict=True))
+        best = sum(max(largest_over_thetas(height_of(tier)), limits[tier]) for tier in tiers)
     else:
-        best = max(float(sum(lines, np.zeros(1)).max()), sum(limits))
+        best = max(largest_over_thetas(height_of(*tiers)), sum(limits))
     return best + log_orders(answers, labels) - log_number_of_tiers(labels)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.inversions.small import counts_of, random_answers
-from tests.reference_inversions import THETAS, all_tiers, log_line
+from tests.reference_inversions import THETAS, all_tiers, log_line, log_orders
 from tierwise.data.weak_orders import WeakOrderCounts
 from tierwise.errors import InputError
 from tierwise.inversions.thetas import estimate_line_thetas, estimate_one_theta, log_likelihood
@@ -21,12 +21,16 @@ def test_no_theta_of_a_grid_is_better(complete):
         lines = [log_line(answers, labels, tier, THETAS) for tier in range(max(labels))]
         if not lines:
             continue
-        one = estimate_one_theta(counts, np.array(labels))
-        assert one.log_likelihood >= sum(lines).max() - 1e-9
-        for line, estimate in zip(
-            lines, estimate_line_thetas(counts, np.array(labels)), strict=True
-        ):
-            assert estimate.log_likelihood >= line.max() - 1e-9
+        tiers, constant = np.array(labels), log_orders(answers, labels)
+        one = estimate_one_theta(counts, tiers).value
+        assert log_likelihood(counts, tiers, one) >= sum(lines).max() + constant - 1e-9
+        thetas = np.array([line.value for line in estimate_line_thetas(counts, tiers)])
+        for number in range(len(lines)):
+            for theta in THETAS[::50]:
+                others = thetas.copy()
+                others[number] = theta
+                gain = log_likelihood(counts, tiers, thetas) - log_likelihood(counts, tiers, others)
+                assert gain >= -1e-9
 
 
 def test_ends_are_answers():
@@ -49,7 +53,7 @@ def test_standard_error_is_that_of_the_bend():
     answers = random_answers(5, 30, seed=8)
     counts = counts_of(answers, 5)
     labels = np.array([0, 0, 1, 2, 2])
-    estimate = estimate_one_theta(counts, labels, confidence=0.9)
+    estimate = estimate_one_theta(counts, labels, level=0.9)
     step = 1e-4
     values = [log_likelihood(counts, labels, estimate.value + shift) for shift in (-step, 0, step)]
     bend = (values[0] - 2 * values[1] + values[2]) / step**2
@@ -67,9 +71,9 @@ def test_thetas_are_recovered():
         assert abs(estimate.value - theta) < 4.5 * estimate.standard_error
 
 
-def test_labels_and_confidence_are_checked():
+def test_labels_and_level_are_checked():
     counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2]]))
     with pytest.raises(InputError, match="every number from 0"):
         estimate_one_theta(counts, np.array([0, 2, 2]))
-    with pytest.raises(InputError, match="confidence"):
-        estimate_one_theta(counts, np.array([0, 1, 2]), confidence=1.0)
+    with pytest.raises(InputError, match="level"):
+        estimate_one_theta(counts, np.array([0, 1, 2]), level=1.0)

@@ -34,3 +34,13 @@ def compiled_part(function: Callable[_Parameters, _Result]) -> Callable[_Paramet
     """
     options = {**_OPTIONS, "no_cpython_wrapper": True}
     return cast("Callable[_Parameters, _Result]", numba.njit(**options)(function))
+
+
+def inlined_part(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """Copy a function into each kernel that calls it, to be compiled as a part of that kernel.
+
+    A function with a name of its own is compiled once by itself and then again with every kernel
+    that calls it, directly or not. For what is called in one or two places a copy is cheaper.
+    """
+    options = {**_OPTIONS, "no_cpython_wrapper": True, "inline": "always"}
+    return cast("Callable[_Parameters, _Result]", numba.njit(**options)(function))

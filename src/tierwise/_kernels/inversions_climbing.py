@@ -14,7 +14,7 @@ other.
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined_part
 from tierwise._kernels.inversions_lines import LineObjective
 from tierwise._kernels.inversions_partition import (
     Partition,
@@ -25,15 +25,11 @@ from tierwise._kernels.inversions_partition import (
     put_in,
     take_out,
     tier_value,
-    value_of,
     value_places,
 )
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
-
-# What `search_step` does.
-LOAD, CUT, MOVE_ITEMS, TRY_NEIGHBOURS, TRY_SPLITS, TRY_EXCHANGES = range(6)
 
 
 @compiled
@@ -68,7 +64,7 @@ def improve_order(above: _Floats, order: _Integers, most_sweeps: int) -> None:
             break
 
 
-@compiled_part
+@compiled
 def load_best_cuts(  # noqa: PLR0912 - all runs, with and without ties, in one pass
     objective: LineObjective, state: Partition, order: _Integers
 ) -> None:
@@ -137,7 +133,7 @@ def load_best_cuts(  # noqa: PLR0912 - all runs, with and without ties, in one p
     load(state, labels)
 
 
-@compiled_part
+@compiled
 def move_items(
     objective: LineObjective, state: Partition, sequence: _Integers, tolerance: float
 ) -> int:
@@ -162,7 +158,7 @@ def move_items(
     return n_moved
 
 
-@compiled_part
+@inlined_part
 def members_of(state: Partition, slot: int, members: _Integers) -> int:
     """List the items of a tier; returns their number."""
     count = 0
@@ -173,7 +169,7 @@ def members_of(state: Partition, slot: int, members: _Integers) -> int:
     return count
 
 
-@compiled_part
+@inlined_part
 def inversions_between(state: Partition, better: int, worse: int) -> float:
     """Inversions between two tiers, given by their slots, if the first is the better one."""
     total = 0.0
@@ -183,7 +179,7 @@ def inversions_between(state: Partition, better: int, worse: int) -> float:
     return total
 
 
-@compiled_part
+@inlined_part
 def meets_of_neighbours(state: Partition) -> tuple[_Floats, _Floats]:
     """Tied blocks that meet two neighbouring tiers, and a tier with all but its next worse one."""
     blocks, tally = state.blocks, state.tally
@@ -204,7 +200,7 @@ def meets_of_neighbours(state: Partition) -> tuple[_Floats, _Floats]:
     return joint, skipping
 
 
-@compiled_part
+@inlined_part
 def join_tiers(state: Partition, position: int | np.int64) -> None:
     """Join the tier at a position with the next."""
     first, second = state.order[position], state.order[position + 1]
@@ -217,7 +213,7 @@ def join_tiers(state: Partition, position: int | np.int64) -> None:
         put_in(state, members[place], 2 * state.position_of[target] + 1)
 
 
-@compiled_part
+@inlined_part
 def exchange_tiers(state: Partition, position: int | np.int64, skipping: _Floats) -> None:
     """Let the tier at a position and the next change places."""
     first, second = state.order[position], state.order[position + 1]
@@ -230,7 +226,7 @@ def exchange_tiers(state: Partition, position: int | np.int64, skipping: _Floats
             state.tail_meets[position + 1, number] = skipping[position, number]
 
 
-@compiled_part
+@compiled
 def try_neighbours(  # noqa: PLR0912 - one loop over roles, so that a line is compiled once
     objective: LineObjective, state: Partition, tolerance: float
 ) -> bool:
@@ -288,7 +284,7 @@ def try_neighbours(  # noqa: PLR0912 - one loop over roles, so that a line is co
     return True
 
 
-@compiled_part
+@inlined_part
 def split_tier(
     state: Partition, position: int | np.int64, members: _Integers, n_upper: int
 ) -> None:
@@ -299,7 +295,7 @@ def split_tier(
         put_in(state, members[place], 2 * position + min(place, 1))
 
 
-@compiled_part
+@inlined_part
 def sort_by_lead(state: Partition, slot: int, members: _Integers, count: int) -> None:
     """Sort a tier's members by how much they are preferred to each other, best first."""
     for place in range(1, count):
@@ -315,7 +311,7 @@ def sort_by_lead(state: Partition, slot: int, members: _Integers, count: int) ->
         members[free] = item
 
 
-@compiled_part
+@compiled
 def try_splits(objective: LineObjective, state: Partition, tolerance: float) -> bool:
     """Cut tiers in two where that is better; returns whether one was."""
     n_items = state.slot_of.shape[0]
@@ -338,7 +334,7 @@ def try_splits(objective: LineObjective, state: Partition, tolerance: float) -> 
     return found
 
 
-@compiled_part
+@inlined_part
 def _best_cut(  # noqa: PLR0912 - one loop over parts, so that a line is compiled once
     objective: LineObjective,
     state: Partition,
@@ -425,7 +421,7 @@ def exchange_items(state: Partition, position: int, first: int, second: int) -> 
         put_in(state, first, 2 * position + 3)
 
 
-@compiled_part
+@compiled
 def try_exchanges(objective: LineObjective, state: Partition, tolerance: float) -> bool:
     """Exchange items of neighbouring tiers where that is better; returns whether any was."""
     n_items = state.slot_of.shape[0]
@@ -450,7 +446,7 @@ def try_exchanges(objective: LineObjective, state: Partition, tolerance: float) 
     return found
 
 
-@compiled_part
+@inlined_part
 def _value_of_exchange(
     objective: LineObjective, state: Partition, position: int, first: int, second: int, now: float
 ) -> float:
@@ -479,40 +475,3 @@ def _value_of_exchange(
             own, below, inversions = next_size, n_worse, state.totals[next_slot] + far
         value += line_of_net(objective, state, own, below, inversions)
     return value
-
-
-@compiled
-def search_step(
-    task: int, objective: LineObjective, state: Partition, items: _Integers, tolerance: float
-) -> float:
-    """Do one task of the search; returns whether something moved, or the value of the tiers.
-
-    An entry that Python calls has all that it calls compiled into it. So there is one for all.
-
-    Parameters
-    ----------
-    task
-        LOAD tiers, CUT an order, MOVE_ITEMS, or TRY_NEIGHBOURS, TRY_SPLITS, TRY_EXCHANGES.
-    objective, state
-        What is maximised, and the tiers.
-    items
-        The tier of each item (LOAD), an order of the items (CUT), or the sequence in which they
-        are looked at (MOVE_ITEMS); else not used.
-    tolerance
-        What is not larger is no improvement.
-    """
-    if task == LOAD:
-        load(state, items)
-        return value_of(objective, state)
-    if task == CUT:
-        load_best_cuts(objective, state, items)
-        return 0.0
-    if task == MOVE_ITEMS:
-        moved = move_items(objective, state, items, tolerance) > 0
-    elif task == TRY_NEIGHBOURS:
-        moved = try_neighbours(objective, state, tolerance)
-    elif task == TRY_SPLITS:
-        moved = try_splits(objective, state, tolerance)
-    else:
-        moved = try_exchanges(objective, state, tolerance)
-    return 1.0 if moved else 0.0

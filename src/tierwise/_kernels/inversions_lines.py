@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined_part
 from tierwise._kernels.interpolation import grid_quantiles
 
 _Floats = npt.NDArray[np.float64]
@@ -201,7 +201,8 @@ class LineObjective(NamedTuple):
     """FIXED, MAXIMISED or INTEGRATED."""
     grid: FactorialGrid
     """Of all thetas; where theta is fixed, of that one only."""
-    prior: ThetaPriorTable
+    prior: ThetaPriorTable | None
+    """None where theta is fixed, so that nothing is compiled for other thetas."""
     n_rankings: float
     log_factorials: _Floats
     tier_constant: float
@@ -210,7 +211,7 @@ class LineObjective(NamedTuple):
     """1 if each tier of size k adds log k!, so that tiers of given sizes are equally probable."""
 
 
-@compiled_part
+@inlined_part
 def log_prior(prior: ThetaPriorTable, log_theta: float) -> float:
     """Log density of log theta."""
     theta = np.exp(log_theta)
@@ -420,14 +421,22 @@ def theta_quantile(
     return float(np.exp(grid_quantiles(points, heights, cumulative, shares)[0]))
 
 
-@compiled_part
+@inlined_part
 def line_value(objective: LineObjective, curve: _Floats, total: float) -> float:
     """Value of a line: at the fixed theta, at its best theta, or integrated over theta."""
-    if objective.kind == FIXED:
-        return float(curve[0, 0] - objective.grid.thetas[0] * total)
-    if objective.kind == MAXIMISED:
-        return maximise_line(objective.grid, curve, total)[0]
-    return integrate_line(objective.grid, objective.prior, curve, total)
+    return _value_given_prior(objective.grid, objective.prior, objective.kind, curve, total)
+
+
+@compiled_part
+def _value_given_prior(
+    grid: FactorialGrid, prior: ThetaPriorTable | None, kind: int, curve: _Floats, total: float
+) -> float:
+    # An argument that is None is known when this is compiled: the rest is then left out.
+    if prior is None:
+        return float(curve[0, 0] - grid.thetas[0] * total)
+    if kind == MAXIMISED:
+        return maximise_line(grid, curve, total)[0]
+    return integrate_line(grid, prior, curve, total)
 
 
 @compiled_part

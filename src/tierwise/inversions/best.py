@@ -108,7 +108,7 @@ def find_best_tiers(
     counts
         The data.
     concentration
-        "single" for one theta, "line" for one per tier.
+        "single" for one theta, "tier" for one per tier.
     prior_theta
         With one theta per line: integrate over this prior instead of maximising.
     prior_sizes
@@ -129,7 +129,7 @@ def find_best_tiers(
     ([0, 0, 1], 0.0)
     """
     tables = SubsetTables(counts)
-    if concentration == "line":
+    if concentration == "tier":
         return _best_by_line(tables, prior_theta, prior_sizes, most_alternatives)
     return _BranchAndBound(tables, start, tier_constant_of(prior_sizes)).run(most_alternatives)
 

@@ -80,7 +80,7 @@ class Evidence:
     Attributes
     ----------
     concentration
-        "single" for one theta, "line" for one per tier.
+        "single" for one theta, "tier" for one per tier.
     log_evidence
         Log probability of the data.
     number_of_tiers
@@ -262,7 +262,7 @@ def sum_evidence(
     counts
         The data.
     concentration
-        "single" for one theta, "line" for one per tier.
+        "single" for one theta, "tier" for one per tier.
     prior_theta
         Prior of theta, Gamma(2, 2) where none is given.
     prior_sizes
@@ -282,11 +282,11 @@ def sum_evidence(
     prior = Gamma(2, 2) if prior_theta is None else prior_theta
     tables = SubsetTables(counts)
     prior_of_tiers = tiers_prior(prior_sizes, counts.n_items)
-    if concentration == "line":
+    if concentration == "tier":
         objective = line_objective(counts, prior, prior_of_tiers.tier_constant)
         sums = _sum(tables, objective, prior_of_tiers)
         return Evidence(
-            "line",
+            "tier",
             sums.log_value,
             sums.shares,
             np.zeros(0),

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from tierwise.data.weak_orders import WeakOrderCounts
 
-Concentration: TypeAlias = Literal["single", "line"]
+Concentration: TypeAlias = Literal["single", "tier"]
 """One theta, or one for each tier but the last."""
 SizesPriorName: TypeAlias = Literal["uniform", "penalised"]
 TiersPriorName: TypeAlias = Literal["uniform", "penalised", "sceptical", "several"]
@@ -94,11 +94,10 @@ def fixed_objective(
 ) -> LineObjective:
     """Value tiers at one given theta."""
     grid = make_single_theta_grid(theta, counts.n_items)
-    unused = ThetaPriorTable(1.0, 0.0, 0.0, 0.0, 1.0, np.zeros(0), np.zeros(1))
     return LineObjective(
         FIXED,
         grid,
-        unused,
+        None,
         counts.n_rankings,
         log_factorial_table(counts.n_items),
         float(tier_constant),

@@ -14,22 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels.inversions_climbing import (
-    CUT,
-    LOAD,
-    MOVE_ITEMS,
-    TRY_EXCHANGES,
-    TRY_NEIGHBOURS,
-    TRY_SPLITS,
     improve_order,
-    search_step,
+    load_best_cuts,
+    move_items,
+    try_exchanges,
+    try_neighbours,
+    try_splits,
 )
 from tierwise._kernels.inversions_lines import LARGEST_GRID_THETA
 from tierwise._kernels.inversions_partition import (
     Partition,
     TiedBlocks,
     labels_of,
+    load_and_value,
     make_partition,
 )
+from tierwise._kernels.inversions_references import refer_to_objective, refer_to_partition
 from tierwise.inversions.objective import (
     Concentration,
     SizesPriorName,
@@ -107,7 +107,7 @@ def search_tiers(
     counts
         The data.
     concentration
-        "single" for one theta, "line" for one per tier.
+        "single" for one theta, "tier" for one per tier.
     prior_theta
         With one theta per line: integrate over this prior instead of maximising.
     prior_sizes
@@ -204,6 +204,7 @@ class _Search:
             self.objective = line_objective(counts, prior_theta, tier_constant_of(prior_sizes))
             self.constant = log_prior_constant(prior_sizes, counts.n_items)
         self.state = make_state(counts, self.objective)
+        self.by_reference = refer_to_objective(self.objective), refer_to_partition(self.state)
         # Tiers that were searched from other thetas already.
         self.settled: set[bytes] = set()
         self.tolerance = 1e-9 * (1.0 + counts.n_rankings * counts.n_items)
@@ -230,7 +231,7 @@ class _Search:
             while True:
                 theta = estimate_one_theta(self.counts, labels).value * factor
                 self._set_theta(theta)
-                self._step(LOAD, labels)
+                self._load(labels)
                 self._move_until_best()
                 new_value, new_labels = self._climb(labels_of(self.state))
                 if new_value <= value + self.tolerance:
@@ -261,13 +262,14 @@ class _Search:
 
     def _value_at_best_theta(self, labels: _Integers) -> float:
         self._at_theta(labels)
-        return self._step(LOAD, labels)
+        return self._load(labels)
 
-    def _step(self, task: int, items: _Integers) -> float:
-        return search_step(task, self.objective, self.state, items, self.tolerance)
+    def _load(self, labels: _Integers) -> float:
+        """Make these the tiers; returns their value."""
+        return load_and_value(*self.by_reference, labels)
 
     def _best_cuts(self, order: _Integers) -> _Integers:
-        self._step(CUT, order)
+        load_best_cuts(*self.by_reference, order)
         return labels_of(self.state)
 
     def _cut(self, order: _Integers) -> _Integers:
@@ -294,26 +296,27 @@ class _Search:
         for _ in range(_MOST_ALTERNATIONS):
             if self.single:
                 self._at_theta(found)
-            self._step(LOAD, found)
+            self._load(found)
             self._move_until_best()
             found = labels_of(self.state)
             changed = self._at_theta(found) if self.single else False
-            value = self._step(LOAD, found)
+            value = self._load(found)
             if not changed:
                 break
         return value, found
 
     def _move_until_best(self) -> None:
         """Take moves that make the tiers better until there is none."""
-        unused = np.zeros(0, np.int64)
+        objective, state = self.by_reference
+        tolerance, n_items = self.tolerance, self.counts.n_items
         for _ in range(_MOST_ROUNDS):
-            while self._step(MOVE_ITEMS, self.rng.permutation(self.counts.n_items)):
+            while move_items(objective, state, self.rng.permutation(n_items), tolerance):
                 pass
             improved = False
-            while self._step(TRY_NEIGHBOURS, unused):
+            while try_neighbours(objective, state, tolerance):
                 improved = True
-            improved = bool(self._step(TRY_SPLITS, unused)) or improved
-            if not improved and not self._step(TRY_EXCHANGES, unused):
+            improved = try_splits(objective, state, tolerance) or improved
+            if not improved and not try_exchanges(objective, state, tolerance):
                 break
 
     def result(self, labels: _Integers, values: _Floats) -> FoundTiers:

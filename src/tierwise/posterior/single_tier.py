@@ -67,7 +67,7 @@ def weigh_single_tier(
     counts
         The data.
     concentration
-        "single" for one theta, "line" for one per tier.
+        "single" for one theta, "tier" for one per tier.
     prior_theta
         Prior of theta.
     """
