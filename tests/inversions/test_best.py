@@ -7,6 +7,8 @@ from tests.inversions.small import counts_of, random_answers
 from tests.reference_inversions import (
     LOG_PRIOR,
     THETAS,
+    CompleteRankingTwin,
+    all_label_rows,
     all_tiers,
     best_criterion,
     compositions,
@@ -42,40 +44,41 @@ def test_best_of_all_tiers(n_items, seed, complete):
         assert best.criterion == pytest.approx(criterion_of(counts, best.labels, theta), abs=1e-7)
 
 
-@pytest.mark.parametrize(("n_items", "complete"), [(7, True), (6, False)])
-def test_best_of_more_items(n_items, complete):
-    """Every ordered partition is valued by the package's own likelihood, which is tested alone."""
-    answers = random_answers(n_items, 15, seed=n_items, complete=complete)
+@pytest.mark.parametrize("n_items", [6, 7, pytest.param(8, marks=pytest.mark.slow)])
+def test_best_of_all_tiers_of_complete_rankings(n_items):
+    """Every ordered partition is valued, 545,835 of them for eight items."""
+    answers = random_answers(n_items, 10, seed=n_items, complete=True)
     counts = counts_of(answers, n_items)
-    best, by_line = find_best_tiers(counts), find_best_tiers(counts, "tier")
-    for labels in all_tiers_fast(n_items)[:: 1 if n_items == 6 else 5]:
-        tiers = np.array(labels)
+    twin = CompleteRankingTwin(precedence(answers, n_items), sum(times for _, times in answers))
+    values, rows = twin.single()
+    best = find_best_tiers(counts)
+    assert best.gap == 0.0
+    assert best.criterion == pytest.approx(values.max(), abs=1e-6)
+    assert best.labels.tolist() == rows[values.argmax()].tolist()
+    lines, by_tier = twin.by_line(), find_best_tiers(counts, "tier")
+    assert by_tier.criterion == pytest.approx(lines.max(), abs=1e-6)
+    assert by_tier.n_optima == (lines > lines.max() - 1e-9).sum()
+
+
+def precedence(answers, n_items):
+    """How often each item is ranked before each other one."""
+    precedes = np.zeros((n_items, n_items))
+    for blocks, times in answers:
+        order = [block[0] for block in blocks]
+        for place, item in enumerate(order):
+            precedes[item, order[place + 1 :]] += times
+    return precedes
+
+
+def test_best_of_six_items_with_ties():
+    """Every ordered partition is valued by the package's own likelihood, which is tested alone."""
+    counts = counts_of(random_answers(6, 15, seed=6), 6)
+    best, by_tier = find_best_tiers(counts), find_best_tiers(counts, "tier")
+    for tiers in all_label_rows(6):
         theta = estimate_one_theta(counts, tiers).value
         assert criterion_of(counts, tiers, theta) <= best.criterion + 1e-7
         thetas = np.array([line.value for line in estimate_line_thetas(counts, tiers)])
-        assert criterion_of(counts, tiers, thetas) <= by_line.criterion + 1e-7
-
-
-def all_tiers_fast(n_items):
-    """All ordered partitions, item by item: into a tier, or alone before or behind one."""
-    partitions = [()]
-    for item in range(n_items):
-        grown = []
-        for tiers in partitions:
-            for place in range(len(tiers) + 1):
-                grown.append((*tiers[:place], (item,), *tiers[place:]))
-                if place < len(tiers):
-                    joined = (*tiers[place], item)
-                    grown.append((*tiers[:place], joined, *tiers[place + 1 :]))
-        partitions = grown
-    made = []
-    for tiers in partitions:
-        labels = [0] * n_items
-        for tier, members in enumerate(tiers):
-            for item in members:
-                labels[item] = tier
-        made.append(tuple(labels))
-    return made
+        assert criterion_of(counts, tiers, thetas) <= by_tier.criterion + 1e-7
 
 
 @pytest.mark.parametrize("complete", [True, False])

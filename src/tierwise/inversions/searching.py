@@ -114,7 +114,7 @@ def search_tiers(
         The prior of sizes.
     n_starts
         Number of orders to begin with: that of Borda, one improved by insertion, and perturbed
-        ones.
+        ones; with one theta per tier, every other from the fourth on is drawn at random.
     orders
         Orders to begin with in place of these, one row each, best item first.
     rng
@@ -131,6 +131,10 @@ def search_tiers(
     generator = np.random.default_rng(0) if rng is None else rng
     search = _Search(counts, concentration, prior_theta, prior_sizes, generator)
     given = starting_orders(counts, n_starts, generator) if orders is None else np.asarray(orders)
+    if orders is None and concentration == "tier":
+        # Items on which opinion is divided may be a tier of theta 0 anywhere, far from Borda's
+        # order, to which insertion leads most perturbed orders.
+        given[3::2] = generator.permuted(given[3::2], axis=1)
     best: tuple[float, _Integers] | None = None
     values = []
     for order in given.astype(np.int64):
