@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tierwise._util.types import Cycles, Item
 from tierwise._util.wording import counted, plain_item, plain_number
-from tierwise.data.describe import BaseDescription
+from tierwise.data.description import BaseDescription
 from tierwise.data.preferences import Preferences, transitive_closure
 
 # Items that a sentence names; of more it says how many there are.

@@ -252,7 +252,7 @@ def _fit_replicates(
     seeds: list[np.random.SeedSequence],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Fit one resampled data set a seed."""
-    from tierwise.answers.observing import answer_like, observe_like
+    from tierwise.answers.augmentation import answer_like, observe_like
 
     settings = Settings()
     n_thetas = partition.n_parts if isinstance(partition, PartedPartition) else 1

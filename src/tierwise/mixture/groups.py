@@ -1,4 +1,4 @@
-"""One group of a mixture, fitted to answers that belong to it in part: the M step of EM.
+"""Distinct answers that belong to groups in part, and one group fitted to them: the M step of EM.
 
 Answers count with the probability that they belong to the group. The tiers are those of least
 expected distance, over the completions of each answer under the group as it was; theta then solves
@@ -15,20 +15,198 @@ Busse, L. M., Orbanz, P. and Buhmann, J. M. (2007). Cluster analysis of heteroge
 Proceedings of the 24th International Conference on Machine Learning, 113-120.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._kernels import counting
+from tierwise._util.types import NOT_LISTED, Item
 from tierwise.answers.likelihood import Likelihood, source_of
+from tierwise.answers.partial import orders_of_preferences
 from tierwise.consensus.find import closer_labels
 from tierwise.consensus.problem import Problem, make_problem
+from tierwise.data.preferences import Preferences
+from tierwise.data.rankings import Rankings
 from tierwise.distances.base import Distance
 from tierwise.errors import TooLargeError
-from tierwise.mixture.answers import DistinctAnswers
+from tierwise.files.places import first_places, sizes_of_groups
 from tierwise.partition.base import PartitionFunction
 from tierwise.searching.strategies import hill_climb
 from tierwise.tiers.sizes import Sizes, log_number_of_tiers, neighbours
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctAnswers(ABC):
+    """Distinct answers, each with a weight.
+
+    Attributes
+    ----------
+    data
+        The data that they come from, for what depends on the sizes of tiers.
+    pattern_of
+        Which of the distinct answers each answer is.
+    weights
+        The weight of each distinct answer.
+    """
+
+    data: Rankings | Preferences
+    pattern_of: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The items."""
+        return self.data.items
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.items)
+
+    @property
+    def n_rankings(self) -> float:
+        """Number of rankings, the sum of the weights."""
+        return float(self.weights.sum())
+
+    @property
+    @abstractmethod
+    def weights_of_rows(self) -> NDArray[Any]:
+        """The weight of each answer as it was given."""
+
+    @abstractmethod
+    def one_by_one(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the pattern and weight of each answer, divided as far as it counts for many."""
+
+    @abstractmethod
+    def reweighted(self, weights: NDArray[np.float64]) -> "DistinctAnswers":
+        """Return the same answers with other weights."""
+
+    @cached_property
+    @abstractmethod
+    def ranks(self) -> NDArray[np.float64]:
+        """The mean rank of each item in each answer, counted from 0, as far as it tells."""
+
+    @abstractmethod
+    def pair_counts(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Count how often each item is above each other, with given weights of the answers."""
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctRankings(DistinctAnswers):
+    """Distinct rankings, complete or not."""
+
+    data: Rankings
+
+    @property
+    def weights_of_rows(self) -> NDArray[Any]:
+        """The weight of each ranking as it was given."""
+        return self.data.weights
+
+    def one_by_one(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return one row for each ranking; one whose weight is no whole number is not divided."""
+        if self.data.weights.dtype.kind != "i":
+            return self.pattern_of, self.data.weights
+        single = np.repeat(np.arange(len(self.data.patterns)), self.data.pattern_weights)
+        return single, np.ones(len(single))
+
+    def reweighted(self, weights: NDArray[np.float64]) -> "DistinctRankings":
+        """Return the rankings with other weights, without those that have none."""
+        kept = weights > 0
+        patterns = self.data.patterns[kept]
+        left = Rankings(self.items, patterns, weights[kept], unranked=self.data.unranked)
+        return DistinctRankings(left, left.pattern_of, weights[kept])
+
+    @cached_property
+    def ranks(self) -> NDArray[np.float64]:
+        """The mean rank of each item in each ranking, counted from 0, as far as it tells.
+
+        Items that a ranking ties share their mean rank; those that may be anywhere are in the
+        middle.
+        """
+        patterns = self.data.patterns
+        known = first_places(patterns)
+        ranks: NDArray[np.float64] = known + (sizes_of_groups(known) - 1) / 2
+        if self.data.unranked == "anywhere":
+            ranks[patterns == NOT_LISTED] = (self.n_items - 1) / 2
+        return ranks
+
+    def pair_counts(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Count how often each item is above each other, with given weights of the rankings."""
+        counts = np.zeros((self.n_items, self.n_items))
+        patterns = self.data.patterns
+        places = patterns if self.data.unranked == "anywhere" else first_places(patterns)
+        counting.add_block_pair_counts(places, weights, counts)
+        return counts
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctPreferences(DistinctAnswers):
+    """Distinct sets of pairwise answers, one for each assessor."""
+
+    data: Preferences
+
+    @property
+    def weights_of_rows(self) -> NDArray[Any]:
+        """One for each assessor."""
+        return np.ones(len(self.data), dtype=np.int64)
+
+    def one_by_one(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return one row for each assessor."""
+        return self.pattern_of, np.ones(len(self.pattern_of))
+
+    def reweighted(self, weights: NDArray[np.float64]) -> "DistinctPreferences":
+        """Return the same answers with other weights."""
+        return replace(self, weights=weights)
+
+    @cached_property
+    def _above(self) -> NDArray[np.bool_]:
+        """``[answer, a, b]``: whether a is preferred to b."""
+        first_of_each = np.unique(self.pattern_of, return_index=True)[1]
+        return self.data.closure[first_of_each]
+
+    @cached_property
+    def ranks(self) -> NDArray[np.float64]:
+        """The mean rank of each item in each answer, counted from 0, as far as it tells.
+
+        An item is half as many places below the middle as the items above it outnumber those below
+        it.
+        """
+        excess = self._above.sum(axis=1) - self._above.sum(axis=2)
+        below_the_middle: NDArray[np.float64] = (self.n_items - 1 + excess) / 2
+        return below_the_middle
+
+    def pair_counts(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Count how often each item is preferred to each other, with given weights of answers."""
+        counted: NDArray[np.float64] = np.tensordot(weights, self._above, axes=1)
+        return counted
+
+
+def distinct_answers(data: Rankings | Preferences) -> DistinctAnswers:
+    """Return the distinct answers of a data set."""
+    if isinstance(data, Preferences):
+        orders, pattern_of = orders_of_preferences(data)
+        return DistinctPreferences(data, pattern_of, orders.weights)
+    return DistinctRankings(data, data.pattern_of, data.pattern_weights.astype(np.float64))
+
+
+def fold_weights(
+    answers: DistinctAnswers, n_folds: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Divide the rankings at random into folds: ``weights[fold, answer]``.
+
+    An answer that counts for several rankings is divided too; one whose weight is no whole number
+    is not.
+    """
+    single, worth = answers.one_by_one()
+    fold = rng.permutation(np.arange(len(single)) % n_folds)
+    weights = np.zeros((n_folds, len(answers.weights)))
+    np.add.at(weights, (fold, single), worth)
+    return weights
+
 
 # Steps of the subset recursion that one update of a group's tiers may take: a hundredth of a
 # second. Beyond, items trade tiers as long as that helps.

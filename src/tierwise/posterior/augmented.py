@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from tierwise.answers.drawn import completions_of_assessors, rename_items
+from tierwise.answers.augmentation import completions_of_assessors, rename_items
 from tierwise.answers.votes import DrawnVotes
 from tierwise.posterior.target import CompletedCosts
 from tierwise.posterior.theta_moves import DrawTheta

@@ -27,19 +27,18 @@ from tierwise.model.priors import (
     log_prior_of_sizes,
 )
 from tierwise.posterior import exact, ordered_partitions
-from tierwise.posterior.assembly import assemble
-from tierwise.posterior.chain import Schedule, random_state, run_chain
-from tierwise.posterior.checkpoint import Checkpoint
-from tierwise.posterior.options import (
+from tierwise.posterior.chain import Checkpoint, Schedule, random_state, run_chain
+from tierwise.posterior.result import Posterior
+from tierwise.posterior.samplers import (
     CompletionsMethod,
     PosteriorConcentration,
     PosteriorLikelihood,
     PosteriorMethod,
     SamplingOptions,
     ThetaUpdate,
+    make_sampler,
 )
-from tierwise.posterior.result import Posterior
-from tierwise.posterior.samplers import make_sampler
+from tierwise.posterior.storage import assemble
 from tierwise.posterior.target import Target
 from tierwise.posterior.tiers_moves import are_connected
 from tierwise.searching.search import search

@@ -14,7 +14,8 @@ from tierwise.fitting.summary import listed, mistakes_in_words, what_agrees, wha
 from tierwise.reporting.tables import probabilities_by_item
 
 if TYPE_CHECKING:
-    from tierwise.data.describe import Description, Pair
+    from tierwise.data.describe import Description
+    from tierwise.data.description import Pair
     from tierwise.reporting.analysis import Analysis
 
 

@@ -26,9 +26,16 @@ from tierwise.fitting.solution import Settings as FitSettings
 from tierwise.fitting.solution import Solution
 from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
 from tierwise.searching import all_sizes, parted
-from tierwise.searching.cost_model import Depth, consensus_method, seconds_of, seconds_of_answers
 from tierwise.searching.criteria import Criterion, Judge
-from tierwise.searching.evaluate import Evaluator, Setting, evaluate_solution
+from tierwise.searching.evaluate import (
+    Depth,
+    Evaluator,
+    Setting,
+    consensus_method,
+    evaluate_solution,
+    seconds_of,
+    seconds_of_answers,
+)
 from tierwise.searching.exploration import Exploration, doubtful_sizes, rank
 from tierwise.searching.merging import Merging, merge_even_pairs
 from tierwise.searching.result import Family, Search
