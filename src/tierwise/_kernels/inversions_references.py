@@ -33,13 +33,13 @@ class PartitionReference(structref.StructRefProxy):
     """Reference to a `Partition`."""
 
 
-structref.define_proxy(ObjectiveReference, ObjectiveReferenceType, LineObjective._fields)
-structref.define_proxy(PartitionReference, PartitionReferenceType, Partition._fields)
+structref.define_proxy(ObjectiveReference, ObjectiveReferenceType, LineObjective._fields)  # type: ignore[no-untyped-call]
+structref.define_proxy(PartitionReference, PartitionReferenceType, Partition._fields)  # type: ignore[no-untyped-call]
 
 
 @compiled
 def _refer_to_objective(objective: LineObjective) -> ObjectiveReference:
-    return ObjectiveReference(
+    return ObjectiveReference(  # type: ignore[no-untyped-call]
         objective.kind,
         objective.grid,
         objective.prior,
@@ -52,7 +52,7 @@ def _refer_to_objective(objective: LineObjective) -> ObjectiveReference:
 
 @compiled
 def _refer_to_partition(state: Partition) -> PartitionReference:
-    return PartitionReference(
+    return PartitionReference(  # type: ignore[no-untyped-call]
         state.above,
         state.below,
         state.blocks,
@@ -84,6 +84,6 @@ def refer_to_objective(objective: LineObjective) -> LineObjective:
 
 def refer_to_partition(state: Partition) -> Partition:
     """Return what kernels take in place of tiers; without compilation, the tiers themselves."""
-    if config.DISABLE_JIT:
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return state
     return cast("Partition", _refer_to_partition(state))

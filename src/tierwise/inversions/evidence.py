@@ -10,13 +10,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, log, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels import inversions_subsets as kernels
-from tierwise._kernels.inversions_lines import LineObjective, integrate_line, theta_quantile
+from tierwise._kernels.inversions_lines import (
+    FactorialGrid,
+    LineObjective,
+    ThetaPriorTable,
+    integrate_line,
+    theta_quantile,
+)
 from tierwise.inversions.objective import (
     Concentration,
     SubsetTables,
@@ -180,9 +186,14 @@ class LinesOfTiers:
     totals: _Floats
     log_orders: float
 
+    @property
+    def _grid_and_prior(self) -> tuple[FactorialGrid, ThetaPriorTable]:
+        # Only where theta is fixed is there no prior.
+        return self.objective.grid, cast("ThetaPriorTable", self.objective.prior)
+
     def log_likelihood(self, concentration: Concentration) -> float:
         """Log-likelihood of the tiers, with one theta or all thetas integrated out."""
-        grid, prior = self.objective.grid, self.objective.prior
+        grid, prior = self._grid_and_prior
         if concentration == "single":
             total = float(self.totals.sum())
             lines = integrate_line(grid, prior, self.curves.sum(axis=0), total)
@@ -195,13 +206,13 @@ class LinesOfTiers:
 
     def one_theta(self, share: float) -> float:
         """Theta below which a share of the posterior lies, if all lines have the same."""
-        grid, prior = self.objective.grid, self.objective.prior
+        grid, prior = self._grid_and_prior
         total = float(self.totals.sum())
         return float(theta_quantile(grid, prior, self.curves.sum(axis=0), total, share))
 
     def line_thetas(self, shares: _Floats) -> _Floats:
         """Theta of each line below which a share of its posterior lies."""
-        grid, prior = self.objective.grid, self.objective.prior
+        grid, prior = self._grid_and_prior
         return np.array(
             [
                 theta_quantile(grid, prior, curve, total, share)
