@@ -289,7 +289,7 @@ def line_of_net(
     objective: LineObjective,
     state: Partition,
     size: int,
-    n_worse: int,
+    n_worse: int | np.int64,
     total: float,
 ) -> float:
     """Value of a line, whose tied blocks are in ``state.net`` where there are any."""

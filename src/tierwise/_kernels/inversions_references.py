@@ -14,6 +14,8 @@ from tierwise._kernels.compiling import compiled
 from tierwise._kernels.inversions_lines import LineObjective
 from tierwise._kernels.inversions_partition import Partition
 
+_UNCOMPILED = bool(getattr(config, "DISABLE_JIT", 0))
+
 
 @structref.register
 class ObjectiveReferenceType(types.StructRef):
@@ -84,6 +86,6 @@ def refer_to_objective(objective: LineObjective) -> LineObjective:
 
 def refer_to_partition(state: Partition) -> Partition:
     """Return what kernels take in place of tiers; without compilation, the tiers themselves."""
-    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+    if _UNCOMPILED:
         return state
     return cast("Partition", _refer_to_partition(state))
