@@ -79,9 +79,9 @@ def _refer_to_partition(state: Partition) -> PartitionReference:
 
 def refer_to_objective(objective: LineObjective) -> LineObjective:
     """Return what kernels take in place of an objective; without compilation, the objective."""
-    return (
-        objective if config.DISABLE_JIT else cast("LineObjective", _refer_to_objective(objective))
-    )
+    if _UNCOMPILED:
+        return objective
+    return cast("LineObjective", _refer_to_objective(objective))
 
 
 def refer_to_partition(state: Partition) -> Partition:
