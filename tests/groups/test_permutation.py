@@ -1,5 +1,7 @@
 """Permutation tests of groups: sums, and that chance alone gives uniform p-values."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -53,23 +55,27 @@ def test_chance_gives_uniform_p_values():
     assert np.mean(np.array(found) <= 0.05) < 0.12
 
 
-def test_people_of_two_kinds_are_not_taken_for_groups():
-    """What evidence alone would split: shares of two kinds differ by chance between groups."""
-    orders = (list("abcdef"), list("fedcba"))
+def test_a_difference_that_chance_matches_is_none():
+    rankings = tw.Rankings.from_orderings([["a", "b", "c"]] * 20 + [["c", "b", "a"]] * 20)
+    known = rankings.with_people(pa.table({"group": ["x"] * 20 + ["y"] * 20}))
+    found = tw.compare_groups(known, by="group", rng=1).best
+    assert found.p_value == 1 / 200
+    assert found.preferred == "own"
+    by_chance = replace(found, p_value=0.3)
+    assert by_chance.preferred == "same"
+    assert "no more than groups made at random do (in 30% of" in by_chance.verdict()
+    assert by_chance.log_bayes_factor > 3
+
+
+def test_splits_that_chance_matches_are_not_made():
+    """People of two kinds, and an age that has nothing to do with it."""
     models = [
-        tw.ClusteredMallows(tw.Tiers([[x] for x in one]), 1.0, "inversions") for one in orders
+        tw.ClusteredMallows(tw.Tiers([[x] for x in one]), 2.0, "inversions")
+        for one in ("abcd", "dcba")
     ]
-    rankings = tw.Rankings.concat([one.sample(40, rng=1).restrict("abcdef") for one in models])
-    # In one group 24 of 40 are of the first kind, in the other 16.
-    group = ["x"] * 24 + ["y"] * 16 + ["x"] * 16 + ["y"] * 24
-    found = tw.compare_groups(rankings.with_people(pa.table({"group": group})), by="group", rng=1)
-    assert found.best.log_bayes_factor > 3
-    assert found.best.p_value > 0.05
-    assert found.best.preferred == "same"
-    assert "no more than groups made at random do" in " ".join(found.best.verdict().split())
-    tree = tw.group_tree(rankings.with_people(pa.table({"group": group})), by="group", rng=1)
-    assert len(tree.leaves()) == 1
-    trusting = tw.group_tree(
-        rankings.with_people(pa.table({"group": group})), by="group", permutations=0, rng=1
-    )
-    assert len(trusting.leaves()) == 2
+    rankings = tw.Rankings.concat([one.sample(60, rng=1).restrict("abcd") for one in models])
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        known = rankings.with_people(pa.table({"age": rng.integers(18, 80, 120)}))
+        tree = tw.group_tree(known, by="age", rng=rng)
+        assert (tree.root.column is None) == (tree.root.p_value > 0.05 or tree.root.log_gain <= 0)
