@@ -72,7 +72,7 @@ def _understood(
         return []
     return [
         printing.heading(f"How {reading.file or 'the file'} was understood"),
-        *reading.sentences(),
+        *map(printing.in_words_of_the_shell, reading.sentences()),
         *([f"{counted(reading.n_answers, 'row')} read as answers."] if reading.n_answers else []),
         *first_answers,
     ]

@@ -1,6 +1,5 @@
 """The program ``tierwise`` and its commands."""
 
-import re
 import sys
 import warnings
 from typing import Annotated, Any
@@ -19,7 +18,8 @@ from tierwise.cli import (
 )
 from tierwise.cli.demo import demo
 from tierwise.cli.describe import describe
-from tierwise.errors import TierwiseError, printable
+from tierwise.cli.printing import in_words_of_the_shell
+from tierwise.errors import TierwiseError
 
 app = typer.Typer(
     name="tierwise",
@@ -54,22 +54,6 @@ def _options(
     ] = False,
 ) -> None:
     pass
-
-
-def in_words_of_the_shell(message: str) -> str:
-    """Put a message on one line, with arguments such as ties="allow" as options, --ties allow."""
-    one_line = " ".join(message.split())
-    valued = re.sub(
-        r'\b(unranked|ties|layout|format|cycles|scores|empty)="(\w+)"', r"--\1 \2", one_line
-    )
-    listed = re.sub(r'\bitems=("[^"]+")', r"--items \1", valued)
-    named = re.sub(
-        r"\b(unranked|ties|layout|format|weights|assessor|items|item|rank|preferred|other|scores|empty"
-        r"|encoding|sheet)=",
-        r"--\1",
-        listed,
-    )
-    return printable(named)
 
 
 def _show_warning(message: Warning | str, *_where: Any, **_options: Any) -> None:

@@ -228,7 +228,7 @@ def _say_what_was_read(answers: Answers, file: str, *, in_full: bool) -> None:
     name = "standard input" if file == "-" else Path(file).name
     printing.note(f"Read {number} about {counted(len(answers.items), 'item')} from {name}.")
     for sentence in notes.set_aside() if notes is not None and in_full else ():
-        printing.note(sentence)
+        printing.note(printing.in_words_of_the_shell(sentence))
 
 
 def reads_file(

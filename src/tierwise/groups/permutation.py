@@ -73,7 +73,7 @@ class Statements:
             totals[numbers[1:] > 0] = np.add.reduceat(self.values[order], starts, axis=0)
         inside = member >= 0
         sizes = np.bincount(member[inside], self.weights[inside], minlength=n_groups)
-        return totals, sizes
+        return totals, sizes.astype(np.float64)
 
 
 def difference(totals: _Floats, sizes: _Floats) -> float:
