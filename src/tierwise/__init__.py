@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tierwise._util.tasks import parallel as parallel
     from tierwise.checking.check import check_fit as check_fit
     from tierwise.checking.result import FitCheck as FitCheck
+    from tierwise.data.battles import Battles as Battles
+    from tierwise.data.battles import read_battles as read_battles
     from tierwise.data.counts import Counts as Counts
     from tierwise.data.datasets import load_apa1980 as load_apa1980
     from tierwise.data.datasets import load_f1 as load_f1
@@ -71,6 +73,7 @@ if TYPE_CHECKING:
 # Names are looked up on first use: `import tierwise` does not wait for compilers and readers.
 _HOME_OF = {
     "Agreement": "fitting.agreement",
+    "Battles": "data.battles",
     "Beta": "model.priors",
     "Bootstrap": "fitting.bootstrap",
     "ClusteredMallows": "model.clustered_mallows",
@@ -117,6 +120,7 @@ _HOME_OF = {
     "merge_even_pairs": "searching.merging",
     "parallel": "_util.tasks",
     "partition_function": "partition.choose",
+    "read_battles": "data.battles",
     "read_preferences": "data.read",
     "read_rankings": "data.read",
     "report": "reporting.report",
