@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
 from tierwise import __version__
-from tierwise._util.atomic import whole_file
+from tierwise._util.resources import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from studies.findings import findings
 from studies.harness import SOURCES, Outcome, Place, Study
 from studies.writing import duration, paragraphs, table
-from tierwise._util.atomic import whole_file
+from tierwise._util.resources import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

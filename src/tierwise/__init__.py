@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from tierwise._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from tierwise._util.estimate import Estimate as Estimate
     from tierwise._util.tasks import parallel as parallel
+    from tierwise._util.types import Estimate as Estimate
     from tierwise.checking.check import check_fit as check_fit
     from tierwise.checking.result import FitCheck as FitCheck
     from tierwise.data.battles import Battles as Battles
@@ -80,7 +80,7 @@ _HOME_OF = {
     "Counts": "data.counts",
     "Description": "data.describe",
     "Distance": "distances.base",
-    "Estimate": "_util.estimate",
+    "Estimate": "_util.types",
     "Exchange": "posterior.theta_moves",
     "Fit": "fitting.result",
     "FitCheck": "checking.result",

@@ -11,9 +11,14 @@ import tierwise as tw
 from tests.answers.test_interleaved import DISTANCES, chains, places_of
 from tests.reference_incomplete import Answer, pairs_of_groups
 from tierwise._kernels.consensus import total_cost
-from tierwise.answers.interleaved import InterleavedAnswers
+from tierwise.answers.interleaved import (
+    DRAWS,
+    InterleavedAnswers,
+    SharedInterleavings,
+    are_affordable,
+    work_of_shared,
+)
 from tierwise.answers.likelihood import source_of
-from tierwise.answers.prefixes import DRAWS, SharedInterleavings, are_affordable, work_of
 from tierwise.distances.named import get_distance
 
 
@@ -70,12 +75,12 @@ def test_completions_are_drawn_with_their_probabilities(sizes, monkeypatch):
     order, theta, n_draws = [3, 0], 0.4, 4000
     labels = np.random.default_rng(5).permutation(np.repeat(np.arange(len(sizes)), sizes))
     blocks_drawn = []
-    from tierwise.answers import prefixes
+    from tierwise.answers import interleaved
 
-    count = prefixes.add_place_counts
-    monkeypatch.setattr(prefixes, "DRAWS", n_draws)
+    count = interleaved.add_place_counts
+    monkeypatch.setattr(interleaved, "DRAWS", n_draws)
     monkeypatch.setattr(
-        prefixes, "add_place_counts", lambda *args: (blocks_drawn.append(args[0]), count(*args))
+        interleaved, "add_place_counts", lambda *args: (blocks_drawn.append(args[0]), count(*args))
     )
     answers = SharedInterleavings(places_of([order], 5), np.ones(1), sizes, get_distance("kendall"))
     answers.expected_costs(labels, theta)
@@ -103,7 +108,7 @@ def test_answers_are_summed_over_together_where_that_is_less_work():
     assert InterleavedAnswers in kinds[1e12]
     assert are_affordable(first, (1,) * 8)
     assert not are_affordable(np.full((1, 25), -1, dtype=np.int32), (1,) * 25)
-    assert work_of(first, (1,) * 8) > work_of(first, (4, 4))
+    assert work_of_shared(first, (1,) * 8) > work_of_shared(first, (4, 4))
     assert len(orders) == 300
 
 

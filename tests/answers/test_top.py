@@ -11,8 +11,14 @@ from tests.reference import BruteForce
 from tests.reference_incomplete import Answer, pairs_of_groups
 from tierwise._kernels.consensus import total_cost
 from tierwise.answers.likelihood import source_of
-from tierwise.answers.recursive import RecursiveTopAnswers, count_steps, is_affordable
-from tierwise.answers.top import BoardTopAnswers, StrictTopAnswers, in_order_probabilities
+from tierwise.answers.top import (
+    BoardTopAnswers,
+    RecursiveTopAnswers,
+    StrictTopAnswers,
+    count_steps,
+    in_order_probabilities,
+    is_affordable,
+)
 from tierwise.distances.named import get_distance
 from tierwise.tiers.sizes import compositions
 

@@ -11,7 +11,7 @@ import tierwise as tw
 from tests import reference, reference_checking
 from tests.checking.test_check import generalised_mallows
 from tierwise import InputError, Preferences, Rankings, Tiers
-from tierwise.answers.observing import answer_like
+from tierwise.answers.augmentation import answer_like
 from tierwise.checking import findings
 from tierwise.posterior.run import sample_posterior
 

@@ -7,27 +7,27 @@ import numpy as np
 import pytest
 
 import tierwise as tw
-from tierwise._util import memory
+from tierwise._util import resources
 from tierwise.cli.main import main
 
 
 def test_free_memory_is_a_sensible_number():
-    assert 2**20 < memory.free_memory() < 2**50
-    assert memory.memory_limit() <= memory.free_memory()
+    assert 2**20 < resources.free_memory() < 2**50
+    assert resources.memory_limit() <= resources.free_memory()
 
 
 def test_sizes_as_people_write_them(monkeypatch):
-    monkeypatch.setenv(memory.VARIABLE, "2 gb")
-    assert memory.memory_limit() == 2 * 2**30
-    assert memory.parse_size("1000", "memory") == 1000
+    monkeypatch.setenv(resources.VARIABLE, "2 gb")
+    assert resources.memory_limit() == 2 * 2**30
+    assert resources.parse_size("1000", "memory") == 1000
     for wrong in ("", "much", "-1GB", "0", "1e30TB", "nan", "3XB"):
         with pytest.raises(tw.InputError, match="memory must be a size such as"):
-            memory.parse_size(wrong, "memory")
+            resources.parse_size(wrong, "memory")
 
 
 def test_without_proc(monkeypatch):
-    monkeypatch.setattr(memory.Path, "read_text", lambda *_, **__: "")
-    assert memory.free_memory() > 2**20
+    monkeypatch.setattr(resources.Path, "read_text", lambda *_, **__: "")
+    assert resources.free_memory() > 2**20
 
 
 REQUESTS = {
@@ -44,13 +44,13 @@ REQUESTS = {
 
 @pytest.mark.parametrize("request_", REQUESTS)
 def test_what_is_too_large_is_refused_with_a_remedy(monkeypatch, request_):
-    monkeypatch.setenv(memory.VARIABLE, "20KB")
+    monkeypatch.setenv(resources.VARIABLE, "20KB")
     with pytest.raises(tw.TooLargeError, match=r"of memory, and 20 KB may be used: .*fewer"):
         REQUESTS[request_]()
 
 
 def test_a_limit_on_the_command_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv(memory.VARIABLE, "1GB")  # restored at the end, for the program sets it
+    monkeypatch.setenv(resources.VARIABLE, "1GB")  # restored at the end, for the program sets it
     path = tmp_path / "answers.csv"
     path.write_text("a,b\n" + "1,2\n" * 1000)
     for size, code, said in [("10KB", 2, "--memory"), ("much", 2, "such as 500MB"), ("1GB", 0, "")]:

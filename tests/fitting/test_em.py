@@ -10,7 +10,7 @@ from tests.reference import DISTANCES as NAIVE_DISTANCES
 from tests.reference_incomplete import completions, pairs_of_groups
 from tierwise.answers import dispatch as answers_module
 from tierwise.answers.likelihood import source_of
-from tierwise.fitting import saem as stochastic
+from tierwise.fitting import em as stochastic
 from tierwise.fitting.em import climb, maximise, starting_labels
 from tierwise.fitting.solution import Settings
 from tierwise.fitting.solve import solve

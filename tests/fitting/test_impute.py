@@ -9,7 +9,7 @@ import tierwise as tw
 from tests.reference import DISTANCES as NAIVE_DISTANCES
 from tests.reference_incomplete import Answer
 from tierwise import InputError, TierwiseWarning
-from tierwise.fitting import imputed_places
+from tierwise.fitting import impute
 
 TIERS = tw.Tiers([["b"], ["a", "d"], ["c"]])
 
@@ -55,7 +55,7 @@ def test_preferences_are_imputed():
 
 def test_drawn_probabilities_come_close(monkeypatch):
     rankings = tw.Rankings.from_orderings([["c", "a"]], items="abcd", unranked="anywhere")
-    monkeypatch.setattr(imputed_places, "MOST_COMPLETIONS", 1)
+    monkeypatch.setattr(impute, "MOST_COMPLETIONS", 1)
     imputed = tw.impute(rankings, tw.ClusteredMallows(TIERS, 0.4), draws=20_000, rng=1)
     assert not imputed.exact
     assert 0 < imputed.error < 0.02
@@ -111,7 +111,7 @@ def test_places_behind_mistaken_answers_are_those_of_brute_force(distance, monke
     expected = [naive_places_of_votes(pairs, TIERS, 0.4, 0.2, distance) for pairs in SAID]
     for assessor in range(2):
         assert imputed.place_probabilities(assessor) == pytest.approx(expected[assessor])
-    monkeypatch.setattr(imputed_places, "MOST_COMPLETIONS", 1)
+    monkeypatch.setattr(impute, "MOST_COMPLETIONS", 1)
     drawn = tw.impute(votes, fit, draws=20_000, rng=1)
     assert not drawn.exact
     for assessor in range(2):
@@ -159,7 +159,7 @@ def test_few_draws_of_a_posterior_suffice_where_completions_are_drawn(monkeypatc
     )
     posterior = short_posterior(rankings, draws=50, chains=2, rng=1)
     exact = tw.impute(rankings, posterior)
-    monkeypatch.setattr(imputed_places, "MOST_COMPLETIONS", 1)
+    monkeypatch.setattr(impute, "MOST_COMPLETIONS", 1)
     drawn = tw.impute(rankings, posterior, draws=40_000, rng=1)
     assert not drawn.exact
     assert drawn.n_models == len(posterior)
@@ -187,11 +187,11 @@ def test_a_posterior_of_mistaken_answers_is_averaged_over():
 def test_too_many_draws_of_a_posterior_are_thinned(monkeypatch):
     rankings = tw.Rankings.from_orderings([["b"], ["c"]], items="abcd", unranked="below")
     posterior = short_posterior(rankings, sizes=(2, 2), draws=100, chains=2, rng=1)
-    monkeypatch.setattr(imputed_places, "MOST_WORK", 150 * 2 * (6 + 500))
+    monkeypatch.setattr(impute, "MOST_WORK", 150 * 2 * (6 + 500))
     imputed = tw.impute(rankings, posterior)
     assert imputed.exact
     assert imputed.n_models == 150
-    monkeypatch.setattr(imputed_places, "MOST_WORK", 50 * 2 * (6 + 500))
+    monkeypatch.setattr(impute, "MOST_WORK", 50 * 2 * (6 + 500))
     assert not tw.impute(rankings, posterior, rng=1).exact
 
 

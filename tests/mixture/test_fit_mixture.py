@@ -9,7 +9,7 @@ import tierwise as tw
 from tests.data_paths import shared_data
 from tests.mixture.simulated import from_groups, random_tiers
 from tierwise.errors import InputError, TooLargeError
-from tierwise.mixture.answers import DistinctAnswers, fold_weights
+from tierwise.mixture.groups import DistinctAnswers, fold_weights
 from tierwise.tiers.sizes import log_number_of_tiers
 
 TWO_GROUPS = [([[0], [1, 2], [3], [4, 5]], 1.5), ([[5], [4, 3], [2], [1, 0]], 1.5)]

@@ -13,9 +13,8 @@ from tests.mixture.simulated import from_groups
 from tierwise.answers.dispatch import answered_places, parts_of_places
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TooLargeError
-from tierwise.mixture.answers import DistinctAnswers
 from tierwise.mixture.em import EMSettings, run_short_then_long
-from tierwise.mixture.groups import Component, GroupFitter
+from tierwise.mixture.groups import Component, DistinctAnswers, GroupFitter
 
 
 @st.composite

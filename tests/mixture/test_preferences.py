@@ -9,8 +9,7 @@ import tierwise as tw
 from tests import reference
 from tests.mixture.simulated import from_groups
 from tierwise.distances.named import get_distance
-from tierwise.mixture.answers import DistinctAnswers
-from tierwise.mixture.groups import GroupFitter
+from tierwise.mixture.groups import DistinctAnswers, GroupFitter
 
 GROUPS = [([[0], [1, 2], [3]], 2.0), ([[3], [2, 1], [0]], 2.0)]
 

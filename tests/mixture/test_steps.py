@@ -13,7 +13,6 @@ from tests import reference, reference_mixture
 from tests.mixture.simulated import from_groups, random_tiers
 from tierwise.data.counts import block_counts
 from tierwise.distances.named import get_distance
-from tierwise.mixture.answers import DistinctAnswers
 from tierwise.mixture.em import (
     EMSettings,
     e_step,
@@ -26,7 +25,7 @@ from tierwise.mixture.em import (
     run_short_then_long,
     starting_memberships,
 )
-from tierwise.mixture.groups import Component, GroupFitter
+from tierwise.mixture.groups import Component, DistinctAnswers, GroupFitter
 from tierwise.mixture.scores import standard_errors
 
 

@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 from tierwise import InputError, TooLargeError
-from tierwise._util.estimate import Estimate
+from tierwise._util.types import Estimate
 from tierwise.partition.choose import log_partition, partition_function
 
 

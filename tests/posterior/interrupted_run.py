@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from tests.posterior.small import SIZES, small_rankings
-from tierwise.posterior import checkpoint as checkpoints
+from tierwise.posterior import chain as checkpoints
 from tierwise.posterior.run import sample_posterior
 
 CASES = {

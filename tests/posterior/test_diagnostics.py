@@ -5,8 +5,8 @@ import pytest
 
 import tierwise as tw
 from tests.posterior.small import SIZES, small_rankings
-from tierwise.posterior.diagnostics import diagnose
 from tierwise.posterior.run import sample_posterior
+from tierwise.posterior.summary import diagnose
 
 
 def labels_of(n_chains, n_draws):

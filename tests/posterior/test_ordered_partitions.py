@@ -22,7 +22,7 @@ from tests.reference_inversions import (
 from tierwise import InputError, sample_posterior
 from tierwise.inversions.evidence import sum_evidence
 from tierwise.model.priors import Gamma
-from tierwise.posterior.single_tier import weigh_single_tier
+from tierwise.posterior.ordered_partitions import weigh_single_tier
 
 pytestmark = pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")
 

@@ -117,7 +117,7 @@ if os.getuid() == 0:
 
 
 CHAINS = """
-checkpoint.SECONDS_BETWEEN = 0.0
+chain.SECONDS_BETWEEN = 0.0
 try:
     sample_posterior(
         rankings, (2, 2), method="mcmc", chains=1, draws=4000, rng=1, progress="off",
@@ -130,7 +130,7 @@ except tw.TierwiseError as error:
 
 @pytest.mark.skipif(not can_mount(), reason="may not mount a small disk here")
 def test_chains_on_a_full_disk(tmp_path):
-    program = PREPARE + "from tierwise.posterior import checkpoint" + CHAINS
+    program = PREPARE + "from tierwise.posterior import chain" + CHAINS
     own_disk = [*OWN_MOUNTS, "sh", "-c", MOUNT, str(tmp_path)]
     done = python(program, tmp_path, before=own_disk)
     assert done.returncode == 0, done.stderr
@@ -139,7 +139,7 @@ def test_chains_on_a_full_disk(tmp_path):
 
 def test_chains_in_a_read_only_folder(tmp_path):
     close(tmp_path)
-    program = PREPARE + "from tierwise.posterior import checkpoint\n"
+    program = PREPARE + "from tierwise.posterior import chain\n"
     program += "os.getuid() or os.setresuid(65534, 65534, 65534)" + CHAINS
     done = python(program, tmp_path)
     assert done.returncode == 0, done.stderr

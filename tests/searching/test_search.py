@@ -347,7 +347,7 @@ def test_progress_is_told_by_the_size_vector():
 def test_batches_are_fair_samples_of_the_work():
     from tierwise.answers.likelihood import source_of
     from tierwise.distances.named import get_distance
-    from tierwise.searching.cost_model import seconds_of
+    from tierwise.searching.evaluate import seconds_of
 
     kendall = get_distance("kendall")
     counts = tw.Counts.of(tw.ClusteredMallows(tw.Tiers.from_sizes((13,), range(13)), 0).sample(2))

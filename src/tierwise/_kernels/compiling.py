@@ -1,7 +1,7 @@
 """The one way kernels are compiled."""
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 
@@ -9,10 +9,34 @@ _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
 
+# Numba's stubs do not know the options that leave out wrappers.
+_OPTIONS: dict[str, Any] = {
+    "cache": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cfunc_wrapper": True,
+}
+
+
 def compiled(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Compile a function to machine code on first call, and keep the result on disk.
 
     The global interpreter lock is released, so kernels run side by side in threads.
     """
-    decorate = numba.njit(cache=True, nogil=True, error_model="numpy")
-    return cast("Callable[_Parameters, _Result]", decorate(function))
+    return cast("Callable[_Parameters, _Result]", numba.njit(**_OPTIONS)(function))
+
+
+def compiled_part(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """Compile a function that only other kernels call, not Python.
+
+    What would translate its arguments from Python is left out: where they are large tuples of
+    arrays, it takes as long to compile as the function itself.
+    """
+    options = {**_OPTIONS, "no_cpython_wrapper": True}
+    return cast("Callable[_Parameters, _Result]", numba.njit(**options)(function))
+
+
+def inlined_part(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """Copy a function into the kernels that call it, before they are compiled."""
+    options = {**_OPTIONS, "no_cpython_wrapper": True, "inline": "always"}
+    return cast("Callable[_Parameters, _Result]", numba.njit(**options)(function))

@@ -1,13 +1,104 @@
-"""What made a result: kept with it, so that it can be made again."""
+"""What made a result, and from what data: provenance and fingerprints.
 
-from collections.abc import Mapping
+Fingerprints of data: equal where a likelihood is, whatever the order of the answers.
+
+Answers are a multiset, hashed as a sum of the hashes of its members (MSet-Add-Hash). So answers in
+another order, or one of weight 2 in the place of two alike, have the same fingerprint, and data
+that are read piece by piece need not be in memory.
+
+References
+----------
+D. Clarke, S. Devadas, M. van Dijk, B. Gassend and G. E. Suh (2003). Incremental multiset hash
+functions and their application to memory integrity checking. ASIACRYPT 2003, 188-207.
+
+What made a result: kept with it, so that it can be made again.
+"""
+
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from hashlib import sha256
 from math import nan
 from time import perf_counter
 from typing import Any, Self
 
-from tierwise._util.random import RandomSource
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._util.checks import RandomSource
 from tierwise._version import __version__
+
+# A prime: so weights that are no whole numbers have exact multiples, too.
+_MODULUS = 2**255 - 19
+
+
+class MultisetHash:
+    """The sum of the hashes of answers, each times its weight.
+
+    Examples
+    --------
+    >>> one, other = MultisetHash(), MultisetHash()
+    >>> one.add(np.array([[0, 1], [1, 0], [0, 1]]), np.array([1, 1, 1]))
+    >>> other.add(np.array([[1, 0], [0, 1]]), np.array([1.0, 2.0]))
+    >>> one.total == other.total
+    True
+    """
+
+    def __init__(self) -> None:
+        self.total = 0
+
+    def add(self, rows: NDArray[Any], weights: NDArray[Any]) -> None:
+        """Add answers, one row each, with their weights."""
+        for row, weight in zip(_plain(rows), weights.tolist(), strict=True):
+            if weight:
+                value = int.from_bytes(sha256(row.tobytes()).digest(), "little")
+                self.total = (self.total + value * _residue(weight)) % _MODULUS
+
+
+def fingerprint_of_answers(
+    items: Iterable[Any], unranked: str | None, answers: MultisetHash
+) -> str:
+    """Return the fingerprint of rankings whose places and weights were added to a hash."""
+    return digest("rankings", names_of(items), unranked, answers.total)
+
+
+def digest(*parts: Any) -> str:
+    """Return the hex digest of texts, numbers, tuples and arrays, each told apart from the next.
+
+    Examples
+    --------
+    >>> digest("a", "bc") == digest("ab", "c")
+    False
+    """
+    hashed = sha256()
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            array = _plain(part)
+            head, body = f"array {array.dtype} {array.shape}", array.tobytes()
+        else:
+            head, body = type(part).__name__, repr(part).encode("utf-8", "backslashreplace")
+        hashed.update(f"{head} {len(body)}:".encode())
+        hashed.update(body)
+    return hashed.hexdigest()
+
+
+def names_of(items: Iterable[Any]) -> tuple[str, ...]:
+    """Return items as texts that tell 1 from "1" and do not depend on where in memory they lie."""
+    return tuple(f"{type(item).__name__} {item!s}" for item in items)
+
+
+def _plain(array: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers in one type and byte order, so that equal numbers have equal bytes."""
+    if array.dtype.kind == "f":
+        whole = array.astype(np.int64) if np.isfinite(array).all() else None
+        if whole is None or not np.array_equal(whole, array):
+            return np.ascontiguousarray(array, dtype="<f8")
+        array = whole
+    return np.ascontiguousarray(array, dtype="<i8")
+
+
+def _residue(weight: float) -> int:
+    numerator, denominator = weight.as_integer_ratio()
+    return numerator if denominator == 1 else numerator * pow(denominator, -1, _MODULUS)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,13 @@
-"""Words of messages: numbers with their nouns, and quoted text that cannot upset a terminal."""
+"""Words and values of messages: numbers with their nouns, quoted text, and what JSON can hold.
 
+Words of messages: numbers with their nouns, and quoted text that cannot upset a terminal.
+
+Values as JSON can hold them.
+"""
+
+from collections.abc import Hashable
+from math import isfinite
+from numbers import Integral
 from typing import Any
 
 from tierwise.errors import is_unprintable, printable
@@ -64,3 +72,27 @@ def has_control_characters(text: str) -> bool:
     (False, True)
     """
     return not text.isprintable() and any(is_unprintable(mark) for mark in text)
+
+
+def plain_item(item: Hashable) -> str | int:
+    """Return an item as JSON can hold it: text and whole numbers as they are, the rest as text.
+
+    Examples
+    --------
+    >>> plain_item("a"), plain_item(3), plain_item(2.5)
+    ('a', 3, '2.5')
+    """
+    if isinstance(item, str):
+        return str(item)
+    return int(item) if isinstance(item, Integral) else str(item)
+
+
+def plain_number(number: float) -> float | None:
+    """Return a number as JSON can hold it: None stands for NaN and infinity.
+
+    Examples
+    --------
+    >>> plain_number(0.5), plain_number(float("nan")), plain_number(float("inf"))
+    (0.5, None, None)
+    """
+    return number if isfinite(number) else None

@@ -11,15 +11,25 @@ import numpy as np
 from tierwise._util.types import NOT_LISTED
 from tierwise.answers import weak_orders
 from tierwise.answers.drawn import DrawnCompletions
-from tierwise.answers.interleaved import InterleavedAnswers, have_ties, work_of
-from tierwise.answers.inverted_weak_orders import InvertedWeakOrders
+from tierwise.answers.interleaved import (
+    InterleavedAnswers,
+    SharedInterleavings,
+    are_affordable,
+    have_ties,
+    work_of,
+)
 from tierwise.answers.partial import ListedCompletions, orders_of_places
-from tierwise.answers.prefixes import SharedInterleavings, are_affordable
-from tierwise.answers.recursive import RecursiveTopAnswers, is_affordable
-from tierwise.answers.top import BoardTopAnswers, StrictTopAnswers, TopAnswers, groups_of
-from tierwise.answers.weak_orders import WeakOrders
-from tierwise.data.encoding import first_places
-from tierwise.partition import closed, lines, rook
+from tierwise.answers.top import (
+    BoardTopAnswers,
+    RecursiveTopAnswers,
+    StrictTopAnswers,
+    TopAnswers,
+    groups_of,
+    is_affordable,
+)
+from tierwise.answers.weak_orders import InvertedWeakOrders, WeakOrders
+from tierwise.files.places import first_places
+from tierwise.partition import closed, gaussian_orders, rook
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -73,7 +83,7 @@ def parts_of_places(
         Numbers that an evaluation may go through to sum over answers with ties, or whose other
         items may be anywhere; beyond, their completions are listed or drawn.
     """
-    if lines.applies(sizes, distance):
+    if gaussian_orders.applies(sizes, distance):
         return _parts_under_inversions(first, weights, sizes, distance, rng)
     recursive = _can_be_summed_recursively(first, sizes, distance)
     parts: list[Part] = []

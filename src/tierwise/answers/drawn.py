@@ -13,7 +13,7 @@ import numpy as np
 
 from tierwise._kernels.augmentation import Model, refill_places, reinsert_items
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
-from tierwise._util.estimate import Estimate
+from tierwise._util.types import Estimate
 from tierwise.answers.base import Completions, Floats, Labels
 from tierwise.errors import InputError
 

@@ -1,23 +1,35 @@
-"""Answers that list some items in order, all others being anywhere: summed over by a recursion.
+"""Some items in order, all others anywhere: summed over one by one, or common beginnings once.
+
+Answers that list some items in order, all others being anywhere: summed over by a recursion.
 
 The work for an answer grows with the ways to split its free items by tiers, and not with the
 number of its completions.
+
+Many answers that list some items in order, all others being anywhere: what they share, once.
+
+Sums over completions are exact. Expected costs are averages over completions drawn independently
+of each other, as probable as they are: of so many answers they hardly differ from exact ones.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
 from tierwise._kernels.interleaving import Setting, add_expected_counts, value_answers
+from tierwise._kernels.prefix_draws import Answers, draw_blocks
+from tierwise._kernels.prefixes import make_tables, read_sequences, value_sequences
 from tierwise._util.types import NOT_LISTED
-from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_factorials
+from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, add_costs, log_factorials
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from tierwise._kernels.prefixes import Sequences, Tables
     from tierwise._util.types import Places
     from tierwise.distances.base import Costs, Distance
     from tierwise.tiers.sizes import Sizes
@@ -133,3 +145,115 @@ def have_ties(first: Places) -> npt.NDArray[np.bool_]:
     tied = (ascending[:, 1:] == ascending[:, :-1]) & (ascending[:, 1:] != NOT_LISTED)
     ties: npt.NDArray[np.bool_] = tied.any(axis=1)
     return ties
+
+
+# Counts of placed items by tier that tables are made of, and numbers that an evaluation may go
+# through: some seconds.
+MOST_CODES = 100_000
+MOST_WORK = 100_000_000
+# Completions that expected costs are averaged over, shared out by weight.
+DRAWS = 20_000
+# Sums of weights below this one may lack what was too small for a number.
+LEAST_WEIGHT = 1e-200
+
+
+class _Listed(NamedTuple):
+    """What answers list, by labels: distinct sequences, the one of each answer, logs of ways."""
+
+    sequences: Sequences
+    which: npt.NDArray[np.int64]
+    log_ways: Floats
+
+
+def are_affordable(first: Places, sizes: Sizes) -> bool:
+    """Tell whether answers that list some items in order can be summed over together."""
+    return (
+        prod(size + 1 for size in sizes) <= MOST_CODES and work_of_shared(first, sizes) <= MOST_WORK
+    )
+
+
+def work_of_shared(first: Places, sizes: Sizes) -> float:
+    """Return how many numbers an evaluation of all answers goes through, at most."""
+    n_items = first.shape[1]
+    numbers = np.bincount((first == NOT_LISTED).sum(axis=1), minlength=n_items + 1)
+    return float(sum(n * most_splits(sizes, free) for free, n in enumerate(numbers) if n))
+
+
+class SharedInterleavings(InterleavedAnswers):
+    """Answers whose listed items have no ties, and whose other items may be anywhere: many of them.
+
+    Parameters
+    ----------
+    first, weights, sizes, distance
+        As for `InterleavedAnswers`.
+    """
+
+    seconds_of_a_number = 1e-8
+
+    def __init__(self, first: Places, weights: Floats, sizes: Sizes, distance: Distance) -> None:
+        super().__init__(first, weights, sizes, distance)
+        self._work = work_of_shared(first, sizes)
+        self._latest: tuple[Labels, _Listed] | None = None
+
+    def _listed(self, labels: Labels) -> _Listed:
+        """Return what the answers list, by labels; the latest is kept, for many thetas."""
+        if self._latest is None or not np.array_equal(self._latest[0], labels):
+            self._latest = (labels.copy(), self._read(labels))
+        return self._latest[1]
+
+    def _read(self, labels: Labels) -> _Listed:
+        n_items = len(labels)
+        own = labels[self._sequences]
+        free = np.arange(n_items) >= self._n_listed[:, None]
+        listed = np.where(free, -1, own)
+        order = np.lexsort(listed.T[::-1])
+        new = np.ones(len(order), dtype=np.bool_)
+        new[1:] = (listed[order[1:]] != listed[order[:-1]]).any(axis=1)
+        which = np.empty(len(order), dtype=np.int64)
+        which[order] = np.cumsum(new) - 1
+        sizes = np.array(self.sizes, dtype=np.int64)
+        sequences = read_sequences(np.ascontiguousarray(listed[order[new]]), sizes)
+        n_free = np.stack([(free & (own == tier)).sum(axis=1) for tier in range(len(sizes))])
+        # Free items of a label stand for each other.
+        return _Listed(sequences, which, log_factorials(n_items)[n_free].sum(axis=0))
+
+    def _tables(self, theta: float) -> Tables:
+        sizes = np.array(self.sizes, dtype=np.int64)
+        return make_tables(sizes, self.rule.misplaced, self.rule.placing, theta * self.rule.unit)
+
+    def _values(self, labels: Labels, theta: float) -> Floats:
+        listed = self._listed(labels)
+        sums = value_sequences(self._tables(theta), listed.sequences)[listed.which]
+        safe = sums[:, 0] > LEAST_WEIGHT
+        values = np.empty_like(sums)
+        values[safe, 0] = np.log(sums[safe, 0]) + listed.log_ways[safe]
+        values[safe, 1:] = sums[safe, 1:] / sums[safe, :1]
+        values *= [1.0, self.rule.unit, self.rule.unit**2]
+        if not safe.all():
+            values[~safe] = self._subset(~safe)._values(labels, theta)
+        return values
+
+    def _subset(self, rows: npt.NDArray[np.bool_]) -> InterleavedAnswers:
+        """Return some of the answers, to be summed over one by one, on a logarithmic scale."""
+        return InterleavedAnswers(self._first[rows], self.weights[rows], self.sizes, self.distance)
+
+    def expected_costs(self, labels: Labels, theta: float) -> Costs:
+        """Costs of all tiers, on the average over completions drawn from the model."""
+        listed = self._listed(labels)
+        repeats = np.ceil(self.weights * (DRAWS / self.weights.sum())).astype(np.int64)
+        order = np.argsort(listed.which, kind="stable")
+        starts = np.searchsorted(listed.which[order], np.arange(len(listed.sequences.lengths) + 1))
+        answers = Answers(order, starts, self._sequences, repeats)
+        # The same draws for the same question.
+        rng = np.random.default_rng(0)
+        tables = self._tables(theta)
+        blocks, sums = draw_blocks(tables, listed.sequences, answers, labels, rng)
+        safe = sums[listed.which] > LEAST_WEIGHT
+        weights = np.repeat(np.where(safe, self.weights, 0.0) / np.maximum(repeats, 1), repeats)
+        membership, precedence = self._no_counts()
+        add_place_counts(blocks, weights, membership)
+        add_block_pair_counts(blocks, weights, precedence)
+        costs = self._costs(membership, precedence)
+        if not safe.all():
+            costs = add_costs(costs, self._subset(~safe).expected_costs(labels, theta))
+        return costs

@@ -22,8 +22,8 @@ from tierwise._kernels.counting import (
     units_of_orderings,
 )
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_factorials
-from tierwise.data.encoding import sizes_of_groups
 from tierwise.errors import InputError
+from tierwise.files.places import sizes_of_groups
 
 if TYPE_CHECKING:
     import numpy.typing as npt

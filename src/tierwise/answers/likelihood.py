@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._kernels.counting import add_block_pair_counts
-from tierwise._util.estimate import Estimate
+from tierwise._util.types import Estimate
 from tierwise.answers.base import Completions, expected_costs_of
 from tierwise.answers.dispatch import (
     MOST_COMPLETIONS,

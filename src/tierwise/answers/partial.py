@@ -17,11 +17,10 @@ from tierwise._kernels.augmentation import (
     list_extensions,
 )
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
-from tierwise._util.estimate import Estimate
-from tierwise._util.random import RandomSource, as_generator
-from tierwise._util.types import NOT_LISTED
+from tierwise._util.checks import RandomSource, as_generator
+from tierwise._util.types import NOT_LISTED, Estimate
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_factorials
-from tierwise.data.encoding import collapse
+from tierwise.files.places import collapse
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -24,8 +24,8 @@ from tierwise._kernels.votes import (
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_factorials
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.partial import PartialOrders
-from tierwise.data.encoding import collapse
 from tierwise.errors import InputError
+from tierwise.files.places import collapse
 
 if TYPE_CHECKING:
     import numpy.typing as npt

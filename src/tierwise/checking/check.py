@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tierwise._util.checks import check_count
+from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.provenance import Stopwatch
-from tierwise._util.random import RandomSource, as_generator
 from tierwise._util.wording import quoted
 from tierwise.checking.expected import expected_ranks, orderings_of, orderings_of_posterior
 from tierwise.checking.findings import verdict_of

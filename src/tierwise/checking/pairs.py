@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.checking import wording
 from tierwise.checking.expected import PairShares, expected_wins, shares_won
 from tierwise.checking.findings import (
     FALSE_ALARMS,
@@ -22,7 +21,7 @@ from tierwise.checking.findings import (
     standard_score,
     tail,
 )
-from tierwise.checking.result import Finding, Line
+from tierwise.checking.result import Finding, Line, direction_statement, spread_of_answers
 from tierwise.errors import InputError
 
 if TYPE_CHECKING:
@@ -362,7 +361,7 @@ def _check_spread(answered: Summary, drawn: Summary) -> tuple[float, Finding]:
     error = float(found.covariances[0, 0]) ** 0.5
     score = float(found.deviations[0]) / error if error > 1e-9 else 0.0
     p_value = tail(score)
-    statement = wording.spread_of_answers(ratio, surprising=p_value < FALSE_ALARMS)
+    statement = spread_of_answers(ratio, surprising=p_value < FALSE_ALARMS)
     return ratio, Finding("spread", p_value, score, statement)
 
 
@@ -380,5 +379,5 @@ def _check_direction(
     # Who wins more has a smaller rank, as other directions are in ranks.
     direction = -vectors[:, -1]
     if p_value < FALSE_ALARMS:
-        statement = wording.direction_statement(items, direction)
+        statement = direction_statement(items, direction)
     return direction, Finding("direction", p_value, score, statement)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise._util.types import NOT_LISTED
-from tierwise.checking import wording
 from tierwise.checking.expected import (
     PairShares,
     expected_wins,
@@ -26,7 +25,7 @@ from tierwise.checking.findings import (
     standard_score,
     tail,
 )
-from tierwise.checking.result import Finding, Line
+from tierwise.checking.result import Finding, Line, direction_statement, spread_statement
 from tierwise.data.counts import blocks_are_known, pair_counts
 from tierwise.distances.named import get_distance
 from tierwise.partition.base import ExactPartition
@@ -373,7 +372,7 @@ def _check_spread(
     ratio = observed / expected if expected > 0 else nan
     score = (observed - expected) / error if error > 0 else 0.0
     p_value = tail(score)
-    statement = wording.spread_statement(ratio, surprising=p_value < FALSE_ALARMS)
+    statement = spread_statement(ratio, surprising=p_value < FALSE_ALARMS)
     return ratio, Finding("spread", p_value, score, statement)
 
 
@@ -388,7 +387,7 @@ def _check_direction(
     p_value = tail(score)
     statement = "answers vary in no direction by more than expected."
     if p_value < FALSE_ALARMS:
-        statement = wording.direction_statement(rankings.items, direction)
+        statement = direction_statement(rankings.items, direction)
     return direction, Finding("direction", p_value, score, statement)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from tierwise._util.progress import Progress
+    from tierwise._util.tasks import Progress
 
 _CONTROLS_IN_JSON = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 # Wide enough for tables and narrow enough for a page, where there is no terminal to ask.
@@ -52,7 +52,7 @@ def print_result(parts: "list[RenderableType]", out: Path | None) -> None:
     if out is None:
         _print(parts, sys.stdout, width_of_output(out))
         return
-    from tierwise._util.atomic import whole_file
+    from tierwise._util.resources import whole_file
 
     with whole_file(out) as partial, partial.open("w", encoding="utf-8") as file:
         _print(parts, file, width_of_output(out))
@@ -101,7 +101,7 @@ def print_json(result: dict[str, Any], out: Path | None) -> None:
     if out is None:
         sys.stdout.write(text)
         return
-    from tierwise._util.atomic import whole_file
+    from tierwise._util.resources import whole_file
 
     with whole_file(out) as partial:
         partial.write_text(text, encoding="utf-8")

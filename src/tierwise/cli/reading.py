@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Literal, ParamSpe
 
 import typer
 
-from tierwise._util.memory import VARIABLE, parse_size
+from tierwise._util.resources import VARIABLE, parse_size
 from tierwise._util.wording import counted
 from tierwise.cli import printing
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from tierwise._kernels.consensus import anneal, descend
-from tierwise._util.random import RandomSource, as_generator
+from tierwise._util.checks import RandomSource, as_generator
 from tierwise.consensus.problem import MAX_ALTERNATIVES, Consensus
 from tierwise.errors import InputError
 

@@ -16,7 +16,7 @@ from tierwise.consensus.subsets import best_labels, fits, solve_by_subsets, subs
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise._util.random import RandomSource
+    from tierwise._util.checks import RandomSource
     from tierwise.distances.base import Costs
     from tierwise.tiers.sizes import Sizes
 

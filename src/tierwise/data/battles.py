@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise._util.atomic import whole_file
 from tierwise._util.checks import check_choice, check_iterable, check_path
-from tierwise._util.fingerprint import digest, names_of
+from tierwise._util.provenance import digest, names_of
+from tierwise._util.resources import whole_file
 from tierwise._util.types import numbered_row
 from tierwise._util.wording import counted, quoted
 from tierwise.data.frames import arrow_table, make_frame
@@ -192,6 +192,11 @@ class Battles:
     def n_battles(self) -> float:
         """Number of battles that count; the sum of their weights."""
         return float(self.wins.sum())
+
+    @property
+    def n_rankings(self) -> float:
+        """The same: each battle is an answer of its own."""
+        return self.n_battles
 
     @property
     def n_drawn(self) -> float:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.fingerprint import digest, names_of
+from tierwise._util.provenance import digest, names_of
 from tierwise._util.types import NOT_LISTED, Item, Places, Weights
 from tierwise._util.wording import quoted
-from tierwise.data.encoding import first_places, sizes_of_groups
 from tierwise.data.preferences import Preferences
 from tierwise.errors import InputError, TooLargeError
+from tierwise.files.places import first_places, sizes_of_groups
 from tierwise.tiers.sizes import Sizes, check_sizes
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.plain import plain_number
 from tierwise._util.types import NOT_LISTED, Item, Unranked
-from tierwise._util.wording import counted
+from tierwise._util.wording import counted, plain_number
 from tierwise.data.describe_pairs import PairsDescription, describe_pairs
 from tierwise.data.description import BaseDescription
 from tierwise.data.kinds import check_data

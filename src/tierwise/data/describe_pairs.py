@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.plain import plain_item, plain_number
 from tierwise._util.types import Cycles, Item
-from tierwise._util.wording import counted
+from tierwise._util.wording import counted, plain_item, plain_number
 from tierwise.data.description import BaseDescription
 from tierwise.data.preferences import Preferences, transitive_closure
 

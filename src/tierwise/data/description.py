@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_count
-from tierwise._util.plain import plain_item, plain_number
 from tierwise._util.types import Item
+from tierwise._util.wording import plain_item, plain_number
 
 
 @dataclass(frozen=True)

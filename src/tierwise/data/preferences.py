@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_choice, check_iterable
-from tierwise._util.fingerprint import MultisetHash, digest, names_of
-from tierwise._util.memory import check_memory
+from tierwise._util.provenance import MultisetHash, digest, names_of
+from tierwise._util.resources import check_memory
 from tierwise._util.types import Cycles, Item
 from tierwise._util.wording import counted, quoted
 from tierwise.errors import InputError

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tierwise._util.checks import check_choice, check_iterable
-from tierwise._util.fingerprint import MultisetHash, fingerprint_of_answers
+from tierwise._util.provenance import MultisetHash, fingerprint_of_answers
 from tierwise._util.types import (
     NOT_LISTED,
     Item,
@@ -20,10 +20,10 @@ from tierwise._util.types import (
     numbered_row,
 )
 from tierwise._util.wording import quoted
-from tierwise.data.encoding import collapse, with_ties
 from tierwise.data.showing import in_html, in_words
 from tierwise.errors import InputError
 from tierwise.files import places as encoding
+from tierwise.files.places import collapse, with_ties
 
 if TYPE_CHECKING:
     from os import PathLike

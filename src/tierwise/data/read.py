@@ -290,14 +290,14 @@ def _open_table(
     if encoding is not None:
         raise InputError(f"only text has an encoding, not a {file_format} file: leave it out")
     if file_format == "xlsx":
-        from tierwise.files.excel import open_excel
+        from tierwise.files.exports import open_excel
 
         return open_excel(source, sheet)
     if file_format == "jsonl":
         from tierwise.files.json_lines import open_json_lines
 
         return open_json_lines(source)
-    from tierwise.files.parquet import open_parquet
+    from tierwise.files.table_file import open_parquet
 
     return open_parquet(source)
 
@@ -319,15 +319,15 @@ def open_table_file(
 def _read_announced(source: Source, file_format: FileFormat, options: TableOptions) -> Rankings:
     """Read a format that announces its items."""
     if file_format == "preflib":
-        from tierwise.files.preflib import read_preflib
+        from tierwise.files.ballots import read_preflib
 
         encoded = read_preflib(source, options.unranked)
     elif file_format == "blt":
-        from tierwise.files.blt import read_blt
+        from tierwise.files.ballots import read_blt
 
         encoded = read_blt(source, options.unranked)
     else:
-        from tierwise.files.sushi import read_sushi
+        from tierwise.files.ballots import read_sushi
 
         encoded = read_sushi(source, options.unranked)
     rankings = Rankings.from_encoded(encoded)

@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from tierwise._util.checks import check_path
-from tierwise._util.fingerprint import MultisetHash, digest, fingerprint_of_answers
-from tierwise._util.memory import check_memory
-from tierwise._util.progress import Progress, track
-from tierwise._util.tasks import stream_tasks
+from tierwise._util.provenance import MultisetHash, digest, fingerprint_of_answers
+from tierwise._util.resources import check_memory
+from tierwise._util.tasks import Progress, stream_tasks, track
 from tierwise._util.wording import counted
 from tierwise.data.counts import MOST_ITEMS_FOR_JOINT_COUNTS, BlockCounts, Counts, Numbers
-from tierwise.data.encoding import collapse
 from tierwise.errors import InputError
 from tierwise.files.pieces import Piece, find_pieces
-from tierwise.files.places import check_items
+from tierwise.files.places import check_items, collapse
 from tierwise.files.source import Format, check_format, errors_name
 from tierwise.tiers.sizes import Sizes, check_sizes
 
@@ -109,7 +107,7 @@ class RankingScan:
         workers
             Number of threads; -1 is one per core. In a `parallel` block, its workers.
         progress
-            "auto", "off" or a function; see `tierwise._util.progress.track`.
+            "auto", "off" or a function; see `tierwise._util.tasks.track`.
 
         Returns
         -------

@@ -7,8 +7,8 @@ import numpy as np
 
 from tierwise._util.types import NOT_LISTED
 from tierwise._util.wording import counted
-from tierwise.data.encoding import with_ties
 from tierwise.errors import printable
+from tierwise.files.places import with_ties
 
 if TYPE_CHECKING:
     from tierwise.data.rankings import Rankings

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.data.encoding import first_places
 from tierwise.errors import InputError
+from tierwise.files.places import first_places
 
 if TYPE_CHECKING:
     from tierwise.data.rankings import Rankings

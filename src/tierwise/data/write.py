@@ -8,8 +8,8 @@ from unicodedata import category
 
 import numpy as np
 
-from tierwise._util.atomic import whole_file
 from tierwise._util.checks import check_choice, check_path
+from tierwise._util.resources import whole_file
 from tierwise._util.types import NOT_LISTED
 from tierwise._util.wording import quoted
 from tierwise.data.kinds import check_data

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._kernels.consensus import switch_labels
-from tierwise._util.estimate import Estimate
+from tierwise._util.types import Estimate
 from tierwise.answers.augmentation import completions_of_assessors, rename_items
 from tierwise.answers.votes import DrawnVotes
 from tierwise.consensus.problem import make_problem

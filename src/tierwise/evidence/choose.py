@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tierwise._util.estimate import Estimate
+from tierwise._util.types import Estimate
 from tierwise.evidence.chib import estimate_log_evidence
-from tierwise.evidence.exact import log_evidence
-from tierwise.evidence.summed import sum_over_likely_tiers
+from tierwise.evidence.exact import log_evidence, sum_over_likely_tiers
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._util.estimate import Estimate
+from tierwise._util.types import Estimate
 from tierwise.partition.interpolated import LogPartition, ThetaSeries
 from tierwise.theta.density import ThetaGivenDistance
 

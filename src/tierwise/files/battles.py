@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_choice
-from tierwise._util.memory import check_memory
+from tierwise._util.resources import check_memory
 from tierwise._util.types import Codes, RowNamer
 from tierwise._util.wording import counted, has_control_characters, quoted
 from tierwise.errors import InputError

@@ -65,7 +65,7 @@ class Piece:
             from tierwise.files.csv import open_csv
 
             return open_csv(source)
-        from tierwise.files.parquet import open_parquet
+        from tierwise.files.table_file import open_parquet
 
         return open_parquet(source, self.groups)
 
@@ -105,7 +105,7 @@ def _cut(file: Path, file_format: Format) -> list[Piece]:
         return [Piece(file, known)]
     if known != "parquet":
         raise InputError(f"{source.name}: the {known} format is read whole: use read_rankings")
-    from tierwise.files.parquet import rows_of_groups
+    from tierwise.files.table_file import rows_of_groups
 
     pieces: list[Piece] = []
     first, n_rows = 0, 0

@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 from tierwise._util.types import NOT_LISTED, Codes, Item, Places, RowNamer
 from tierwise._util.wording import counted, quoted
 from tierwise.errors import InputError
-from tierwise.files.cells import ABSENT, encode, first_rows, is_not_ranked, numbers
+from tierwise.files.cells import (
+    ABSENT,
+    are_numbered_places,
+    encode,
+    first_rows,
+    is_not_ranked,
+    numbers,
+)
 from tierwise.files.layouts import Roles
 from tierwise.files.notes import ReadingNotes
 from tierwise.files.options import TableOptions
@@ -25,7 +32,6 @@ from tierwise.files.places import (
     scatter,
     unknown_item,
 )
-from tierwise.files.titles import are_numbered_places
 
 if TYPE_CHECKING:
     import pyarrow as pa

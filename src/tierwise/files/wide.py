@@ -10,7 +10,18 @@ import numpy as np
 from tierwise._util.types import Item, RowNamer, numbered_row
 from tierwise._util.wording import quoted
 from tierwise.errors import InputError
-from tierwise.files.cells import ABSENT, encode, is_not_ranked, numbers, share_of_numbers
+from tierwise.files.cells import (
+    ABSENT,
+    are_numbered_places,
+    encode,
+    is_not_ranked,
+    numbers,
+    place_in_title,
+    questions,
+    share_of_numbers,
+    split_question,
+    without_question,
+)
 from tierwise.files.notes import Aside
 from tierwise.files.options import TableLayout, TableOptions
 from tierwise.files.screening import (
@@ -21,13 +32,6 @@ from tierwise.files.screening import (
     refuse_scores,
     screen_ranks,
     screen_scores,
-)
-from tierwise.files.titles import (
-    are_numbered_places,
-    place_in_title,
-    questions,
-    split_question,
-    without_question,
 )
 
 if TYPE_CHECKING:

@@ -1,39 +1,256 @@
-"""impute: where an assessor would have placed the items that the answer leaves open."""
+"""impute: where an assessor would have placed the items that the answer leaves open.
+
+Probabilities of places in incomplete answers, under one model or on the average over several.
+
+impute: where an assessor would have placed the items that the answer leaves open.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from math import log, log1p
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tierwise._util.checks import check_count
-from tierwise._util.random import RandomSource, as_generator
+from tierwise._kernels.augmentation import block_units, list_extensions
+from tierwise._kernels.counting import add_answer_places
+from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.wording import quoted
-from tierwise.answers.likelihood import source_of
+from tierwise.answers.base import log_factorials
+from tierwise.answers.dispatch import MOST_COMPLETIONS
+from tierwise.answers.drawn import DrawnCompletions
+from tierwise.answers.likelihood import LARGEST_THETA_OF_UNIT, source_of
+from tierwise.answers.partial import PartialOrders
+from tierwise.answers.votes import DrawnVotes, Votes, all_orderings, allowed
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TooLargeError
-from tierwise.fitting.imputed_places import (
-    DRAWS_OF_A_MODEL,
-    GivenModel,
-    OpenAnswers,
-    drawn_places,
-    models_to_sum,
-    summed_places,
-)
 from tierwise.fitting.result import Fit
 from tierwise.model.clustered_mallows import ClusteredMallows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy.typing as npt
 
-    from tierwise._util.types import Item
-    from tierwise.answers.base import Floats
+    from tierwise._util.types import Item, Places
+    from tierwise.answers.base import Floats, Labels
     from tierwise.data.scan import RankingScan
+    from tierwise.distances.base import Distance, Rule
     from tierwise.posterior.result import Posterior
+    from tierwise.tiers.sizes import Sizes
+
+# Completions, times models, that are summed over: some seconds.
+MOST_WORK = 100_000_000
+# An answer under a model takes as long as so many more completions.
+WORK_OF_AN_ANSWER = 500
+# An average over more models than this need not be exact under each of them.
+ENOUGH_MODELS = 100
+# Where completions are drawn, so many follow each other under the same model.
+DRAWS_OF_A_MODEL = 20
+
+
+class GivenModel(NamedTuple):
+    """Tiers, counted from 0, and theta; a mistake probability if answers may be mistaken."""
+
+    labels: Labels
+    theta: float
+    mistake_probability: float | None
+
+    @property
+    def sizes(self) -> Sizes:
+        """Sizes of the tiers."""
+        return tuple(np.bincount(self.labels).tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class OpenAnswers:
+    """Distinct answers that leave something open, or may be mistaken.
+
+    Attributes
+    ----------
+    said
+        The answers.
+    pattern_of
+        Which of the distinct answers each answer is.
+    """
+
+    said: PartialOrders | Votes
+    pattern_of: npt.NDArray[np.int64]
+
+    @property
+    def log_numbers(self) -> Floats:
+        """Log number of the orderings that are possible, for each answer."""
+        if isinstance(self.said, PartialOrders):
+            return self.said.log_numbers
+        n_rows, n_items, _ = self.said.said.shape
+        return np.full(n_rows, log_factorials(n_items)[-1])
+
+    @cached_property
+    def _orderings(self) -> Places:
+        said = self.said.relations if isinstance(self.said, PartialOrders) else self.said.said
+        return all_orderings(said.shape[1])
+
+    def completions(self, pattern: int) -> tuple[Places, npt.NDArray[np.int64]]:
+        """List all orderings that are possible, and how many answers each goes against."""
+        if isinstance(self.said, PartialOrders):
+            number = round(float(np.exp(self.said.log_numbers[pattern])))
+            places = list_extensions(self.said.relations[pattern], number)
+            return places, np.zeros(len(places), dtype=np.int64)
+        said = self.said.said[pattern]
+        places = self._orderings
+        mistakes = np.zeros(len(places), dtype=np.int64)
+        for first, second in np.argwhere(said).tolist():
+            mistakes += said[first, second] * (places[:, first] > places[:, second])
+        return places, mistakes
+
+    def drawn(self, sizes: Sizes, distance: Distance, rng: np.random.Generator) -> DrawnCompletions:
+        """Complete each answer in some way."""
+        if isinstance(self.said, PartialOrders):
+            return DrawnCompletions(self.said, sizes, distance, rng)
+        return DrawnVotes(self.said, sizes, distance, rng, mistake_probability=0.5)
+
+
+def models_to_sum(answers: OpenAnswers, n_models: int) -> int:
+    """Return over how many models the exact probabilities can be averaged; 0 if they are drawn."""
+    if answers.log_numbers.max() >= log(MOST_COMPLETIONS) + 1e-9:
+        return 0
+    work = float((np.exp(answers.log_numbers) + WORK_OF_AN_ANSWER).sum())
+    affordable = max(int(MOST_WORK / work), 1)
+    return min(n_models, affordable) if affordable >= min(n_models, ENOUGH_MODELS) else 0
+
+
+def summed_places(answers: OpenAnswers, models: Iterable[GivenModel], distance: Distance) -> Floats:
+    """Sum over all completions of each answer, on the average over models.
+
+    Parameters
+    ----------
+    answers
+        The answers.
+    models
+        Tiers and thetas.
+    distance
+        The distance.
+    """
+    groups = _by_tiers(models, distance)
+    n_models = sum(len(group.energies) for group in groups)
+    n_patterns, n_items = len(answers.log_numbers), len(groups[0].labels)
+    probabilities = np.zeros((n_patterns, n_items, n_items))
+    for pattern in range(n_patterns):
+        places, mistakes = answers.completions(pattern)
+        weights = np.zeros(len(places))
+        for group in groups:
+            weights += group.weigh(places, mistakes)
+        row = np.zeros(len(places), dtype=np.int64)
+        add_answer_places(places, weights / n_models, row, probabilities[pattern][None])
+    return probabilities
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Models that have their tiers in common.
+
+    ``energies[model]`` are minus the logs of the weights of a unit of distance, and of a mistake.
+    """
+
+    labels: Labels
+    block_of_place: npt.NDArray[np.int32]
+    rule: Rule
+    energies: Floats
+
+    def weigh(self, places: Places, mistakes: npt.NDArray[np.int64]) -> Floats:
+        """Sum over models the probability of each ordering among those given."""
+        blocks, rule = self.block_of_place[places], self.rule
+        units = block_units(blocks, self.labels, rule.misplaced, rule.tied, rule.placing)
+        # Orderings at the same distance with as many mistakes are equally probable.
+        n_mistakes = int(mistakes.max()) + 1
+        kind = units * n_mistakes + mistakes
+        numbers = np.bincount(kind)
+        energies = self.energies @ np.divmod(np.arange(len(numbers)), n_mistakes)
+        energies[:, numbers == 0] = np.inf
+        shares = np.exp(energies.min(axis=1, keepdims=True) - energies)
+        sums: Floats = (shares / (shares @ numbers)[:, None]).sum(axis=0)
+        weights: Floats = sums[kind]
+        return weights
+
+
+def _by_tiers(models: Iterable[GivenModel], distance: Distance) -> list[_Group]:
+    together: dict[bytes, list[GivenModel]] = {}
+    for model in models:
+        together.setdefault(model.labels.tobytes(), []).append(model)
+    groups = []
+    for same in together.values():
+        labels, sizes = same[0].labels, same[0].sizes
+        rule = distance.rule(sizes).in_largest_units()
+        energies = [
+            (
+                min(model.theta * rule.unit, LARGEST_THETA_OF_UNIT),
+                _cost_of_mistake(model.mistake_probability),
+            )
+            for model in same
+        ]
+        block_of_place = distance.block_of_place(sizes)
+        groups.append(_Group(labels, block_of_place, rule, np.array(energies)))
+    return groups
+
+
+def _cost_of_mistake(probability: float | None) -> float:
+    if probability is None:
+        return 0.0
+    probability = allowed(probability)
+    return log1p(-probability) - log(probability)
+
+
+def drawn_places(
+    answers: OpenAnswers,
+    models: list[GivenModel],
+    distance: Distance,
+    draws: int,
+    rng: np.random.Generator,
+) -> tuple[Floats, float]:
+    """Draw completions of each answer, in two halves that tell how far off they are.
+
+    Parameters
+    ----------
+    answers, models, distance
+        As for `summed_places`.
+    draws
+        Number of completions of each answer that are counted.
+    rng
+        Generator.
+    """
+    drawn = answers.drawn(models[0].sizes, distance, rng)
+    n_patterns, n_items = drawn.places.shape
+    rows = np.arange(n_patterns)
+    halves = []
+    for first in range(2):
+        # Each half goes through every other model, from one to the next with the same completions.
+        chosen = models[first::2] or models
+        each = max(draws // 2 // len(chosen), 1)
+        share = np.full(n_patterns, 1.0 / (each * len(chosen)))
+        counts = np.zeros((n_patterns, n_items, n_items))
+        for model in chosen:
+            drawn = drawn.resized(model.sizes)
+            if isinstance(drawn, DrawnVotes) and model.mistake_probability is not None:
+                drawn.mistake_probability = allowed(model.mistake_probability)
+            theta = min(model.theta, LARGEST_THETA_OF_UNIT / drawn.rule.unit)
+            for _ in range(max(each // 10, 5)):
+                drawn.sweep(model.labels, theta)
+            for _ in range(each):
+                drawn.sweep(model.labels, theta)
+                add_answer_places(drawn.places, share, rows, counts)
+        halves.append(counts)
+    mean, other = halves
+    spread = (mean - other) / 2
+    mean += other
+    mean /= 2
+    in_doubt = (mean > 0) & (mean < 1)
+    return mean, float(np.sqrt((spread[in_doubt] ** 2).mean()))
+
 
 # Numbers that the probabilities of all distinct answers may take, three times over: 700 MB.
 MOST_PROBABILITIES = 30_000_000

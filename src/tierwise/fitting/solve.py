@@ -24,10 +24,9 @@ from tierwise._kernels.consensus import total_cost
 from tierwise.consensus.find import find_consensus
 from tierwise.consensus.problem import Consensus
 from tierwise.errors import InputError
-from tierwise.fitting.em import maximise, starts_of
+from tierwise.fitting.em import maximise, settle, starts_of
 from tierwise.fitting.mistakes import solve_with_mistakes
 from tierwise.fitting.pseudo import solve_pseudo
-from tierwise.fitting.saem import settle
 from tierwise.fitting.solution import Settings, Solution, unproved
 from tierwise.partition.interpolated import for_many_thetas
 from tierwise.theta.estimate import (

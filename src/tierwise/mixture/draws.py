@@ -4,32 +4,27 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tierwise._util.checks import check_level
-from tierwise._util.provenance import Provenance
 from tierwise._util.wording import percent
 from tierwise.errors import InputError
 from tierwise.fitting.result import plain_item, plain_number, plain_tiers
-from tierwise.posterior.assembly import coordinate
-from tierwise.posterior.diagnostics import Diagnostics, diagnose
-from tierwise.posterior.storage import Schema, load, save
+from tierwise.posterior.storage import Schema, StoredDraws, coordinate
+from tierwise.posterior.summary import Diagnostics, diagnose
 from tierwise.tiers.ordered_partition import Tiers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from os import PathLike
 
     from numpy.typing import NDArray
-    from xarray import DataTree
 
-    from tierwise._util.types import Item
+    from tierwise._util.provenance import Provenance
     from tierwise.data.frames import Backend
-    from tierwise.mixture.gibbs import Trace
     from tierwise.mixture.result import Mixture
+    from tierwise.mixture.sample import Trace
     from tierwise.tiers.sizes import Sizes
 
 SCHEMA = Schema(
@@ -54,7 +49,7 @@ _TO_GAIN_DRAWS = "use more draws or chains"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MixtureDraws:
+class MixtureDraws(StoredDraws):
     """Draws from the posterior of several groups, each with the same meaning in all draws.
 
     Attributes
@@ -79,17 +74,7 @@ class MixtureDraws:
     ['chain', 'draw', 'group', 'share', 'theta', 'tier[a]', 'tier[b]', 'tier[c]']
     """
 
-    data: DataTree
-
-    @cached_property
-    def _facts(self) -> dict[str, Any]:
-        facts: dict[str, Any] = json.loads(self.data.attrs["tierwise"])
-        return facts
-
-    @cached_property
-    def items(self) -> tuple[Item, ...]:
-        """The items."""
-        return tuple(self._facts["items"])
+    schema = SCHEMA
 
     @property
     def n_groups(self) -> int:
@@ -128,11 +113,6 @@ class MixtureDraws:
     def n_switches(self) -> int:
         """How often groups traded places in a chain and were put back."""
         return int(self._facts["n_switches"])
-
-    @property
-    def provenance(self) -> Provenance:
-        """Version, seed and time."""
-        return Provenance(**self._facts["provenance"])
 
     @property
     def shares(self) -> NDArray[np.float64]:
@@ -320,15 +300,6 @@ class MixtureDraws:
             "memberships": self.memberships.tolist(),
             "diagnostics": self.diagnostics().to_dict(),
         }
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the draws to a netCDF file, which is there whole or not at all."""
-        save(self.data, path)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> MixtureDraws:
-        """Read what `save` wrote."""
-        return cls(load(path, SCHEMA))
 
 
 def _intervals(values: NDArray[np.float64], level: float) -> NDArray[np.float64]:

@@ -27,8 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise.distances.base import Distance
-from tierwise.mixture.answers import DistinctAnswers
-from tierwise.mixture.groups import Component, GroupFitter
+from tierwise.mixture.groups import Component, DistinctAnswers, GroupFitter
 from tierwise.tiers.sizes import Sizes, log_number_of_tiers
 
 GroupSizes: TypeAlias = Sizes | Literal["search"]

@@ -8,11 +8,9 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.checks import check_choice, check_count, check_number
-from tierwise._util.progress import Progress
+from tierwise._util.checks import RandomSource, check_choice, check_count, check_number, spawn_seeds
 from tierwise._util.provenance import Stopwatch
-from tierwise._util.random import RandomSource, spawn_seeds
-from tierwise._util.tasks import run_tasks
+from tierwise._util.tasks import Progress, run_tasks
 from tierwise._util.wording import counted, quoted
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
@@ -22,7 +20,6 @@ from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TooLargeError
 from tierwise.fitting.agreement import agreement_of_counts
 from tierwise.fitting.solution import named_tiers
-from tierwise.mixture.answers import DistinctAnswers, fold_weights
 from tierwise.mixture.em import (
     SHORT_RUNS,
     EMRun,
@@ -31,7 +28,7 @@ from tierwise.mixture.em import (
     e_step,
     run_short_then_long,
 )
-from tierwise.mixture.groups import GroupFitter
+from tierwise.mixture.groups import DistinctAnswers, GroupFitter, fold_weights
 from tierwise.mixture.result import Group, Mixture
 from tierwise.mixture.scores import Scores, held_out_values, score, standard_errors, with_held_out
 from tierwise.tiers.sizes import check_sizes

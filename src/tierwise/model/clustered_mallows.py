@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from tierwise._util.checks import check_choice, check_count
-from tierwise._util.estimate import Estimate
-from tierwise._util.random import RandomSource, as_generator
+from tierwise._util.checks import RandomSource, as_generator, check_choice, check_count
+from tierwise._util.types import Estimate
 from tierwise.answers.likelihood import source_of
 from tierwise.answers.parted import log_probabilities
 from tierwise.data.kinds import check_data
@@ -18,12 +17,17 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TooLargeError
-from tierwise.model.pair_tiers import PairTierProbabilities, pairs_from_sequences
-from tierwise.model.rank_tiers import RankTierProbabilities, from_expected_table, from_sequences
+from tierwise.model.tier_tables import (
+    PairTierProbabilities,
+    RankTierProbabilities,
+    from_expected_table,
+    from_sequences,
+    pairs_from_sequences,
+)
 from tierwise.partition.base import ExactPartition, check_theta, decay_by_units
 from tierwise.partition.choose import DEFAULT_BUDGET, partition_function
+from tierwise.partition.gaussian_orders import applies as is_lines
 from tierwise.partition.gaussian_orders import pair_probabilities
-from tierwise.partition.lines import applies as is_lines
 from tierwise.partition.parts import Concentration, PartedPartition, parted_partition
 from tierwise.tiers.ordered_partition import Tiers
 

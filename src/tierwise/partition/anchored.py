@@ -8,7 +8,7 @@ Where the weights are too uneven, boundaries between tiers are taken away from t
 at a time: each time orderings are weighed, resampled, and moved by a few transpositions (a
 sequential Monte Carlo sampler; Del Moral, Doucet and Jasra, Journal of the Royal Statistical
 Society B 68, 2006). That is done for some thetas, the anchors; from an anchor to thetas nearby it
-is a short way along the path of `tierwise.partition.path`.
+is a short way along the path of `tierwise.partition.monte_carlo`.
 
 Draws come in batches that are independent of each other: their spread gives the standard error.
 """
@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._util.estimate import Estimate
-from tierwise._util.random import RandomSource, as_generator
+from tierwise._util.checks import RandomSource, as_generator
+from tierwise._util.types import Estimate
 from tierwise.partition.base import Moments, PartitionFunction, check_theta
 from tierwise.partition.closed import ClosedPartition, nearby_theta, strict_draws
-from tierwise.partition.path import PathPartition
+from tierwise.partition.monte_carlo import PathPartition
 
 if TYPE_CHECKING:
     import numpy.typing as npt

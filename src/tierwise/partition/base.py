@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from tierwise._util.estimate import Estimate
+from tierwise._util.types import Estimate
 from tierwise.errors import InputError, TooLargeError
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tierwise._util.estimate import Estimate
+    from tierwise._util.types import Estimate
 
 _MOST_NODES = 1024
 _LAST_COEFFICIENTS = 6

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise._util.types import NOT_LISTED
-from tierwise.data.encoding import first_places, sizes_of_groups
+from tierwise.files.places import first_places, sizes_of_groups
 from tierwise.plots import style
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -10,25 +9,25 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from tierwise._util.checks import check_choice, check_count, check_level
-from tierwise._util.estimate import Estimate
-from tierwise._util.provenance import Provenance
+from tierwise._util.types import Estimate
 from tierwise.errors import InputError
 from tierwise.fitting.result import plain_item, plain_number, plain_tiers
-from tierwise.posterior.diagnostics import Diagnostics, diagnose
-from tierwise.posterior.estimates import bands_of, least_disagreement, share_above
-from tierwise.posterior.ranks import (
+from tierwise.posterior.estimates import (
     are_divided,
+    bands_of,
+    least_disagreement,
     rank_intervals,
     rank_shares,
+    share_above,
     theta_intervals,
 )
+from tierwise.posterior.storage import SCHEMA, StoredDraws
+from tierwise.posterior.summary import Diagnostics, diagnose
 from tierwise.tiers.ordered_partition import Tiers
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from numpy.typing import NDArray
-    from xarray import DataArray, DataTree
+    from xarray import DataArray
 
     from tierwise._util.types import Item
     from tierwise.posterior.estimates import RankTierBands
@@ -38,7 +37,7 @@ PointEstimate: TypeAlias = Literal["map", "consensus"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Posterior:
+class Posterior(StoredDraws):
     """Draws from the posterior of tiers, sizes and theta.
 
     Attributes
@@ -66,17 +65,7 @@ class Posterior:
     1.0
     """
 
-    data: DataTree
-
-    @property
-    def _facts(self) -> dict[str, Any]:
-        facts: dict[str, Any] = json.loads(self.data.attrs["tierwise"])
-        return facts
-
-    @cached_property
-    def items(self) -> tuple[Item, ...]:
-        """The items."""
-        return tuple(self._facts["items"])
+    schema = SCHEMA
 
     @property
     def sizes(self) -> Sizes | None:
@@ -129,11 +118,6 @@ class Posterior:
             return None
         error = float(self._facts["single_tier_log_odds_error"])
         return Estimate(value, standard_error=error, method="bridge sampling")
-
-    @property
-    def provenance(self) -> Provenance:
-        """Version, seed and time."""
-        return Provenance.from_dict(self._facts["provenance"])
 
     @cached_property
     def labels(self) -> NDArray[np.int64]:
@@ -451,20 +435,6 @@ class Posterior:
             "item_theta_intervals": self.item_theta_intervals().to_numpy().tolist(),
             "divided_items": [plain_item(item) for item in self.divided_items()],
         }
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the draws to a netCDF file, which is there whole or not at all."""
-        from tierwise.posterior.storage import save
-
-        save(self.data, path)
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> Posterior:
-        """Read what `save` wrote."""
-        from tierwise.posterior.assembly import SCHEMA
-        from tierwise.posterior.storage import load
-
-        return cls(load(path, SCHEMA))
 
     def __repr__(self) -> str:
         chains, draws = self.data["posterior"]["n_tiers"].shape

@@ -1,4 +1,8 @@
-"""Which sampler does what was asked for: a file that only assembles.
+"""What `sample_posterior` was asked for, checked, and which sampler does it.
+
+What `sample_posterior` was asked for, checked.
+
+Which sampler does what was asked for: a file that only assembles.
 
 Where sizes are open, tiers move given theta, then tiers and sizes move with theta integrated out,
 and then theta is drawn given both: a partially collapsed Gibbs sampler (van Dyk and Park, Partially
@@ -9,15 +13,29 @@ its tiers, so the draw of theta must be the next move.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+import numpy as np
+
+from tierwise._util.checks import check_choice, check_count
+from tierwise._util.provenance import digest
+from tierwise.errors import InputError
 from tierwise.fitting.pseudo import PseudoLikelihood
+from tierwise.model.priors import (
+    Beta,
+    Gamma,
+    SizesPrior,
+    ThetaPrior,
+    as_theta_prior,
+    log_prior_of_sizes,
+)
 from tierwise.posterior.augmented import Augmented
 from tierwise.posterior.chain import Cycle
 from tierwise.posterior.collapsed import CollapsedWalk, tabulate_weights
 from tierwise.posterior.exact import ExactPosterior
-from tierwise.posterior.theta_moves import DrawTheta, ExchangeTheta, WalkTheta
+from tierwise.posterior.theta_moves import DrawTheta, Exchange, ExchangeTheta, WalkTheta
 from tierwise.posterior.tiers_moves import (
     ChangeObservedSizes,
     ChangeSizes,
@@ -26,13 +44,148 @@ from tierwise.posterior.tiers_moves import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from tierwise.posterior.chain import Sampler
-    from tierwise.posterior.options import SamplingOptions
     from tierwise.posterior.target import Target
     from tierwise.tiers.sizes import Sizes
+
+PosteriorMethod: TypeAlias = Literal["auto", "exact", "mcmc"]
+ThetaUpdate: TypeAlias = Literal["exact", "integrated", "exchange"]
+PosteriorLikelihood: TypeAlias = Literal["exact", "pseudo"]
+CompletionsMethod: TypeAlias = Literal["auto", "reinsert", "refill"]
+PosteriorConcentration: TypeAlias = Literal["single", "tier"]
+
+_LEAST_WARMUP = 500
+# Draws that are held in memory, as they are and once more when they are put together.
+_MOST_BYTES = 8 * 2**30
+_BYTES_OF_A_DRAW = 2 * 8 * 8
+
+
+@dataclass(frozen=True)
+class SamplingOptions:
+    """Everything that `sample_posterior` takes besides the data and the place to work."""
+
+    sizes: Sizes | None
+    distance: str
+    chains: int
+    draws: int
+    warmup: int | None
+    thin: int
+    method: PosteriorMethod
+    theta_update: ThetaUpdate | Exchange
+    likelihood: PosteriorLikelihood
+    completions: CompletionsMethod
+    prior_theta: ThetaPrior | Callable[[Any], Any]
+    prior_sizes: SizesPrior
+    prior_mistakes: Beta
+    concentration: PosteriorConcentration = "single"
+
+    def __post_init__(self) -> None:
+        for name in ("chains", "draws", "thin"):
+            check_count(name, getattr(self, name))
+        if self.warmup is not None:
+            check_count("warmup", self.warmup, 0)
+        check_choice("method", self.method, get_args(PosteriorMethod))
+        if not isinstance(self.theta_update, Exchange):
+            check_choice("theta_update", self.theta_update, get_args(ThetaUpdate))
+        check_choice("likelihood", self.likelihood, get_args(PosteriorLikelihood))
+        check_choice("concentration", self.concentration, get_args(PosteriorConcentration))
+        check_choice("completions", self.completions, get_args(CompletionsMethod))
+        if not isinstance(self.prior_mistakes, Beta):
+            raise InputError(
+                "prior_mistakes must be a Beta distribution, such as Beta(1, 3); "
+                f"got {self.prior_mistakes!r}"
+            )
+        as_theta_prior(self.prior_theta)  # refuses what is no prior
+        if self.method == "exact" and self.needs_chain:
+            raise InputError(
+                'method="exact" draws theta and tiers together from the exact posterior: leave '
+                "theta_update and likelihood as they are, or use method='mcmc'"
+            )
+        if self.sizes is None and self.needs_chain and self.theta_update != "integrated":
+            raise InputError(
+                'the exchange algorithm and likelihood="pseudo" are for given sizes: give sizes'
+            )
+
+    @property
+    def needs_chain(self) -> bool:
+        """Whether something was asked for that only a chain does."""
+        return self.theta_update != "exact" or self.likelihood != "exact"
+
+    @property
+    def exchange(self) -> Exchange | None:
+        """The exchange algorithm, if it was asked for."""
+        if isinstance(self.theta_update, Exchange):
+            return self.theta_update
+        return Exchange() if self.theta_update == "exchange" else None
+
+    @property
+    def warmup_or_default(self) -> int:
+        """Iterations before the first draw: half the draws where the user leaves it open."""
+        return max(_LEAST_WARMUP, self.draws // 2) if self.warmup is None else self.warmup
+
+    def refuse_too_many_draws(self, n_items: int) -> None:
+        """Raise if the draws are more than a computer's memory holds."""
+        n_columns = n_items if self.concentration == "single" else 2 * n_items
+        n_bytes = self.chains * self.draws * (_BYTES_OF_A_DRAW + 3 * 8 * n_columns)
+        if n_bytes > _MOST_BYTES:
+            raise InputError(
+                f"{self.chains:,} chains of {self.draws:,} draws of {n_items:,} items take "
+                f"{n_bytes / 2**30:,.0f} GiB of memory, and at most {_MOST_BYTES / 2**30:.0f} are "
+                "used: use fewer draws, or a larger thin"
+            )
+
+    def settled(self, method: PosteriorMethod) -> SamplingOptions:
+        """Return the options with a method, and with what follows from it."""
+        if method == "exact":
+            # Independent draws need neither warm-up nor thinning.
+            return replace(self, method="exact", warmup=0, thin=1)
+        return replace(self, method="mcmc", warmup=self.warmup_or_default)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the options as text and numbers, for people and files."""
+        names = ("distance", "chains", "draws", "warmup", "thin", "likelihood")
+        plain = {name: getattr(self, name) for name in names}
+        plain["theta_update"] = "exchange" if self.exchange else self.theta_update
+        if self.concentration != "single":
+            plain["concentration"] = self.concentration
+        plain["prior_theta"] = _name(self.prior_theta)
+        plain["prior_sizes"] = _name(self.prior_sizes)
+        if self.exchange is not None:
+            plain["auxiliary"] = self.exchange.auxiliary
+            plain["auxiliary_steps"] = self.exchange.steps
+        return plain
+
+    def identity(self, n_items: int) -> dict[str, Any]:
+        """Return all that decides which draws are made, as plain values; priors by their values."""
+        n_others = n_items - 1
+        some_sizes = [(n_items,), (1,) * n_items, (1, n_others), (n_others, 1)]
+        thetas = np.geomspace(1e-6, 1e3, 50)
+        prior_sizes = self.prior_sizes
+        return {
+            "sizes": self.sizes,
+            "method": self.method,
+            "completions": self.completions,
+            "prior_mistakes": [self.prior_mistakes.mistakes, self.prior_mistakes.right],
+            **self.plain(),
+            "values of prior_theta": digest(as_theta_prior(self.prior_theta).log_density(thetas)),
+            "values of prior_sizes": digest(
+                tuple(log_prior_of_sizes(prior_sizes, one) for one in some_sizes if min(one) > 0),
+                tuple(sorted(prior_sizes.items())) if isinstance(prior_sizes, Mapping) else None,
+            ),
+        }
+
+
+def _name(prior: object) -> str:
+    if isinstance(prior, str):
+        return prior
+    if isinstance(prior, Gamma):
+        return f"Gamma({prior.shape:g}, {prior.rate:g})"
+    return getattr(prior, "__name__", type(prior).__name__)
+
 
 # Labels an iteration tries to switch, for each item: cheap beside the rest of an iteration.
 SWITCHES_PER_ITEM = 3

@@ -1,4 +1,4 @@
-"""Draws as netCDF files, which are whole or refused.
+"""The tree of a posterior's draws, in memory and as netCDF files, which are whole or refused.
 
 A file ends with a checksum of all that comes before, which HDF5 does not mind: so a damaged file is
 told before a library reads it that might crash or never come back.
@@ -8,18 +8,29 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from tierwise._util.atomic import whole_file
+import numpy as np
+
+from tierwise._util.provenance import Provenance
+from tierwise._util.resources import whole_file
 from tierwise.errors import InputError
+from tierwise.fitting.result import plain_item
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from os import PathLike
+    from typing import Self
 
+    from numpy.typing import NDArray
     from xarray import DataTree
+
+    from tierwise._util.types import Item
+    from tierwise.posterior.chain import Trace
+    from tierwise.posterior.samplers import SamplingOptions
 
 FORMAT = 2
 _MARK = b"\ntierwise sha256 "
@@ -132,3 +143,127 @@ def _is_whole(content: bytes) -> bool:
     """Whether the checksum at the end is that of what comes before."""
     body, trailer = content[:-_LENGTH_OF_TRAILER], content[-_LENGTH_OF_TRAILER:]
     return trailer == _MARK + sha256(body).hexdigest().encode()
+
+
+_NAMES = {
+    "theta": "theta",
+    "total": "total_distance",
+    "mistake_probability": "mistake_probability",
+    "log_posterior": "log_posterior",
+}
+_STATISTICS = ("accepted_tiers", "accepted_theta", "accepted_sizes")
+
+
+SCHEMA = Schema(
+    "Posterior",
+    variables={
+        "posterior/theta": (("chain", "draw", "line?"), "f"),
+        "posterior/tier": (("chain", "draw", "item"), "i"),
+        "posterior/n_tiers": (("chain", "draw"), "i"),
+        "posterior/total_distance": (("chain", "draw"), "f"),
+    },
+    facts={
+        "items": (list,),
+        "sizes": (list, type(None)),
+        "method": (str,),
+        "distance": (str,),
+        "n_rankings": (int, float),
+        "provenance": (dict,),
+    },
+)
+"""What must be in the tree of a posterior."""
+
+
+def assemble(
+    traces: Sequence[Trace],
+    items: tuple[Item, ...],
+    options: SamplingOptions,
+    known: dict[str, Any],
+    n_rankings: float,
+    provenance: Provenance,
+) -> DataTree:
+    """Make a tree of the draws of chains, and of what is known besides."""
+    from xarray import Dataset
+    from xarray import DataTree as Tree
+
+    names = [plain_item(item) for item in items]
+    labels = np.stack([trace.labels for trace in traces])
+    numbers = {
+        name: np.stack([trace.numbers[name] for trace in traces]) for name in traces[0].numbers
+    }
+    coordinates = {"chain": np.arange(len(traces)), "draw": np.arange(labels.shape[1])}
+    draws = {shown: numbers[name] for name, shown in _NAMES.items()} | {
+        "n_tiers": labels.max(axis=2) + 1
+    }
+    posterior = Dataset(
+        {
+            **_per_draw(draws),
+            "tier": (("chain", "draw", "item"), (labels + 1).astype(np.int32)),
+        },
+        coords={**coordinates, "item": coordinate(names)},
+    )
+    statistics = Dataset(
+        _per_draw({name: numbers[name] for name in _STATISTICS}), coords=coordinates
+    )
+    facts = {
+        "items": names,
+        "sizes": options.sizes,
+        "method": options.method,
+        "n_rankings": n_rankings,
+        **options.plain(),
+        **known,
+        "provenance": provenance.to_dict(),
+    }
+    groups = {"posterior": posterior, "sample_stats": statistics}
+    tree = Tree.from_dict(groups)
+    tree.attrs["tierwise"] = json.dumps(facts, default=float)
+    return tree
+
+
+def _per_draw(values: dict[str, NDArray[Any]]) -> dict[str, tuple[tuple[str, ...], NDArray[Any]]]:
+    """Name the dimensions of numbers; what no move wrote down is left out."""
+    return {
+        name: (("chain", "draw", "line")[: numbers.ndim], numbers)
+        for name, numbers in values.items()
+        if not np.isnan(numbers).all()
+    }
+
+
+def coordinate(names: list[str | int]) -> NDArray[Any]:
+    """Return names as one kind of value, which a file can hold."""
+    if all(isinstance(name, int) for name in names):
+        return np.array(names, dtype=np.int64)
+    return np.array([str(name) for name in names], dtype=object)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StoredDraws:
+    """Draws in a tree, which knows what it holds and can be written and read."""
+
+    data: DataTree
+
+    schema: ClassVar[Schema]
+
+    @cached_property
+    def _facts(self) -> dict[str, Any]:
+        facts: dict[str, Any] = json.loads(self.data.attrs["tierwise"])
+        return facts
+
+    @cached_property
+    def items(self) -> tuple[Item, ...]:
+        """The items."""
+        return tuple(self._facts["items"])
+
+    @property
+    def provenance(self) -> Provenance:
+        """Version, seed and time."""
+        return Provenance.from_dict(self._facts["provenance"])
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the draws to a netCDF file, which is there whole or not at all."""
+        save(self.data, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read what `save` wrote."""
+        return cls(load(path, cls.schema))

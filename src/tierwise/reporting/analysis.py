@@ -8,9 +8,8 @@ from math import isfinite
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from tierwise._util.checks import check_choice, check_count
+from tierwise._util.checks import RandomSource, check_choice, check_count, spawn_seeds
 from tierwise._util.provenance import Provenance, Stopwatch
-from tierwise._util.random import RandomSource, spawn_seeds
 from tierwise.checking.check import check_fit
 from tierwise.consensus.subsets import subset_work
 from tierwise.data.describe import Description, describe
@@ -24,7 +23,7 @@ from tierwise.mixture.fit import fit_mixture, refuse_mistakes
 from tierwise.searching.search import search
 
 if TYPE_CHECKING:
-    from tierwise._util.progress import Progress
+    from tierwise._util.tasks import Progress
     from tierwise.checking.result import FitCheck
     from tierwise.data.describe_pairs import PairsDescription
     from tierwise.fitting.result import Fit

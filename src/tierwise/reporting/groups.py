@@ -7,7 +7,7 @@ from math import inf, isinf, isnan
 from typing import TYPE_CHECKING
 
 from tierwise._util.wording import counted
-from tierwise.mixture.summary import behind_in_words
+from tierwise.mixture.result import behind_in_words
 from tierwise.reporting.tables import UNKNOWN, Cell, ShownTier, Table, decimal, tier_list
 
 if TYPE_CHECKING:

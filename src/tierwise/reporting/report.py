@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tierwise._util.atomic import whole_file
+from tierwise._util.resources import whole_file
 from tierwise.reporting.analysis import Analysis, Uncertainty, analyse
 from tierwise.reporting.page import render
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
 
-    from tierwise._util.progress import Progress
-    from tierwise._util.random import RandomSource
+    from tierwise._util.checks import RandomSource
+    from tierwise._util.tasks import Progress
     from tierwise.data.preferences import Preferences
     from tierwise.data.rankings import Rankings
 
@@ -67,7 +67,7 @@ def report(
     workers
         Number of processes; see `tierwise._util.tasks.run_tasks`. The page does not depend on it.
     progress
-        "auto", "off" or a function; see `tierwise._util.progress.track`.
+        "auto", "off" or a function; see `tierwise._util.tasks.track`.
     rng
         Seed or generator.
 

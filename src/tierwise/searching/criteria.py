@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 from tierwise._util.checks import check_choice
 from tierwise.errors import InputError
 from tierwise.model.priors import SizesPrior, log_prior_of_sizes
-from tierwise.searching.cost_model import Depth
+from tierwise.searching.evaluate import Depth
 from tierwise.tiers.sizes import Sizes, log_number_of_tiers
 
 if TYPE_CHECKING:

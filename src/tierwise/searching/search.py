@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise._util.checks import check_choice
-from tierwise._util.progress import Progress
+from tierwise._util.checks import RandomSource, as_generator, check_choice, spawn_seeds
 from tierwise._util.provenance import Stopwatch
-from tierwise._util.random import RandomSource, as_generator, spawn_seeds
+from tierwise._util.tasks import Progress
 from tierwise.answers.likelihood import AnswerSource, source_of
+from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
@@ -22,14 +22,23 @@ from tierwise.distances.base import Distance
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TierwiseWarning
 from tierwise.evidence.exact import refuse_too_many_tiers
+from tierwise.fitting.battles import check_distance_of_battles
 from tierwise.fitting.fit import ConcentrationChoice, fit_source
 from tierwise.fitting.solution import Settings as FitSettings
 from tierwise.fitting.solution import Solution
 from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
 from tierwise.searching import all_sizes, parted
-from tierwise.searching.cost_model import Depth, consensus_method, seconds_of, seconds_of_answers
+from tierwise.searching.battles import search_battles
 from tierwise.searching.criteria import Criterion, Judge
-from tierwise.searching.evaluate import Evaluator, Setting, evaluate_solution
+from tierwise.searching.evaluate import (
+    Depth,
+    Evaluator,
+    Setting,
+    consensus_method,
+    evaluate_solution,
+    seconds_of,
+    seconds_of_answers,
+)
 from tierwise.searching.exploration import Exploration, doubtful_sizes, rank
 from tierwise.searching.merging import Merging, merge_even_pairs
 from tierwise.searching.result import Family, Search
@@ -56,7 +65,7 @@ _MOST_ITEMS_ONE_BY_ONE = 8
 
 
 def search(
-    data: Rankings | RankingScan | Counts | Preferences,
+    data: Rankings | RankingScan | Counts | Preferences | Battles,
     distance: str | Distance = "auto",
     *,
     concentration: ConcentrationChoice = "single",
@@ -79,7 +88,8 @@ def search(
     Parameters
     ----------
     data
-        The rankings, in memory or in files (`Rankings.scan`), or counts of them, or preferences.
+        The rankings, in memory or in files (`Rankings.scan`), or counts of them, or preferences,
+        or battles.
     distance
         "kendall", "inversions", "hamming", "footrule" or "spearman". "auto" compares the first
         three, those of them that take seconds, by the criterion; beyond some 20 items that is
@@ -124,7 +134,7 @@ def search(
     workers
         Number of processes; see `tierwise._util.tasks.run_tasks`. The answer does not depend on it.
     progress
-        "auto", "off" or a function; see `tierwise._util.progress.track`.
+        "auto", "off" or a function; see `tierwise._util.tasks.track`.
     rng
         Seed or generator, for what is drawn or estimated.
 
@@ -149,11 +159,20 @@ def search(
     1.0
     """
     watch = Stopwatch()
-    known = check_data(data, "search", Rankings, Counts, Preferences)
+    known = check_data(data, "search", Rankings, Counts, Preferences, Battles)
     space = make_space(len(known.items), n_tiers, top, bottom)
     check_choice("criterion", criterion, get_args(Criterion))
     if prior_sizes is None:
         prior_sizes = "sceptical" if criterion == "posterior" else "uniform"
+    if isinstance(known, Battles):
+        check_distance_of_battles(distance)
+        if concentration != "single" or method != "auto" or space != SizeSpace(space.n_items):
+            raise InputError(
+                "tiers of battles are searched among all sizes at once, with one theta: leave out "
+                "concentration, method, n_tiers, top and bottom"
+            )
+        prior = as_theta_prior(prior_theta)
+        return search_battles(known, criterion, prior, prior_sizes, watch, rng)
     judge = Judge(criterion, prior_sizes, shortlist)
     strategy = strategy_of(method)
     asked = Greedy() if isinstance(strategy, str) else strategy

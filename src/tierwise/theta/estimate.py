@@ -14,8 +14,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise._util.checks import check_choice, check_level
-from tierwise._util.random import RandomSource, as_generator
+from tierwise._util.checks import RandomSource, as_generator, check_choice, check_level
 from tierwise.distances.base import Distance
 from tierwise.errors import InputError
 from tierwise.partition.base import PartitionFunction

@@ -1,8 +1,18 @@
-"""How much memory a computation may take, decided from sizes before any is asked for."""
+"""Memory and files: decided from sizes before it is taken, written whole or not at all.
+
+How much memory a computation may take, decided from sizes before any is asked for.
+
+Files that are there whole or not at all.
+"""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
 from pathlib import Path
+from uuid import uuid4
 
+from tierwise._util.checks import check_path
 from tierwise._util.wording import quoted
 from tierwise.errors import InputError, TooLargeError
 
@@ -112,3 +122,21 @@ def in_units(n_bytes: float) -> str:
             break
     number = n_bytes / _UNITS[unit]
     return f"{number:,.1f} {unit}" if number < 10 else f"{number:,.0f} {unit}"
+
+
+@contextmanager
+def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
+    """Give a temporary path beside the wanted one, which takes its name if all goes well."""
+    wanted = check_path(path)
+    if wanted.is_dir():
+        raise InputError(f"{wanted} is a folder: name a file in it")
+    if not wanted.parent.is_dir():
+        raise InputError(f"there is no folder {wanted.parent}: create it first")
+    partial = wanted.with_name(f".{wanted.name}.{uuid4().hex[:8]}.partial")
+    try:
+        yield partial
+        partial.replace(wanted)
+    except OSError as error:
+        raise InputError(f"{wanted} cannot be written: {error.strerror or error}") from None
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,293 @@
+"""Formats made for ballots and preference sets: PrefLib, BLT and the sushi format.
+
+PrefLib files: .soc .soi .toc .toi (strict or with ties, complete or incomplete).
+
+BLT files: ballots of elections by single transferable vote, with candidates by number.
+
+The format of the sushi preference sets: one line per answer, items by number from 0.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from tierwise._util.types import RowNamer, Unranked
+from tierwise._util.wording import counted, quoted
+from tierwise.errors import InputError
+from tierwise.files.notes import ReadingNotes
+from tierwise.files.places import (
+    EncodedRankings,
+    check_item,
+    check_memory_of_places,
+    encode_orderings,
+    encode_weights,
+)
+from tierwise.files.source import Source
+
+_FIELD = re.compile(r"#\s*([^:]+?)\s*:\s*(.*?)\s*")
+_ENTRY = r"(?:\d+|\{\s*\d+(?:\s*,\s*\d+)*\s*\})"
+_ANSWER = re.compile(rf"\s*(\d+)\s*:\s*({_ENTRY}(?:\s*,\s*{_ENTRY})*)\s*")
+
+# Enough for any count, and few enough to be read at once.
+_MOST_DIGITS = 30
+
+_Fields = dict[str, tuple[str, int]]
+_Row = list[int | list[int]]
+
+
+def read_preflib(source: Source, unranked: Unranked | None) -> EncodedRankings:
+    """Read a PrefLib file, and check that its body holds what its header announces."""
+    fields: _Fields = {}
+    rows: list[_Row] = []
+    weights: list[int] = []
+    line_of_row: list[int] = []
+    for number, line in enumerate(source.text_lines(), start=1):
+        if line.startswith("#"):
+            field = _FIELD.fullmatch(line)
+            if field is not None:
+                fields[field[1].upper()] = (field[2], number)
+        elif line.strip():
+            weight, row = _read_answer(line, source.line(number))
+            rows.append(row)
+            weights.append(weight)
+            line_of_row.append(number)
+
+    def name_row(row: int) -> str:
+        return source.line(line_of_row[row])
+
+    n_items, where = _announced("NUMBER ALTERNATIVES", fields, source)
+    names = _names_of_alternatives(fields, n_items, where, source)
+    _, places = encode_orderings(rows, range(1, n_items + 1), name_row)
+    _check_kind(fields, source, rows, n_items, name_row)
+    for key, found in (
+        ("NUMBER VOTERS", sum(weights)),
+        ("NUMBER UNIQUE ORDERS", len({row.tobytes() for row in places})),
+    ):
+        announced, where = _announced(key, fields, source)
+        if announced != found:
+            raise InputError(
+                f"{where} announces {key} {announced}, but the body holds {found}: "
+                "correct the header, or fetch the file again if it was cut short"
+            )
+    checked = encode_weights(weights, len(rows), name_row)
+    return EncodedRankings(tuple(names), places, checked, unranked, name_row)
+
+
+def _read_answer(line: str, where: str) -> tuple[int, _Row]:
+    """Read ``25: 4,{1,3},2``: how many voters say so, and what they say."""
+    answer = _ANSWER.fullmatch(line)
+    if answer is None:
+        raise InputError(
+            f"{where}: {quoted(line)} is not a number of voters, a colon, and alternatives parted "
+            "by commas with ties in braces, such as '25: 4,{1,3},2'"
+        )
+    row: _Row = []
+    for entry in re.findall(_ENTRY, answer[2]):
+        tied = [_number(alternative, where) for alternative in re.findall(r"\d+", entry)]
+        row.append(tied if len(tied) > 1 else tied[0])
+    return _number(answer[1], where), row
+
+
+def _number(digits: str, where: str) -> int:
+    """Read a number, unless it has more digits than any file needs."""
+    if len(digits) > _MOST_DIGITS:
+        raise InputError(
+            f"{where}: the number {quoted(digits)} has {len(digits):,} digits: correct it"
+        )
+    return int(digits)
+
+
+def _announced(key: str, fields: _Fields, source: Source) -> tuple[int, str]:
+    """Return a number from the header, and the line that says it."""
+    if key not in fields:
+        raise InputError(
+            f"{source.name} has no header line '# {key}: ...': PrefLib files since 2022 have one. "
+            "Say format= if the file is of another kind"
+        )
+    text, line = fields[key]
+    if not text.isdecimal():
+        raise InputError(f"{source.line(line)}: {key} is {quoted(text)}: it must be a whole number")
+    return _number(text, source.line(line)), source.line(line)
+
+
+def _names_of_alternatives(fields: _Fields, n_items: int, where: str, source: Source) -> list[str]:
+    """Return the names of alternatives 1, 2, ...; a name that several have gets its number."""
+    named = [key for key in fields if key.startswith("ALTERNATIVE NAME ")]
+    # No more than are named, for the number announced may be anything.
+    wanted = [f"ALTERNATIVE NAME {number}" for number in range(1, len(named) + 1)]
+    if len(named) != n_items or set(named) != set(wanted):
+        differing = min(set(named) ^ set(wanted), default=f"ALTERNATIVE NAME {len(named) + 1}")
+        raise InputError(
+            f"{where} announces {n_items:,} alternatives, but the header names {len(named):,} "
+            f"(see {quoted(differing)}): make them agree"
+        )
+    names = [fields[key][0] for key in wanted]
+    line_of = {name: fields[key][1] for name, key in zip(names, wanted, strict=True)}
+    for name in names:
+        check_item(name, lambda name: source.line(line_of[str(name)]))
+    occurrences = Counter(names)
+    return [
+        f"{name} ({number})" if occurrences[name] > 1 else name
+        for number, name in enumerate(names, start=1)
+    ]
+
+
+def _check_kind(
+    fields: _Fields, source: Source, rows: Sequence[_Row], n_items: int, name_row: RowNamer
+) -> None:
+    """Refuse ties in a file of strict orders, and gaps in one of complete orders."""
+    suffix = source.name.rpartition(".")[2].lower()
+    kind, line = fields.get("DATA TYPE", (suffix, 1))
+    if kind not in ("soc", "soi", "toc", "toi"):
+        raise InputError(
+            f"{source.line(line)}: DATA TYPE is {quoted(kind)}: only soc, soi, toc and toi hold "
+            "rankings"
+        )
+    for number, row in enumerate(rows):
+        n_listed = sum(len(entry) if isinstance(entry, list) else 1 for entry in row)
+        if kind.endswith("c") and n_listed < n_items:
+            raise InputError(
+                f"{name_row(number)} lists {n_listed} of {n_items} alternatives, but the header "
+                f"says {kind}, complete orders: call it {kind[:2]}i, or complete the line"
+            )
+        if kind.startswith("s") and n_listed > len(row):
+            raise InputError(
+                f"{name_row(number)} holds a tie, but the header says {kind}, strict orders: "
+                f"call it to{kind[2]}, or correct the line"
+            )
+
+
+_BALLOT = re.compile(r"(?:\([^)]*\)\s*)?(\d+(?:\.\d+)?)((?:\s+(?:\d+(?:=\d+)*|-))*)\s+0")
+_MOST_DIGITS_OF_BALLOTS = 9
+
+
+def read_blt(source: Source, unranked: Unranked | None) -> EncodedRankings:
+    """Read a BLT file: "candidates seats", a ballot per line that ends in 0, a 0, and the names."""
+    lines = [
+        (number, line.split("#")[0].strip() if '"' not in line else line.strip())
+        for number, line in enumerate(source.text_lines(), start=1)
+    ]
+    lines = [(number, line) for number, line in lines if line]
+    first, announced = lines[0]
+    numbers = re.fullmatch(r"(\d{1,9})\s+(\d{1,9})", announced)
+    if numbers is None:
+        raise InputError(
+            f"{source.line(first)}: {quoted(announced)} is not a number of candidates and a number "
+            "of seats, with which BLT files begin: say format= if the file is of another kind"
+        )
+    n_candidates = int(numbers[1])
+    rows: list[list[int | list[int]]] = []
+    weights: list[float] = []
+    line_of_row: list[int] = []
+    withdrawn: set[int] = set()
+    remarks: list[str] = []
+    position = 1
+    for number, line in lines[1:]:
+        position += 1
+        if line == "0":
+            break
+        if re.fullmatch(r"(-\d{1,9}\s*)+", line):
+            withdrawn |= {-int(one) for one in line.split()}
+            continue
+        row, weight = _read_ballot(line, source.line(number))
+        if row:
+            rows.append(row)
+            weights.append(weight)
+            line_of_row.append(number)
+        else:
+            remarks.append(
+                f"Line {number} lists no candidate ({counted(weight, 'ballot')}): it is set aside."
+            )
+
+    def name_row(row: int) -> str:
+        return source.line(line_of_row[row])
+
+    names = _names(lines[position:], n_candidates, source)
+    if withdrawn:
+        remarks.append(
+            "Withdrawn, but kept as they stand on the ballots: "
+            + ", ".join(quoted(names[one - 1]) for one in sorted(withdrawn) if one <= len(names))
+            + "."
+        )
+    _, places = encode_orderings(rows, range(1, n_candidates + 1), name_row)
+    notes = ReadingNotes(
+        file=source.name,
+        format="BLT",
+        layout="orderings",
+        remarks=tuple(remarks),
+        n_answers=len(places),
+    )
+    checked = encode_weights(weights, len(rows), name_row)
+    return EncodedRankings(names, places, checked, unranked, name_row, notes)
+
+
+def _read_ballot(line: str, where: str) -> tuple[list[int | list[int]], float]:
+    """Read ``28 4 1=2 0``: how many ballots say so, and whom they list; - is a place left empty."""
+    ballot = _BALLOT.fullmatch(line)
+    if ballot is None or any(
+        len(digits) > _MOST_DIGITS_OF_BALLOTS for digits in re.findall(r"\d+", line)
+    ):
+        raise InputError(
+            f"{where}: {quoted(line)} is not a number of ballots, then candidates by number, then "
+            "0, such as '28 4 1 2 0'"
+        )
+    row: list[int | list[int]] = []
+    for entry in ballot[2].split():
+        if entry != "-":
+            tied = [int(one) for one in entry.split("=")]
+            row.append(tied if len(tied) > 1 else tied[0])
+    weight = float(ballot[1])
+    return row, int(weight) if weight.is_integer() else weight
+
+
+def _names(lines: list[tuple[int, str]], n_candidates: int, source: Source) -> tuple[str, ...]:
+    """Return the names of the candidates, which stand in quotes below the ballots."""
+    found = [(number, name) for number, line in lines for name in re.findall(r'"([^"]*)"', line)]
+    if len(found) not in (n_candidates, n_candidates + 1):
+        raise InputError(
+            f"{source.name} announces {counted(n_candidates, 'candidate')}, but {len(found)} names "
+            "stand in quotes below the ballots (the last one may be the title): make them agree"
+        )
+    names = tuple(name.strip() for _, name in found[:n_candidates])
+    line_of = {name: number for (number, _), name in zip(found, names, strict=False)}
+    for name in names:
+        check_item(name, lambda name: source.line(line_of[str(name)]))
+    return names
+
+
+def read_sushi(source: Source, unranked: Unranked | None) -> EncodedRankings:
+    """Read orderings: first the number of items and 1, then lines ``0 k item_1 ... item_k``."""
+    rows: list[list[int]] = []
+    line_of_row: list[int] = []
+    n_items: int | None = None
+    for number, line in enumerate(source.text_lines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            numbers = [int(word) for word in line.split()]
+        except ValueError:
+            raise InputError(
+                f"{source.line(number)} holds something that is not a whole number: {quoted(line)}"
+            ) from None
+        if n_items is None:
+            if len(numbers) != 2 or numbers[1] != 1:
+                raise InputError(
+                    f"{source.line(number)}: a file in the sushi format begins with the number of "
+                    f"items and 1, such as '10 1'; got {quoted(line)}"
+                )
+            n_items = numbers[0]
+            check_memory_of_places(1, n_items)
+            continue
+        if len(numbers) < 2 or numbers[0] != 0 or numbers[1] != len(numbers) - 2:
+            raise InputError(
+                f"{source.line(number)} must be 0, the number of items listed, and the items, "
+                f"best first; got {quoted(line)}"
+            )
+        rows.append(numbers[2:])
+        line_of_row.append(number)
+
+    def name_row(row: int) -> str:
+        return source.line(line_of_row[row])
+
+    items, places = encode_orderings(rows, range(n_items or 0), name_row)
+    return EncodedRankings(items, places, None, unranked, name_row)
