@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tierwise.data.read import read_preferences as read_preferences
     from tierwise.data.read import read_rankings as read_rankings
     from tierwise.data.scan import RankingScan as RankingScan
+    from tierwise.data.scores import read_scores as read_scores
     from tierwise.data.write import write_rankings as write_rankings
     from tierwise.distances.base import Distance as Distance
     from tierwise.distances.named import get_distance as get_distance
@@ -123,6 +124,7 @@ _HOME_OF = {
     "read_battles": "data.battles",
     "read_preferences": "data.read",
     "read_rankings": "data.read",
+    "read_scores": "data.scores",
     "report": "reporting.report",
     "sample_mixture": "mixture.sample",
     "sample_posterior": "posterior.run",
