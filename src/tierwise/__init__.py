@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tierwise.data.counts import Counts as Counts
     from tierwise.data.datasets import load_apa1980 as load_apa1980
     from tierwise.data.datasets import load_f1 as load_f1
+    from tierwise.data.datasets import load_llmfao as load_llmfao
     from tierwise.data.datasets import load_political_goals as load_political_goals
     from tierwise.data.datasets import load_sushi as load_sushi
     from tierwise.data.datasets import load_word_association as load_word_association
@@ -58,6 +59,8 @@ if TYPE_CHECKING:
     from tierwise.model.priors import Gamma as Gamma
     from tierwise.partition.choose import log_partition as log_partition
     from tierwise.partition.choose import partition_function as partition_function
+    from tierwise.posterior.leaderboard import Leaderboard as Leaderboard
+    from tierwise.posterior.leaderboard import leaderboard as leaderboard
     from tierwise.posterior.result import Posterior as Posterior
     from tierwise.posterior.run import sample_posterior as sample_posterior
     from tierwise.posterior.theta_moves import Exchange as Exchange
@@ -90,6 +93,7 @@ _HOME_OF = {
     "Greedy": "searching.strategies",
     "Imputation": "fitting.impute",
     "InputError": "errors",
+    "Leaderboard": "posterior.leaderboard",
     "Mixture": "mixture.result",
     "MixtureDraws": "mixture.draws",
     "PairsDescription": "data.describe_pairs",
@@ -112,8 +116,10 @@ _HOME_OF = {
     "fit_mixture": "mixture.fit",
     "get_distance": "distances.named",
     "impute": "fitting.impute",
+    "leaderboard": "posterior.leaderboard",
     "load_apa1980": "data.datasets",
     "load_f1": "data.datasets",
+    "load_llmfao": "data.datasets",
     "load_political_goals": "data.datasets",
     "load_sushi": "data.datasets",
     "load_word_association": "data.datasets",

@@ -34,7 +34,6 @@ _REACH, _N_NODES = 9.0, 181
 # Orders of more items are first cut into so many runs.
 _MOST_RUNS = 150
 _MOST_ROUNDS = 60
-_STARTS = 4
 # Bradley-Terry strengths are found with so many comparisons with a middling item besides.
 _PSEUDO_COMPARISONS = 0.5
 _STRENGTH_ROUNDS = 300
@@ -291,6 +290,7 @@ def search_tiers_of_wins(
     rng: np.random.Generator,
     prior: TiersPriorNumbers,
     resample: Callable[[np.random.Generator], _Floats] | None = None,
+    n_starts: int = 4,
 ) -> list[_Integers]:
     """Find good tiers of all sizes: greedy merging, then local search, from several starts.
 
@@ -307,6 +307,8 @@ def search_tiers_of_wins(
         What tiers are worth before any comparison.
     resample
         Makes wins of comparisons drawn anew, from which further starts are merged.
+    n_starts
+        Number of starts, where there can be several.
 
     Returns
     -------
@@ -323,7 +325,7 @@ def search_tiers_of_wins(
     """
     starts = [merged_runs(wins, prior.tier_constant)]
     if resample is not None:
-        starts += [merged_runs(resample(rng), prior.tier_constant) for _ in range(_STARTS - 1)]
+        starts += [merged_runs(resample(rng), prior.tier_constant) for _ in range(n_starts - 1)]
     found: dict[bytes, tuple[float, _Integers]] = {}
     for start in starts:
         labels, value = _climb(wins, start, prior, rng)

@@ -10,6 +10,7 @@ from tierwise.plots.mixture import group_tier_lists, memberships
 from tierwise.plots.model import distance_distributions, rank_tier_bars
 from tierwise.plots.pairs import pairwise_matrix, preferred_shares, times_compared
 from tierwise.plots.posterior import chain_ranks, trace
+from tierwise.plots.rank_intervals import rank_intervals
 from tierwise.plots.search import (
     criterion_histogram,
     criterion_replicates,
@@ -34,6 +35,7 @@ __all__ = [
     "pairwise_matrix",
     "preferred_shares",
     "rank_boxes",
+    "rank_intervals",
     "rank_tier_bars",
     "theta_along_ranking",
     "theta_histogram",

@@ -36,9 +36,12 @@ if TYPE_CHECKING:
 
 
 def best_tiers(
-    data: Battles, rng: np.random.Generator, prior_sizes: SizesPrior = "sceptical"
+    data: Battles,
+    rng: np.random.Generator,
+    prior_sizes: SizesPrior = "sceptical",
+    starts: int = 4,
 ) -> list[NDArray[np.int64]]:
-    """Find good tiers of all sizes, counted from 0, the best first."""
+    """Find good tiers of all sizes, counted from 0, the best first, from so many starts."""
     how = settle_resampling(data, "auto")
     whole = bool((data.decided == np.round(data.decided)).all())
     prior = TiersPriorNumbers.of(prior_sizes, len(data.items))
@@ -47,7 +50,7 @@ def best_tiers(
         return data.resampled(generator, by=how).wins
 
     can_resample = how == "judge" or (whole and bool((data.drawn == np.round(data.drawn)).all()))
-    return search_tiers_of_wins(data.wins, rng, prior, resample if can_resample else None)
+    return search_tiers_of_wins(data.wins, rng, prior, resample if can_resample else None, starts)
 
 
 def search_battles(
