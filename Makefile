@@ -3,8 +3,14 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
+# What is imported again and again is compiled to bytecode once.
+unexport PYTHONDONTWRITEBYTECODE
+
+# In this order, which conftest.py explains, nothing is compiled twice.
+IN_PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
+
 .PHONY: demo test test-slow test-all test-lowest coverage lint format build check-dist bench bench-history \
-  bench-compare studies studies-quick docs notebooks clean help
+  bench-compare studies studies-quick docs docs-installed notebooks clean help
 
 help:
 	@echo "make demo       install into $(VENV) and find the tiers of a real data set"
@@ -37,7 +43,7 @@ demo: $(VENV)/.run-installed
 	@$(BIN)/tierwise demo
 
 test: $(VENV)/.dev-installed
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest $(IN_PARALLEL)
 
 test-slow: $(VENV)/.dev-installed
 	$(BIN)/python -m pytest -m slow --timeout 1800
@@ -59,10 +65,10 @@ $(VENV_LOWEST)/.installed: pyproject.toml tools/lowest_versions.py
 # deprecated since, which is not ours to repair. TESTS=tests/model runs some of the tests.
 test-lowest: $(VENV_LOWEST)/.installed
 	NUMBA_CACHE_DIR=$(abspath $(VENV_LOWEST))/numba $(VENV_LOWEST)/bin/python -m pytest \
-	  -W ignore::DeprecationWarning --numprocesses auto --dist loadfile $(TESTS)
+	  -W ignore::DeprecationWarning $(IN_PARALLEL) $(TESTS)
 
 coverage: $(VENV)/.dev-installed
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --cov --cov-report term-missing
+	$(BIN)/python -m pytest $(IN_PARALLEL) --cov --cov-report term-missing
 
 lint: $(VENV)/.dev-installed
 	$(BIN)/ruff check
@@ -90,6 +96,8 @@ check-dist: $(VENV)/.release-installed
 $(VENV)/.docs-installed: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	@touch $@ $(VENV)/.run-installed
+
+docs-installed: $(VENV)/.docs-installed
 
 docs: $(VENV)/.docs-installed
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs docs/_build/html

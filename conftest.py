@@ -1,11 +1,65 @@
-"""Figures in tests and docstrings: drawn without a display, and closed afterwards."""
+"""What all tests and docstrings share: figures without a display, and the order of the tests.
 
+Compiling takes most of the time of a first run, and processes do not wait for what another one is
+compiling. So the packages that compile most come first, each of them in one process; what they
+compiled is read from the disk by all that comes later.
+"""
+
+import gc
 import os
 import sys
+from pathlib import PurePosixPath
 
 import pytest
 
 os.environ.setdefault("MPLBACKEND", "agg")
+
+# Compiled code first, then what takes long, then the rest, the smallest parts last.
+_COMPILING = ("tests/inversions", "tests/partition", "tests/consensus", "tests/answers")
+_LONG = (
+    "tests/posterior",
+    "tests/mixture",
+    "tests/searching",
+    "tests/fitting",
+    "tests/evidence",
+    "tests/model",
+    "tests/checking",
+    "tests/scale",
+    "tests/e2e",
+    "tests/reporting",
+)
+
+
+def _package(nodeid):
+    path = PurePosixPath(nodeid.partition("::")[0])
+    return "/".join(path.parts[:2])
+
+
+def _turn(item):
+    package = _package(item.nodeid)
+    order = (*_COMPILING, *_LONG)
+    return order.index(package) if package in order else len(order)
+
+
+def pytest_collection_modifyitems(items):
+    """Put the tests in order, and leave what they import out of the collection of garbage."""
+    items.sort(key=_turn)
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Deal out packages that compile much as a whole, others file by file."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByPackageThenByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            package = _package(nodeid)
+            return package if package in _COMPILING else nodeid.partition("::")[0]
+
+    return ByPackageThenByFile(config, log)
 
 
 @pytest.fixture(autouse=True)

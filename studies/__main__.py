@@ -9,7 +9,9 @@ from time import perf_counter
 
 from studies import (
     distance_distributions,
+    false_tiers,
     formula_one,
+    other_truths,
     pseudo_likelihood,
     rank_tiers,
     simulation_1,
@@ -26,7 +28,7 @@ from studies.writing import duration
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# In the order of the page.
+# In the order of the pages.
 STUDIES: list[Study] = [
     distance_distributions.STUDY,
     rank_tiers.STUDY,
@@ -39,6 +41,8 @@ STUDIES: list[Study] = [
     sushi_selection.STUDY,
     sushi_replicates.STUDY,
     sushi_posterior.STUDY,
+    false_tiers.STUDY,
+    other_truths.STUDY,
 ]
 
 

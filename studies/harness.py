@@ -88,6 +88,8 @@ class Study:
         What the paper says, beside what the results say.
     data
         Name of the data set it needs, if any.
+    page
+        The page of the documentation that it belongs to.
     """
 
     name: str
@@ -101,6 +103,7 @@ class Study:
     )
     claims: Callable[[Results], list[Claim]] = field(default=lambda _results: [])
     data: str | None = None
+    page: Literal["reproduction", "simulations"] = "reproduction"
 
 
 @dataclass(frozen=True)

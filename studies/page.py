@@ -1,4 +1,4 @@
-"""The page: findings first, then a section a study."""
+"""The pages: the paper's numbers, findings first; and simulations of our own. A section a study."""
 
 from __future__ import annotations
 
@@ -29,6 +29,13 @@ we say why as far as we can tell. One reason recurs: the paper takes the partiti
 intractable and estimates it, while it can be computed exactly (see `tierwise.log_partition`).
 """
 
+SIMULATIONS = """
+# How often is it right?
+
+What is found in data that were made up, so that the truth is known. This page is written by
+`python -m studies false-tiers other-truths`; no number here is typed by hand.
+"""
+
 
 def write_page(
     studies: Iterable[Study],
@@ -38,22 +45,31 @@ def write_page(
     *,
     redraw: Iterable[str],
 ) -> Path:
-    """Write ``reproduction.md`` and the figures of studies that were run."""
+    """Write both pages and the figures of studies that were run; return the paper's page."""
     folder.mkdir(parents=True, exist_ok=True)
     wanted = set(redraw)
-    parts = [INTRODUCTION, _running(), "## Findings", findings(outcomes), _claims(outcomes)]
+    parts = {
+        "reproduction": [
+            INTRODUCTION,
+            _running(),
+            "## Findings",
+            findings(outcomes),
+            _claims(outcomes),
+        ],
+        "simulations": [SIMULATIONS],
+    }
     for study in studies:
         outcome = outcomes.get(study.name)
         if outcome is None:
-            parts.append(_missing(study))
+            parts[study.page].append(_missing(study))
             continue
         if study.name in wanted:
             draw_figures(outcome, place, folder / "figures")
-        parts.append(section(outcome))
-    page = folder / "reproduction.md"
-    with whole_file(page) as partial:
-        partial.write_text(paragraphs(*parts) + "\n", encoding="utf-8")
-    return page
+        parts[study.page].append(section(outcome))
+    for page, written in parts.items():
+        with whole_file(folder / f"{page}.md") as partial:
+            partial.write_text(paragraphs(*written) + "\n", encoding="utf-8")
+    return folder / "reproduction.md"
 
 
 def _running() -> str:

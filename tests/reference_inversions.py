@@ -4,6 +4,8 @@ Orderings are tuples of items, best first; tiers are a tuple of labels, 0 being 
 order is a tuple of blocks, best first, each a tuple of items.
 """
 
+from collections import Counter
+from functools import cache
 from itertools import pairwise, permutations, product
 from math import exp, factorial, fsum, log, prod
 
@@ -138,29 +140,41 @@ def gauss_factorial(number, theta):
     return value
 
 
+@cache
+def log_gauss_binomial(size, n_worse, theta_bytes):
+    """Log of the Gaussian binomial coefficient, kept for every grid of thetas."""
+    thetas = np.frombuffer(theta_bytes)
+    return (
+        np.log(gauss_factorial(size + n_worse, thetas))
+        - np.log(gauss_factorial(size, thetas))
+        - np.log(gauss_factorial(n_worse, thetas))
+    )
+
+
 def log_line(answers, labels, tier, thetas):
     """Log-likelihood of one line over an array of thetas, block by block.
 
     ``answers`` is a list of weak orders with weights.
     """
+    grid = np.asarray(thetas, dtype=float).tobytes()
 
     def log_binomial(size, n_worse):
-        return (
-            np.log(gauss_factorial(size + n_worse, thetas))
-            - np.log(gauss_factorial(size, thetas))
-            - np.log(gauss_factorial(n_worse, thetas))
-        )
+        return log_gauss_binomial(size, n_worse, grid).reshape(np.shape(thetas))
 
-    whole = log_binomial(labels.count(tier), sum(label > tier for label in labels))
-    value = np.zeros_like(thetas)
+    whole = labels.count(tier), sum(label > tier for label in labels)
+    factors, n_inversions = Counter(), 0.0
     for blocks, times in answers:
         seen = 0
         for block in blocks:
             size = sum(labels[item] == tier for item in block)
             n_worse = sum(labels[item] > tier for item in block)
-            value = value + times * (log_binomial(size, n_worse) - thetas * size * seen)
+            factors[size, n_worse] += times
+            n_inversions += times * size * seen
             seen += n_worse
-        value = value - times * whole
+        factors[whole] -= times
+    value = -thetas * n_inversions
+    for (size, n_worse), times in factors.items():
+        value = value + times * log_binomial(size, n_worse)
     return value
 
 

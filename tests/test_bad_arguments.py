@@ -204,7 +204,12 @@ WRONG = {
     ),
     "report": (
         {"data": ANSWERS, "path": "page.html"},
-        {"data": NOT_DATA, "distance": NOT_A_CHOICE, "uncertainty": NOT_A_CHOICE},
+        {
+            "data": NOT_DATA,
+            "distance": NOT_A_CHOICE,
+            "concentration": NOT_A_CHOICE,
+            "uncertainty": NOT_A_CHOICE,
+        },
     ),
 }
 

@@ -82,10 +82,16 @@ def test_answers_of_one_person_go_together():
     assert scores[0] <= scores[1] < 1.6 * max(scores[0], 2.0)
 
 
-@pytest.mark.parametrize("mistakes", [None, 0.15])
 @pytest.mark.parametrize(
-    ("sizes", "theta", "n_people", "per_person"),
-    [((1, 2, 1), 0.7, 60, 10), ((2, 2, 2), 0.5, 60, 10), ((1, 2, 2), 0.7, 12, 4)],
+    ("sizes", "theta", "n_people", "per_person", "mistakes"),
+    [
+        ((1, 2, 1), 0.7, 60, 10, None),
+        ((2, 2, 2), 0.5, 60, 10, 0.15),
+        ((1, 2, 2), 0.7, 12, 4, None),
+        pytest.param((1, 2, 1), 0.7, 60, 10, 0.15, marks=pytest.mark.slow),
+        pytest.param((2, 2, 2), 0.5, 60, 10, None, marks=pytest.mark.slow),
+        pytest.param((1, 2, 2), 0.7, 12, 4, 0.15, marks=pytest.mark.slow),
+    ],
 )
 def test_answers_from_the_model_fit(sizes, theta, n_people, per_person, mistakes):
     rng = np.random.default_rng(11)

@@ -1,19 +1,31 @@
 """The recursion over sets, against brute force."""
 
 from itertools import accumulate, combinations
+from math import comb, prod
 
 import numpy as np
 import pytest
 
 from tests.reference_consensus import brute_force, random_parts
+from tierwise.consensus import small_subsets
 from tierwise.consensus.find import find_consensus
-from tierwise.consensus.problem import make_problem
-from tierwise.consensus.subsets import best_labels, subset_work
+from tierwise.consensus.problem import MAX_ALTERNATIVES, make_problem
+from tierwise.consensus.subsets import best_labels, find_optima_compiled, subset_work
 from tierwise.distances.base import Costs
 from tierwise.errors import TooLargeError
 from tierwise.tiers.sizes import compositions
 
 all_small_sizes = [sizes for n_items in range(1, 7) for sizes in compositions(n_items)]
+
+
+def solve_small(problem):
+    return small_subsets.find_optima(problem, MAX_ALTERNATIVES + 1)
+
+
+def multinomial(sizes):
+    return prod(comb(total, size) for total, size in zip(accumulate(sizes), sizes, strict=True))
+
+
 some_sizes_of_seven = [(1, 1, 1, 1, 1, 1, 1), (1, 2, 1, 2, 1), (3, 4), (1, 5, 1), (2, 2, 3), (7,)]
 
 
@@ -30,6 +42,26 @@ def test_equals_brute_force_and_counts_all_optima(sizes):
         listed = {tuple(labels.tolist()) for labels in (found.labels, *found.alternatives)}
         assert listed <= optima
         assert len(listed) == 1 + len(found.alternatives) == min(len(optima), 11)
+
+
+@pytest.mark.parametrize("sizes", all_small_sizes + some_sizes_of_seven, ids=str)
+def test_array_operations_and_compiled_code_list_the_same_optima(sizes):
+    for kind, largest in [("pairs", 1), ("pairs", 30), ("both", 2), ("linear", 1)]:
+        linear, pairs = random_parts(sizes, kind, largest, seed=sum(sizes) + largest)
+        problem = make_problem(Costs(linear, pairs), sizes)
+        total, number, labels = small_subsets.find_optima(problem, MAX_ALTERNATIVES + 1)
+        least, n_optima, optima = find_optima_compiled(problem)
+        assert (total, number) == (least, n_optima)
+        assert labels.tolist() == optima.tolist()
+
+
+@pytest.mark.parametrize("sizes", [(1,) * 10, (3, 4, 5), (4, 1, 6)])
+@pytest.mark.parametrize("find", [solve_small, find_optima_compiled])
+def test_ties_of_all_are_counted_either_way(sizes, find):
+    problem = make_problem(Costs(np.empty((0, 0)), np.ones((sum(sizes), sum(sizes)))), sizes)
+    _, n_optima, labels = find(problem)
+    assert n_optima == multinomial(sizes)
+    assert len({tuple(row) for row in labels.tolist()}) == len(labels) == MAX_ALTERNATIVES + 1
 
 
 @pytest.mark.parametrize("sizes", [(1, 2, 3), (2, 2, 2), (1, 1, 1, 1, 1, 1)])

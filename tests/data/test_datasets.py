@@ -87,6 +87,12 @@ def test_f1():
     assert races.to_orderings()[0][:2] == ["Lewis Hamilton", "Nico Rosberg"]
     assert len(load_f1(path, minimum_entries=1).items) == 28
     assert load_f1(path, unranked="anywhere").unranked == "anywhere"
+    assert load_f1() == races
+
+
+def test_f1_comes_with_the_package():
+    races = load_f1()
+    assert (len(races), len(races.items), races.unranked) == (40, 25, "below")
 
 
 def test_files_that_are_not_there_say_where_to_get_them(tmp_path):

@@ -9,7 +9,13 @@ from scipy.integrate import quad
 import tierwise as tw
 from tests import reference
 from tierwise.answers.likelihood import source_of
-from tierwise.evidence.given_tiers import laplace_correction, log_integrated_likelihood
+from tierwise.answers.parted import parted_answers
+from tierwise.evidence.given_tiers import (
+    laplace_correction,
+    log_integrated_likelihood,
+    log_integrated_parts,
+)
+from tierwise.partition.parts import parted_partition
 from tierwise.theta.estimate import ThetaEstimate
 
 ITEMS = list("abcd")
@@ -75,3 +81,70 @@ def test_laplace_is_close_where_there_are_many_answers():
     assert approximate == pytest.approx(float(exact), abs=2e-3)
     infinite = ThetaEstimate(float("inf"), float("nan"), (1.0, float("inf")), "exact")
     assert laplace_correction(infinite, prior) == 0.0
+
+
+PARTS = [
+    ((1, 2, 1), "kendall", "place", (1.0, 0.3)),
+    ((2, 2), "kendall", "tier", (0.7, 0.3)),
+    ((1, 2, 1), "kendall", "tier", (0.0, 0.5)),
+    ((1, 2, 1), "inversions", "tier", (0.9, 0.1)),
+    ((1, 1, 1), "kendall", "place", (1.0, 0.0)),
+    ((1, 1, 1), "kendall", "tier", (0.4, 1.0)),
+]
+
+
+@pytest.mark.parametrize(("sizes", "distance", "concentration", "thetas"), PARTS)
+def test_several_thetas_are_integrated_out(sizes, distance, concentration, thetas):
+    tiers = tw.Tiers.from_sizes(sizes, "abcd"[: sum(sizes)])
+    model = tw.ClusteredMallows(tiers, thetas, distance, concentration)
+    rankings, prior = model.sample(60, rng=1), tw.Gamma(2, 2)
+    condensed = tw.Rankings(rankings.items, rankings.patterns, rankings.pattern_weights)
+    partition = parted_partition(sizes, distance, concentration)
+    answers = parted_answers(rankings, partition)
+    found = log_integrated_parts(answers, tiers.label_array(rankings.items), prior)
+    # The likelihood depends on the totals of the parts only, so few numbers make up the grid.
+    statistics = answers.statistics(tiers.label_array(rankings.items))
+    logs = np.linspace(-9.0, 3.0, 81)
+    grid = np.exp(logs)
+    heights = np.array(
+        [
+            [
+                -np.dot((one, other), statistics.totals)
+                - len(rankings) * partition.log_value((one, other))
+                for other in grid
+            ]
+            for one in grid
+        ]
+    )
+    at = np.array(thetas)
+    known = model.log_prob(condensed) @ condensed.weights
+    assert known == pytest.approx(-at @ statistics.totals - len(rankings) * partition.log_value(at))
+    log_prior = prior.log_density(grid) + logs
+    heights += log_prior[:, None] + log_prior[None, :]
+    top = heights.max()
+    expected = top + np.log(np.exp(heights - top).sum()) + 2 * np.log(logs[1] - logs[0])
+    exact = found.method == "quadrature"
+    assert exact == (distance == "inversions" or max(sizes) == 1)
+    error = 0.0 if exact else found.standard_error
+    assert error < 0.1
+    assert float(found) == pytest.approx(expected, abs=1e-6 + 3 * error)
+
+
+def test_equal_kinds_have_equal_integrals():
+    """With two tiers under inversions, a theta per tier is one theta."""
+    rankings = tw.load_political_goals()
+    labels = np.array([0, 1, 0, 1])
+    one = tw.fit(rankings, (2, 2), "inversions").theta_estimate
+    likelihood = source_of(rankings, "inversions").at((2, 2))
+    single = log_integrated_likelihood(likelihood, labels, one, tw.Gamma(2, 2))
+    answers = parted_answers(rankings, parted_partition((2, 2), "inversions", "tier"))
+    parted = log_integrated_parts(answers, labels, tw.Gamma(2, 2))
+    assert float(parted) == pytest.approx(float(single), abs=1e-6)
+    # By place, Kendall with two blocks has one theta, too: sampling against quadrature.
+    one = tw.fit(rankings, (2, 2)).theta_estimate
+    likelihood = source_of(rankings, "kendall").at((2, 2))
+    single = log_integrated_likelihood(likelihood, labels, one, tw.Gamma(2, 2))
+    answers = parted_answers(rankings, parted_partition((2, 2), "kendall", "place"))
+    parted = log_integrated_parts(answers, labels, tw.Gamma(2, 2))
+    assert parted.method == "importance sampling"
+    assert float(parted) == pytest.approx(float(single), abs=3 * parted.standard_error)

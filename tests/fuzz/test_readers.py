@@ -1,11 +1,13 @@
 """Readers meet anything: they give rankings or say what is wrong, and do nothing else.
 
 A short run is part of the tests. ``TIERWISE_FUZZ_EXAMPLES=1000000 pytest -m slow tests/fuzz`` is a
-long one.
+long one, which changes whole files at random.
 """
 
 import os
+import random
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,24 +42,26 @@ NUMBERS = ["1", "2", "3", "0", "-1", "1.5", "nan", "NA", "1e9", "999999999999999
 MARKS = [",", ";", ":", "#", "{", "}", '"', "'"]
 LINES = ["10 1", "0 2 1 3", "1: 1,2", "2: {1,2}", "# NUMBER ALTERNATIVES: 2", "# NUMBER VOTERS: 3"]
 SPACES = ["", " ", "\t", "\n", "\r", "\r\n", "\0", "\ufeff", "\u2028", "place 1", "place 2"]
-pieces = st.sampled_from([*WORDS, *NUMBERS, *MARKS, *[line + "\n" for line in LINES], *SPACES])
+PIECES = [*WORDS, *NUMBERS, *MARKS, *[line + "\n" for line in LINES], *SPACES]
+EXPORTS = Path(__file__).parents[1] / "files" / "exports"
+pieces = st.sampled_from(PIECES)
 texts = st.lists(pieces, max_size=40).map(lambda parts: "".join(parts).encode())
 tables = st.integers(1, 4).flatmap(
     lambda width: st.lists(
         st.lists(pieces, min_size=width, max_size=width).map(",".join), min_size=1, max_size=6
     ).map(lambda rows: "\n".join(rows).encode())
 )
+SAID = {
+    "format": FORMATS,
+    "layout": ["orderings", "ranks", "long"],
+    "unranked": ["below", "anywhere"],
+    "ties": ["error", "allow"],
+    "items": [("a", "b"), ("a", "b", "c"), (1, 2, 3)],
+    "weights": ["weight", "a"],
+    "assessor": ["assessor", "id"],
+}
 options = st.fixed_dictionaries(
-    {},
-    optional={
-        "format": st.sampled_from(FORMATS),
-        "layout": st.sampled_from(["orderings", "ranks", "long"]),
-        "unranked": st.sampled_from(["below", "anywhere"]),
-        "ties": st.sampled_from(["error", "allow"]),
-        "items": st.sampled_from([("a", "b"), ("a", "b", "c"), (1, 2, 3)]),
-        "weights": st.sampled_from(["weight", "a"]),
-        "assessor": st.sampled_from(["assessor", "id"]),
-    },
+    {}, optional={name: st.sampled_from(values) for name, values in SAID.items()}
 )
 
 
@@ -128,6 +132,9 @@ def check(answers):
         b"\x0b,\n",  # a line that is none
         b"a,b,weight\n1,2,9223372036854775807\n",  # a weight that is no 64-bit integer
         b"place 1,place 2,weight\na,b,1e308\nb,a,1e308\n",
+        b",4,2\n4,2,4,3,1\n5,3,1,4,2\nitem",  # ballots, but for the number of candidates
+        b"4,2,\n31,2,1,\n22,1,2,3,4,\n14,4,1,\n9,3,\nCandidate 1",
+        b"Q1_1,Q1_2\nDrinks - Tea\nImportId,ImportId\n1,2\n",  # a name is missing
     ],
 )
 def test_what_was_found_before(content):
@@ -149,17 +156,58 @@ def test_damaged_files(damaged):
     read(*damaged)
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(0)
-@given(content=st.one_of(texts, tables, st.binary(max_size=200)), said=options)
-@settings(max_examples=LONG, derandomize=False, database=None, **lenient)
-def test_any_text_for_long(content, said):
-    read(content, said)
+def corpus(folder):
+    """Files to begin with: exports of every kind, and what tierwise writes in each format."""
+    files = [path.read_bytes() for path in sorted(EXPORTS.iterdir())]
+    rng = np.random.default_rng(1)
+    for number, file_format in enumerate(list(SUFFIX_OF) * 8):
+        names = rng.permutation(["a", "b c", "d,e", "é", "寿", '"f"', "7"])[
+            : 2 + number % 5
+        ].tolist()
+        rows = [rng.permutation(names).tolist()[: 1 + row % len(names)] for row in range(6)]
+        path = folder / f"whole.{SUFFIX_OF[file_format]}"
+        write_rankings(Rankings.from_orderings(rows, items=names, unranked="below"), path)
+        files.append(path.read_bytes())
+    return [*files, b"", *(piece.encode() for piece in PIECES)]
+
+
+def mutated(files, rng):
+    """Return one of the files, or two in one, with a few changes."""
+    content = bytearray(rng.choice(files))
+    for _ in range(rng.randint(1, 5)):
+        place = rng.randint(0, len(content))
+        change = rng.randrange(6)
+        if change == 0 and place < len(content):
+            content[place] = rng.randrange(256)
+        elif change == 1:
+            del content[place : place + rng.randint(1, 12)]
+        elif change == 2:
+            content[place:place] = rng.choice(PIECES).encode()
+        elif change == 3:
+            content[place:place] = rng.randbytes(rng.randint(1, 4))
+        elif change == 4:
+            del content[place:]
+        else:
+            other = rng.choice(files)
+            start = rng.randint(0, len(other))
+            content[place:place] = other[start : start + rng.randint(1, 60)]
+    return bytes(content)
+
+
+def random_options(rng):
+    """Return what a user might say besides, mostly nothing."""
+    return {name: rng.choice(values) for name, values in SAID.items() if rng.random() < 0.15}
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
-@given(damaged=damaged_files())
-@settings(max_examples=LONG, derandomize=False, database=None, **lenient)
-def test_damaged_files_for_long(damaged):
-    read(*damaged)
+def test_mutated_files_for_long(tmp_path):
+    seed = random.SystemRandom().randrange(2**63)
+    rng = random.Random(seed)
+    files = corpus(tmp_path)
+    for number in range(LONG):
+        content, said = mutated(files, rng), random_options(rng)
+        try:
+            read(content, said)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is to be named
+            pytest.fail(f"input {number} of seed {seed}: {said}, {content!r}: {error!r}")

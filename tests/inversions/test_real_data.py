@@ -8,6 +8,7 @@ import pytest
 
 import tierwise as tw
 from tests.data_paths import shared_data
+from tierwise._kernels.inversions_partition import load, value_of
 from tierwise.data.weak_orders import WeakOrderCounts
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.evidence import sum_evidence
@@ -108,15 +109,16 @@ def test_apa_election():
 
 
 def mteb_scores():
+    """The models without an empty cell, and their scores, one row per task."""
     with (shared_data("mteb") / "scores.csv").open() as file:
-        rows = list(csv.reader(file))[1:]
+        header, *rows = csv.reader(file)
     scores = np.array([[float(cell) if cell else np.nan for cell in row[1:]] for row in rows])
-    return scores[:, ~np.isnan(scores).any(axis=0)]
+    whole = ~np.isnan(scores).any(axis=0)
+    return [model for model, kept in zip(header[1:], whole, strict=True) if kept], scores[:, whole]
 
 
 def value_of_borda_runs(counts, objective):
     from tierwise._kernels.inversions_orders_to_tiers import best_cuts
-    from tierwise._kernels.inversions_partition import load, value_of
 
     state = make_state(counts, objective)
     labels = best_cuts(objective, state, counts.borda_order())
@@ -130,7 +132,7 @@ def log_factorial(number):
 
 def test_text_embedding_models():
     """The printed figures count a pair with equal scores half in each order."""
-    scores = mteb_scores()
+    _, scores = mteb_scores()
     higher = (scores[:, :, None] > scores[:, None, :]).sum(axis=0)
     equal = (scores[:, :, None] == scores[:, None, :]).sum(axis=0)
     weak = WeakOrderCounts.from_patterns((scores[:, None, :] > scores[:, :, None]).sum(axis=2))
@@ -155,6 +157,31 @@ def test_text_embedding_models():
     value, labels = value_of_borda_runs(weak, line_objective(weak, Gamma(2, 2)))
     assert np.bincount(labels).tolist() == [2, 5, 5, 6, 2, 2, 3, 4, 1]
     assert value - log_factorial(30) == pytest.approx(-3547.98, abs=0.005)
+
+
+def test_a_search_finds_tiers_of_embedding_models_that_one_theta_hides():
+    models, scores = mteb_scores()
+    ranks = 1 + (scores[:, None, :] > scores[:, :, None]).sum(axis=2)
+    rankings = tw.Rankings.from_ranks(ranks.tolist(), items=models, ties="allow")
+    single = tw.search(rankings, "inversions", rng=1, progress="off").best
+    found = tw.search(rankings, "inversions", concentration="tier", rng=1, progress="off")
+    best = found.best
+    # One theta puts 18 models into the first tier; the nine tiers of the prototype begin with
+    # 2, 5, 5 and 6, agreement growing downward.
+    assert single.sizes[0] == 18
+    assert best.concentration == "tier"
+    assert len(best.sizes) >= 9
+    assert best.sizes[0] <= 5
+    assert best.divided == ()
+    thetas = np.array(best.thetas)
+    assert thetas[:3].max() < 0.21
+    assert thetas[4:].min() > 0.35
+    # By the prototype's own measure they are better than its nine tiers, -3547.98.
+    counts = WeakOrderCounts.of(rankings)
+    objective = line_objective(counts, Gamma(2, 2))
+    state = make_state(counts, objective)
+    load(state, best.tiers.label_array(rankings.items))
+    assert value_of(objective, state) - log_factorial(30) > -3540.0
 
 
 def test_prototype_constants_of_runs():

@@ -9,7 +9,7 @@ import tierwise as tw
 from tests.data_paths import shared_data
 from tests.mixture.simulated import from_groups, random_tiers
 from tierwise.errors import InputError, TooLargeError
-from tierwise.mixture.groups import DistinctAnswers, fold_weights
+from tierwise.mixture.groups import distinct_answers, fold_weights
 from tierwise.tiers.sizes import log_number_of_tiers
 
 TWO_GROUPS = [([[0], [1, 2], [3], [4, 5]], 1.5), ([[5], [4, 3], [2], [1, 0]], 1.5)]
@@ -236,11 +236,11 @@ def test_criteria_choose(two_groups):
 
 def test_folds_divide_the_rankings():
     rankings = tw.load_political_goals()
-    weights = fold_weights(DistinctAnswers.of(rankings), 5, np.random.default_rng(1))
+    weights = fold_weights(distinct_answers(rankings), 5, np.random.default_rng(1))
     assert np.array_equal(weights.sum(axis=0), rankings.pattern_weights)
     assert np.ptp(weights.sum(axis=1)) <= 1
     broken = tw.Rankings(rankings.items, rankings.places, rankings.weights * 0.5)
-    halves = fold_weights(DistinctAnswers.of(broken), 5, np.random.default_rng(1))
+    halves = fold_weights(distinct_answers(broken), 5, np.random.default_rng(1))
     assert np.array_equal(halves.sum(axis=0), broken.pattern_weights)
     assert ((halves > 0).sum(axis=0) == 1).all()
 

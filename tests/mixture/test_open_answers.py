@@ -14,7 +14,7 @@ from tierwise.answers.dispatch import answered_places, parts_of_places
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TooLargeError
 from tierwise.mixture.em import EMSettings, run_short_then_long
-from tierwise.mixture.groups import Component, DistinctAnswers, GroupFitter
+from tierwise.mixture.groups import Component, GroupFitter, distinct_answers
 
 
 @st.composite
@@ -58,7 +58,7 @@ def test_probabilities_and_moments_are_those_of_all_completions(problem, distanc
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.array(reference.labels_of(sizes)))
     theta = 0.2 + rng.random()
-    answers = DistinctAnswers.of(rankings)
+    answers = distinct_answers(rankings)
     fitter = GroupFitter(answers, get_distance(distance))
     component = Component(sizes, labels, theta, fitter.partition(sizes).log_value(theta))
     logs = fitter.log_probabilities(component)
@@ -81,7 +81,7 @@ def test_probabilities_and_moments_are_those_of_all_completions(problem, distanc
 @given(open_problems(), st.sampled_from(["kendall", "hamming"]), st.booleans())
 def test_no_step_lowers_the_criterion(problem, distance, searched):
     rows, unranked, sizes = problem
-    answers = DistinctAnswers.of(rankings_of(rows, unranked))
+    answers = distinct_answers(rankings_of(rows, unranked))
     wanted = (("search",) if searched else (sizes,)) * 2
     settings = EMSettings(answers, wanted, False, get_distance(distance), 2, 1e-6, 25)
     run = run_short_then_long(settings, np.random.SeedSequence(1))
@@ -91,7 +91,7 @@ def test_no_step_lowers_the_criterion(problem, distance, searched):
 @given(open_problems())
 def test_other_weights_are_as_if_given_from_the_start(problem):
     rows, unranked, sizes = problem
-    answers = DistinctAnswers.of(rankings_of(rows, unranked))
+    answers = distinct_answers(rankings_of(rows, unranked))
     weights = np.arange(1.0, len(answers.weights) + 1)
     distance = get_distance("kendall")
     labels = np.array(reference.labels_of(sizes))
@@ -148,7 +148,7 @@ def test_sizes_and_numbers_are_found_from_the_best_three_of_six():
 def test_known_blocks_are_counted_and_open_ones_summed_over():
     """Lists of the best three say all for sizes (1, 2, 3), and are the same seen as open."""
     rankings, _, _ = some_of_two_groups()
-    answers, distance = DistinctAnswers.of(rankings), get_distance("kendall")
+    answers, distance = distinct_answers(rankings), get_distance("kendall")
     fitter = GroupFitter(answers, distance)
     assert fitter.likelihood((1, 2, 3)).known
     assert not fitter.likelihood((1, 2, 1, 2)).known

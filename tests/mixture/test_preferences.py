@@ -9,7 +9,7 @@ import tierwise as tw
 from tests import reference
 from tests.mixture.simulated import from_groups
 from tierwise.distances.named import get_distance
-from tierwise.mixture.groups import DistinctAnswers, GroupFitter
+from tierwise.mixture.groups import GroupFitter, distinct_answers
 
 GROUPS = [([[0], [1, 2], [3]], 2.0), ([[3], [2, 1], [0]], 2.0)]
 
@@ -29,7 +29,7 @@ def compared_pairs(numbers=(120, 60), seed=1):
 
 def test_probabilities_are_those_of_all_orderings_that_agree():
     preferences, _ = compared_pairs((6, 3))
-    fitter = GroupFitter(DistinctAnswers.of(preferences), get_distance("kendall"))
+    fitter = GroupFitter(distinct_answers(preferences), get_distance("kendall"))
     for sizes, theta in (((1, 2, 1), 0.7), ((1, 1, 1, 1), 0.3), ((4,), 0.0)):
         labels = np.array(reference.labels_of(sizes))
         component = fitter.component(sizes, labels, theta)

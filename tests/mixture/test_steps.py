@@ -25,7 +25,7 @@ from tierwise.mixture.em import (
     run_short_then_long,
     starting_memberships,
 )
-from tierwise.mixture.groups import Component, DistinctAnswers, GroupFitter
+from tierwise.mixture.groups import Component, GroupFitter, distinct_answers
 from tierwise.mixture.scores import standard_errors
 
 
@@ -44,7 +44,7 @@ def problems(draw):
 def answers_from(orderings, weights=None):
     n_items = len(orderings[0])
     rankings = tw.Rankings.from_orderings(orderings, items=range(n_items), weights=weights)
-    return DistinctAnswers.of(rankings)
+    return distinct_answers(rankings)
 
 
 def random_labels(sizes, seed):
@@ -183,7 +183,7 @@ def test_a_local_search_leaves_where_em_stays():
     """A large and a small strict group: EM alone ends with wrong tiers of the small one."""
     groups = [(random_tiers((1,) * 10, 24 + number), 0.4) for number in range(2)]
     rankings, _ = from_groups(groups, (1800, 200), seed=2)
-    answers = DistinctAnswers.of(rankings)
+    answers = distinct_answers(rankings)
     fitter = GroupFitter(answers, get_distance("kendall"))
     sizes = ((1,) * 10,) * 2
     memberships = starting_memberships(answers, 2, rounds=10, rng=np.random.default_rng(1))

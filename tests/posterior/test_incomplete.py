@@ -85,8 +85,22 @@ def sample(data, sizes=None, **options):
         return tw.sample_posterior(data, sizes, progress="off", **({"rng": 1} | options))
 
 
-@pytest.mark.parametrize("unranked", ["below", "anywhere"])
-@pytest.mark.parametrize("how", ["auto", "reinsert", "refill"])
+def every_pair_but_slow(hows, slow):
+    """All ways to draw completions for both kinds of answers; some are for the slow tests."""
+    return [
+        pytest.param(how, unranked, marks=pytest.mark.slow if (how, unranked) in slow else ())
+        for how in hows
+        for unranked in ("below", "anywhere")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("how", "unranked"),
+    every_pair_but_slow(
+        ("auto", "reinsert", "refill"),
+        {("auto", "anywhere"), ("reinsert", "below"), ("refill", "below")},
+    ),
+)
 def test_chains_draw_from_the_posterior(unranked, how):
     rankings = tw.Rankings.from_orderings(ROWS, items="abcd", unranked=unranked)
     posterior = sample(rankings, SIZES, draws=1000, completions=how)
@@ -99,8 +113,10 @@ def test_chains_draw_from_the_posterior(unranked, how):
     assert posterior.thetas.std() == pytest.approx(deviation, rel=0.2)
 
 
-@pytest.mark.parametrize("unranked", ["below", "anywhere"])
-@pytest.mark.parametrize("how", ["auto", "reinsert"])
+@pytest.mark.parametrize(
+    ("how", "unranked"),
+    every_pair_but_slow(("auto", "reinsert"), {("auto", "anywhere"), ("reinsert", "below")}),
+)
 def test_sizes_may_be_unknown(unranked, how):
     rankings = tw.Rankings.from_orderings(ROWS, items="abcd", unranked=unranked)
     posterior = sample(rankings, draws=1500, completions=how)
@@ -113,6 +129,7 @@ def test_sizes_may_be_unknown(unranked, how):
         assert abs(found.get(sizes, 0.0) - probability) < 5 * error + 1e-3
 
 
+@pytest.mark.slow
 def test_many_answers_are_counted_once_for_all_sizes():
     rankings = tw.Rankings.from_orderings(ROWS * 5, items="abcd", unranked="anywhere")
     drawn = sample(rankings, draws=1500, completions="reinsert").sizes_probabilities()
@@ -173,7 +190,9 @@ def exact_posterior_of_votes(sizes, prior):
     return of_tiers, both.sum(axis=1) @ thetas, both.sum(axis=0) @ mistakes
 
 
-@pytest.mark.parametrize("prior", [tw.Beta(1, 3), tw.Beta(4, 6)])
+@pytest.mark.parametrize(
+    "prior", [tw.Beta(1, 3), pytest.param(tw.Beta(4, 6), marks=pytest.mark.slow)]
+)
 def test_mistaken_answers_have_a_posterior(prior):
     votes = tw.Preferences(VOTES, items="abcd", cycles="keep")
     posterior = sample(votes, (1, 1, 2), draws=2000, prior_mistakes=prior)

@@ -11,7 +11,7 @@ import pytest
 import tierwise as tw
 from tests.data_paths import shared_data
 from tierwise import InputError, Rankings, Tiers
-from tierwise.reporting.page import render
+from tierwise.reporting.report import render
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 SECTIONS = ["tiers", "data", "sizes", "items", "fit", "diagnostics", "computed"]
@@ -329,7 +329,8 @@ def test_result_is_always_json(tmp_path):
     analysis, _, _ = write(agreeing, tmp_path, sizes=(1, 1, 1), groups=2)
     plain = json.loads(json.dumps(analysis.to_dict(), allow_nan=False))
     assert list(plain) == [
-        "description", "search", "fit", "sampled", "check", "groups", "provenance",
+        "description", "search", "fit", "sampled", "check", "groups", "concentration",
+        "neighbours", "provenance",
     ]  # fmt: skip
 
 

@@ -21,7 +21,8 @@ _OPTIONS: dict[str, Any] = {
 def compiled(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Compile a function to machine code on first call, and keep the result on disk.
 
-    The global interpreter lock is released, so kernels run side by side in threads.
+    The global interpreter lock is released, so kernels run side by side in threads. Nothing is
+    called from C, so the wrapper for that, a tenth of the time to compile, is left out.
     """
     return cast("Callable[_Parameters, _Result]", numba.njit(**_OPTIONS)(function))
 
@@ -33,10 +34,4 @@ def compiled_part(function: Callable[_Parameters, _Result]) -> Callable[_Paramet
     arrays, it takes as long to compile as the function itself.
     """
     options = {**_OPTIONS, "no_cpython_wrapper": True}
-    return cast("Callable[_Parameters, _Result]", numba.njit(**options)(function))
-
-
-def inlined_part(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
-    """Copy a function into the kernels that call it, before they are compiled."""
-    options = {**_OPTIONS, "no_cpython_wrapper": True, "inline": "always"}
     return cast("Callable[_Parameters, _Result]", numba.njit(**options)(function))

@@ -52,18 +52,30 @@ class States(NamedTuple):
     left: npt.NDArray[np.int16]
 
 
-@compiled
 def lay_out_states(sizes: npt.NDArray[np.int64], n_states: int) -> States:
     """Lay out the states of these sizes; there are ``n_states`` of them."""
+    strides = np.ones(sizes.shape[0], dtype=np.int64)
+    strides[:-1] = np.cumprod(sizes[:0:-1] + 1)[::-1]
+    # Room is made here: every call of NumPy within a kernel takes long to compile.
+    states = States(
+        sizes,
+        strides,
+        order=np.empty(n_states, dtype=np.int32),
+        starts=np.zeros(sizes.sum() + 2, dtype=np.int64),
+        left=np.empty((n_states, sizes.shape[0] + 1), dtype=np.int16),
+    )
+    _fill_states(states, np.zeros_like(sizes), np.zeros_like(states.starts))
+    return states
+
+
+@compiled
+def _fill_states(
+    states: States, counts: npt.NDArray[np.int64], filled: npt.NDArray[np.int64]
+) -> None:
+    """Fill the order, the starts (given as zeros) and the items left."""
+    sizes, _, order, starts, left = states
     n_tiers = sizes.shape[0]
-    strides = np.empty(n_tiers, dtype=np.int64)
-    stride = 1
-    for label in range(n_tiers - 1, -1, -1):
-        strides[label] = stride
-        stride *= sizes[label] + 1
-    left = np.empty((n_states, n_tiers + 1), dtype=np.int16)
-    starts = np.zeros(sizes.sum() + 2, dtype=np.int64)
-    counts = np.zeros(n_tiers, dtype=np.int64)
+    n_states = order.shape[0]
     for state in range(n_states):
         total = 0
         for label in range(n_tiers):
@@ -79,13 +91,11 @@ def lay_out_states(sizes: npt.NDArray[np.int64], n_states: int) -> States:
             counts[label] += 1
     for layer in range(1, starts.shape[0]):
         starts[layer] += starts[layer - 1]
-    order = np.empty(n_states, dtype=np.int32)
-    filled = starts.copy()
+        filled[layer] = starts[layer]
     for state in range(n_states):
         layer = left[state, n_tiers]
         order[filled[layer]] = state
         filled[layer] += 1
-    return States(sizes, strides, order, starts, left)
 
 
 _Integers = npt.NDArray[np.int64]
@@ -119,19 +129,20 @@ def ways_by_distance(
     placing: npt.NDArray[np.int64],
     binomials: npt.NDArray[np.float64] | npt.NDArray[np.int64],
     ways: npt.NDArray[np.float64] | npt.NDArray[np.int64],
+    degrees: npt.NDArray[np.int64],
 ) -> None:
     """Fill ``ways[state, units]``, given as zeros: how many ways lead to a state at a distance.
 
+    ``degrees[state]``, given as -1, becomes the largest distance at which a state is reached.
     ``binomials[n, k]`` are of the same kind as ``ways``: integers, or floats, which hold whole
     numbers exactly below 2 ** 53.
     """
     sizes, strides, order, starts, left = states
     n_tiers = sizes.shape[0]
     n_states = ways.shape[0]
-    degrees = np.full(n_states, -1, dtype=np.int64)
     ways[n_states - 1, 0] = 1
     degrees[n_states - 1] = 0
-    top = sizes.sum()
+    top = starts.shape[0] - 2
     for block in range(n_tiers):
         bottom = top - sizes[block]
         for label in range(n_tiers):

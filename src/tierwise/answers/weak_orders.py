@@ -17,7 +17,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import comb
 
 from tierwise._kernels.inversions_expected import add_expected_precedence, weigh_weak_orders
 from tierwise._kernels.inversions_factorials import q_factorial_derivatives
@@ -48,6 +47,8 @@ def work_of(first: Places, sizes: Sizes) -> Floats:
     >>> work_of(np.array([[0, 0, 0], [0, 1, 2]], dtype=np.int32), (1, 2))
     array([6., 2.])
     """
+    from scipy.special import comb
+
     n_items = first.shape[1]
     splits = np.array([float(most_splits(sizes, number)) for number in range(n_items + 1)])
     order = np.argsort(first, axis=1, kind="stable")

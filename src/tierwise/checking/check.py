@@ -17,6 +17,7 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
 from tierwise.fitting.result import Fit
+from tierwise.fitting.summary import names_of_tiers
 from tierwise.posterior.result import Posterior
 
 # No ranking can tell an infinite theta from this one.
@@ -87,7 +88,16 @@ def check_fit(
     if isinstance(data, Preferences):
         found = check_pairs(data, labels, orderings, alike, fit.mistake_probability, generator)
     else:
-        found = check_rankings(data, model, labels, orderings, alike, ranks_expected, generator)
+        found = check_rankings(
+            data,
+            model,
+            labels,
+            orderings,
+            alike,
+            ranks_expected,
+            names_of_tiers(fit),
+            generator,
+        )
     return FitCheck(
         fit=fit,
         items=data.items,

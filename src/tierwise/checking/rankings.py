@@ -25,13 +25,15 @@ from tierwise.checking.findings import (
     standard_score,
     tail,
 )
-from tierwise.checking.result import Finding, Line, direction_statement, spread_statement
+from tierwise.checking.result import Finding, Line, direction_statement, sides, spread_statement
 from tierwise.data.counts import blocks_are_known, pair_counts
 from tierwise.distances.named import get_distance
 from tierwise.partition.base import ExactPartition
 from tierwise.partition.choose import partition_function
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from tierwise.checking.expected import Orderings
@@ -56,6 +58,7 @@ def check_rankings(
     orderings: Orderings,
     alike: NDArray[np.int64] | None,
     ranks_expected: NDArray[np.float64],
+    tier_names: Sequence[str],
     rng: np.random.Generator,
 ) -> Found:
     """Compare rankings with orderings from the model.
@@ -74,6 +77,8 @@ def check_rankings(
         The labels again if items of a tier are alike in the orderings; None if not.
     ranks_expected
         How often each item should have each rank.
+    tier_names
+        What tiers are called.
     rng
         Where randomness comes from.
     """
@@ -95,7 +100,7 @@ def check_rankings(
     precision = 1 / (1 / n_effective + 1 / orderings.n_draws)
     if given is not None and len(sizes) > 1:
         lines, finding = _check_lines(
-            model, (given, shares), (sequences, orderings.weights), fitted, precision
+            model, (given, shares), (sequences, orderings.weights), fitted, precision, tier_names
         )
         # A single line cannot differ from others.
         findings += [finding] if len(lines) > 1 else []
@@ -227,6 +232,7 @@ def _check_lines(
     drawn: Weighted,
     fitted: NDArray[np.float64],
     precision: float,
+    tier_names: Sequence[str],
 ) -> tuple[tuple[Line, ...], Finding]:
     """Compare how many items cross each line between tiers with what the model expects.
 
@@ -242,6 +248,8 @@ def _check_lines(
         The distances of these orderings from the tiers, one column for each theta.
     precision
         The number of rankings whose means vary as much as the differences do.
+    tier_names
+        What tiers are called.
     """
     sizes = model.tiers.sizes
     observed = given[1] @ _crossings(given[0], sizes)
@@ -261,7 +269,7 @@ def _check_lines(
     score = standard_score(*chi_square_score(deviations, covariances))
     worst = max(lines, key=lambda line: abs(line.score))
     statement = (
-        f"the line between tiers {worst.above} and {worst.below} is crossed by "
+        f"the line between {sides(worst, tier_names)} is crossed by "
         f"{worst.observed:.2f} items a ranking, {worst.expected:.2f} expected."
     )
     return lines, Finding("lines", tail(score), score, statement)

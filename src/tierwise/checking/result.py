@@ -1,9 +1,4 @@
-"""FitCheck: what the rankings are, what the model expects them to be, and what that means in words.
-
-The words for what a check finds.
-
-FitCheck: what the rankings are, what the model expects them to be, and what that means.
-"""
+"""FitCheck: what the rankings are, what the model expects them to be, and what that means."""
 
 from __future__ import annotations
 
@@ -14,8 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from tierwise.fitting.result import plain_item, plain_number
+from tierwise.fitting.summary import names_of_tiers
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from tierwise._util.provenance import Provenance
@@ -43,17 +41,34 @@ def verdict_in_words(check: FitCheck) -> str:
 def _about_lines(check: FitCheck) -> str:
     low = min(check.lines, key=lambda line: line.score)
     high = max(check.lines, key=lambda line: line.score)
+    names = names_of_tiers(check.fit)
     if check.pairwise:
         return (
             "Agreement differs along the ranking: answers go against the tiers less often than "
-            f"expected across the line between tiers {low.above} and {low.below}, more often "
-            f"across that between {high.above} and {high.below}.{_remedy(check)}"
+            f"expected across the line between {sides(low, names)}, more often across that "
+            f"between {sides(high, names)}.{_remedy(check)}"
         )
     return (
-        "Agreement differs along the ranking: items cross the line between tiers "
-        f"{low.above} and {low.below} less often than expected{_theta(low)}, that between "
-        f"{high.above} and {high.below} more often{_theta(high)}.{_remedy(check)}"
+        f"Agreement differs along the ranking: items cross the line between {sides(low, names)} "
+        f"less often than expected{_theta(low)}, that between {sides(high, names)} more "
+        f"often{_theta(high)}.{_remedy(check)}"
     )
+
+
+def sides(line: Line, names: Sequence[str]) -> str:
+    """Name the two sides of a line between tiers.
+
+    Examples
+    --------
+    >>> sides(Line(1, 2, 0.5, 0.6, -1.0, 0.4), ["tier 1", "tier 2"])
+    'tiers 1 and 2'
+    >>> sides(Line(1, 2, 0.5, 0.6, -1.0, 0.4), ["liquorice", "tier 1"])
+    'liquorice and tier 1'
+    """
+    above, below = names[line.above - 1], names[line.below - 1]
+    if above.startswith("tier ") and below.startswith("tier "):
+        return f"tiers {above.removeprefix('tier ')} and {below.removeprefix('tier ')}"
+    return f"{above} and {below}"
 
 
 def _remedy(check: FitCheck) -> str:
@@ -338,13 +353,20 @@ class FitCheck:
         ]
         if self.lines:
             crossing = "against" if self.pairwise else "crossing"
-            lines += ["", f"{'line between tiers':<20}{crossing:>9}{'expected':>10}{'theta':>8}"]
+            names = self._names_of_lines()
+            width = max(20, *(len(name) + 2 for name in names))
+            header = f"{'line between tiers':<{width}}{crossing:>9}{'expected':>10}{'theta':>8}"
+            lines += ["", header]
             lines += [
-                f"{f'{line.above} and {line.below}':<20}{line.observed:>9.3f}"
+                f"{name:<{width}}{line.observed:>9.3f}"
                 f"{line.expected:>10.3f}{'-' if isnan(line.theta) else f'{line.theta:.3f}':>8}"
-                for line in self.lines
+                for name, line in zip(names, self.lines, strict=True)
             ]
         return "\n".join(lines)
+
+    def _names_of_lines(self) -> list[str]:
+        names = names_of_tiers(self.fit)
+        return [sides(line, names).removeprefix("tiers ") for line in self.lines]
 
     def verdict_in_words(self) -> str:
         """Say in a few sentences whether the model fits, and if not, in what."""

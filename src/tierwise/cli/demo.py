@@ -37,7 +37,8 @@ def demo(
 
     goals = load_political_goals()
     progress = printing.progress(quiet=quiet)
-    found = search(goals, progress=progress, rng=1)
+    with printing.telling_of_compiling(quiet=quiet):
+        found = search(goals, progress=progress, rng=1)
     resampled = bootstrap(goals, found.best, replicates=500, progress=progress, rng=1)
     if report is not None:
         from tierwise.reporting.report import report as write_report

@@ -22,7 +22,7 @@ _LONGEST_NAME = 24
 _GAP = 2  # columns between two cells of a table
 
 
-@partial(reading.reads_file, says_what_was_set_aside=False)
+@partial(reading.reads_file, says_what_was_set_aside=False, compiles=False)
 def describe(
     answers: reading.Answers,
     *,

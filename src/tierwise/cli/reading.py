@@ -274,12 +274,13 @@ def reads_file(
     command: Callable[Concatenate[Answers, _Options], None],
     *,
     says_what_was_set_aside: bool = True,
+    compiles: bool = True,
 ) -> Callable[..., None]:
     """Give a command the argument FILE and the options of `read_file` for its first parameter.
 
     So they are written once, and every command has all of them; they stand before the options that
     say what to print, which are keyword-only. On stderr they say how many answers were read, and
-    what was set aside unless the command does so itself.
+    what was set aside unless the command does so itself, and that code is compiled when that is so.
     """
     file, *reading = inspect.signature(read_file).parameters.values()
     _, *own = inspect.signature(command).parameters.values()
@@ -292,7 +293,8 @@ def reads_file(
         answers = read_file(**how)
         if not (options.get("quiet") or options.get("json")):
             _say_what_was_read(answers, how["file"], in_full=says_what_was_set_aside)
-        command(answers, **options)  # type: ignore[call-arg]
+        with printing.telling_of_compiling(quiet=options.get("quiet", False) or not compiles):
+            command(answers, **options)  # type: ignore[call-arg]
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     run.__signature__ = inspect.Signature([file, *before, *reading, *after])  # type: ignore[attr-defined]

@@ -22,6 +22,8 @@ tierwise report ballots.csv --unranked below --sizes 1,2,3 --title "Spring elect
 tierwise report survey.parquet --uncertainty posterior --seed 1
 
 tierwise report survey.csv --groups 2-4
+
+tierwise report survey.csv --concentration auto
 """
 
 
@@ -34,6 +36,7 @@ def report_command(
     ] = Path("report.html"),
     sizes: options.Sizes = None,
     distance: options.AnyDistance = "auto",
+    concentration: options.Concentration = "single",
     title: Annotated[
         str | None,
         typer.Option(help="The title of the page.", show_default=False, rich_help_panel=_REPORT),
@@ -78,6 +81,7 @@ def report_command(
         out,
         sizes=options.parse_sizes(sizes) if sizes else None,
         distance=distance,
+        concentration=concentration,
         uncertainty=uncertainty,
         replicates=replicates,
         groups=options.parse_groups(groups) if groups else None,
@@ -94,10 +98,11 @@ def report_command(
 
 def print_analysis(analysis: "Analysis", out: Path) -> None:
     """Print the gist of a report, and where it is."""
+    from tierwise.fitting.summary import tiers_in_words
     from tierwise.reporting.groups import whether_several
 
     parts: list[Any] = [
-        str(analysis.fit.tiers),
+        tiers_in_words(analysis.fit),
         "",
         analysis.check.verdict_in_words(),
         "",

@@ -8,6 +8,7 @@ from math import comb
 from typing import TYPE_CHECKING
 
 from tierwise._kernels.subsets import find_optima, least_costs
+from tierwise.consensus import small_subsets
 from tierwise.consensus.problem import MAX_ALTERNATIVES, Consensus
 from tierwise.errors import TooLargeError
 
@@ -86,6 +87,16 @@ def count_and_list(problem: Problem) -> tuple[int | None, list[npt.NDArray[np.in
 
 def _find_optima(problem: Problem) -> tuple[float, float, npt.NDArray[np.int64]]:
     """Least total, the number of optima, and the labels of some of them."""
+    if (
+        problem.n_items <= small_subsets.MOST_ITEMS
+        and subset_work(problem.sizes).transitions <= small_subsets.MOST_TRANSITIONS
+    ):
+        return small_subsets.find_optima(problem, MAX_ALTERNATIVES + 1)
+    return find_optima_compiled(problem)
+
+
+def find_optima_compiled(problem: Problem) -> tuple[float, float, npt.NDArray[np.int64]]:
+    """Least total, number of optima, and some of them, for any number of items: compiled."""
     arguments = (problem.linear, problem.pairs_transposed, problem.sizes_array)
     values = least_costs(*arguments)
     n_optima, labels = find_optima(*arguments, values, problem.tolerance, MAX_ALTERNATIVES + 1)

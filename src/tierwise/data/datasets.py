@@ -69,6 +69,10 @@ _SUSHI = (
 )
 
 
+# From the f1db project, CC BY 4.0.
+_F1_RESULTS = Path(__file__).with_name("f1db_2015_2016_results.csv")
+
+
 def load_political_goals() -> Rankings:
     """Load 2262 German rankings of four political goals.
 
@@ -219,17 +223,20 @@ def load_sushi(path: str | PathLike[str], region: Region | None = None) -> Ranki
 
 
 def load_f1(
-    path: str | PathLike[str], *, minimum_entries: int = 11, unranked: Unranked = "below"
+    path: str | PathLike[str] | None = None,
+    *,
+    minimum_entries: int = 11,
+    unranked: Unranked = "below",
 ) -> Rankings:
     """Load results of Formula 1 races, one answer per race and one item per driver.
 
-    The table is not part of this package: take it from the f1db project (CC BY 4.0), race
-    results as CSV with the columns year, round, positionText and driverId.
+    The results of 2015 and 2016 come with this package. They are from the f1db project
+    (https://github.com/f1db/f1db), licensed under CC BY 4.0: name the source if you publish them.
 
     Parameters
     ----------
     path
-        The CSV file.
+        Another CSV file of race results, with the columns year, round, positionText and driverId.
     minimum_entries
         Leave out drivers who were entered for fewer races.
     unranked
@@ -238,14 +245,14 @@ def load_f1(
 
     Examples
     --------
-    >>> load_f1("f1db_2015_2016_results.csv")  # doctest: +SKIP
+    >>> load_f1()
     Rankings(40 rankings of 25 items, 40 incomplete: not listed = below)
     """
     import csv
 
     check_count("minimum_entries", minimum_entries, least=0)
     terms = "get the race results as CSV from the f1db project (CC BY 4.0: name the source)"
-    table = _present(check_path(path), terms)
+    table = _F1_RESULTS if path is None else _present(check_path(path), terms)
     entries: dict[str, int] = {}
     finishers: dict[tuple[str, str], dict[int, str]] = {}
     with table.open(encoding="utf-8", newline="") as file:

@@ -97,14 +97,16 @@ def _from_qualtrics(records: list[Record]) -> Export | None:
     if len(records) < 3 or not any("ImportId" in cell for cell in records[2].cells):
         return None
     codes, texts = records[0].cells, records[1].cells
+    if len(texts) != len(codes):
+        return None
     titles = []
-    for code, text in zip(codes, texts, strict=False):
+    for code, text in zip(codes, texts, strict=True):
         found, parts = _QUALTRICS_CODE.fullmatch(code), split_question(text)
         about = text.rpartition(" - ")[2].strip() if parts else ""
         titles.append(f"{found['question']}_{about}" if found and about else code)
     times = Counter(titles)
     titles = [
-        title if times[title] == 1 else code for title, code in zip(titles, codes, strict=False)
+        title if times[title] == 1 else code for title, code in zip(titles, codes, strict=True)
     ]
     shown = [position for position, code in enumerate(codes) if not _DISPLAY_ORDER.fullmatch(code)]
     aside = tuple(
@@ -185,12 +187,16 @@ def _from_ballots(records: list[Record]) -> Export | None:
     ballots = []
     for record in records[1:]:
         candidate = re.fullmatch(r"Candidate (\d+)", record.cells[0])
+        if candidate and len(record.cells) < 2:
+            return None
         if candidate:
             party = record.cells[2] if len(record.cells) > 2 else ""
             names[candidate[1]] = record.cells[1] + (f" ({party})" if party else "")
         elif not names:
             ballots.append(record)
     if len(names) != int(records[0].cells[0]) or len(set(names.values())) < len(names):
+        return None
+    if not all(record.n_filled for record in ballots):
         return None
     rows = []
     for record in ballots:
@@ -209,6 +215,7 @@ def _may_be_ballots(records: list[Record]) -> bool:
     return (
         len(records) > 1
         and records[0].n_filled == 2
+        and all(records[0].cells[:2])
         and all(cell.isdecimal() for record in records[:2] for cell in record.cells if cell)
     )
 

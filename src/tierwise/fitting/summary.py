@@ -85,7 +85,7 @@ def _theta_lines(fit: "Fit", width: int) -> list[str]:
     if fit.concentration == "single" or len(fit.tiers) == 1:
         return _wrapped("theta", _theta_line(fit), width)
     lines = _wrapped("theta", f"one per {fit.concentration}", width)
-    names = _names_of_parts(fit)
+    names = names_of_parts(fit)
     longest = max(len(name) for name in names)
     for name, estimate in zip(names, fit.theta_estimates, strict=True):
         low, high = estimate.interval
@@ -103,17 +103,33 @@ def _theta_lines(fit: "Fit", width: int) -> list[str]:
     return lines
 
 
-def _names_of_parts(fit: "Fit") -> tuple[str, ...]:
-    """Return what each theta is about, tiers being numbered as they are shown."""
-    if fit.concentration != "tier":
-        return fit.part_names
+def names_of_parts(fit: "Fit") -> tuple[str, ...]:
+    """Return what each theta is about, tiers being named as they are shown."""
+    return names_of_tiers(fit)[: len(fit.thetas)] if fit.concentration == "tier" else fit.part_names
+
+
+def names_of_tiers(fit: "Fit") -> tuple[str, ...]:
+    """Name the tiers as they are shown: "tier 1", or the items that people are divided about."""
     number_of = {item: row.number for row in fit.tier_rows() for item in row.items}
-    tiers = list(fit.tiers)[: len(fit.thetas)]
-    numbers = [number_of[tier[0]] for tier in tiers]
+    numbers = [number_of[tier[0]] for tier in fit.tiers]
     return tuple(
         listed(tier) if number is None else f"tier {number}"
-        for number, tier in zip(numbers, tiers, strict=True)
+        for number, tier in zip(numbers, fit.tiers, strict=True)
     )
+
+
+def tiers_in_words(fit: "Fit") -> str:
+    """Write the tiers in a line, what people are divided about apart.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> tiers_in_words(tw.fit(tw.load_political_goals(), (2, 2)))
+    'order ~ prices > say ~ speech'
+    """
+    rows = fit.tier_rows()
+    text = " > ".join(" ~ ".join(map(str, row.items)) for row in rows if not row.divided)
+    return f"{text}; people are divided about {listed(fit.divided)}" if fit.divided else text
 
 
 def listed(items: "tuple[Item, ...]") -> str:

@@ -28,7 +28,7 @@ from tierwise.mixture.em import (
     e_step,
     run_short_then_long,
 )
-from tierwise.mixture.groups import DistinctAnswers, GroupFitter, fold_weights
+from tierwise.mixture.groups import GroupFitter, distinct_answers, fold_weights
 from tierwise.mixture.result import Group, Mixture
 from tierwise.mixture.scores import Scores, held_out_values, score, standard_errors, with_held_out
 from tierwise.tiers.sizes import check_sizes
@@ -144,7 +144,7 @@ def fit_mixture(
     most_steps = check_count("most_steps", most_steps)
     wanted = sizes_of_groups(len(data.items), n_groups, sizes, noise)
     _check_search(len(data.items), wanted)
-    answers = DistinctAnswers.of(data)
+    answers = distinct_answers(data)
     if criterion == "held-out" and folds is None:
         raise InputError('criterion="held-out" needs folds, such as folds=5')
     compared = len(wanted) > 1 or criterion == "held-out"

@@ -1,9 +1,5 @@
 """Distinct answers that belong to groups in part, and one group fitted to them: the M step of EM.
 
-The distinct answers of a data set, each with the weight of all who gave it.
-
-One group of a mixture, fitted to answers that belong to it in part: the M step of EM.
-
 Answers count with the probability that they belong to the group. The tiers are those of least
 expected distance, over the completions of each answer under the group as it was; theta then solves
 the likelihood equation. Neither makes the answers of the group less probable. For complete rankings
@@ -19,6 +15,7 @@ Busse, L. M., Orbanz, P. and Buhmann, J. M. (2007). Cluster analysis of heteroge
 Proceedings of the 24th International Conference on Machine Learning, 113-120.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -43,7 +40,7 @@ from tierwise.tiers.sizes import Sizes, log_number_of_tiers, neighbours
 
 
 @dataclass(frozen=True, eq=False)
-class DistinctAnswers:
+class DistinctAnswers(ABC):
     """Distinct answers, each with a weight.
 
     Attributes
@@ -59,14 +56,6 @@ class DistinctAnswers:
     data: Rankings | Preferences
     pattern_of: NDArray[np.int64]
     weights: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, data: Rankings | Preferences) -> "DistinctAnswers":
-        """Return the distinct answers of a data set."""
-        if isinstance(data, Preferences):
-            orders, pattern_of = orders_of_preferences(data)
-            return cls(data, pattern_of, orders.weights)
-        return cls(data, data.pattern_of, data.pattern_weights.astype(np.float64))
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -84,40 +73,60 @@ class DistinctAnswers:
         return float(self.weights.sum())
 
     @property
+    @abstractmethod
     def weights_of_rows(self) -> NDArray[Any]:
-        """The weight of each answer as it was given: 1 for pairwise answers of an assessor."""
-        if isinstance(self.data, Preferences):
-            return np.ones(len(self.data), dtype=np.int64)
+        """The weight of each answer as it was given."""
+
+    @abstractmethod
+    def one_by_one(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the pattern and weight of each answer, divided as far as it counts for many."""
+
+    @abstractmethod
+    def reweighted(self, weights: NDArray[np.float64]) -> "DistinctAnswers":
+        """Return the same answers with other weights."""
+
+    @cached_property
+    @abstractmethod
+    def ranks(self) -> NDArray[np.float64]:
+        """The mean rank of each item in each answer, counted from 0, as far as it tells."""
+
+    @abstractmethod
+    def pair_counts(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Count how often each item is above each other, with given weights of the answers."""
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctRankings(DistinctAnswers):
+    """Distinct rankings, complete or not."""
+
+    data: Rankings
+
+    @property
+    def weights_of_rows(self) -> NDArray[Any]:
+        """The weight of each ranking as it was given."""
         return self.data.weights
 
-    def reweighted(self, weights: NDArray[np.float64]) -> "DistinctAnswers":
-        """Return the same answers with other weights, rankings without those that have none."""
-        if isinstance(self.data, Preferences):
-            return replace(self, weights=weights)
+    def one_by_one(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return one row for each ranking; one whose weight is no whole number is not divided."""
+        if self.data.weights.dtype.kind != "i":
+            return self.pattern_of, self.data.weights
+        single = np.repeat(np.arange(len(self.data.patterns)), self.data.pattern_weights)
+        return single, np.ones(len(single))
+
+    def reweighted(self, weights: NDArray[np.float64]) -> "DistinctRankings":
+        """Return the rankings with other weights, without those that have none."""
         kept = weights > 0
         patterns = self.data.patterns[kept]
         left = Rankings(self.items, patterns, weights[kept], unranked=self.data.unranked)
-        return DistinctAnswers(left, left.pattern_of, weights[kept])
-
-    @cached_property
-    def _above(self) -> NDArray[np.bool_]:
-        """Of pairwise answers, ``[answer, a, b]``: whether a is preferred to b."""
-        assert isinstance(self.data, Preferences)
-        first_of_each = np.unique(self.pattern_of, return_index=True)[1]
-        return self.data.closure[first_of_each]
+        return DistinctRankings(left, left.pattern_of, weights[kept])
 
     @cached_property
     def ranks(self) -> NDArray[np.float64]:
-        """The mean rank of each item in each answer, counted from 0, as far as it tells.
+        """The mean rank of each item in each ranking, counted from 0, as far as it tells.
 
-        Items that an answer ties share their mean rank; those that may be anywhere are in the
-        middle. In a pairwise answer, an item is half as many places below the middle as the items
-        above it outnumber those below it.
+        Items that a ranking ties share their mean rank; those that may be anywhere are in the
+        middle.
         """
-        if isinstance(self.data, Preferences):
-            excess = self._above.sum(axis=1) - self._above.sum(axis=2)
-            below_the_middle: NDArray[np.float64] = (self.n_items - 1 + excess) / 2
-            return below_the_middle
         patterns = self.data.patterns
         known = first_places(patterns)
         ranks: NDArray[np.float64] = known + (sizes_of_groups(known) - 1) / 2
@@ -126,15 +135,62 @@ class DistinctAnswers:
         return ranks
 
     def pair_counts(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Count how often each item is above each other, with given weights of the answers."""
-        if isinstance(self.data, Preferences):
-            counted: NDArray[np.float64] = np.tensordot(weights, self._above, axes=1)
-            return counted
+        """Count how often each item is above each other, with given weights of the rankings."""
         counts = np.zeros((self.n_items, self.n_items))
         patterns = self.data.patterns
         places = patterns if self.data.unranked == "anywhere" else first_places(patterns)
         counting.add_block_pair_counts(places, weights, counts)
         return counts
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctPreferences(DistinctAnswers):
+    """Distinct sets of pairwise answers, one for each assessor."""
+
+    data: Preferences
+
+    @property
+    def weights_of_rows(self) -> NDArray[Any]:
+        """One for each assessor."""
+        return np.ones(len(self.data), dtype=np.int64)
+
+    def one_by_one(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return one row for each assessor."""
+        return self.pattern_of, np.ones(len(self.pattern_of))
+
+    def reweighted(self, weights: NDArray[np.float64]) -> "DistinctPreferences":
+        """Return the same answers with other weights."""
+        return replace(self, weights=weights)
+
+    @cached_property
+    def _above(self) -> NDArray[np.bool_]:
+        """``[answer, a, b]``: whether a is preferred to b."""
+        first_of_each = np.unique(self.pattern_of, return_index=True)[1]
+        return self.data.closure[first_of_each]
+
+    @cached_property
+    def ranks(self) -> NDArray[np.float64]:
+        """The mean rank of each item in each answer, counted from 0, as far as it tells.
+
+        An item is half as many places below the middle as the items above it outnumber those below
+        it.
+        """
+        excess = self._above.sum(axis=1) - self._above.sum(axis=2)
+        below_the_middle: NDArray[np.float64] = (self.n_items - 1 + excess) / 2
+        return below_the_middle
+
+    def pair_counts(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Count how often each item is preferred to each other, with given weights of answers."""
+        counted: NDArray[np.float64] = np.tensordot(weights, self._above, axes=1)
+        return counted
+
+
+def distinct_answers(data: Rankings | Preferences) -> DistinctAnswers:
+    """Return the distinct answers of a data set."""
+    if isinstance(data, Preferences):
+        orders, pattern_of = orders_of_preferences(data)
+        return DistinctPreferences(data, pattern_of, orders.weights)
+    return DistinctRankings(data, data.pattern_of, data.pattern_weights.astype(np.float64))
 
 
 def fold_weights(
@@ -145,14 +201,7 @@ def fold_weights(
     An answer that counts for several rankings is divided too; one whose weight is no whole number
     is not.
     """
-    data = answers.data
-    single, worth = answers.pattern_of, np.ones(len(answers.pattern_of))
-    if isinstance(data, Rankings):
-        if data.weights.dtype.kind == "i":
-            single = np.repeat(np.arange(len(data.patterns)), data.pattern_weights)
-            worth = np.ones(len(single))
-        else:
-            worth = data.weights
+    single, worth = answers.one_by_one()
     fold = rng.permutation(np.arange(len(single)) % n_folds)
     weights = np.zeros((n_folds, len(answers.weights)))
     np.add.at(weights, (fold, single), worth)

@@ -40,7 +40,7 @@ from tierwise.errors import InputError, TierwiseWarning
 from tierwise.mixture.draws import MixtureDraws, assemble
 from tierwise.mixture.em import GroupSizes, e_step
 from tierwise.mixture.fit import Noise, SizesOfGroups, fit_mixture, sizes_of_groups
-from tierwise.mixture.groups import Component, DistinctAnswers, GroupFitter
+from tierwise.mixture.groups import Component, DistinctAnswers, GroupFitter, distinct_answers
 from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
 from tierwise.partition.interpolated import LogPartition
 from tierwise.theta.density import ThetaGivenDistance
@@ -309,7 +309,7 @@ def sample_mixture(
         progress=progress,
         rng=start_seed,
     )
-    target = MixtureTarget(DistinctAnswers.of(data), measure, prior, concentration)
+    target = MixtureTarget(distinct_answers(data), measure, prior, concentration)
     components = tuple(
         target.fitter.component(
             group.sizes, group.tiers.label_array(data.items), min(group.theta, _LARGEST_START)

@@ -101,7 +101,9 @@ class RecursionPartition(ExactPartition):
 
         ways: npt.NDArray[Any] = np.zeros((n_states(self.sizes), self._width), dtype=kind)
         binomials = _pascal(max(self.sizes), kind)
-        ways_by_distance(self._states, self.rule.misplaced, self.rule.placing, binomials, ways)
+        degrees = np.full(len(ways), -1, dtype=np.int64)
+        rule = self.rule
+        ways_by_distance(self._states, rule.misplaced, rule.placing, binomials, ways, degrees)
         everything: npt.NDArray[Any] = ways[0].copy()
         return everything
 

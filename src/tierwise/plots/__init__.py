@@ -4,11 +4,23 @@ Every function takes an optional ``ax``, draws on it or on a new figure, and ret
 Colours can be told apart by colour-blind readers, and labels fit with 25 items.
 """
 
-from tierwise.plots.check import expected_pairs, expected_ranks, theta_along_ranking
-from tierwise.plots.data import rank_boxes, tier_rank_boxes
+from tierwise.plots.agreement import agreement_along_tiers
+from tierwise.plots.data import (
+    pairwise_matrix,
+    preferred_shares,
+    rank_boxes,
+    rank_shares,
+    tier_rank_boxes,
+    times_compared,
+)
 from tierwise.plots.mixture import group_tier_lists, memberships
-from tierwise.plots.model import distance_distributions, rank_tier_bars
-from tierwise.plots.pairs import pairwise_matrix, preferred_shares, times_compared
+from tierwise.plots.model import (
+    distance_distributions,
+    expected_pairs,
+    expected_ranks,
+    rank_tier_bars,
+    theta_along_ranking,
+)
 from tierwise.plots.posterior import chain_ranks, trace
 from tierwise.plots.rank_intervals import rank_intervals
 from tierwise.plots.search import (
@@ -21,6 +33,7 @@ from tierwise.plots.search import (
 from tierwise.plots.tiers import co_tier_matrix, tier_list, tier_probabilities
 
 __all__ = [
+    "agreement_along_tiers",
     "chain_ranks",
     "co_tier_matrix",
     "criterion_histogram",
@@ -36,6 +49,7 @@ __all__ = [
     "preferred_shares",
     "rank_boxes",
     "rank_intervals",
+    "rank_shares",
     "rank_tier_bars",
     "theta_along_ranking",
     "theta_histogram",

@@ -1,4 +1,4 @@
-"""Figures of the model: its distances, and what it expects in each place."""
+"""Figures of what a model expects: distances, tiers in places; and rankings beside it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise.errors import InputError
+from tierwise.fitting.result import Fit
 from tierwise.partition.choose import partition_function
 from tierwise.plots import style
+from tierwise.plots.tiers import DIVIDED, DIVIDED_SIGN, shown_tiers
 from tierwise.tiers.sizes import check_sizes
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from tierwise.checking.result import FitCheck
     from tierwise.distances.base import Distance
     from tierwise.model.clustered_mallows import ClusteredMallows
     from tierwise.tiers.sizes import Sizes
@@ -77,13 +80,13 @@ def distance_distributions(
     return ax
 
 
-def rank_tier_bars(model: ClusteredMallows, *, ax: Axes | None = None) -> Axes:
-    """Draw how probable an item of each tier is in each place, as a bar a place.
+def rank_tier_bars(model: ClusteredMallows | Fit, *, ax: Axes | None = None) -> Axes:
+    """Draw how probable an item of each tier is in each place, one bar for each place.
 
     Parameters
     ----------
     model
-        The model.
+        The model, or a fit, whose items that people are divided about are a colour of their own.
     ax
         Where to draw; a new figure where none is given.
 
@@ -98,13 +101,14 @@ def rank_tier_bars(model: ClusteredMallows, *, ax: Axes | None = None) -> Axes:
     """
     from matplotlib.ticker import PercentFormatter
 
-    found = model.rank_tier_probabilities()
-    shares = found.probabilities
+    shown = shown_tiers(model if isinstance(model, Fit) else model.tiers)
+    found = (model.model() if isinstance(model, Fit) else model).rank_tier_probabilities()
+    shares = shown.gathered(found.probabilities)
     n_places, n_tiers = shares.shape
     ax = style.new_axes(ax, 6.4, 3.6)
     places = np.arange(1, n_places + 1)
     below = np.zeros(n_places)
-    for tier, colour in enumerate(style.tier_colours(n_tiers)):
+    for tier, (name, colour) in enumerate(zip(shown.names, shown.colours, strict=True)):
         ax.bar(
             places,
             shares[:, tier],
@@ -113,7 +117,7 @@ def rank_tier_bars(model: ClusteredMallows, *, ax: Axes | None = None) -> Axes:
             color=colour,
             edgecolor="white",
             linewidth=0.5,
-            label=str(tier + 1),
+            label=name,
         )
         below += shares[:, tier]
     if n_places <= _MOST_NUMBERED_PLACES:
@@ -142,3 +146,145 @@ def name_of_sizes(sizes: Sizes) -> str:
         length = len(list(run))
         parts += [f"{length}x{size}"] if length > _LONGEST_RUN else [str(size)] * length
     return f"({', '.join(parts)})"
+
+
+def expected_pairs(check: FitCheck, *, ax: Axes | None = None) -> Axes:
+    """Draw pairwise proportions against those that the model expects, one dot for each pair.
+
+    Dots on the diagonal are pairs that the model predicts. Each pair is drawn once, the item of
+    the better tier (or the one that is more often ahead) first.
+
+    Parameters
+    ----------
+    check
+        A check of a fit.
+    ax
+        Where to draw; a new figure where none is given.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> from tierwise import plots
+    >>> goals = tw.load_political_goals()
+    >>> ax = plots.expected_pairs(tw.check_fit(goals, tw.fit(goals, (2, 2))))
+    >>> len(ax.collections[0].get_offsets())
+    6
+    """
+    from matplotlib.ticker import PercentFormatter
+
+    pairs = check.differing_pairs(count=len(check.items) ** 2)
+    expected = np.array([pair.expected for pair in pairs])
+    observed = np.array([pair.observed for pair in pairs])
+    turned = expected < 0.5 - 1e-9
+    expected, observed = (np.where(turned, 1 - share, share) for share in (expected, observed))
+    ax = style.new_axes(ax, 4.6, 4.4)
+    lowest = min(0.45, float(observed.min(initial=1.0)) - 0.05)
+    ax.plot([lowest, 1.0], [lowest, 1.0], color=style.MUTED, linewidth=1.0, zorder=1)
+    ax.scatter(expected, observed, s=22, color=style.BLUE, alpha=0.9, linewidths=0, zorder=2)
+    ax.set_xlim(lowest, 1.02)
+    ax.set_ylim(lowest, 1.02)
+    ax.set_aspect("equal")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    ax.set_xlabel("expected share, first above second")
+    ax.set_ylabel("share of answers" if check.pairwise else "share of rankings")
+    style.without_frame(ax, "bottom", "left")
+    return ax
+
+
+def expected_ranks(check: FitCheck, *, ax: Axes | None = None) -> Axes:
+    """Draw by how much more, or less, often than expected each item has each rank.
+
+    Parameters
+    ----------
+    check
+        A check of a fit.
+    ax
+        Where to draw; a new figure where none is given.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> from tierwise import plots
+    >>> goals = tw.load_political_goals()
+    >>> ax = plots.expected_ranks(tw.check_fit(goals, tw.fit(goals, (2, 2))))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['order', 'prices', 'say', 'speech']
+    """
+    from matplotlib import colormaps
+    from matplotlib.ticker import MaxNLocator
+
+    tiers = shown_tiers(check.fit).tiers
+    items = [item for row in tiers for item in row]
+    order = [check.items.index(item) for item in items]
+    excess = (check.ranks_observed - check.ranks_expected)[order]
+    if np.isnan(excess).all():
+        raise InputError("the answers are incomplete and fill no place: there are no ranks to draw")
+    # Places that not every answer fills are left out: they are the last ones.
+    excess = excess[:, ~np.isnan(excess).any(axis=0)]
+    reach = float(np.abs(excess).max())
+    n_items, n_ranks = excess.shape
+    ax = style.new_axes(ax, 3.4 + 0.3 * n_ranks, style.height_for(n_items))
+    mesh = ax.pcolormesh(
+        np.arange(n_ranks + 1) + 0.5,
+        np.arange(n_items + 1) - 0.5,
+        excess,
+        cmap=colormaps["PuOr"],
+        vmin=-reach,
+        vmax=reach,
+    )
+    style.name_rows(ax, style.short_names(items))
+    style.separate_tiers(ax, tiers.sizes, columns=False)
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True, min_n_ticks=2))
+    ax.set_xlabel("rank (1 is best)")
+    ticks = {-reach: f"{-100 * reach:.0f}", 0.0: "0", reach: f"{100 * reach:+.0f}"}
+    style.add_colour_bar(ax, mesh, ticks, "observed - expected, percentage points")
+    style.without_frame(ax)
+    return ax
+
+
+def theta_along_ranking(check: FitCheck, *, ax: Axes | None = None) -> Axes:
+    """Draw theta at each line between tiers, beside the one theta of the fit.
+
+    Tiers are numbered as they are shown; a row of items that people are divided about has an arrow
+    in the place of its number.
+
+    Parameters
+    ----------
+    check
+        A check of a fit.
+    ax
+        Where to draw; a new figure where none is given.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> from tierwise import plots
+    >>> goals = tw.load_political_goals()
+    >>> ax = plots.theta_along_ranking(tw.check_fit(goals, tw.fit(goals, (1, 1, 2))))
+    >>> [label.get_text() for label in ax.get_xticklabels()]
+    ['1|2', '2|3']
+    """
+    if not check.lines:
+        raise InputError("there are no lines between tiers whose crossings the answers tell")
+    thetas = np.array([line.theta for line in check.lines])
+    numbers = np.arange(len(thetas))
+    ax = style.new_axes(ax, 6.4, 3.2)
+    if check.fit.concentration == "single":
+        theta = check.fit.thetas[0]
+        ax.axhline(theta, color=style.ORANGE, linestyle="--", label="theta of the fit")
+    ax.plot(numbers, np.where(np.isfinite(thetas), thetas, np.nan), "o-", color=style.BLUE)
+    shown = shown_tiers(check.fit)
+    signs = {
+        tier + 1: DIVIDED_SIGN if name == DIVIDED else name
+        for name, part in zip(shown.names, shown.parts, strict=True)
+        for tier in part
+    }
+    ax.set_xticks(numbers, [f"{signs[line.above]}|{signs[line.below]}" for line in check.lines])
+    ax.set_ylim(bottom=0.0)
+    ax.set_xlabel("line between tiers")
+    ax.set_ylabel("theta that its crossings suggest")
+    if check.fit.concentration == "single":
+        ax.legend(frameon=False)
+    style.without_frame(ax, "bottom", "left")
+    return ax

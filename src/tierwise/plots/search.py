@@ -70,7 +70,7 @@ def leaderboard(search: Search, *, rows: int = 10, ax: Axes | None = None) -> Ax
             va="center",
             fontsize=8,
         )
-    style.name_rows(ax, [one.name or name_of_sizes(one.sizes) for one in shown])
+    style.name_rows(ax, [name_of_candidate(search, one) for one in shown])
     ax.set_xlim(min(0.0, float(behind.min())), reach * 1.25)
     ax.set_xlabel(f"behind the best ({_unit(search)})")
     style.without_frame(ax, "bottom")
@@ -82,6 +82,14 @@ def candidates_to_show(search: Search, rows: int) -> list[Candidate]:
     compared = [one for one in search.leaderboard if np.isfinite(one.score)]
     head = compared[:rows]
     return head + [one for one in compared[rows:] if one.name]
+
+
+def name_of_candidate(search: Search, one: Candidate) -> str:
+    """Return what sizes are called; those that have several thetas, unlike others, say so."""
+    name = one.name or name_of_sizes(one.sizes)
+    kind = search.best.concentration
+    several = kind != "single" and one is search.leaderboard[0]
+    return f"{name}, a theta per {kind}" if several else name
 
 
 def merging_steps(merging: Merging | Search, *, ax: Axes | None = None) -> Axes:

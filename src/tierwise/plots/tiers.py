@@ -1,7 +1,8 @@
-"""Figures of tiers and how sure they are."""
+"""Figures of tiers and how sure they are; items that people are divided about stand apart."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -9,17 +10,22 @@ import numpy as np
 from tierwise.errors import InputError
 from tierwise.fitting.result import Fit
 from tierwise.plots import style
+from tierwise.tiers.ordered_partition import Tiers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from tierwise._util.types import Item
-    from tierwise.tiers.ordered_partition import Tiers
 
+DIVIDED = "divided"
+PEOPLE_ARE_DIVIDED = "people are divided about"
+# Stands where other rows have their number: these items are placed high and low.
+DIVIDED_SIGN = "\N{UP DOWN ARROW}"
 _LINE_HEIGHT = 2.8  # in font sizes, for a name with a percentage below it
+_HEADING = 1.8  # in font sizes, for the words above the row of divided items
 _GAP_BETWEEN_TIERS = 0.25
 _LETTERS_OF_A_LINE = 62
 _HEAD = 4.0  # room for the number of the tier, in letters
@@ -39,10 +45,78 @@ class Sampled(Protocol):
         """Probability that two items are of one tier."""
 
 
+@dataclass(frozen=True)
+class ShownTiers:
+    """Tiers as they are shown: items that people are divided about are a row of their own, last.
+
+    Attributes
+    ----------
+    tiers
+        The rows, best first, as if they were tiers.
+    names
+        "1", "2", ..., and "divided".
+    colours
+        A colour for each row.
+    parts
+        Which tiers of the fit, counted from 0, each row consists of.
+    """
+
+    tiers: Tiers
+    names: tuple[str, ...]
+    colours: tuple[str, ...]
+    parts: tuple[tuple[int, ...], ...]
+
+    @property
+    def rows_with_name(self) -> list[str]:
+        """The names as they stand alone: "tier 1", "divided"."""
+        return [name if name == DIVIDED else f"tier {name}" for name in self.names]
+
+    @property
+    def has_divided(self) -> bool:
+        """Whether there are items that people are divided about."""
+        return self.names[-1] == DIVIDED
+
+    def gathered(self, by_tier: ArrayLike) -> NDArray[np.float64]:
+        """Add up columns, one for each tier of the fit, so that there is one for each row."""
+        columns = np.asarray(by_tier, dtype=np.float64)
+        # Draws from a posterior may have fewer or more tiers than the fit.
+        n_tiers = sum(map(len, self.parts))
+        columns = np.pad(columns, ((0, 0), (0, max(0, n_tiers - columns.shape[1]))))
+        further = tuple((tier,) for tier in range(n_tiers, columns.shape[1]))
+        parts = (*self.parts, *further)
+        return np.column_stack([columns[:, list(part)].sum(axis=1) for part in parts])
+
+
+def shown_tiers(tiers: Tiers | Fit) -> ShownTiers:
+    """Return tiers, or those of a fit, as they are shown.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> shown_tiers(tw.Tiers([["tuna"], ["egg", "squid"]])).rows_with_name
+    ['tier 1', 'tier 2']
+    """
+    if not isinstance(tiers, Fit):
+        n_tiers = len(tiers)
+        names = tuple(str(number) for number in range(1, n_tiers + 1))
+        parts = tuple((tier,) for tier in range(n_tiers))
+        return ShownTiers(tiers, names, tuple(style.tier_colours(n_tiers)), parts)
+    rows = tiers.tier_rows()
+    n_agreed = sum(not row.divided for row in rows)
+    return ShownTiers(
+        tiers=Tiers([row.items for row in rows]),
+        names=tuple(DIVIDED if row.divided else str(row.number) for row in rows),
+        colours=(*style.tier_colours(n_agreed), *[style.MUTED] * (len(rows) - n_agreed)),
+        parts=tuple(tuple(sorted({tiers.tiers[item] - 1 for item in row.items})) for row in rows),
+    )
+
+
 def tier_list(
     tiers: Tiers | Fit, sampled: Sampled | None = None, *, ax: Axes | None = None
 ) -> Axes:
     """Draw the tiers as a tier list, best on top, each item with how sure its tier is.
+
+    Items of a fit that people are divided about stand in a row of their own, below the tiers.
 
     Parameters
     ----------
@@ -61,19 +135,24 @@ def tier_list(
     >>> [text.get_text() for text in ax.texts]
     ['1', 'tuna', '2', 'egg', 'squid']
     """
-    shown = tiers.tiers if isinstance(tiers, Fit) else tiers
-    sure = None if sampled is None else _probability_of_own_tier(shown, sampled)
-    lines_of_tier = [_broken_into_lines(tier) for tier in shown]
-    n_lines = sum(len(lines) for lines in lines_of_tier)
-    height = n_lines * _LINE_HEIGHT + _GAP_BETWEEN_TIERS * len(shown)
+    shown = shown_tiers(tiers)
+    sure = None if sampled is None else _probability_of_own_row(shown, sampled)
+    lines_of_row = [_broken_into_lines(row) for row in shown.tiers]
+    n_lines = sum(len(lines) for lines in lines_of_row)
+    heading = _HEADING if shown.has_divided else 0.0
+    height = n_lines * _LINE_HEIGHT + _GAP_BETWEEN_TIERS * len(lines_of_row) + heading
     ax = style.new_axes(ax, 7.0, style.inches_for(height) + 0.1)
     ax.set_axis_off()
     font_size = style.font_size_that_fits(ax, _LETTERS_OF_A_LINE, height)
-    colours = style.tier_colours(len(shown))
     top = 0.0
-    for number, lines in enumerate(lines_of_tier, start=1):
+    for name, lines, colour in zip(shown.names, lines_of_row, shown.colours, strict=True):
+        if name == DIVIDED:
+            middle = top + heading / 2
+            ax.text(_HEAD, middle, PEOPLE_ARE_DIVIDED, va="center", fontsize=font_size)
+            top += heading
         bottom = top + len(lines) * _LINE_HEIGHT
-        _draw_tier(ax, number, lines, (top, bottom), colours[number - 1], font_size, sure)
+        sign = DIVIDED_SIGN if name == DIVIDED else name
+        _draw_tier(ax, sign, lines, (top, bottom), colour, font_size, sure)
         top = bottom + _GAP_BETWEEN_TIERS
     ax.set_xlim(0, _LETTERS_OF_A_LINE)
     ax.set_ylim(top - _GAP_BETWEEN_TIERS, 0)
@@ -104,18 +183,20 @@ def tier_probabilities(tiers: Tiers | Fit, sampled: Sampled, *, ax: Axes | None 
     """
     from matplotlib import colormaps
 
-    shown = tiers.tiers if isinstance(tiers, Fit) else tiers
-    items = [item for tier in shown for item in tier]
-    shares = np.asarray(sampled.tier_probabilities())[_positions(items, sampled)]
+    shown = shown_tiers(tiers)
+    items = [item for row in shown.tiers for item in row]
+    shares = shown.gathered(np.asarray(sampled.tier_probabilities())[_positions(items, sampled)])
     n_tiers = shares.shape[1]
     ax = style.new_axes(ax, 3.4 + 0.45 * n_tiers, style.height_for(len(items)))
     style.draw_cells(
         ax, shares, colormaps["Blues"], label="probability", rows=style.short_names(items)
     )
-    style.separate_tiers(ax, shown.sizes, columns=False)
-    ax.set_xticks(range(n_tiers), [str(number) for number in range(1, n_tiers + 1)])
+    style.separate_tiers(ax, shown.tiers.sizes, columns=False)
+    further = range(len(shown.names) + 1, n_tiers + 1)
+    signs = [DIVIDED_SIGN if name == DIVIDED else name for name in shown.names]
+    ax.set_xticks(range(n_tiers), [*signs, *map(str, further)])
     ax.tick_params(axis="x", length=0)
-    ax.set_xlabel("tier")
+    ax.set_xlabel(f"tier ({DIVIDED_SIGN} {DIVIDED})" if shown.has_divided else "tier")
     return ax
 
 
@@ -143,8 +224,8 @@ def co_tier_matrix(tiers: Tiers | Fit, sampled: Sampled, *, ax: Axes | None = No
     """
     from matplotlib import colormaps
 
-    shown = tiers.tiers if isinstance(tiers, Fit) else tiers
-    items = [item for tier in shown for item in tier]
+    shown = shown_tiers(tiers).tiers
+    items = [item for row in shown for item in row]
     order = _positions(items, sampled)
     shares = np.array(sampled.co_tier_probabilities())[np.ix_(order, order)]
     shares[np.diag_indices(len(items))] = np.nan
@@ -169,11 +250,13 @@ def _positions(items: Sequence[Item], sampled: Sampled) -> list[int]:
     return [known.index(item) for item in items]
 
 
-def _probability_of_own_tier(tiers: Tiers, sampled: Sampled) -> dict[Item, float]:
-    """Return how probable the tier is that each item is in."""
-    items = [item for tier in tiers for item in tier]
-    shares = np.asarray(sampled.tier_probabilities())[_positions(items, sampled)]
-    return {item: float(row[tiers[item] - 1]) for item, row in zip(items, shares, strict=True)}
+def _probability_of_own_row(shown: ShownTiers, sampled: Sampled) -> dict[Item, float]:
+    """Return how probable the row is that each item is in."""
+    items = [item for row in shown.tiers for item in row]
+    shares = shown.gathered(np.asarray(sampled.tier_probabilities())[_positions(items, sampled)])
+    return {
+        item: float(row[shown.tiers[item] - 1]) for item, row in zip(items, shares, strict=True)
+    }
 
 
 def _broken_into_lines(tier: tuple[Item, ...]) -> list[list[tuple[Item, float]]]:
@@ -192,14 +275,14 @@ def _broken_into_lines(tier: tuple[Item, ...]) -> list[list[tuple[Item, float]]]
 
 def _draw_tier(
     ax: Axes,
-    number: int,
+    sign: str,
     lines: list[list[tuple[Item, float]]],
     extent: tuple[float, float],
     colour: str,
     font_size: float,
     sure: dict[Item, float] | None,
 ) -> None:
-    """Draw one tier: its number, and its items line by line."""
+    """Draw one tier: its number or sign, and its items line by line."""
     from matplotlib.patches import Rectangle
 
     top, bottom = extent
@@ -208,7 +291,7 @@ def _draw_tier(
     ax.text(
         (_HEAD - 0.4) / 2,
         (top + bottom) / 2,
-        str(number),
+        sign,
         ha="center",
         va="center",
         fontsize=font_size * 1.2,

@@ -18,7 +18,8 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
 from tierwise.fitting.bootstrap import Bootstrap, bootstrap
-from tierwise.fitting.fit import fit
+from tierwise.fitting.fit import ConcentrationChoice, fit
+from tierwise.fitting.neighbours import neighbour_agreement
 from tierwise.mixture.fit import fit_mixture, refuse_mistakes
 from tierwise.searching.search import search
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from tierwise._util.tasks import Progress
     from tierwise.checking.result import FitCheck
     from tierwise.data.describe_pairs import PairsDescription
+    from tierwise.fitting.neighbours import NeighbourAgreement
     from tierwise.fitting.result import Fit
     from tierwise.mixture.result import Mixture
     from tierwise.model.clustered_mallows import ClusteredMallows
@@ -64,6 +66,12 @@ class Analysis:
         What the model expects beside what the rankings are.
     groups
         Several groups of people, each with its own tiers; None where that was not asked for.
+    concentration
+        What was asked for: "single", "tier", "place" or "auto". ``fit.concentration`` is what came
+        of it.
+    neighbours
+        How probable it is that an item of each tier is ranked above one of the next; empty where
+        there is one tier.
     provenance
         Version, seed and time of all of it.
     """
@@ -75,6 +83,8 @@ class Analysis:
     sampled: Bootstrap | Posterior
     check: FitCheck
     groups: Mixture | None
+    concentration: ConcentrationChoice
+    neighbours: tuple[NeighbourAgreement, ...]
     provenance: Provenance
 
     @property
@@ -83,6 +93,11 @@ class Analysis:
         if not all(isfinite(theta) for theta in self.fit.thetas):
             return None
         return self.fit.model()
+
+    @property
+    def shows_agreement(self) -> bool:
+        """Whether it was asked how agreement differs, and there is something to say about it."""
+        return self.concentration != "single" and bool(self.neighbours)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in JSON; None stands for NaN and infinity."""
@@ -93,6 +108,8 @@ class Analysis:
             "sampled": self.sampled.to_dict(),
             "check": self.check.to_dict(),
             "groups": None if self.groups is None else self.groups.to_dict(),
+            "concentration": self.concentration,
+            "neighbours": [one.to_dict() for one in self.neighbours],
             "provenance": self.provenance.to_dict(),
         }
 
@@ -101,6 +118,7 @@ def analyse(
     data: Rankings | Preferences,
     sizes: Iterable[int] | None,
     distance: str,
+    concentration: ConcentrationChoice,
     uncertainty: Uncertainty,
     replicates: int | None,
     groups: int | Iterable[int] | None,
@@ -111,7 +129,14 @@ def analyse(
     """Compute everything that a report shows."""
     watch = Stopwatch()
     data = check_data(data, "report", Rankings, Preferences)
+    check_choice("concentration", concentration, get_args(ConcentrationChoice))
     check_choice("uncertainty", uncertainty, get_args(Uncertainty))
+    if uncertainty == "posterior" and concentration != "single":
+        raise InputError(
+            'uncertainty="posterior" draws tiers of given sizes, which is for one theta: use '
+            'uncertainty="bootstrap", or concentration="single"; sample_posterior has a theta per '
+            "tier where sizes are drawn, too"
+        )
     replicates = None if replicates is None else check_count("replicates", replicates, least=2)
     numbers = None
     if groups is not None:
@@ -120,10 +145,18 @@ def analyse(
     seeds = spawn_seeds(rng, 5)
     found = None
     if sizes is None:
-        found = search(data, distance, workers=workers, progress=progress, rng=seeds[0])
+        found = search(
+            data,
+            distance,
+            concentration=concentration,
+            workers=workers,
+            progress=progress,
+            rng=seeds[0],
+        )
         best = found.best
     else:
-        best = fit(data, sizes, "kendall" if distance == "auto" else distance, rng=seeds[1])
+        measure = "kendall" if distance == "auto" else distance
+        best = fit(data, sizes, measure, concentration=concentration, rng=seeds[1])
     return Analysis(
         data=data,
         description=describe(data),
@@ -144,6 +177,8 @@ def analyse(
                 seeds[4],
             )
         ),
+        concentration=concentration,
+        neighbours=neighbour_agreement(best) if len(best.sizes) > 1 else (),
         provenance=watch.provenance(rng),
     )
 

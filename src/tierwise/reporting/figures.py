@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise import plots
+from tierwise._util.wording import percent
+from tierwise.checking.result import sides
 from tierwise.data.preferences import Preferences
+from tierwise.data.rankings import Rankings
+from tierwise.fitting.summary import listed, names_of_tiers, tiers_in_words
+from tierwise.plots.agreement import draw_agreement, height_of_rows
+from tierwise.plots.data import height_of_bars
 from tierwise.plots.style import MOST_NUMBERED_CELLS, height_for, short_name
 
 if TYPE_CHECKING:
@@ -68,8 +74,8 @@ def matrix_size(items: Sequence[Item]) -> tuple[float, float]:
 def draw_figures(analysis: Analysis) -> dict[str, Picture]:
     """Draw all figures for which there are data, by name."""
     fit, data, check = analysis.fit, analysis.data, analysis.check
-    tiers = fit.tiers
-    n_items, n_tiers = len(tiers.items), len(tiers)
+    items = fit.tiers.items
+    n_items, n_tiers = len(items), len(fit.tier_rows())
     by_item = height_for(n_items)
     above = "preferred to" if check.pairwise else "ranked above"
     following = ""
@@ -93,7 +99,7 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
     if isinstance(data, Preferences):
         draw(
             "preferred",
-            lambda ax: plots.preferred_shares(data, tiers, ax=ax),
+            lambda ax: plots.preferred_shares(data, fit, ax=ax),
             "How often each item is preferred when it is compared; colours are the tiers.",
             size=(_WIDTH, by_item),
             description="Bars of the share of comparisons that each item wins; the table of items "
@@ -101,33 +107,34 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
         )
         draw(
             "compared",
-            lambda ax: plots.times_compared(data, tiers, ax=ax),
+            lambda ax: plots.times_compared(data, fit, ax=ax),
             "How often each two items were compared. Lines separate the tiers.",
-            size=matrix_size(tiers.items),
+            size=matrix_size(items),
             description="Matrix of the number of answers about each pair of items.",
         )
     else:
         draw(
             "ranks",
-            lambda ax: plots.rank_boxes(data, tiers, ax=ax),
+            lambda ax: plots.rank_boxes(data, fit, ax=ax),
             "The ranks of each item. A box holds the middle half and is cut at the median, its "
             "whiskers hold 90%, the dot is the mean; colours are the tiers.",
             size=(_WIDTH, by_item),
-            description=f"Box plots of ranks by item, tier by tier: {tiers}.",
+            description=f"Box plots of ranks by item, tier by tier: {tiers_in_words(fit)}.",
         )
         draw(
             "tier-ranks",
-            lambda ax: plots.tier_rank_boxes(data, tiers, ax=ax),
+            lambda ax: plots.tier_rank_boxes(data, fit, ax=ax),
             "The same, all items of a tier together.",
             size=(_WIDTH, height_for(n_tiers)),
-            description=f"Box plots of ranks for {n_tiers} tiers; ranks rise from tier to tier.",
+            description=f"Box plots of ranks for the {n_tiers} rows of the tier list; ranks rise "
+            "from tier to tier.",
         )
     draw(
         "pairs",
-        lambda ax: plots.pairwise_matrix(data, tiers, ax=ax),
+        lambda ax: plots.pairwise_matrix(data, fit, ax=ax),
         f"How often the item of the row is {above} that of the column, in percent{following}. "
         "Lines separate the tiers.",
-        size=matrix_size(tiers.items),
+        size=matrix_size(items),
         description="Matrix of pairwise shares; the table of pairs below has "
         + ("those of the answers alone." if following else "the same numbers."),
     )
@@ -151,6 +158,34 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
                 description=f"Tree of {len(found.start.steps)} merges; it ends with groups of "
                 f"sizes {found.start.sizes}.",
             )
+    if analysis.shows_agreement:
+        neighbours = analysis.neighbours
+        draw(
+            "agreement",
+            lambda ax: draw_agreement(neighbours, fit, ax),
+            "How probable it is that somebody ranks an item of a tier above one of the next. Dot "
+            f"and line: the model, with {percent(fit.level)} interval; diamond: how often the data "
+            "have it so."
+            + (
+                " Grey: items that people are divided about, against all that the model places "
+                "below them."
+                if fit.divided
+                else ""
+            ),
+            size=(_WIDTH, height_of_rows(len(neighbours))),
+            description="Probability of the order of neighbouring tiers: "
+            + "; ".join(f"{one.name} {one.probability:.0%}" for one in neighbours)
+            + "; the table has the same numbers.",
+        )
+    if fit.divided and isinstance(data, Rankings):
+        draw(
+            "divided",
+            lambda ax: plots.rank_shares(data, fit.divided, ax=ax),
+            f"What people are divided about: how many of them give {listed(fit.divided)} each "
+            "rank, in percent.",
+            size=(_WIDTH, height_of_bars(len(fit.divided))),
+            description=f"Bars of how many rankings give each rank to {listed(fit.divided)}.",
+        )
     sampled = analysis.sampled
     draw(
         "tier-probabilities",
@@ -163,7 +198,7 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
         "co-tiers",
         lambda ax: plots.co_tier_matrix(fit, sampled, ax=ax),
         "How probable it is that two items are of one tier, in percent.",
-        size=matrix_size(tiers.items),
+        size=matrix_size(items),
         description="Matrix of the probability that two items share a tier; "
         "the table of pairs has the same numbers.",
     )
@@ -179,7 +214,7 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
     if model is not None:
         draw(
             "places",
-            lambda ax: plots.rank_tier_bars(model, ax=ax),
+            lambda ax: plots.rank_tier_bars(fit, ax=ax),
             "What the model expects: how probable an item of each tier is in each place.",
             size=(_WIDTH, 2.8),
             description="Stacked bars of the probability of each tier in each place.",
@@ -212,14 +247,15 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
             description="Heat map of observed minus expected shares of items in ranks.",
         )
     if len(check.lines) > 1 and any(line.theta > 0 for line in check.lines):
+        names = names_of_tiers(fit)
         draw(
             "theta-along",
             lambda ax: plots.theta_along_ranking(check, ax=ax),
-            "Where along the ranking people agree: theta as each line between tiers suggests it. "
-            "If the model holds, all are alike.",
+            "Where along the ranking people agree: theta as each line between tiers suggests it."
+            + (" If the model holds, all are alike." if fit.concentration == "single" else ""),
             size=(_WIDTH, 2.6),
             description="Theta by line between tiers: "
-            + "; ".join(f"{line.above}|{line.below} {line.theta:.2f}" for line in check.lines),
+            + "; ".join(f"{sides(line, names)} {line.theta:.2f}" for line in check.lines),
         )
     return drawn
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tierwise._util.resources import whole_file
+from tierwise._util.wording import counted
+from tierwise.reporting import tables, wording
 from tierwise.reporting.analysis import Analysis, Uncertainty, analyse
-from tierwise.reporting.page import render
+from tierwise.reporting.figures import draw_figures
+from tierwise.reporting.groups import describe_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,6 +23,9 @@ if TYPE_CHECKING:
     from tierwise._util.tasks import Progress
     from tierwise.data.preferences import Preferences
     from tierwise.data.rankings import Rankings
+    from tierwise.fitting.fit import ConcentrationChoice
+
+_PAPER = "Piancastelli, L. S. C. and Friel, N., Clustered Mallows Model"
 
 
 def report(
@@ -25,6 +34,7 @@ def report(
     *,
     sizes: Iterable[int] | None = None,
     distance: str = "auto",
+    concentration: ConcentrationChoice = "single",
     uncertainty: Uncertainty = "bootstrap",
     replicates: int | None = None,
     groups: int | Iterable[int] | None = None,
@@ -36,9 +46,9 @@ def report(
     """Find the tiers of rankings and write a page about them.
 
     The page is one HTML file without any links to the outside. From top to bottom: the tiers and
-    how sure they are, the data, the evidence for the sizes, items and pairs, whether the model
-    fits, whether there are several groups of people (if asked for), diagnostics, and how it was
-    computed.
+    how sure they are, where people agree (if asked for), the data, the evidence for the sizes,
+    items and pairs, whether the model fits, whether there are several groups of people (if asked
+    for), diagnostics, and how it was computed.
 
     Parameters
     ----------
@@ -51,6 +61,11 @@ def report(
     distance
         As for `search`, and for given sizes as for `fit`; "auto" lets the data choose where sizes
         are searched for, and is "kendall" for given sizes.
+    concentration
+        Whether people agree equally everywhere, "single", or more about some tiers, "tier", or
+        places, "place", than about others; "auto" compares, and the page says what was chosen and
+        why. As for `search`, and for given sizes as for `fit`. Items that people are divided about
+        stand in a row of their own.
     uncertainty
         How sure the tiers are is found from resampled rankings, "bootstrap", or from draws from
         the "posterior".
@@ -88,6 +103,7 @@ def report(
             data,
             sizes,
             distance,
+            concentration,
             uncertainty,
             replicates,
             groups,
@@ -97,3 +113,77 @@ def report(
         )
         partial.write_text(render(analysis, title), encoding="utf-8")
     return analysis
+
+
+def render(analysis: Analysis, title: str | None) -> str:
+    """Return the page as HTML."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("tierwise.reporting"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    folder = files("tierwise.reporting") / "templates"
+    script = (folder / "report.js").read_text(encoding="utf-8")
+    template = environment.get_template("report.html")
+    return template.render(
+        title=title or default_title(analysis),
+        # The script and the style are the package's own.
+        script=Markup(script),
+        # Only this script may run: whatever an item is called, it stays text.
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+        style=Markup((folder / "report.css").read_text(encoding="utf-8")),
+        tiers=tables.tier_list(analysis.fit, tables.probabilities_by_item(analysis)),
+        opening=wording.opening(analysis),
+        about_agreement=wording.about_agreement(analysis) if analysis.shows_agreement else None,
+        agreement=tables.agreement_table(analysis) if analysis.shows_agreement else None,
+        about_data=wording.about_data(analysis),
+        about_sizes=wording.about_sizes(analysis),
+        about_fit=analysis.check.verdict_in_words(),
+        diagnostics=wording.diagnostics(analysis),
+        figures=draw_figures(analysis),
+        items=tables.items_table(analysis),
+        pairs=tables.pairs_table(analysis),
+        sizes=tables.sizes_table(analysis),
+        strict=tables.strict_table(analysis),
+        findings=tables.findings_table(analysis),
+        groups=None if analysis.groups is None else describe_groups(analysis.groups),
+        computed=_computed(analysis),
+        paper=_PAPER,
+        version=analysis.provenance.version,
+    )
+
+
+def default_title(analysis: Analysis) -> str:
+    """Return a title that says what the page is about."""
+    return f"Tiers of {counted(len(analysis.data.items), 'item')}"
+
+
+def _computed(analysis: Analysis) -> list[tuple[str, str]]:
+    """Return how the page was made: a name and a statement each."""
+    made, fit, found = analysis.provenance, analysis.fit, analysis.search
+    sizes = "given" if found is None else f"found by {found.method} search"
+    return [
+        ("program", f"tierwise {made.version}"),
+        ("seed", "none was given" if made.seed is None else str(made.seed)),
+        ("distance", fit.distance),
+        ("concentration", _concentration(analysis)),
+        ("sizes", f"{', '.join(map(str, fit.sizes))} ({sizes})"),
+        ("tiers", f"{fit.method} ({'exact' if fit.optimal else 'not proved best'})"),
+        (
+            "partition function",
+            f"{fit.partition_method} ({'estimated' if fit.log_likelihood_error else 'exact'})",
+        ),
+        ("time", counted(round(made.seconds, 1), "second")),
+    ]
+
+
+def _concentration(analysis: Analysis) -> str:
+    """Say how many thetas there are, and whether that was asked for."""
+    kind = analysis.fit.concentration
+    said = "one theta" if kind == "single" else f"a theta per {kind}"
+    return f"{said} ({'chosen by the data' if analysis.concentration == 'auto' else 'as asked'})"

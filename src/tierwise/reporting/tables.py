@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise._util.wording import percent as written_percent
 from tierwise.data.describe_pairs import PairsDescription
 from tierwise.plots import style
 from tierwise.plots.model import name_of_sizes
-from tierwise.plots.search import candidates_to_show
+from tierwise.plots.search import candidates_to_show, name_of_candidate
+from tierwise.plots.tiers import DIVIDED, DIVIDED_SIGN, shown_tiers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -52,23 +54,43 @@ class Table:
 
 def items_table(analysis: Analysis) -> Table:
     """Return what is known of each item, best tier first."""
-    tiers = analysis.fit.tiers
+    shown = shown_tiers(analysis.fit)
     shares = probabilities_by_item(analysis)
     about = _about_items(analysis.description)
     columns = ["item", "tier", "sure", "other tiers", *about]
     rows = []
-    for item in (item for tier in tiers for item in tier):
-        number, position = tiers[item], analysis.description.items.index(item)
+    for item in (item for row in shown.tiers for item in row):
+        row, position = shown.tiers[item], analysis.description.items.index(item)
         rows.append(
             (
                 Cell(str(item)),
-                Cell(str(number), number),
-                percent(shares[item][number - 1]),
-                Cell(_other_tiers(shares[item], number)),
+                Cell(shown.names[row - 1], row),
+                percent(shares[item][row - 1]),
+                Cell(_other_tiers(shares[item], row, shown.names)),
                 *(cells[position] for cells in about.values()),
             )
         )
-    return Table("Items, best tier first", tuple(columns), tuple(rows))
+    last = "; those that people are divided about last" if shown.has_divided else ""
+    return Table(f"Items, best tier first{last}", tuple(columns), tuple(rows))
+
+
+def agreement_table(analysis: Analysis) -> Table:
+    """Return how probable the order of neighbouring tiers is."""
+    level = written_percent(analysis.fit.level)
+    rows = tuple(
+        (
+            Cell(one.name),
+            percent(one.probability),
+            Cell(" to ".join(f"{end:.0%}" for end in one.interval), round(one.interval[0], 6)),
+            percent(one.observed),
+        )
+        for one in analysis.neighbours
+    )
+    return Table(
+        "How probable it is that somebody ranks an item of the first above one of the second",
+        ("order", "probability", f"{level} interval", "in the data"),
+        rows,
+    )
 
 
 def _about_items(description: Description | PairsDescription) -> dict[str, list[Cell]]:
@@ -134,12 +156,12 @@ def sizes_table(analysis: Analysis) -> Table:
         found = analysis.search
         rows = [
             (
-                Cell(one.name or name_of_sizes(one.sizes)),
+                Cell(name_of_candidate(found, one)),
                 Cell(str(len(one.sizes)), len(one.sizes)),
                 decimal(one.criterion),
                 decimal(found.behind(one)),
                 percent(one.agreement),
-                decimal(one.theta, digits=4),
+                _thetas(found.best) if isnan(one.theta) else decimal(one.theta, digits=4),
             )
             for one in candidates_to_show(found, _LEADERBOARD_ROWS)
         ]
@@ -182,9 +204,13 @@ def strict_table(analysis: Analysis) -> Table | None:
     strict = [one for one in analysis.fit.references if one.name == "strict consensus"]
     if not strict:
         return None
-    tiers = analysis.fit.tiers
+    shown = shown_tiers(analysis.fit)
     rows = tuple(
-        (Cell(str(place), place), Cell(str(item)), Cell(str(tiers[item]), tiers[item]))
+        (
+            Cell(str(place), place),
+            Cell(str(item)),
+            Cell(shown.names[shown.tiers[item] - 1], shown.tiers[item]),
+        )
         for place, (item,) in enumerate(strict[0].tiers, start=1)
     )
     return Table(
@@ -206,9 +232,9 @@ def findings_table(analysis: Analysis) -> Table:
 
 
 def probabilities_by_item(analysis: Analysis) -> dict[object, list[float]]:
-    """Return how probable each tier is for each item."""
+    """Return how probable each row of the tier list is for each item."""
     sampled = analysis.sampled
-    shares = np.asarray(sampled.tier_probabilities()).tolist()
+    shares = shown_tiers(analysis.fit).gathered(sampled.tier_probabilities()).tolist()
     return dict(zip(sampled.items, shares, strict=True))
 
 
@@ -222,11 +248,11 @@ def decimal(number: float, digits: int = 2) -> Cell:
     return UNKNOWN if isnan(number) else Cell(f"{number:,.{digits}f}", round(number, 6))
 
 
-def _other_tiers(shares: list[float], number: int) -> str:
+def _other_tiers(shares: list[float], own: int, names: Sequence[str]) -> str:
     others = [
-        f"{tier} ({share:.0%})" if share >= 0.01 else f"{tier} (<1%)"
-        for tier, share in enumerate(shares, start=1)
-        if tier != number and share > 0
+        f"{name} ({share:.0%})" if share >= 0.01 else f"{name} (<1%)"
+        for row, (name, share) in enumerate(zip(names, shares, strict=True), start=1)
+        if row != own and share > 0
     ]
     return ", ".join(others)
 
@@ -249,30 +275,31 @@ class ShownItem:
 
 @dataclass(frozen=True)
 class ShownTier:
-    """A tier with its colour, and the colour of text on it."""
+    """A row of a tier list with its colour, and the colour of text on it."""
 
-    number: int
+    sign: str
+    divided: bool
     colour: str
     ink: str
     members: tuple[ShownItem, ...]
 
 
 def tier_list(
-    tiers: Tiers, probabilities: Mapping[Item, Sequence[float]] | None = None
+    tiers: Tiers | Fit, probabilities: Mapping[Item, Sequence[float]] | None = None
 ) -> list[ShownTier]:
-    """Return tiers to show, with how probable its tier is for each item if that is known."""
-    colours = style.tier_colours(len(tiers))
+    """Return tiers to show, with how probable its row is for each item if that is known."""
+    shown = shown_tiers(tiers)
+    rows = zip(shown.names, shown.tiers, shown.colours, strict=True)
     return [
         ShownTier(
-            number,
+            DIVIDED_SIGN if name == DIVIDED else name,
+            name == DIVIDED,
             colour,
             style.readable_on(colour),
             tuple(
-                ShownItem(
-                    str(item), None if probabilities is None else probabilities[item][number - 1]
-                )
-                for item in tier
+                ShownItem(str(item), None if probabilities is None else probabilities[item][row])
+                for item in items
             ),
         )
-        for number, (tier, colour) in enumerate(zip(tiers, colours, strict=True), start=1)
+        for row, (name, items, colour) in enumerate(rows)
     ]

@@ -10,12 +10,21 @@ import numpy as np
 from tierwise._util.wording import counted, percent
 from tierwise.data.describe_pairs import PairsDescription
 from tierwise.fitting.bootstrap import Bootstrap
-from tierwise.fitting.summary import listed, mistakes_in_words, what_agrees, what_is_ordered
+from tierwise.fitting.summary import (
+    listed,
+    mistakes_in_words,
+    names_of_parts,
+    what_agrees,
+    what_is_ordered,
+)
+from tierwise.plots.tiers import shown_tiers
 from tierwise.reporting.tables import probabilities_by_item
 
 if TYPE_CHECKING:
     from tierwise.data.describe import Description
     from tierwise.data.description import Pair
+    from tierwise.fitting.neighbours import NeighbourAgreement
+    from tierwise.fitting.result import Fit
     from tierwise.reporting.analysis import Analysis
 
 
@@ -124,6 +133,84 @@ def about_sizes(analysis: Analysis) -> list[str]:
     return sentences
 
 
+def about_agreement(analysis: Analysis) -> list[str]:
+    """Say where people agree, and why theta may differ: what was asked for, or what was chosen."""
+    fit = analysis.fit
+    kind = _kind(fit.concentration)
+    if analysis.concentration == "auto":
+        sentences = [f"The data were left to choose: {kind}.", *_why(analysis)]
+    else:
+        sentences = [f"As asked for, there is {kind}."]
+    sentences.append(
+        "The figure shows what that means: how probable it is that somebody ranks an item of a "
+        "tier above one of the next, 50% being a coin toss."
+    )
+    agreed = [one for one in analysis.neighbours if one.below is not None]
+    if len(agreed) > 1:
+        most = max(agreed, key=lambda one: one.probability)
+        least = min(agreed, key=lambda one: one.probability)
+        sentences.append(
+            f"Surest is {most.name} ({_with_interval(most, fit)}), least sure {least.name} "
+            f"({_with_interval(least, fit)})."
+        )
+    if not all(one.exact for one in analysis.neighbours):
+        sentences.append(
+            "These probabilities are estimated from 20,000 draws from the model, to within less "
+            "than one percentage point."
+        )
+    return [*sentences, _divided(fit)] if fit.divided else sentences
+
+
+def _kind(concentration: str) -> str:
+    return "one theta for all" if concentration == "single" else f"a theta per {concentration}"
+
+
+def _why(analysis: Analysis) -> list[str]:
+    """Say by what, and by how much, the kind of concentration was chosen."""
+    found, fit = analysis.search, analysis.fit
+    if found is None:
+        return [f"What decided: {fit.concentration_reason}."] if fit.concentration_reason else []
+    best, *others = found.families
+    if not others:
+        return ["Nothing else could be compared for these answers."]
+    behind = [f"{other.name} ({other.behind:.1f} behind)" for other in others]
+    return [
+        f"Compared by the log posterior probability of their best tiers, {best.name} was ahead of "
+        f"{listed(tuple(behind))}."
+    ]
+
+
+def _with_interval(one: NeighbourAgreement, fit: Fit) -> str:
+    low, high = one.interval
+    return f"{one.probability:.0%}, {percent(fit.level)} interval {low:.0%} to {high:.0%}"
+
+
+def _divided(fit: Fit) -> str:
+    """Say what people are divided about, and what that means."""
+    if not fit.divided:
+        return ""
+    them, they_are = ("it", "it is") if len(fit.divided) == 1 else ("them", "they are")
+    return (
+        f"People are divided about {listed(fit.divided)}: some rank {them} high and others low, so "
+        f"that {they_are} neither better nor worse than the tiers."
+    )
+
+
+def _several_thetas(fit: Fit) -> str:
+    """Write each theta with its interval."""
+    written = []
+    for name, estimate in zip(names_of_parts(fit), fit.theta_estimates, strict=True):
+        low, high = estimate.interval
+        if isinf(estimate.standard_error):
+            written.append(f"{name}: not told by the data")
+        elif isinf(estimate.value):
+            written.append(f"{name}: infinite (at least {low:.3g})")
+        else:
+            written.append(f"{name}: {estimate.value:.4f} ({low:.4f} to {high:.4f})")
+    intervals = f"{percent(fit.level)} intervals in parentheses"
+    return f"one per {fit.concentration}, {intervals}. " + "; ".join(written)
+
+
 def diagnostics(analysis: Analysis) -> list[tuple[str, str]]:
     """Return what to know before trusting the numbers: a name and a statement each."""
     fit, check, found = analysis.fit, analysis.check, analysis.search
@@ -136,7 +223,7 @@ def diagnostics(analysis: Analysis) -> list[tuple[str, str]]:
     )
     rows.append(("partition function", likelihood))
     if fit.concentration != "single":
-        rows.append(("theta", f"one per {fit.concentration}: {fit.theta_text()}"))
+        rows.append(("theta", _several_thetas(fit)))
     elif not isinf(fit.thetas[0]):
         low, high = fit.theta_estimate.interval
         settled = "" if fit.theta_estimate.converged else "; NOT CONVERGED"
@@ -168,11 +255,7 @@ def _theta(analysis: Analysis) -> str:
     if len(fit.tiers) == 1:
         return ""
     if fit.concentration != "single":
-        about = f" People are divided about {listed(fit.divided)}." if fit.divided else ""
-        return (
-            f"How much people agree differs by {fit.concentration}: theta is "
-            f"{fit.theta_text('.3f')}; 0 would be no agreement at all.{about}"
-        )
+        return f"{_divided(fit)} How much people agree differs by {fit.concentration}.".strip()
     if isinf(fit.thetas[0]):
         return f"Theta is infinite: {what_agrees(fit)}."
     low, high = fit.theta_estimate.interval
@@ -195,8 +278,9 @@ def _how_sure(analysis: Analysis) -> str:
     same = float(
         (sampled.labels == np.array([tiers[item] for item in sampled.items])).all(1).mean()
     )
-    least = min(tiers.items, key=lambda item: shares[item][tiers[item] - 1])
-    least_share = shares[least][tiers[least] - 1]
+    rows = shown_tiers(analysis.fit).tiers
+    least = min(rows.items, key=lambda item: shares[item][rows[item] - 1])
+    least_share = shares[least][rows[least] - 1]
     what = (
         f"of {counted(len(sampled), 'resampled data set')}"
         if isinstance(sampled, Bootstrap)

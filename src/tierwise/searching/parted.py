@@ -2,8 +2,7 @@
 
 Under inversions with a theta per tier the likelihood separates into lines, each theta is averaged
 over, and tiers of all sizes are searched at once. Elsewhere the best sizes with one theta are
-fitted, and a further theta has the price of half the log number of rankings (Schwarz, Estimating
-the Dimension of a Model, Annals of Statistics 6, 1978).
+fitted, and the thetas are then averaged over, too, so that all kinds compare by the same measure.
 """
 
 from __future__ import annotations
@@ -14,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.answers.parted import refuse_open
+from tierwise.answers.parted import parted_answers, refuse_open
 from tierwise.consensus.problem import Consensus
 from tierwise.errors import InputError, TooLargeError
+from tierwise.evidence.given_tiers import log_integrated_parts
 from tierwise.fitting.fit import fit_parted, fit_source
 from tierwise.fitting.solution import Settings
 from tierwise.fitting.solve import solution_at
@@ -28,6 +28,7 @@ from tierwise.partition.parts import parted_partition
 from tierwise.searching import all_sizes
 from tierwise.searching.result import Candidate, Search
 from tierwise.searching.size_space import SizeSpace
+from tierwise.tiers.sizes import log_number_of_tiers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -94,8 +95,11 @@ def search_parted(
         best = _refitted(source, single.best, kind, setting.entropy)
     except (InputError, TooLargeError):
         return []
-    one_theta = next(one for one in single.contenders if one.sizes == single.best.sizes)
-    score = one_theta.score + best.penalised_criterion - single.best.criterion
+    answers = parted_answers(source.data, parted_partition(best.sizes, source.distance, kind))
+    labels = best.tiers.label_array(source.items)
+    value = float(log_integrated_parts(answers, labels, setting.prior_theta))
+    score = value - log_number_of_tiers(best.sizes)
+    score += log_prior_of_sizes(judge.prior_sizes, best.sizes) - log(judge.n_families)
     return [_with_best(single, best, score, "coordinate ascent")]
 
 

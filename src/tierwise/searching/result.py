@@ -1,9 +1,4 @@
-"""Search: which sizes are best, by how much, what was tried, and the table that it prints.
-
-The table that a search prints.
-
-Search: which sizes are best, by how much, and what was tried.
-"""
+"""Search: which sizes are best, by how much, what was tried, and the table that it prints."""
 
 from dataclasses import dataclass
 from math import inf, isinf, isnan
@@ -12,6 +7,7 @@ from typing import Any
 from tierwise._util.provenance import Provenance
 from tierwise.data.frames import Backend, make_frame
 from tierwise.fitting.result import Fit, plain_number, plain_tiers
+from tierwise.fitting.summary import tiers_in_words
 from tierwise.searching.criteria import Criterion
 from tierwise.searching.merging import Merging
 from tierwise.tiers.ordered_partition import Tiers
@@ -49,7 +45,7 @@ def summarise(search: "Search", rows: int) -> str:
             "",
             *table,
             "",
-            str(search.best.tiers),
+            tiers_in_words(search.best),
             "",
             *remarks(search),
         ]

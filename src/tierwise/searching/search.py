@@ -98,8 +98,8 @@ def search(
         "single" is one theta. "tier" and "place" give each tier, or each block of places, a theta
         of its own, so that agreement may differ from top to bottom; "auto" compares what there is
         for each distance. Under inversions with a theta per tier all sizes are searched at once,
-        each theta being averaged over; elsewhere the best sizes with one theta are fitted, and pay
-        half the log number of rankings for each further theta.
+        each theta being averaged over; elsewhere the best sizes with one theta are fitted, and
+        their thetas then averaged over.
     criterion
         What makes tiers better. "posterior" is the log posterior probability of tiers, up to a
         constant: theta is averaged over, and half of the prior probability belongs to no tiers at
@@ -208,6 +208,9 @@ def search(
             searches.append(single)
         for kind in further:
             searches += parted.search_parted(single, source, setting, judge, kind, space)
+        if not searches:
+            # Without tiers there is nothing that further thetas could be about.
+            searches.append(single)
         if interrupted:
             break
     return _best_family(searches)

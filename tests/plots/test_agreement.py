@@ -1,0 +1,181 @@
+"""Agreement along the tiers, and the row of what people are divided about, as pictures."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import tierwise as tw
+from tierwise import InputError, plots
+from tierwise.fitting.neighbours import neighbour_agreement
+from tierwise.plots.agreement import height_of_rows
+from tierwise.plots.data import height_of_bars
+from tierwise.plots.style import MUTED
+from tierwise.plots.tiers import DIVIDED_SIGN, shown_tiers
+from tierwise.reporting.figures import FONT_SIZE
+
+LONG = "A rather long name of an item"
+
+
+def simulated(sizes, thetas, names, n_rankings=300):
+    model = tw.ClusteredMallows(
+        tw.Tiers.from_sizes(sizes, names), thetas, "inversions", concentration="tier"
+    )
+    return model.sample(n_rankings, rng=1)
+
+
+@pytest.fixture(scope="module")
+def tastes():
+    names = ["liquorice", "caramel", "nougat", "mint", "jelly"]
+    return simulated((1, 2, 2), (0.1, 1.2), names)
+
+
+@pytest.fixture(scope="module")
+def divided(tastes):
+    return tw.fit(tastes, (1, 2, 2), "inversions", concentration="tier")
+
+
+@pytest.fixture(scope="module")
+def resampled(tastes, divided):
+    return tw.bootstrap(tastes, divided, replicates=20, rng=1, progress="off")
+
+
+def row_names(ax):
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def assert_within_figure(ax):
+    """No text is cut off, and no two of the same kind lie on each other."""
+    figure = ax.get_figure(root=True)
+    figure.draw_without_rendering()
+    texts = [*ax.texts, *ax.get_yticklabels(), ax.xaxis.label]
+    if ax.get_legend():
+        texts += ax.get_legend().get_texts()
+    for text in texts:
+        box = text.get_window_extent()
+        assert figure.bbox.x0 - 1 <= box.x0, text
+        assert box.x1 <= figure.bbox.x1 + 1, text
+        assert figure.bbox.y0 - 1 <= box.y0, text
+        assert box.y1 <= figure.bbox.y1 + 1, text
+    labels = [label.get_window_extent().shrunk(0.85, 0.85) for label in ax.get_yticklabels()]
+    for number, box in enumerate(labels):
+        assert not any(box.overlaps(other) for other in labels[number + 1 :])
+
+
+def test_dots_are_probabilities_and_lines_are_intervals(divided):
+    ax = plots.agreement_along_tiers(divided)
+    assert row_names(ax) == ["tier 1 above tier 2", "divided: liquorice"]
+    found = neighbour_agreement(divided)
+    for row, one in enumerate(found):
+        interval, dot = ax.lines[1 + 2 * row], ax.lines[2 + 2 * row]
+        assert interval.get_xdata() == pytest.approx(one.interval)
+        assert dot.get_xdata() == pytest.approx([one.probability])
+        assert ax.texts[row].get_text() == f"{one.probability:.0%}"
+    assert ax.lines[-2].get_xdata() == pytest.approx([one.observed for one in found])
+    colours = [ax.lines[2 + 2 * row].get_color() for row in range(2)]
+    assert colours == [shown_tiers(divided).colours[0], MUTED]
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend == ["model, with 95% interval", "share in the data"]
+    assert "coin toss" in ax.get_xlabel()
+
+
+def test_the_level_is_that_of_the_fit(tastes):
+    fit = tw.fit(tastes, (1, 2, 2), "inversions", concentration="tier", level=0.8)
+    legend = plots.agreement_along_tiers(fit).get_legend()
+    assert "model, with 80% interval" in [text.get_text() for text in legend.get_texts()]
+
+
+@pytest.mark.parametrize("concentration", ["single", "tier", "place"])
+def test_it_works_for_one_theta_and_for_several(goals, concentration):
+    fit = tw.fit(goals, (1, 1, 2), concentration=concentration, rng=1)
+    ax = plots.agreement_along_tiers(fit)
+    assert row_names(ax)[0] == "tier 1 above tier 2"
+    with pytest.raises(InputError, match="one tier"):
+        plots.agreement_along_tiers(tw.fit(goals, (4,)))
+
+
+@pytest.mark.parametrize("width", [None, 4.6])
+@pytest.mark.parametrize("n_items", [10, 50])
+def test_nothing_is_cut_off_with_many_items_and_long_names(n_items, width):
+    sizes = (2, *[1] * (n_items - 7), 5)
+    thetas = (0.0, *np.linspace(0.4, 0.9, n_items - 7))
+    names = [f"{LONG} {number:02d}" for number in range(n_items)]
+    rankings = simulated(sizes, thetas, names)
+    fit = tw.fit(rankings, sizes, "inversions", concentration="tier", rng=1)
+    assert fit.divided
+    n_rows = len(neighbour_agreement(fit))
+    drawings = [
+        (lambda ax: plots.agreement_along_tiers(fit, ax=ax), height_of_rows(n_rows)),
+        (
+            lambda ax: plots.rank_shares(rankings, fit.divided, ax=ax),
+            height_of_bars(len(fit.divided)),
+        ),
+    ]
+    for draw, height in drawings:
+        if width is None:
+            assert_within_figure(draw(None))
+            continue
+        with mpl.rc_context({"font.size": FONT_SIZE}):
+            figure = Figure(figsize=(width, height), layout="constrained")
+            assert_within_figure(draw(figure.add_subplot()))
+    ax = plots.tier_list(fit)
+    ax.figure.canvas.draw()
+    frame = ax.get_window_extent()
+    for text in ax.texts:
+        box = text.get_window_extent()
+        assert frame.x0 - 1 <= box.x0
+        assert box.x1 <= frame.x1 + 1
+
+
+def test_divided_items_have_a_row_of_their_own_below_the_tiers(tastes, divided, resampled):
+    shown = [text.get_text() for text in plots.tier_list(divided).texts]
+    assert shown == [
+        "1",
+        "caramel",
+        "nougat",
+        "2",
+        "mint",
+        "jelly",
+        "people are divided about",
+        DIVIDED_SIGN,
+        "liquorice",
+    ]
+    ax = plots.tier_probabilities(divided, resampled)
+    assert row_names(ax)[-1] == "liquorice"
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "2", DIVIDED_SIGN]
+    shares = np.asarray(ax.collections[0].get_array()).reshape(5, 3)
+    expected = resampled.tier_probabilities()[resampled.items.index("liquorice")]
+    assert shares[-1] == pytest.approx(expected[[1, 2, 0]])
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert row_names(plots.rank_boxes(tastes, divided))[-1] == "liquorice"
+    assert row_names(plots.tier_rank_boxes(tastes, divided)) == ["tier 1", "tier 2", "divided"]
+    assert row_names(plots.pairwise_matrix(tastes, divided))[-1] == "liquorice"
+    assert row_names(plots.co_tier_matrix(divided, resampled))[-1] == "liquorice"
+    bars = plots.rank_tier_bars(divided)
+    legend = [text.get_text() for text in bars.get_legend().get_texts()]
+    assert legend == ["divided", "2", "1"]
+    # In the first place, what people are divided about is as probable as the model says.
+    expected = divided.model().rank_tier_probabilities().probabilities[0, 0]
+    assert bars.containers[2][0].get_height() == pytest.approx(expected)
+    check = tw.check_fit(tastes, divided, rng=1)
+    assert row_names(plots.expected_ranks(check))[-1] == "liquorice"
+    lines = plots.theta_along_ranking(check).get_xticklabels()
+    assert [label.get_text() for label in lines] == [f"{DIVIDED_SIGN}|1", "1|2"]
+
+
+def test_rank_shares_count_ties_and_what_is_not_listed():
+    rankings = tw.Rankings.from_orderings([["a", "b", "c"], ["b"]], items="abc", unranked="below")
+    ax = plots.rank_shares(rankings, ["a"])
+    # Once first; once second or third, which is not told.
+    assert [bar.get_height() for bar in ax.containers[0]] == [0.5, 0.25, 0.25]
+    anywhere = tw.Rankings.from_orderings(
+        [["a", "b", "c"], ["b"]], items="abc", unranked="anywhere"
+    )
+    ax = plots.rank_shares(anywhere, ["a", "b"])
+    assert [bar.get_height() for bar in ax.containers[0]] == [1.0, 0.0, 0.0]
+    assert [bar.get_height() for bar in ax.containers[1]] == [0.5, 0.5, 0.0]
+    assert row_names(plots.rank_shares(rankings)) == ["a", "b", "c"]
+    with pytest.raises(InputError, match="'d' is not among them"):
+        plots.rank_shares(rankings, ["d"])
+    with pytest.raises(InputError, match="none were given"):
+        plots.rank_shares(rankings, [])
