@@ -173,3 +173,29 @@ def test_llmfao_is_shipped():
     battles = tw.load_llmfao()
     assert (battles.n_battles, battles.n_drawn, battles.n_judges) == (8931, 3471, 124)
     assert len(battles.items) == 59
+
+
+@pytest.mark.slow
+def test_rank_intervals_cover_and_probabilities_are_calibrated():
+    """Truths from the prior: intervals cover as often as they say, and probabilities come true."""
+    rng = np.random.default_rng(1)
+    n_items, covered, said, happened = 10, [], [], []
+    for seed in range(30):
+        truth = np.concatenate([[0], np.cumsum(rng.random(n_items - 1) < 0.5)])
+        sizes = tuple(np.bincount(truth).tolist())
+        battles, labels = simulated(sizes, float(rng.gamma(2.0, 0.5)), 300, 100 + seed)
+        order = np.lexsort((rng.random(n_items), labels))
+        ranks = np.empty(n_items, dtype=int)
+        ranks[order] = np.arange(1, n_items + 1)
+        posterior = tw.sample_posterior(
+            battles, chains=2, draws=250, warmup=200, thin=3, progress="off", rng=seed
+        )
+        low, high = posterior.rank_interval(0.9).to_numpy().T
+        covered += ((low <= ranks) & (ranks <= high)).tolist()
+        said += posterior.best_k_probabilities(3).to_numpy().tolist()
+        happened += (ranks <= 3).tolist()
+    assert np.mean(covered) > 0.9 - 3 * 0.03
+    said, happened = np.array(said), np.array(happened)
+    error = (said * (1 - said)).sum() ** 0.5
+    for share in (said < 0.5, said >= 0.5):
+        assert abs((happened - said)[share].sum()) < 4 * error

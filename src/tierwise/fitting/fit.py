@@ -118,7 +118,7 @@ def fit(
         check_level(level)
         generator = as_generator(rng)
         return fit_battles(known, checked, level, generator, lambda: watch.provenance(rng))
-    measure = get_distance(distance or "kendall")
+    measure = get_distance("kendall" if distance is None else distance)
     settings = Settings(method, theta_method, partition_method, likelihood, time_limit, level)
     generator = as_generator(rng)
     check_choice("concentration", concentration, get_args(ConcentrationChoice))

@@ -189,7 +189,8 @@ def sample_posterior(
         check_distance_of_battles(distance)
         run = _run_of_battles(replace(options, distance="inversions"), known)
     else:
-        chosen, compared = _chosen_distance(known, distance or "kendall", options)
+        wanted = "kendall" if distance is None else distance
+        chosen, compared = _chosen_distance(known, wanted, options)
         source = source_of(known, chosen)
         run = _run_of(replace(options, distance=source.distance.name), source)
     options = run.options
