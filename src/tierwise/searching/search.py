@@ -56,6 +56,8 @@ _MOST_SECONDS = 30.0
 _MOST_SIZES = 2**14
 _SIZES_TO_JUDGE_BY = 16
 _DEFAULT_PRIOR = Gamma(2.0, 2.0)
+# A distance is compared with inversions, of which all sizes are searched at once, if it takes no longer.
+_MOST_SECONDS_OF_COMPARISON = 5.0
 # What "auto" compares, if that takes seconds: the paper's two distances, and inversions.
 COMPARED_DISTANCES = ("kendall", "inversions", "hamming")
 # A greedy search compares about so many sizes for each item.
@@ -227,10 +229,12 @@ def _sources(
     if not (isinstance(distance, str) and distance == "auto"):
         return [source_of(data, get_distance(distance))]
     every = [source_of(data, get_distance(name)) for name in COMPARED_DISTANCES]
+    at_once = [source for source in every if all_sizes.applies(source)]
+    budget = _MOST_SECONDS_OF_COMPARISON if at_once else _MOST_SECONDS
     affordable = [
         source
         for source in every
-        if all_sizes.applies(source) or _seconds_of_search(source, depth, start) <= _MOST_SECONDS
+        if source in at_once or _seconds_of_search(source, depth, start) <= budget
     ]
     return affordable or every[:1]
 
