@@ -56,7 +56,7 @@ _MOST_SECONDS = 30.0
 _MOST_SIZES = 2**14
 _SIZES_TO_JUDGE_BY = 16
 _DEFAULT_PRIOR = Gamma(2.0, 2.0)
-# A distance is compared with inversions, of which all sizes are searched at once, if it takes no longer.
+# Beside inversions, of which all sizes are searched at once, a distance may take so long.
 _MOST_SECONDS_OF_COMPARISON = 5.0
 # What "auto" compares, if that takes seconds: the paper's two distances, and inversions.
 COMPARED_DISTANCES = ("kendall", "inversions", "hamming")
