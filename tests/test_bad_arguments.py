@@ -4,12 +4,14 @@ import inspect
 import re
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import tierwise as tw
 
 ANSWERS = tw.Rankings.from_orderings([["a", "b", "c"], ["b", "a", "c"], ["a", "b", "c"]])
 TIERS = tw.Tiers([["a"], ["b", "c"]])
+PEOPLE = pa.table({"sex": ["f", "m", "f"]})
 
 NOT_DATA = [None, [["a", "b"]], np.eye(2), 3, "answers.csv"]
 NOT_A_CHOICE = ["nonsense", 7, np.array(["auto", "csv"])]
@@ -42,6 +44,15 @@ WRONG = {
             "weights": [7, ["x", "y"]],
             "unranked": NOT_A_CHOICE,
             "ties": NOT_A_CHOICE,
+        },
+    ),
+    "Rankings.from_scores": (
+        {"scores": [[1, 2], [2, 1]], "better": "higher"},
+        {
+            "scores": [3, "ab", [[1, 2], [3]], [["x", "y"]]],
+            "better": NOT_A_CHOICE,
+            "items": NOT_ITEMS,
+            "tolerance": [*NOT_A_NUMBER, -1],
         },
     ),
     "Rankings.from_order_array": (
@@ -92,6 +103,32 @@ WRONG = {
     "read_preferences": (
         {"path": "answers.csv"},
         {"path": NOT_A_PATH, "format": NOT_A_CHOICE, "cycles": NOT_A_CHOICE},
+    ),
+    "read_battles": (
+        {"path": "answers.csv", "winner": "place 1", "loser": "place 2"},
+        {
+            "path": NOT_A_PATH,
+            "format": NOT_A_CHOICE,
+            "draws": NOT_A_CHOICE,
+            "spellings": NOT_A_CHOICE,
+        },
+    ),
+    "read_scores": (
+        {"path": "answers.csv", "better": "higher"},
+        {"path": NOT_A_PATH, "better": NOT_A_CHOICE, "format": NOT_A_CHOICE},
+    ),
+    "Battles.from_rows": (
+        {"rows": [("x", "y", "x")]},
+        {"rows": [3, [], [("x", "y")]], "draws": NOT_A_CHOICE, "spellings": NOT_A_CHOICE},
+    ),
+    "leaderboard": (
+        {"data": ANSWERS},
+        {
+            "data": NOT_DATA,
+            "level": NOT_A_LEVEL,
+            "k": NOT_A_COUNT,
+            "uncertainty": NOT_A_CHOICE,
+        },
     ),
     "write_rankings": (
         {"data": ANSWERS, "path": "written.csv"},
@@ -150,6 +187,19 @@ WRONG = {
             "criterion": NOT_A_CHOICE,
             "method": NOT_A_CHOICE,
             "n_tiers": NOT_A_COUNT,
+        },
+    ),
+    "compare_groups": (
+        {"data": ANSWERS.with_people(PEOPLE), "by": "sex"},
+        {"data": NOT_DATA, "by": [[], "age", ["sex", "sex"], 7, [7]], "rng": ["seed"]},
+    ),
+    "group_tree": (
+        {"data": ANSWERS.with_people(PEOPLE), "by": "sex"},
+        {
+            "data": NOT_DATA,
+            "by": [[], "age", ["sex", "sex"], 7, [7]],
+            "smallest": NOT_A_COUNT,
+            "permutations": NOT_A_COUNT,
         },
     ),
     "bootstrap": (
@@ -274,5 +324,5 @@ def test_wrong_arguments_are_refused_by_name(name, right, argument, values, tmp_
 
 def test_every_public_function_is_called():
     public = {name for name in tw.__all__ if inspect.isfunction(getattr(tw, name))}
-    without_arguments = {"load_apa1980", "load_political_goals"}
+    without_arguments = {"load_apa1980", "load_llmfao", "load_political_goals"}
     assert public - without_arguments <= set(WRONG)

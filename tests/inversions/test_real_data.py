@@ -8,7 +8,9 @@ import pytest
 
 import tierwise as tw
 from tests.data_paths import shared_data
-from tierwise._kernels.inversions_partition import load, value_of
+from tierwise._kernels.inversions_climbing import load_best_cuts
+from tierwise._kernels.inversions_partition import labels_of, load_and_value
+from tierwise._kernels.inversions_references import refer_to_objective, refer_to_partition
 from tierwise.data.weak_orders import WeakOrderCounts
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.evidence import sum_evidence
@@ -71,7 +73,13 @@ def strict_labels(counts):
 
 def best_strict_by_line(counts):
     """The best strict order with a theta per line, by recursion over sets of items."""
+    import numba
+
     from tierwise._kernels.inversions_lines import line_of_sizes
+
+    @numba.njit
+    def value_of_line(objective, n_worse, total, curve):
+        return line_of_sizes(objective, 1, n_worse, total, curve)
 
     objective = line_objective(counts, None)
     curve = np.zeros(objective.grid.factorials.shape[1:])
@@ -82,7 +90,7 @@ def best_strict_by_line(counts):
         options = []
         for item in members:
             total = float(sum(counts.above[other, item] for other in members))
-            line = line_of_sizes(objective, 1, len(members) - 1, total, curve)
+            line = value_of_line(objective, len(members) - 1, total, curve)
             options.append((line + values[whole ^ (1 << item)], item))
         values[whole], choices[whole] = max(options)
     labels, whole = np.zeros(n_items, dtype=np.int64), 2**n_items - 1
@@ -118,10 +126,6 @@ def mteb_scores():
 
 
 def value_of_borda_runs(counts, objective):
-    from tierwise._kernels.inversions_climbing import load_best_cuts
-    from tierwise._kernels.inversions_partition import labels_of, load_and_value
-    from tierwise._kernels.inversions_references import refer_to_objective, refer_to_partition
-
     state = make_state(counts, objective)
     refer = refer_to_objective(objective), refer_to_partition(state)
     load_best_cuts(*refer, counts.borda_order())
@@ -183,8 +187,9 @@ def test_a_search_finds_tiers_of_embedding_models_that_one_theta_hides():
     counts = WeakOrderCounts.of(rankings)
     objective = line_objective(counts, Gamma(2, 2))
     state = make_state(counts, objective)
-    load(state, best.tiers.label_array(rankings.items))
-    assert value_of(objective, state) - log_factorial(30) > -3540.0
+    refer = refer_to_objective(objective), refer_to_partition(state)
+    value = load_and_value(*refer, best.tiers.label_array(rankings.items))
+    assert value - log_factorial(30) > -3540.0
 
 
 def test_prototype_constants_of_runs():

@@ -10,6 +10,7 @@ from tierwise._version import __version__
 from tierwise.cli import (
     fit_command,
     groups_command,
+    leaderboard_command,
     mixture_command,
     posterior_command,
     report_command,
@@ -36,6 +37,9 @@ app.command("sample", epilog=sample_command.EXAMPLES)(sample_command.sample_comm
 app.command("report", epilog=report_command.EXAMPLES)(report_command.report_command)
 app.command("mixture", epilog=mixture_command.EXAMPLES)(mixture_command.mixture_command)
 app.command("groups", epilog=groups_command.EXAMPLES)(groups_command.groups_command)
+app.command("leaderboard", epilog=leaderboard_command.EXAMPLES)(
+    leaderboard_command.leaderboard_command
+)
 app.command()(demo)
 
 

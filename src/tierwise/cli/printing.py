@@ -151,7 +151,9 @@ def in_words_of_the_shell(message: str) -> str:
     """Put a message on one line, with arguments such as ties="allow" as options, --ties allow."""
     one_line = " ".join(message.split())
     valued = re.sub(
-        r'\b(unranked|ties|layout|format|cycles|scores|empty)="(\w+)"', r"--\1 \2", one_line
+        r'\b(unranked|ties|layout|format|cycles|scores|empty|spellings)="(\w+)"',
+        r"--\1 \2",
+        one_line,
     )
     listed = re.sub(r'\bitems=("[^"]+")', r"--items \1", valued)
     named = re.sub(
