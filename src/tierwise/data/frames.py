@@ -74,7 +74,7 @@ def as_arrow(frame: Any) -> Any:
     >>> as_arrow(pd.DataFrame({"age": [34, None]})).to_pydict()
     {'age': [34.0, None]}
     """
-    names, table = _arrow_table(frame)
+    names, table = arrow_table(frame)
     return table.rename_columns([str(name) for name in names])
 
 
