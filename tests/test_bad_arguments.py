@@ -191,7 +191,7 @@ WRONG = {
     ),
     "compare_groups": (
         {"data": ANSWERS.with_people(PEOPLE), "by": "sex"},
-        {"data": NOT_DATA, "by": [[], "age", ["sex", "sex"], 7, [7]], "rng": ["seed"]},
+        {"data": NOT_DATA, "by": [[], "age", ["sex", "sex"], 7, [7]]},
     ),
     "group_tree": (
         {"data": ANSWERS.with_people(PEOPLE), "by": "sex"},

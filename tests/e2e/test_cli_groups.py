@@ -46,7 +46,9 @@ def test_groups(survey, tmp_path):
     plain = json.loads(run("groups", survey, "--by", "Age", "--seed", 1, "--json").stdout)
     assert plain["comparison"]["columns"][0]["preferred"] == "own"
     assert plain["tree"]["n_leaves"] == 2
-    with pytest.raises(InputError, match="no column 'Sex': what is known is 'Age', 'Region'"):
+    with pytest.raises(
+        InputError, match="no column 'Sex' for by=: what is known is 'Age', 'Region'"
+    ):
         run("groups", survey, "--by", "Sex")
 
 

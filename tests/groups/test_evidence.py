@@ -133,7 +133,7 @@ def test_many_items_go_by_their_best_tiers():
         best = answers.log_joint(group.tiers.label_array(items))
         assert group.log_evidence == pytest.approx(best)
         assert best >= answers.log_joint(truth.label_array(items))
-    assert "too many items to sum over" in found.summary()
+    assert "too many items to sum over" in " ".join(found.summary().split())
 
 
 def test_weights_of_a_survey_count_by_their_effective_size():
@@ -200,7 +200,9 @@ def test_what_cannot_be_compared():
     with pytest.raises(InputError, match=r"rankings only: read a table .* Rankings\.with_people"):
         tw.compare_groups(rankings, by="sex")
     known = rankings.with_people(pa.table({"sex": ["f", "f"], "age": [30, 40]}))
-    with pytest.raises(InputError, match="no column 'region': what is known is 'sex', 'age'"):
+    with pytest.raises(
+        InputError, match="no column 'region' for by=: what is known is 'sex', 'age'"
+    ):
         tw.compare_groups(known, by="region")
     with pytest.raises(InputError, match="same value for everybody"):
         tw.compare_groups(known, by="sex")

@@ -158,7 +158,7 @@ def in_words_of_the_shell(message: str) -> str:
     listed = re.sub(r'\bitems=("[^"]+")', r"--items \1", valued)
     named = re.sub(
         r"\b(unranked|ties|layout|format|weights|assessor|items|item|rank|preferred|other|scores|empty"
-        r"|encoding|sheet)=",
+        r"|encoding|sheet|by|cluster)=",
         r"--\1",
         listed,
     )

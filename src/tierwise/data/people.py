@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.checks import check_iterable
 from tierwise._util.wording import counted, quoted
 from tierwise.errors import InputError
 
@@ -94,33 +95,37 @@ class Column:
             )
 
 
-def find_columns(rankings: Rankings, by: str | Iterable[str], taker: str) -> list[Column]:
+def find_columns(
+    rankings: Rankings, names: str | Iterable[str], taker: str, argument: str = "by"
+) -> list[Column]:
     """Return columns of what is known of people, by name.
 
     Parameters
     ----------
     rankings
         The answers.
-    by
+    names
         The name of a column, or several.
-    taker
-        The function that asks, for messages.
+    taker, argument
+        The function that asks, and which of its arguments names the columns, for messages.
     """
-    names = [by] if isinstance(by, str) else list(by)
-    if not names:
-        raise InputError(f"{taker} needs the name of a column: say by=")
+    given = [names] if isinstance(names, str) else list(check_iterable(argument, names, "names"))
+    if not given:
+        raise InputError(f"{taker} needs the name of a column: say {argument}=")
     if rankings.people is None:
         raise InputError(
             f"{taker} needs to know something of people, and the data hold rankings only: read a "
             "table that has more columns, or add some with Rankings.with_people"
         )
-    for name in names:
+    for name in given:
         if name not in rankings.people.column_names:
             there = ", ".join(quoted(one) for one in rankings.people.column_names)
-            raise InputError(f"there is no column {quoted(name)}: what is known is {there}")
-    if len(set(names)) < len(names):
-        raise InputError(f"{taker} was given a column twice: name each once")
-    return [_column(name, rankings.people.column(name)) for name in names]
+            raise InputError(
+                f"there is no column {quoted(name)} for {argument}=: what is known is {there}"
+            )
+    if len(set(given)) < len(given):
+        raise InputError(f"{argument}= names a column twice: name each once")
+    return [_column(name, rankings.people.column(name)) for name in given]
 
 
 def _column(name: str, column: Any) -> Column:

@@ -301,7 +301,7 @@ def _design(
             "clusters of people are drawn by the nonparametric bootstrap of rankings only: leave "
             'out cluster=, or say kind="nonparametric"'
         )
-    (column,) = find_columns(data, cluster, "bootstrap")
+    (column,) = find_columns(data, cluster, "bootstrap", "cluster")
     codes = column.codes.copy()
     alone = np.flatnonzero(codes == MISSING)
     codes[alone] = len(column.values) + np.arange(len(alone))
