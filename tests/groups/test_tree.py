@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 import tierwise as tw
+from tests.data_paths import shared_data
 from tierwise import InputError, plots
 
 TIERS = tw.Tiers([["a", "b"], ["c"], ["d"]])
@@ -152,3 +153,17 @@ def test_noise_is_seldom_split():
         )
         n_split += len(tree.leaves()) > 1
     assert n_split <= 8
+
+
+@pytest.mark.slow
+def test_sushi_by_age_sex_and_region():
+    """Age matters most, then sex, then where people grew up; youngsters do not like sea urchin."""
+    rankings = tw.load_sushi(shared_data("sushi"))
+    found = tw.compare_groups(rankings, by=["region", "sex", "age"], rng=1)
+    assert [one.column for one in found.columns] == ["age", "sex", "region"]
+    assert all(one.preferred == "own" for one in found.columns)
+    move = found.best.moves[0]
+    assert (move.item, move.lower) == ("sea urchin", "age 15")
+    tree = tw.group_tree(rankings, by=["region", "sex", "age"], rng=1)
+    assert tree.root.column == "sex"
+    assert len(tree.leaves()) == 8
