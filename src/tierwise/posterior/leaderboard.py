@@ -51,7 +51,7 @@ Uncertainty: TypeAlias = Literal["posterior", "bootstrap"]
 
 _REPLICATES_PER_TASK = 10
 # Chains over tiers of battles move in small steps.
-_THIN_OF_BATTLES = 2
+_THIN_OF_BATTLES = 3
 
 
 @dataclass(frozen=True)

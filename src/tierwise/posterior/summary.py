@@ -174,8 +174,8 @@ def _diagnose_indicators(names: list[str], indicators: NDArray[np.bool_]) -> lis
         spread = means.var(axis=1, ddof=1)[:, None]
         correlations = 1.0 - (within - covariances) / (covariances[:, :1] + spread)
         # A single chain is compared with itself, its first half with its second.
-        chains = values[:, :, : 2 * half].reshape(len(values), 2, half)
-        r_hats = _split_r_hats(values if n_chains > 1 else chains)
+        halves = values[:, 0, : 2 * half].reshape(len(values), 2, half)
+        r_hats = _split_r_hats(values if n_chains > 1 else halves)
     correlations[:, 0] = 1.0
     n_most = (half - 3) // 2
     even, odd = correlations[:, : 2 * n_most + 1 : 2], correlations[:, 1 : 2 * n_most : 2]
