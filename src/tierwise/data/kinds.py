@@ -20,7 +20,9 @@ _FROM_LISTS = (
     "(ranks)"
 )
 _REMEDIES: dict[type, str] = {
-    Battles: "fit, search, sample_posterior, bootstrap, check_fit and leaderboard take battles",
+    Battles: "fit, search, sample_posterior, bootstrap, check_fit and leaderboard take battles; "
+    "their page is written by write_leaderboard_page, or by tierwise leaderboard FILE --page "
+    "page.html",
     RankingScan: "read the files with its method distinct()",
     Counts: "counts do not hold the answers, so give the rankings that they were made of",
     Rankings: "answers about pairs are made with Preferences.from_pairs",
