@@ -26,7 +26,8 @@ _REMEDIES: dict[type, str] = {
     RankingScan: "read the files with its method distinct()",
     Counts: "counts do not hold the answers, so give the rankings that they were made of",
     Rankings: "answers about pairs are made with Preferences.from_pairs",
-    Preferences: "answers pair by pair are not taken here; fit and sample_posterior take them",
+    Preferences: "answers pair by pair are not taken here; fit and sample_posterior take them, and "
+    "leaderboard takes the comparisons as Battles",
     str: "read the file with read_rankings",
     PathLike: "read the file with read_rankings",
     np.ndarray: "make rankings of it with Rankings.from_ranks (ranks) or Rankings.from_order_array "

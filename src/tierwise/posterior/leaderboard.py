@@ -23,7 +23,6 @@ from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
 from tierwise.data.frames import make_frame
 from tierwise.data.kinds import check_data
-from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
 from tierwise.fitting.battles import settle_resampling
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
 Uncertainty: TypeAlias = Literal["posterior", "bootstrap"]
 
 _REPLICATES_PER_TASK = 10
-# Chains over tiers of battles move in small steps.
+# Sweeps for each draw: then the chains of 59 models settle, with 700 effective draws or more.
 _THIN_OF_BATTLES = 3
 
 
@@ -248,7 +247,7 @@ class Leaderboard:
 
 
 def leaderboard(
-    data: Rankings | RankingScan | Counts | Preferences | Battles,
+    data: Rankings | RankingScan | Counts | Battles,
     *,
     level: float = 0.95,
     k: int | Iterable[int] = (1, 3),
@@ -299,7 +298,7 @@ def leaderboard(
     [('order', 1, 1, 2), ('prices', 1, 1, 2), ('say', 2, 3, 4), ('speech', 2, 3, 4)]
     """
     watch = Stopwatch()
-    known = check_data(data, "leaderboard", Battles, Rankings, Counts, Preferences)
+    known = check_data(data, "leaderboard", Battles, Rankings, Counts)
     check_level(level)
     check_choice("uncertainty", uncertainty, get_args(Uncertainty))
     numbers = _check_k(k, len(known.items))
