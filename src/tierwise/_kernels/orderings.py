@@ -19,7 +19,6 @@ import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled
 
-
 # Below so many items it takes less to count the bounds that a uniform number is above than to take
 # its logarithm.
 _MOST_BOUNDS = 64
