@@ -1,0 +1,31 @@
+"""A server to talk to: in the same process for requests, in a thread of its own for browsers."""
+
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+
+pytest.importorskip("starlette", reason="needs starlette")
+pytest.importorskip("uvicorn", reason="needs uvicorn")
+pytest.importorskip("multipart", reason="needs python-multipart")
+
+
+@contextmanager
+def running(settings):
+    """Serve on a free port in a thread; yield the address without the token."""
+    import uvicorn
+
+    from tierwise.web.app import make_app
+    from tierwise.web.server import listen
+
+    with listen("127.0.0.1", 0) as listening:
+        config = uvicorn.Config(make_app(settings), log_level="error", ws="none")
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        while not server.started:
+            time.sleep(0.02)
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}{settings.base}"
+        server.should_exit = True
+        thread.join(20)
