@@ -1,4 +1,4 @@
-"""A server to talk to: in the same process for requests, in a thread of its own for browsers."""
+"""A server to talk to, in a thread of its own."""
 
 import threading
 import time
@@ -13,7 +13,7 @@ pytest.importorskip("multipart", reason="needs python-multipart")
 
 @contextmanager
 def running(settings):
-    """Serve on a free port in a thread; yield the address without the token."""
+    """Serve on a free port in a thread; yield the address, without base path and token."""
     import uvicorn
 
     from tierwise.web.app import make_app
@@ -26,6 +26,18 @@ def running(settings):
         thread.start()
         while not server.started:
             time.sleep(0.02)
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}{settings.base}"
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
         server.should_exit = True
         thread.join(20)
+
+
+@contextmanager
+def client_of(settings, *, let_in=True):
+    """Serve, and yield somebody who asks; who is let in has the cookie, and fills in forms."""
+    import httpx
+
+    with running(settings) as here, httpx.Client(base_url=here, timeout=120) as client:
+        if let_in:
+            client.headers["origin"] = here
+            assert client.get(f"{settings.base}/?token={settings.token}").status_code == 303
+        yield client

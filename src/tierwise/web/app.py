@@ -42,6 +42,17 @@ _STATIC = {
 }
 
 
+# What is being done, in other words than a program's.
+_STEPS = {
+    "comparison": "Comparing with no tiers at all",
+    "bootstrap": "Seeing how sure the tiers are, from resampled answers",
+    "chains": "Drawing from the posterior",
+    "Fitting groups": "Looking for groups of people",
+    "": "Starting",
+}
+_OWN_STEPS = ("Reading the file", "Finding the tiers", "Drawing the figures")
+
+
 def make_app(settings: Settings) -> Application:
     """Return the ASGI application, behind its guard."""
     pages = Pages(settings)
@@ -205,6 +216,7 @@ class Pages:
     def _how_far(self, job: Job) -> dict[str, Any]:
         left = self.store.seconds_left(job)
         return {
+            "step": step_in_words(job.step),
             "before": self.store.waiting_before(job),
             "left": None if left is None else in_words(left),
         }
@@ -307,6 +319,19 @@ def shown_name(name: str) -> str:
 def same_tiers(own: list[list[int]], found: list[list[int]]) -> bool:
     """Tell whether tiers are the same, in whatever order items are named."""
     return [set(tier) for tier in own] == [set(tier) for tier in found]
+
+
+def step_in_words(step: str) -> str:
+    """Say what is being done.
+
+    Examples
+    --------
+    >>> step_in_words("chain 2"), step_in_words("greedy")
+    ('Drawing from the posterior', 'Comparing tiers of other sizes')
+    """
+    if step.startswith("chain"):
+        return _STEPS["chains"]
+    return step if step in _OWN_STEPS else _STEPS.get(step, "Comparing tiers of other sizes")
 
 
 def in_words(seconds: float) -> str:
