@@ -83,7 +83,9 @@ def press(browser, words):
     """Press the button, or follow the link, with these words."""
     for found in find_all(browser, "button, a, summary"):
         if found.is_displayed() and words in found.text:
-            browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", found)
+            browser.execute_script(
+                "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", found
+            )
             found.click()
             return
     raise AssertionError(f"there is no {words!r}: {text_of(browser)[:500]}")

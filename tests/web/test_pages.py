@@ -95,8 +95,10 @@ def test_columns_are_assigned_by_hand(client):
     roles = "&".join(f"role-{column}=items" for column in (2, 3, 4))
     read = words(client.get(f"{here}?{roles}&role-0=assessor"))
     assert "3 rankings of 3 items" in read
-    fewer = words(client.get(f"{here}?role-1=aside&role-4=aside"))
-    assert "2 items" in fewer
+    fewer = words(client.get(f"{here}?role-1=aside"))
+    assert "3 rankings of 3 items" in fewer
+    places = give(client, "place 1,place 2,place 3\na,b,c\nb,a,c\n")
+    assert "delete the column in the file" in words(client.get(f"{places}?role-2=aside"))
     twice = words(client.get(f"{here}?role-1=weights&role-2=weights"))
     assert "are both said to be for one thing" in twice
 
@@ -232,7 +234,7 @@ def test_everything_lies_below_a_base_path(tmp_path):
             assert address.startswith("/team/tiers/")
             if "static" in address:
                 assert client.get(address).status_code == 200
-        assert client.get("/").status_code == 404
+        assert client.get("/").status_code == 403
         taken = client.post("/team/tiers/data", data={"text": "a,b\n1,2\n"})
         assert taken.headers["location"].startswith("/team/tiers/data/")
         assert client.get(taken.headers["location"]).status_code == 200

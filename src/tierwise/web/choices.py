@@ -124,10 +124,17 @@ def parse_reading(fields: Fields) -> dict[str, Any]:
     return {**chosen, "roles": roles} if roles else chosen
 
 
-def reading_options(
-    chosen: Mapping[str, Any], columns: tuple[str, ...], recognised: Iterable[str] = ()
-) -> dict[str, Any]:
-    """Return choices as `read_answers` takes them.
+def columns_of_role(chosen: Mapping[str, Any], columns: tuple[str, ...], role: str) -> list[str]:
+    """Return the columns that are said to be for something."""
+    return [
+        columns[int(position)]
+        for position, said in chosen.get("roles", {}).items()
+        if said == role and int(position) < len(columns)
+    ]
+
+
+def reading_options(chosen: Mapping[str, Any], columns: tuple[str, ...]) -> dict[str, Any]:
+    """Return choices as `read_answers` takes them, but for columns that are left out.
 
     Parameters
     ----------
@@ -135,29 +142,20 @@ def reading_options(
         What `parse_reading` returned.
     columns
         What the columns of the table are called.
-    recognised
-        The columns of items that are recognised without choices, from which some are set aside.
     """
     options = {name: value for name, value in chosen.items() if name != "roles"}
-    of_role: dict[str, list[str]] = {}
-    for position, role in chosen.get("roles", {}).items():
-        if int(position) < len(columns):
-            of_role.setdefault(role, []).append(columns[int(position)])
     for role in ("weights", "item", "rank", "preferred", "other"):
-        named = of_role.get(role, [])
+        named = columns_of_role(chosen, columns, role)
         if len(named) > 1:
             raise InputError(
                 f"columns '{named[0]}' and '{named[1]}' are both said to be for one thing "
                 f"({ROLES[role]}): choose one of them"
             )
         options |= {role: named[0]} if named else {}
-    if "assessor" in of_role:
-        options["assessor"] = of_role["assessor"]
-    aside = set(of_role.get("aside", ()))
-    items = of_role.get("items") or (
-        [one for one in recognised if one not in aside] if aside else []
-    )
-    return {**options, "items": items} if items else options
+    for role in ("assessor", "items"):
+        named = columns_of_role(chosen, columns, role)
+        options |= {role: named} if named else {}
+    return options
 
 
 def parse_wishes(fields: Fields) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import re
 import sys
 import threading
 import warnings
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from time import monotonic
@@ -20,7 +21,12 @@ from typing import IO, TYPE_CHECKING, Any
 
 from tierwise._util.wording import counted
 from tierwise.errors import InputError, TierwiseError
-from tierwise.web.choices import asked_by, reading_options, said_without_arguments
+from tierwise.web.choices import (
+    asked_by,
+    columns_of_role,
+    reading_options,
+    said_without_arguments,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
     from tierwise.reporting.analysis import Analysis
 
 _PREVIEW_ROWS = 5
+_NOT_OF_TABLES = ("cycles", "encoding", "sheet")  # options of files, not of their tables
 _LONGEST_CELL = 60
 _SECONDS_BETWEEN_NEWS = 0.2
 _LARGEST_THETA = 50.0
@@ -56,8 +63,7 @@ def understand(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, An
     seen: dict[str, Any] = {"columns": [], "sheets": [], "layout": "", "problem": "", "asks": []}
     try:
         refuse_bombs(task)
-        _look_at_table(task, seen)
-        answers, options = _read(task, seen["names"])
+        answers, options = _read(task, _look_at_table(task, seen))
     except TierwiseError as error:
         seen |= {
             "problem": said_without_arguments(str(error)),
@@ -67,18 +73,17 @@ def understand(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, An
     return {**seen, **_described(answers), "options": options}
 
 
-def _look_at_table(task: dict[str, Any], seen: dict[str, Any]) -> None:
+def _look_at_table(task: dict[str, Any], seen: dict[str, Any]) -> TableFile | None:
     """Note the columns of a table with their first cells, and the sheets of an Excel file."""
-    seen["names"] = None
     table = _table(task, seen)
     if table is None:
-        return
+        return None
     first = next(iter(table.batches(_PREVIEW_ROWS)), None)
     rows = [] if first is None else first.slice(0, _PREVIEW_ROWS).to_pylist()
-    seen["names"] = list(table.columns)
     seen["columns"] = [
         {"name": name, "cells": [_short(row.get(name)) for row in rows]} for name in table.columns
     ]
+    return table
 
 
 def _table(task: dict[str, Any], seen: dict[str, Any]) -> TableFile | None:
@@ -110,21 +115,17 @@ def _short(cell: object) -> str:
 
 
 def _read(
-    task: dict[str, Any], columns: list[str] | None
+    task: dict[str, Any], table: TableFile | None
 ) -> tuple[Rankings | Preferences, dict[str, Any]]:
     """Read answers as people said, within the limits; return them and the options used."""
     from tierwise.data.read import read_answers
 
-    chosen = task["reading"]
-    roles = chosen.get("roles", {})
-    recognised: tuple[str, ...] = ()
-    if columns is not None and "aside" in roles.values() and "items" not in roles.values():
-        # Which columns are left is known once it is seen which are recognised.
-        others = {key: role for key, role in roles.items() if role != "aside"}
-        options = reading_options({**chosen, "roles": others}, tuple(columns))
-        notes = getattr(read_answers(_Upload(task), **options), "reading", None)
-        recognised = () if notes is None else notes.columns
-    options = reading_options(chosen, tuple(columns or ()), recognised)
+    columns = () if table is None else table.columns
+    options = reading_options(task["reading"], columns)
+    if table is not None and "items" not in options:
+        options |= _without_columns(
+            table, columns_of_role(task["reading"], columns, "aside"), options
+        )
     answers = read_answers(_Upload(task), **options)
     n_rows, n_items = len(answers), len(answers.items)
     if n_rows > task["limits"]["rows"] or n_items > task["limits"]["items"]:
@@ -136,6 +137,24 @@ def _read(
     if n_items < 2:
         raise InputError(f"{task['name']} is about a single item: there is nothing to compare")
     return answers, options
+
+
+def _without_columns(table: TableFile, aside: list[str], options: dict[str, Any]) -> dict[str, Any]:
+    """Return the option that sets columns aside: which of the others are items."""
+    from tierwise.files.options import TableOptions
+
+    if not aside:
+        return {}
+    kept = tuple(column for column in table.columns if column not in aside)
+    narrow = replace(table, columns=kept, read=lambda: table.read().select(list(kept)))
+    others = {name: value for name, value in options.items() if name not in _NOT_OF_TABLES}
+    notes = narrow.rankings(TableOptions.make(**{"items": None, "assessor": None, **others})).notes
+    if notes is None or notes.layout not in ("ranks", "scores"):
+        raise InputError(
+            "only columns of ranks or scores can be left out here: delete the column in the file, "
+            "and give it again"
+        )
+    return {"items": list(notes.columns)}
 
 
 def _described(answers: Rankings | Preferences) -> dict[str, Any]:
@@ -224,9 +243,7 @@ def analyse_file(task: dict[str, Any], tell: Callable[..., None]) -> dict[str, A
 
     refuse_bombs(task)
     tell("Reading the file", 0, 0)
-    seen: dict[str, Any] = {}
-    _look_at_table(task, seen)
-    answers, options = _read(task, seen["names"])
+    answers, options = _read(task, _table(task, {}))
     wishes = {**task["wishes"]}
     title, seed = wishes.pop("title", None), wishes.pop("rng")
     chosen = {
@@ -335,9 +352,7 @@ def _as_text(name: str) -> str:
 
 def judge_own(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, Any]:
     """Compare tiers of one's own with those found: the paper's I of both, with one theta each."""
-    seen: dict[str, Any] = {}
-    _look_at_table(task, seen)
-    answers, _ = _read(task, seen["names"])
+    answers, _ = _read(task, _table(task, {}))
     own, found = (_criterion(answers, task[key], task["distance"]) for key in ("own", "found"))
     return {"own": own, "found": found, "n_answers": float(answers.n_rankings)}
 
