@@ -12,6 +12,7 @@ from pathlib import Path
 
 from benchmarks import counting, peers
 from benchmarks.first_use import first_answers
+from benchmarks.leaderboard import tiers_against_bradley_terry
 from benchmarks.partition import (
     exact_against_importance_sampling,
     growth_with_items,
@@ -32,6 +33,7 @@ BENCHMARKS: list[Callable[[], list[Row]]] = [
     growth_with_states,
     path_sampling,
     exact_against_metropolis,
+    tiers_against_bradley_terry,
     first_answers,
 ]
 

@@ -96,7 +96,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "--data",
         type=Path,
         default=Path(os.environ.get("TIERWISE_DATA", ROOT.parent / "shared" / "data")),
-        help="folder that holds the folders sushi and f1",
+        help="folder that holds the folder sushi",
     )
     parser.add_argument("--out", type=Path, help="folder to write to, instead of the project")
     parser.add_argument(

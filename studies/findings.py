@@ -27,11 +27,6 @@ import os
 import tierwise as tw
 sushi = tw.load_sushi(os.environ["TIERWISE_DATA"] + "/sushi", region="Tohoku")
 """
-_FORMULA_ONE = """\
-import os
-import tierwise as tw
-path = os.environ["TIERWISE_DATA"] + "/f1/f1db_2015_2016_results.csv"
-"""
 
 
 @dataclass(frozen=True)
@@ -275,10 +270,9 @@ FINDINGS = [
         "Formula 1: the strict model is preferred to the points tiers, not the other way round",
         "formula-one",
         _formula_one,
-        _FORMULA_ONE
-        + "races = tw.load_f1(path)\n"
-        + "print(tw.fit(races, (1, 1, 1, 2, 3, 2, 15)).summary())\n",
-        "f1",
+        "import tierwise as tw\n"
+        "races = tw.load_f1()\n"
+        "print(tw.fit(races, (1, 1, 1, 2, 3, 2, 15)).summary())\n",
     ),
     Finding(
         "Study 1 reproduces",

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STRICT = (1,) * 25
-FILE = "f1db_2015_2016_results.csv"
 
 
 @dataclass(frozen=True)
@@ -32,9 +31,8 @@ class Settings:
     seed: int = 20_251
 
 
-def compute(settings: Settings, place: Place) -> Results:
-    path = place.folder("f1") / FILE
-    races = load_f1(path)
+def compute(settings: Settings, _place: Place) -> Results:
+    races = load_f1()
     results: Results = {
         "races": int(races.n_rankings),
         "drivers": len(races.items),
@@ -42,7 +40,7 @@ def compute(settings: Settings, place: Place) -> Results:
         "penalty_strict": lgamma(len(races.items) + 1),
     }
     for reading in settings.readings:
-        rankings = load_f1(path, unranked=reading)  # type: ignore[arg-type]
+        rankings = load_f1(unranked=reading)  # type: ignore[arg-type]
         results[reading] = one_reading(rankings, settings)
     return results
 
@@ -104,14 +102,12 @@ def _surname(driver: str) -> str:
     return driver.removesuffix(" Jr").split()[-1]
 
 
-def draw(results: Results, place: Place | None) -> dict[str, Figure]:  # noqa: ARG001
-    if place is None:
-        return {}
+def draw(_results: Results, _place: Place | None) -> dict[str, Figure]:
     from matplotlib import pyplot as plt
 
     from tierwise import plots
 
-    races = load_f1(place.folder("f1") / FILE)
+    races = load_f1()
     tiers = fit(races, paper.SIZES, rng=0).tiers
     drawn, axes = plt.subplots(1, 2, figsize=(11.0, 6.4), layout="constrained")
     plots.rank_boxes(races, tiers, ax=axes[0])
@@ -175,5 +171,4 @@ STUDY = Study(
     tell=tell,
     draw=draw,
     claims=claims,
-    data="f1",
 )

@@ -122,10 +122,6 @@ SOURCES = {
         "T. Kamishima's page 'SUSHI Preference Data Sets' (sushi3-2016.zip: sushi3a.5000.10.order "
         "and sushi3.udata; free for research, must not be passed on)"
     ),
-    "f1": (
-        "the f1db project (race results of 2015 and 2016 as f1db_2015_2016_results.csv with the "
-        "columns year, round, positionText and driverId; CC BY 4.0)"
-    ),
 }
 
 

@@ -78,11 +78,11 @@ def _running() -> str:
         "`make studies` (or `python -m studies --data FOLDER`) runs everything; results are kept "
         "in `studies/results` by seed, version and settings, and are not computed twice. "
         "`python -m studies NAME` runs one study and prints its section; `--quick` runs small "
-        "variants of all. Two data sets are not part of the project. Put them into folders `sushi` "
-        "and `f1`, and name the folder that holds these by `--data` or the environment variable "
+        "variants of all. One data set is not part of the project. Put it into a folder `sushi`, "
+        "and name the folder that holds it by `--data` or the environment variable "
         "`TIERWISE_DATA`:",
         sources,
-        "Without them the page is built from the stored results.",
+        "Without it the page is built from the stored results.",
     )
 
 

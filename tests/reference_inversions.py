@@ -5,9 +5,9 @@ order is a tuple of blocks, best first, each a tuple of items.
 """
 
 from collections import Counter
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise, permutations, product
-from math import exp, factorial, fsum, log, prod
+from math import exp, factorial, fsum, lgamma, log, prod
 
 import numpy as np
 
@@ -239,14 +239,31 @@ class Posterior:
         return shares
 
 
+def largest_over_thetas(log_height):
+    """Largest value of a function of theta: on a grid, then on finer ones about its best point."""
+    log_thetas = LOG_THETAS
+    for _ in range(3):
+        heights = log_height(np.exp(log_thetas))
+        place = int(heights.argmax())
+        low, high = max(place - 1, 0), min(place + 1, len(log_thetas) - 1)
+        log_thetas = np.linspace(log_thetas[low], log_thetas[high], 101)
+    return float(heights.max())
+
+
 def best_criterion(answers, labels, by_line):
-    """Criterion of tiers with the best theta of a fine grid, 0 and infinity included."""
-    lines = [log_line(answers, labels, tier, THETAS) for tier in range(max(labels))]
-    limits = [_limit(answers, labels, tier) for tier in range(max(labels))]
+    """Criterion of tiers with the best theta of fine grids, 0 and infinity included."""
+    tiers = range(max(labels))
+    limits = [_limit(answers, labels, tier) for tier in tiers]
+
+    def height_of(*some):
+        return lambda thetas: sum(
+            (log_line(answers, labels, tier, thetas) for tier in some), np.zeros_like(thetas)
+        )
+
     if by_line:
-        best = sum(max(float(line.max()), limit) for line, limit in zip(lines, limits, strict=True))
+        best = sum(max(largest_over_thetas(height_of(tier)), limits[tier]) for tier in tiers)
     else:
-        best = max(float(sum(lines, np.zeros(1)).max()), sum(limits))
+        best = max(largest_over_thetas(height_of(*tiers)), sum(limits))
     return best + log_orders(answers, labels) - log_number_of_tiers(labels)
 
 
@@ -259,3 +276,86 @@ def _limit(answers, labels, tier):
                 return -np.inf
             seen += sum(labels[item] > tier for item in block)
     return 0.0
+
+
+def all_label_rows(n_items):
+    """All ordered partitions as rows of labels, grown item by item: into a tier, or alone."""
+    rows = {1: np.zeros((1, 1), dtype=np.int64)}
+    for _ in range(1, n_items):
+        grown = {}
+        for n_tiers, labels in rows.items():
+            for tier in range(n_tiers):
+                joined = np.column_stack([labels, np.full(len(labels), tier)])
+                grown.setdefault(n_tiers, []).append(joined)
+            for place in range(n_tiers + 1):
+                moved = labels + (labels >= place)
+                alone = np.column_stack([moved, np.full(len(labels), place)])
+                grown.setdefault(n_tiers + 1, []).append(alone)
+        rows = {n_tiers: np.concatenate(parts) for n_tiers, parts in grown.items()}
+    return np.concatenate(list(rows.values())) if n_items > 1 else rows[1]
+
+
+class CompleteRankingTwin:
+    """Criterion of all ordered partitions at once, for complete rankings and their counts.
+
+    ``precedes[a, b]`` is how often a is ranked before b, ``n_rankings`` how many rankings there
+    are. The inversions of a line decide its likelihood, so that every different triple of size,
+    number of worse items and inversions is maximised over theta once.
+    """
+
+    def __init__(self, precedes, n_rankings):
+        self.n_items, self.n_rankings = len(precedes), n_rankings
+        self.rows = all_label_rows(self.n_items)
+        n_tiers = self.rows.max() + 1
+        self.sizes = np.stack([(self.rows == tier).sum(axis=1) for tier in range(n_tiers)], axis=1)
+        self.worse = self.n_items - np.cumsum(self.sizes, axis=1)
+        self.inversions = np.zeros(self.sizes.shape)
+        for tier in range(n_tiers):
+            for better in range(self.n_items):
+                for lower in range(self.n_items):
+                    between = (self.rows[:, better] == tier) & (self.rows[:, lower] > tier)
+                    self.inversions[:, tier] += precedes[lower, better] * between
+        factorials = np.array([lgamma(size + 1) for size in range(self.n_items + 1)])
+        log_factorials = factorials[self.sizes].sum(axis=1)
+        # Orders within the tiers of each ranking, less the log number of tiers of these sizes.
+        self.constants = (1 - n_rankings) * log_factorials - factorials[self.n_items]
+
+    def _curve(self, thetas, size, worse):
+        ratio = gauss_factorial(size, thetas) * gauss_factorial(worse, thetas)
+        return self.n_rankings * np.log(ratio / gauss_factorial(size + worse, thetas))
+
+    def _largest(self, size, worse, total):
+        if total == 0:
+            return 0.0
+        return largest_over_thetas(lambda t: self._curve(t, size, worse) - t * total)
+
+    def by_line(self):
+        """Criterion with a theta for each tier but the last, each the best."""
+        values = self.constants.copy()
+        largest = lru_cache(maxsize=None)(self._largest)
+        for size in range(1, self.n_items):
+            for worse in range(1, self.n_items + 1 - size):
+                for tier in range(self.sizes.shape[1] - 1):
+                    chosen = (self.sizes[:, tier] == size) & (self.worse[:, tier] == worse)
+                    totals, places = np.unique(self.inversions[chosen, tier], return_inverse=True)
+                    best = np.array([largest(size, worse, total) for total in totals.tolist()])
+                    values[chosen] += best[places.ravel()] if len(best) else 0.0
+        return values
+
+    def single(self):
+        """Criterion with one theta, the best, of the best tiers of each sizes, with their rows."""
+        totals = self.inversions.sum(axis=1)
+        values, rows = [], []
+        shapes, groups = np.unique(self.sizes, axis=0, return_inverse=True)
+        for number, sizes in enumerate(shapes):
+            members = np.flatnonzero(groups.ravel() == number)
+            place = members[totals[members].argmin()]
+            lines = [(int(s), int(w)) for s, w in zip(sizes, self.worse[place], strict=True) if s]
+
+            def height(thetas, lines=lines, total=totals[place]):
+                return sum(self._curve(thetas, *line) for line in lines) - thetas * total
+
+            best = 0.0 if totals[place] == 0 else largest_over_thetas(height)
+            values.append(best + self.constants[place])
+            rows.append(self.rows[place])
+        return np.array(values), np.array(rows)

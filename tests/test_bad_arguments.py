@@ -44,6 +44,15 @@ WRONG = {
             "ties": NOT_A_CHOICE,
         },
     ),
+    "Rankings.from_scores": (
+        {"scores": [[1, 2], [2, 1]], "better": "higher"},
+        {
+            "scores": [3, "ab", [[1, 2], [3]], [["x", "y"]]],
+            "better": NOT_A_CHOICE,
+            "items": NOT_ITEMS,
+            "tolerance": [*NOT_A_NUMBER, -1],
+        },
+    ),
     "Rankings.from_order_array": (
         {"items": "ab", "orderings": np.array([[0, 1]])},
         {
@@ -92,6 +101,32 @@ WRONG = {
     "read_preferences": (
         {"path": "answers.csv"},
         {"path": NOT_A_PATH, "format": NOT_A_CHOICE, "cycles": NOT_A_CHOICE},
+    ),
+    "read_battles": (
+        {"path": "answers.csv", "winner": "place 1", "loser": "place 2"},
+        {
+            "path": NOT_A_PATH,
+            "format": NOT_A_CHOICE,
+            "draws": NOT_A_CHOICE,
+            "spellings": NOT_A_CHOICE,
+        },
+    ),
+    "read_scores": (
+        {"path": "answers.csv", "better": "higher"},
+        {"path": NOT_A_PATH, "better": NOT_A_CHOICE, "format": NOT_A_CHOICE},
+    ),
+    "Battles.from_rows": (
+        {"rows": [("x", "y", "x")]},
+        {"rows": [3, [], [("x", "y")]], "draws": NOT_A_CHOICE, "spellings": NOT_A_CHOICE},
+    ),
+    "leaderboard": (
+        {"data": ANSWERS},
+        {
+            "data": NOT_DATA,
+            "level": NOT_A_LEVEL,
+            "k": NOT_A_COUNT,
+            "uncertainty": NOT_A_CHOICE,
+        },
     ),
     "write_rankings": (
         {"data": ANSWERS, "path": "written.csv"},
@@ -274,5 +309,5 @@ def test_wrong_arguments_are_refused_by_name(name, right, argument, values, tmp_
 
 def test_every_public_function_is_called():
     public = {name for name in tw.__all__ if inspect.isfunction(getattr(tw, name))}
-    without_arguments = {"load_apa1980", "load_political_goals"}
+    without_arguments = {"load_apa1980", "load_llmfao", "load_political_goals"}
     assert public - without_arguments <= set(WRONG)

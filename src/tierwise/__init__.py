@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from tierwise._util.types import Estimate as Estimate
     from tierwise.checking.check import check_fit as check_fit
     from tierwise.checking.result import FitCheck as FitCheck
+    from tierwise.data.battles import Battles as Battles
+    from tierwise.data.battles import read_battles as read_battles
     from tierwise.data.counts import Counts as Counts
     from tierwise.data.datasets import load_apa1980 as load_apa1980
     from tierwise.data.datasets import load_f1 as load_f1
+    from tierwise.data.datasets import load_llmfao as load_llmfao
     from tierwise.data.datasets import load_political_goals as load_political_goals
     from tierwise.data.datasets import load_sushi as load_sushi
     from tierwise.data.datasets import load_word_association as load_word_association
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from tierwise.data.read import read_preferences as read_preferences
     from tierwise.data.read import read_rankings as read_rankings
     from tierwise.data.scan import RankingScan as RankingScan
+    from tierwise.data.scores import read_scores as read_scores
     from tierwise.data.write import write_rankings as write_rankings
     from tierwise.distances.base import Distance as Distance
     from tierwise.distances.named import get_distance as get_distance
@@ -55,6 +59,8 @@ if TYPE_CHECKING:
     from tierwise.model.priors import Gamma as Gamma
     from tierwise.partition.choose import log_partition as log_partition
     from tierwise.partition.choose import partition_function as partition_function
+    from tierwise.posterior.leaderboard import Leaderboard as Leaderboard
+    from tierwise.posterior.leaderboard import leaderboard as leaderboard
     from tierwise.posterior.result import Posterior as Posterior
     from tierwise.posterior.run import sample_posterior as sample_posterior
     from tierwise.posterior.theta_moves import Exchange as Exchange
@@ -71,6 +77,7 @@ if TYPE_CHECKING:
 # Names are looked up on first use: `import tierwise` does not wait for compilers and readers.
 _HOME_OF = {
     "Agreement": "fitting.agreement",
+    "Battles": "data.battles",
     "Beta": "model.priors",
     "Bootstrap": "fitting.bootstrap",
     "ClusteredMallows": "model.clustered_mallows",
@@ -86,6 +93,7 @@ _HOME_OF = {
     "Greedy": "searching.strategies",
     "Imputation": "fitting.impute",
     "InputError": "errors",
+    "Leaderboard": "posterior.leaderboard",
     "Mixture": "mixture.result",
     "MixtureDraws": "mixture.draws",
     "PairsDescription": "data.describe_pairs",
@@ -108,8 +116,10 @@ _HOME_OF = {
     "fit_mixture": "mixture.fit",
     "get_distance": "distances.named",
     "impute": "fitting.impute",
+    "leaderboard": "posterior.leaderboard",
     "load_apa1980": "data.datasets",
     "load_f1": "data.datasets",
+    "load_llmfao": "data.datasets",
     "load_political_goals": "data.datasets",
     "load_sushi": "data.datasets",
     "load_word_association": "data.datasets",
@@ -117,8 +127,10 @@ _HOME_OF = {
     "merge_even_pairs": "searching.merging",
     "parallel": "_util.tasks",
     "partition_function": "partition.choose",
+    "read_battles": "data.battles",
     "read_preferences": "data.read",
     "read_rankings": "data.read",
+    "read_scores": "data.scores",
     "report": "reporting.report",
     "sample_mixture": "mixture.sample",
     "sample_posterior": "posterior.run",

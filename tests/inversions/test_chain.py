@@ -23,7 +23,7 @@ def test_chain_follows_the_posterior(by_line, complete, penalised):
         np.zeros(4, dtype=int),
         2500,
         np.random.default_rng(17),
-        "line" if by_line else "single",
+        "tier" if by_line else "single",
         prior_sizes="penalised" if penalised else "uniform",
         warmup=50,
         thin=4,
@@ -70,7 +70,7 @@ def test_log_posterior_is_prior_times_likelihood():
 
 def test_chain_agrees_with_exact_draws_on_eight_items():
     counts = counts_of(random_answers(8, 40, seed=3, complete=True), 8)
-    for concentration in ("single", "line"):
+    for concentration in ("single", "tier"):
         exact = sum_evidence(counts, concentration)
         rng = np.random.default_rng(9)
         draws = run_chain(counts, np.zeros(8, dtype=int), 3000, rng, concentration, warmup=100)

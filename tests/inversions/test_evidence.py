@@ -19,7 +19,7 @@ def test_evidence_is_the_sum_over_all_tiers(n_items, complete, penalised, by_lin
     wanted = Posterior(answers, n_items, by_line=by_line, penalised=penalised)
     found = sum_evidence(
         counts_of(answers, n_items),
-        "line" if by_line else "single",
+        "tier" if by_line else "single",
         prior_sizes="penalised" if penalised else "uniform",
     )
     assert found.log_evidence == pytest.approx(wanted.log_evidence, abs=1e-7)
@@ -31,7 +31,7 @@ def test_evidence_is_the_sum_over_all_tiers(n_items, complete, penalised, by_lin
 def test_draws_follow_the_posterior(by_line):
     answers = random_answers(4, 7, seed=11)
     wanted = Posterior(answers, 4, by_line=by_line)
-    evidence = sum_evidence(counts_of(answers, 4), "line" if by_line else "single")
+    evidence = sum_evidence(counts_of(answers, 4), "tier" if by_line else "single")
     draws = evidence.draw(8000, np.random.default_rng(5))
     number_of = {labels: number for number, labels in enumerate(wanted.tiers)}
     rows = [number_of[tuple(row)] for row in draws.labels.tolist()]

@@ -8,7 +8,9 @@ import pytest
 
 import tierwise as tw
 from tests.data_paths import shared_data
-from tierwise._kernels.inversions_partition import load, value_of
+from tierwise._kernels.inversions_climbing import load_best_cuts
+from tierwise._kernels.inversions_partition import labels_of, load_and_value
+from tierwise._kernels.inversions_references import refer_to_objective, refer_to_partition
 from tierwise.data.weak_orders import WeakOrderCounts
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.evidence import sum_evidence
@@ -31,7 +33,7 @@ def test_sushi_of_tohoku():
     assert (best.n_optima, best.gap) == (1, 0.0)
     assert search_tiers(counts).criterion == pytest.approx(best.criterion)
     assert sum_evidence(counts).log_evidence == pytest.approx(-3957.99, abs=0.005)
-    assert sum_evidence(counts, "line").log_evidence == pytest.approx(-3925.06, abs=0.005)
+    assert sum_evidence(counts, "tier").log_evidence == pytest.approx(-3925.06, abs=0.005)
 
 
 def test_all_sushi():
@@ -42,7 +44,7 @@ def test_all_sushi():
     assert best.labels.tolist() == SUSHI_TIERS
     assert sum_evidence(counts).log_evidence == pytest.approx(-71098.17, abs=0.005)
     # A prototype said -69973.07; integrating its best tiers on 400,000 points gives -69973.10.
-    assert sum_evidence(counts, "line").log_evidence == pytest.approx(-69973.0957, abs=0.001)
+    assert sum_evidence(counts, "tier").log_evidence == pytest.approx(-69973.0957, abs=0.001)
 
 
 def test_all_sushi_with_a_strict_consensus_and_a_theta_per_line():
@@ -60,7 +62,7 @@ def test_all_sushi_with_a_strict_consensus_and_a_theta_per_line():
 
 
 def strict_labels(counts):
-    from tierwise._kernels.inversions_orders_to_tiers import improve_order
+    from tierwise._kernels.inversions_climbing import improve_order
 
     order = counts.borda_order()
     improve_order(counts.above, order, 50)
@@ -71,7 +73,13 @@ def strict_labels(counts):
 
 def best_strict_by_line(counts):
     """The best strict order with a theta per line, by recursion over sets of items."""
+    import numba
+
     from tierwise._kernels.inversions_lines import line_of_sizes
+
+    @numba.njit
+    def value_of_line(objective, n_worse, total, curve):
+        return line_of_sizes(objective, 1, n_worse, total, curve)
 
     objective = line_objective(counts, None)
     curve = np.zeros(objective.grid.factorials.shape[1:])
@@ -82,7 +90,7 @@ def best_strict_by_line(counts):
         options = []
         for item in members:
             total = float(sum(counts.above[other, item] for other in members))
-            line = line_of_sizes(objective, 1, len(members) - 1, total, curve)
+            line = value_of_line(objective, len(members) - 1, total, curve)
             options.append((line + values[whole ^ (1 << item)], item))
         values[whole], choices[whole] = max(options)
     labels, whole = np.zeros(n_items, dtype=np.int64), 2**n_items - 1
@@ -100,7 +108,7 @@ def test_political_goals():
     assert best.labels.tolist() == [0, 1, 0, 1]
     # A prototype said -6440.67; summing all 75 tiers on 200,000 points of theta gives -6440.656.
     assert sum_evidence(counts).log_evidence == pytest.approx(-6440.6565, abs=0.0005)
-    assert sum_evidence(counts, "line").log_evidence == pytest.approx(-6426.98, abs=0.005)
+    assert sum_evidence(counts, "tier").log_evidence == pytest.approx(-6426.98, abs=0.005)
 
 
 def test_apa_election():
@@ -118,12 +126,11 @@ def mteb_scores():
 
 
 def value_of_borda_runs(counts, objective):
-    from tierwise._kernels.inversions_orders_to_tiers import best_cuts
-
     state = make_state(counts, objective)
-    labels = best_cuts(objective, state, counts.borda_order())
-    load(state, labels)
-    return value_of(objective, state), labels
+    refer = refer_to_objective(objective), refer_to_partition(state)
+    load_best_cuts(*refer, counts.borda_order())
+    labels = labels_of(state)
+    return load_and_value(*refer, labels), labels
 
 
 def log_factorial(number):
@@ -180,8 +187,9 @@ def test_a_search_finds_tiers_of_embedding_models_that_one_theta_hides():
     counts = WeakOrderCounts.of(rankings)
     objective = line_objective(counts, Gamma(2, 2))
     state = make_state(counts, objective)
-    load(state, best.tiers.label_array(rankings.items))
-    assert value_of(objective, state) - log_factorial(30) > -3540.0
+    refer = refer_to_objective(objective), refer_to_partition(state)
+    value = load_and_value(*refer, best.tiers.label_array(rankings.items))
+    assert value - log_factorial(30) > -3540.0
 
 
 def test_prototype_constants_of_runs():

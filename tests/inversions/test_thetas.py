@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 
 from tests.inversions.small import counts_of, random_answers
-from tests.reference_inversions import THETAS, all_tiers, log_line
+from tests.reference_inversions import THETAS, all_tiers, log_line, log_orders
 from tierwise.data.weak_orders import WeakOrderCounts
 from tierwise.errors import InputError
 from tierwise.inversions.thetas import estimate_line_thetas, estimate_one_theta, log_likelihood
 from tierwise.partition.gaussian_orders import draw_orderings
+
+# Stands for an infinite theta: no larger one is told apart from it.
+LARGEST = THETAS[-1]
 
 
 @pytest.mark.parametrize("complete", [True, False])
@@ -21,12 +24,12 @@ def test_no_theta_of_a_grid_is_better(complete):
         lines = [log_line(answers, labels, tier, THETAS) for tier in range(max(labels))]
         if not lines:
             continue
-        one = estimate_one_theta(counts, np.array(labels))
-        assert one.log_likelihood >= sum(lines).max() - 1e-9
-        for line, estimate in zip(
-            lines, estimate_line_thetas(counts, np.array(labels)), strict=True
-        ):
-            assert estimate.log_likelihood >= line.max() - 1e-9
+        tiers, constant = np.array(labels), log_orders(answers, labels)
+        one = estimate_one_theta(counts, tiers).value
+        assert log_likelihood(counts, tiers, one) >= sum(lines).max() + constant - 1e-9
+        for tier, estimate in enumerate(estimate_line_thetas(counts, tiers)):
+            found = log_line(answers, labels, tier, np.array([min(estimate.value, LARGEST)]))
+            assert found[0] >= lines[tier].max() - 1e-9
 
 
 def test_ends_are_answers():
@@ -49,7 +52,7 @@ def test_standard_error_is_that_of_the_bend():
     answers = random_answers(5, 30, seed=8)
     counts = counts_of(answers, 5)
     labels = np.array([0, 0, 1, 2, 2])
-    estimate = estimate_one_theta(counts, labels, confidence=0.9)
+    estimate = estimate_one_theta(counts, labels, level=0.9)
     step = 1e-4
     values = [log_likelihood(counts, labels, estimate.value + shift) for shift in (-step, 0, step)]
     bend = (values[0] - 2 * values[1] + values[2]) / step**2
@@ -67,9 +70,9 @@ def test_thetas_are_recovered():
         assert abs(estimate.value - theta) < 4.5 * estimate.standard_error
 
 
-def test_labels_and_confidence_are_checked():
+def test_labels_and_level_are_checked():
     counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2]]))
     with pytest.raises(InputError, match="every number from 0"):
         estimate_one_theta(counts, np.array([0, 2, 2]))
-    with pytest.raises(InputError, match="confidence"):
-        estimate_one_theta(counts, np.array([0, 1, 2]), confidence=1.0)
+    with pytest.raises(InputError, match="level"):
+        estimate_one_theta(counts, np.array([0, 1, 2]), level=1.0)

@@ -10,10 +10,14 @@ drawn by slice sampling in its logarithm.
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part, inlined_part
 from tierwise._kernels.inversions_climbing import exchange_items, members_of
-from tierwise._kernels.inversions_factorials import log_q_factorials
-from tierwise._kernels.inversions_lines import LineObjective, log_prior
+from tierwise._kernels.inversions_lines import (
+    LineObjective,
+    ThetaPriorTable,
+    log_prior,
+    log_q_factorials,
+)
 from tierwise._kernels.inversions_partition import (
     Partition,
     line_at,
@@ -22,7 +26,6 @@ from tierwise._kernels.inversions_partition import (
     take_out,
     value_of,
     value_places,
-    write_labels,
 )
 
 _Floats = npt.NDArray[np.float64]
@@ -97,13 +100,13 @@ def exchange_at_random(objective: LineObjective, state: Partition, uniforms: _Fl
     return accepted
 
 
-@compiled
+@inlined_part
 def _log_chance_to_be_upper(lead: float, strength: float) -> float:
     """Log odds that a member of a tier goes to its better part."""
     return min(max(lead * strength, -_LARGEST_LOGIT), _LARGEST_LOGIT)
 
 
-@compiled
+@inlined_part
 def _log_split(state: Partition, labels: _Integers, position: int, strength: float) -> float:
     """Log probability that a joined tier is split into these two neighbouring tiers."""
     log_chance = 0.0
@@ -119,7 +122,7 @@ def _log_split(state: Partition, labels: _Integers, position: int, strength: flo
     return log_chance
 
 
-@compiled
+@compiled_part
 def _n_splittable(state: Partition) -> int:
     """Count the tiers with two items or more."""
     number = 0
@@ -129,7 +132,7 @@ def _n_splittable(state: Partition) -> int:
     return number
 
 
-@compiled
+@inlined_part
 def _propose_exchange(state: Partition, proposed: _Integers, uniforms: _Floats) -> float:
     """Let two neighbouring tiers change places."""
     n_tiers = state.n_tiers[0]
@@ -144,7 +147,7 @@ def _propose_exchange(state: Partition, proposed: _Integers, uniforms: _Floats) 
     return 0.0
 
 
-@compiled
+@inlined_part
 def _splittable_at(state: Partition, number: int) -> int:
     """Find the position of a tier, given its number among those with two items or more."""
     position = 0
@@ -155,7 +158,7 @@ def _splittable_at(state: Partition, number: int) -> int:
     return position
 
 
-@compiled
+@inlined_part
 def _propose_split(
     state: Partition, proposed: _Integers, strength: float, uniforms: _Floats
 ) -> float:
@@ -183,7 +186,7 @@ def _propose_split(
     return float(np.log(n_splittable / state.n_tiers[0]) - log_chance)
 
 
-@compiled
+@inlined_part
 def _propose_join(
     state: Partition, labels: _Integers, proposed: _Integers, strength: float, uniforms: _Floats
 ) -> float:
@@ -203,7 +206,7 @@ def _propose_join(
     return float(log_back + np.log((n_tiers - 1.0) / n_splittable))
 
 
-@compiled
+@inlined_part
 def _propose(
     state: Partition, labels: _Integers, proposed: _Integers, strength: float, uniforms: _Floats
 ) -> float:
@@ -233,7 +236,8 @@ def change_tiers(
     n_items = state.slot_of.shape[0]
     labels, proposed = np.zeros(n_items, np.int64), np.zeros(n_items, np.int64)
     accepted = 0
-    write_labels(state, labels)
+    for item in range(n_items):
+        labels[item] = state.position_of[state.slot_of[item]]
     load(state, labels)
     value = value_of(objective, state)
     if state.n_tiers[0] == 1:
@@ -256,14 +260,14 @@ def change_tiers(
     return accepted
 
 
-@compiled
+@compiled_part
 def _log_theta_density(
-    objective: LineObjective, coefficients: _Floats, total: float, log_theta: float
+    prior: ThetaPriorTable, coefficients: _Floats, total: float, log_theta: float
 ) -> float:
     """Log posterior density of log theta given tiers."""
     theta = np.exp(log_theta)
     logs = log_q_factorials(theta, coefficients.shape[0] - 1)
-    value = log_prior(objective.prior, log_theta) - theta * total
+    value = log_prior(prior, log_theta) - theta * total
     for number in range(2, coefficients.shape[0]):
         value += coefficients[number] * logs[number]
     return float(value)
@@ -271,7 +275,11 @@ def _log_theta_density(
 
 @compiled
 def draw_theta(  # noqa: PLR0912 - slice sampling is stepping out and shrinking
-    objective: LineObjective, state: Partition, width: float, rng: np.random.Generator
+    objective: LineObjective,
+    prior: ThetaPriorTable,
+    state: Partition,
+    width: float,
+    rng: np.random.Generator,
 ) -> float:
     """Draw the one theta given tiers by slice sampling in log theta; returns log prior density.
 
@@ -291,20 +299,20 @@ def draw_theta(  # noqa: PLR0912 - slice sampling is stepping out and shrinking
                 if position == 0:
                     coefficients[number] += state.tail_meets[0, number]
     here = np.log(objective.grid.thetas[0])
-    level = _log_theta_density(objective, coefficients, total, here) + np.log(rng.random())
+    level = _log_theta_density(prior, coefficients, total, here) + np.log(rng.random())
     low = here - width * rng.random()
     high = low + width
     for _ in range(_MOST_STEPS_OUT):
-        if _log_theta_density(objective, coefficients, total, low) < level:
+        if _log_theta_density(prior, coefficients, total, low) < level:
             break
         low -= width
     for _ in range(_MOST_STEPS_OUT):
-        if _log_theta_density(objective, coefficients, total, high) < level:
+        if _log_theta_density(prior, coefficients, total, high) < level:
             break
         high += width
     while True:
         trial = low + (high - low) * rng.random()
-        if _log_theta_density(objective, coefficients, total, trial) >= level:
+        if _log_theta_density(prior, coefficients, total, trial) >= level:
             break
         if trial < here:
             low = trial
@@ -315,4 +323,4 @@ def draw_theta(  # noqa: PLR0912 - slice sampling is stepping out and shrinking
     logs = log_q_factorials(theta, n_items)
     for number in range(n_items + 1):
         objective.grid.factorials[number, 0, 0] = logs[number]
-    return float(log_prior(objective.prior, trial) - trial)
+    return float(log_prior(prior, trial) - trial)

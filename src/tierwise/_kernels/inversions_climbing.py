@@ -1,19 +1,27 @@
-"""Local search over ordered partitions: items move, tiers join, split and change places.
+"""Local search over ordered partitions: best cuts of an order, then moves of items and tiers.
 
-Every move that makes the tiers better is taken, until none does: an item to any tier or to a new
-one of its own, two items of neighbouring tiers exchanged, neighbouring tiers joined or exchanged,
-and a tier cut in two along the order in which its own members are preferred to each other.
+Orders are improved by insertion, by Kemeny's criterion. Along a given order tiers are runs, and the
+best runs are found by dynamic programming over cuts, from the last item to the first: the best
+value of what begins at an item is the best, over the runs that begin there, of the run's own value
+and the best value of what follows.
+
+Then every move that makes the tiers better is taken, until none does: an item to any tier or to a
+new one of its own, two items of neighbouring tiers exchanged, neighbouring tiers joined or
+exchanged, and a tier cut in two along the order in which its own members are preferred to each
+other.
 """
 
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part, inlined_part
 from tierwise._kernels.inversions_lines import LineObjective
 from tierwise._kernels.inversions_partition import (
     Partition,
     line_at,
     line_of_net,
+    load,
+    n_worse_than,
     put_in,
     take_out,
     tier_value,
@@ -22,6 +30,107 @@ from tierwise._kernels.inversions_partition import (
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
+
+
+@compiled
+def improve_order(above: _Floats, order: _Integers, most_sweeps: int) -> None:
+    """Insert items where they contradict fewest rankings, in place, until none moves."""
+    n_items = order.shape[0]
+    for _ in range(most_sweeps):
+        moved = False
+        for item in range(n_items):
+            here = 0
+            while order[here] != item:
+                here += 1
+            best, target, change = -1e-9, here, 0.0
+            for place in range(here - 1, -1, -1):
+                other = order[place]
+                change += above[other, item] - above[item, other]
+                if change < best:
+                    best, target = change, place
+            change = 0.0
+            for place in range(here + 1, n_items):
+                other = order[place]
+                change += above[item, other] - above[other, item]
+                if change < best:
+                    best, target = change, place
+            if target != here:
+                moved = True
+                step = 1 if target > here else -1
+                for place in range(here, target, step):
+                    order[place] = order[place + step]
+                order[target] = item
+        if not moved:
+            break
+
+
+@compiled
+def load_best_cuts(  # noqa: PLR0912 - all runs, with and without ties, in one pass
+    objective: LineObjective, state: Partition, order: _Integers
+) -> None:
+    """Make the best runs of an order the tiers."""
+    n_items = order.shape[0]
+    blocks = state.blocks
+    has_blocks = blocks.weights.shape[0] > 0
+    width = state.net.shape[0]
+    # What each item pays for all that come after it.
+    tails = np.zeros(n_items)
+    for place in range(n_items):
+        for later in range(place + 1, n_items):
+            tails[place] += state.above[order[later], order[place]]
+    # What the items of a run from the current first item up to each last one pay for each other.
+    inside = np.zeros(n_items)
+    values = np.full(n_items + 1, -np.inf)
+    ends = np.zeros(n_items + 1, np.int64)
+    values[n_items] = 0.0
+    # Rows: everything from the first item on, the run, and what follows it.
+    meets = np.zeros((3, width))
+    whole = np.zeros(blocks.weights.shape[0], np.int64)
+    in_run = np.zeros(blocks.weights.shape[0], np.int64)
+    for first in range(n_items - 1, -1, -1):
+        if has_blocks:
+            for block in range(in_run.shape[0]):
+                in_run[block] = 0
+            item = order[first]
+            for entry in range(blocks.item_offsets[item], blocks.item_offsets[item + 1]):
+                block = blocks.item_blocks[entry]
+                meets[0, whole[block]] -= blocks.weights[block]
+                whole[block] += 1
+                meets[0, whole[block]] += blocks.weights[block]
+            for number in range(width):
+                meets[1, number] = 0.0
+                meets[2, number] = meets[0, number]
+        paid, added = 0.0, 0.0
+        for last in range(first, n_items):
+            item = order[last]
+            paid += tails[last]
+            added += state.below[order[first], item]
+            inside[last] += added
+            if has_blocks:
+                for entry in range(blocks.item_offsets[item], blocks.item_offsets[item + 1]):
+                    block = blocks.item_blocks[entry]
+                    weight, number = blocks.weights[block], in_run[block]
+                    meets[1, number] -= weight
+                    meets[1, number + 1] += weight
+                    meets[2, whole[block] - number] -= weight
+                    meets[2, whole[block] - number - 1] += weight
+                    in_run[block] += 1
+                for number in range(2, width):
+                    state.net[number] = meets[0, number] - meets[1, number] - meets[2, number]
+            size = last - first + 1
+            total = paid - inside[last]
+            value = line_of_net(objective, state, size, n_items - 1 - last, total)
+            value += tier_value(objective, size, meets[1]) + values[last + 1]
+            if value > values[first]:
+                values[first], ends[first] = value, last + 1
+    labels = np.zeros(n_items, np.int64)
+    first, tier = 0, 0
+    while first < n_items:
+        for place in range(first, ends[first]):
+            labels[order[place]] = tier
+        first = ends[first]
+        tier += 1
+    load(state, labels)
 
 
 @compiled
@@ -49,7 +158,7 @@ def move_items(
     return n_moved
 
 
-@compiled
+@inlined_part
 def members_of(state: Partition, slot: int, members: _Integers) -> int:
     """List the items of a tier; returns their number."""
     count = 0
@@ -60,16 +169,7 @@ def members_of(state: Partition, slot: int, members: _Integers) -> int:
     return count
 
 
-@compiled
-def n_worse_than(state: Partition, position: int | np.int64) -> int:
-    """Count the items in tiers that are worse than the one at a position."""
-    number = 0
-    for worse in range(position + 1, state.n_tiers[0]):
-        number += state.sizes[state.order[worse]]
-    return number
-
-
-@compiled
+@inlined_part
 def inversions_between(state: Partition, better: int, worse: int) -> float:
     """Inversions between two tiers, given by their slots, if the first is the better one."""
     total = 0.0
@@ -79,7 +179,7 @@ def inversions_between(state: Partition, better: int, worse: int) -> float:
     return total
 
 
-@compiled
+@inlined_part
 def meets_of_neighbours(state: Partition) -> tuple[_Floats, _Floats]:
     """Tied blocks that meet two neighbouring tiers, and a tier with all but its next worse one."""
     blocks, tally = state.blocks, state.tally
@@ -100,7 +200,7 @@ def meets_of_neighbours(state: Partition) -> tuple[_Floats, _Floats]:
     return joint, skipping
 
 
-@compiled
+@inlined_part
 def join_tiers(state: Partition, position: int | np.int64) -> None:
     """Join the tier at a position with the next."""
     first, second = state.order[position], state.order[position + 1]
@@ -113,7 +213,7 @@ def join_tiers(state: Partition, position: int | np.int64) -> None:
         put_in(state, members[place], 2 * state.position_of[target] + 1)
 
 
-@compiled
+@inlined_part
 def exchange_tiers(state: Partition, position: int | np.int64, skipping: _Floats) -> None:
     """Let the tier at a position and the next change places."""
     first, second = state.order[position], state.order[position + 1]
@@ -143,9 +243,9 @@ def try_neighbours(  # noqa: PLR0912 - one loop over roles, so that a line is co
         forward = inversions_between(state, first, second)
         backward = inversions_between(state, second, first)
         now = line_at(objective, state, position) + line_at(objective, state, position + 1)
-        joined = tier_value(objective, n_first + n_second, joint, position)
-        exchanged = tier_value(objective, n_first, state.tier_meets, first if has_blocks else 0)
-        exchanged += tier_value(objective, n_second, state.tier_meets, second if has_blocks else 0)
+        joined = tier_value(objective, n_first + n_second, joint[position])
+        exchanged = tier_value(objective, n_first, state.tier_meets[first if has_blocks else 0])
+        exchanged += tier_value(objective, n_second, state.tier_meets[second if has_blocks else 0])
         # The two joined; the second before the first; the first after the second.
         for role in range(3):
             if has_blocks:
@@ -184,7 +284,7 @@ def try_neighbours(  # noqa: PLR0912 - one loop over roles, so that a line is co
     return True
 
 
-@compiled
+@inlined_part
 def split_tier(
     state: Partition, position: int | np.int64, members: _Integers, n_upper: int
 ) -> None:
@@ -195,7 +295,7 @@ def split_tier(
         put_in(state, members[place], 2 * position + min(place, 1))
 
 
-@compiled
+@inlined_part
 def sort_by_lead(state: Partition, slot: int, members: _Integers, count: int) -> None:
     """Sort a tier's members by how much they are preferred to each other, best first."""
     for place in range(1, count):
@@ -234,7 +334,7 @@ def try_splits(objective: LineObjective, state: Partition, tolerance: float) -> 
     return found
 
 
-@compiled
+@inlined_part
 def _best_cut(  # noqa: PLR0912 - one loop over parts, so that a line is compiled once
     objective: LineObjective,
     state: Partition,
@@ -285,7 +385,7 @@ def _best_cut(  # noqa: PLR0912 - one loop over parts, so that a line is compile
                     meets[part, number] -= weight
                     meets[part, following] += weight
                     counts[part, block] = following
-        value = tier_value(objective, cut, meets, 0) + tier_value(objective, size - cut, meets, 1)
+        value = tier_value(objective, cut, meets[0]) + tier_value(objective, size - cut, meets[1])
         for part in range(2):
             if has_blocks:
                 for number in range(2, width):
@@ -306,7 +406,7 @@ def _best_cut(  # noqa: PLR0912 - one loop over parts, so that a line is compile
     return n_upper
 
 
-@compiled
+@compiled_part
 def exchange_items(state: Partition, position: int, first: int, second: int) -> None:
     """Let an item of the tier at a position and one of the next change places."""
     if state.sizes[state.order[position]] > 1:
@@ -346,7 +446,7 @@ def try_exchanges(objective: LineObjective, state: Partition, tolerance: float) 
     return found
 
 
-@compiled
+@inlined_part
 def _value_of_exchange(
     objective: LineObjective, state: Partition, position: int, first: int, second: int, now: float
 ) -> float:
@@ -367,8 +467,8 @@ def _value_of_exchange(
         far += state.into[state.order[worse], first] - state.into[state.order[worse], second]
     n_worse = n_worse_than(state, position + 1)
     size, next_size = state.sizes[slot], state.sizes[next_slot]
-    value = tier_value(objective, size, state.tier_meets, 0)
-    value += tier_value(objective, next_size, state.tier_meets, 0)
+    value = tier_value(objective, size, state.tier_meets[0])
+    value += tier_value(objective, next_size, state.tier_meets[0])
     for part in range(2):
         own, below, inversions = size, next_size + n_worse, state.totals[slot] + change - far
         if part == 1:

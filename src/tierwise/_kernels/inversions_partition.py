@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part, inlined_part
 from tierwise._kernels.inversions_lines import LineObjective, line_value
 
 _Floats = npt.NDArray[np.float64]
@@ -102,7 +102,7 @@ def make_partition(
 # Loops in place of array expressions, each of which takes a second to compile.
 
 
-@compiled
+@compiled_part
 def _add_row(
     target: _Floats, row: int | np.int64, source: _Floats, other: int | np.int64, sign: float
 ) -> None:
@@ -110,19 +110,19 @@ def _add_row(
         target[row, place] += sign * source[other, place]
 
 
-@compiled
+@compiled_part
 def _copy_row(target: _Floats, row: int, source: _Floats, other: int) -> None:
     for place in range(target.shape[1]):
         target[row, place] = source[other, place]
 
 
-@compiled
+@compiled_part
 def _clear_row(target: _Floats, row: int) -> None:
     for place in range(target.shape[1]):
         target[row, place] = 0.0
 
 
-@compiled
+@compiled_part
 def load(state: Partition, labels: _Integers) -> None:
     """Make these the tiers; labels count from 0 without gaps."""
     n_items = labels.shape[0]
@@ -148,13 +148,13 @@ def load(state: Partition, labels: _Integers) -> None:
         for worse in range(labels[item] + 1, n_tiers):
             state.totals[labels[item]] += state.into[worse, item]
     if state.blocks.weights.shape[0] > 0:
-        _load_blocks(state, n_tiers)
+        _load_blocks(state)
 
 
-@compiled
-def _load_blocks(state: Partition, n_tiers: int) -> None:
+@inlined_part
+def _load_blocks(state: Partition) -> None:
     """Count what tied blocks have in common with tiers."""
-    blocks, tally = state.blocks, state.tally
+    blocks, tally, n_tiers = state.blocks, state.tally, state.n_tiers[0]
     for row in range(state.tier_meets.shape[0]):
         _clear_row(state.tier_meets, row)
         _clear_row(state.tail_meets, row)
@@ -170,14 +170,12 @@ def _load_blocks(state: Partition, n_tiers: int) -> None:
             state.tail_meets[position, running] += blocks.weights[block]
 
 
-@compiled
-def write_labels(state: Partition, labels: _Integers) -> None:
-    """Write the tier of each item, counted from 0."""
-    for item in range(labels.shape[0]):
-        labels[item] = state.position_of[state.slot_of[item]]
+def labels_of(state: Partition) -> _Integers:
+    """Return the tier of each item, counted from 0."""
+    return state.position_of[state.slot_of]
 
 
-@compiled
+@compiled_part
 def take_out(state: Partition, item: int) -> tuple[int, bool]:
     """Take an item out; returns the position of its tier and whether it was alone there."""
     slot = state.slot_of[item]
@@ -214,7 +212,7 @@ def take_out(state: Partition, item: int) -> tuple[int, bool]:
     return position, True
 
 
-@compiled
+@compiled_part
 def _find_changes(state: Partition, item: int, n_tiers: int) -> None:
     """How an item, now left out, would change what tied blocks meet, wherever it were put."""
     blocks, tally = state.blocks, state.tally
@@ -243,7 +241,7 @@ def _find_changes(state: Partition, item: int, n_tiers: int) -> None:
                 state.tail_change[position, running + 1] += weight
 
 
-@compiled
+@compiled_part
 def put_in(state: Partition, item: int, choice: int | np.int64) -> None:
     """Put in the item that was taken out: 2 p is alone before the tier at p, 2 p + 1 in it."""
     position, alone = choice // 2, choice % 2 == 0
@@ -286,12 +284,12 @@ def put_in(state: Partition, item: int, choice: int | np.int64) -> None:
     state.sizes[slot] += 1
 
 
-@compiled
+@compiled_part
 def line_of_net(
     objective: LineObjective,
     state: Partition,
     size: int,
-    n_worse: int,
+    n_worse: int | np.int64,
     total: float,
 ) -> float:
     """Value of a line, whose tied blocks are in ``state.net`` where there are any."""
@@ -316,17 +314,17 @@ def line_of_net(
     return line_value(objective, curve, max(total, 0.0))
 
 
-@compiled
-def tier_value(objective: LineObjective, size: int, meets: _Floats, row: int) -> float:
-    """Value a tier whatever theta is; the row says what tied blocks it meets."""
+@inlined_part
+def tier_value(objective: LineObjective, size: int, meets: _Floats) -> float:
+    """Value a tier whatever theta is, given what tied blocks it meets."""
     logs = objective.log_factorials
     value = objective.tier_constant + (objective.order_bonus - objective.n_rankings) * logs[size]
-    for number in range(2, meets.shape[1]):
-        value += meets[row, number] * logs[number]
+    for number in range(2, meets.shape[0]):
+        value += meets[number] * logs[number]
     return float(value)
 
 
-@compiled
+@inlined_part
 def find_net(state: Partition, position: int | np.int64, in_tail: float, in_tier: float) -> None:
     """Tied blocks of the line at a position, with the item taken out in its tier or below."""
     slot = state.order[position]
@@ -345,22 +343,37 @@ def find_net(state: Partition, position: int | np.int64, in_tail: float, in_tier
             )
 
 
-@compiled
+@inlined_part
+def n_worse_than(state: Partition, position: int | np.int64) -> int:
+    """Count the items in tiers that are worse than the one at a position."""
+    number = 0
+    for worse in range(position + 1, state.n_tiers[0]):
+        number += state.sizes[state.order[worse]]
+    return number
+
+
+@compiled_part
 def line_at(objective: LineObjective, state: Partition, position: int | np.int64) -> float:
     """Value of the line and the tier at a position."""
     slot = state.order[position]
-    n_worse = 0
-    for worse in range(position + 1, state.n_tiers[0]):
-        n_worse += state.sizes[state.order[worse]]
-    row = 0
+    n_worse = n_worse_than(state, position)
+    # A plain 0 would have what is called with it compiled once more.
+    row = np.int64(0)
     if state.blocks.weights.shape[0] > 0:
         row = slot
         find_net(state, position, 0.0, 0.0)
     value = line_of_net(objective, state, state.sizes[slot], n_worse, state.totals[slot])
-    return value + tier_value(objective, state.sizes[slot], state.tier_meets, row)
+    return value + tier_value(objective, state.sizes[slot], state.tier_meets[row])
 
 
 @compiled
+def load_and_value(objective: LineObjective, state: Partition, labels: _Integers) -> float:
+    """Make these the tiers, and return their value."""
+    load(state, labels)
+    return value_of(objective, state)
+
+
+@inlined_part
 def value_of(objective: LineObjective, state: Partition) -> float:
     """Value of the tiers."""
     value = 0.0
@@ -369,7 +382,7 @@ def value_of(objective: LineObjective, state: Partition) -> float:
     return value
 
 
-@compiled
+@inlined_part
 def value_places(  # noqa: PLR0912 - one loop over roles, so that a line is compiled once
     objective: LineObjective, state: Partition, item: int, joined: _Floats, alone: _Floats
 ) -> None:
@@ -377,7 +390,7 @@ def value_places(  # noqa: PLR0912 - one loop over roles, so that a line is comp
     n_tiers = state.n_tiers[0]
     has_blocks = state.blocks.weights.shape[0] > 0
     logs, order_weight = objective.log_factorials, objective.order_bonus - objective.n_rankings
-    n_worse = 0
+    n_worse = np.int64(0)
     into_worse = 0.0
     rest = 0.0
     # From the worst tier up: what lies below a place is not changed by the item.

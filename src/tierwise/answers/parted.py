@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels import parts as kernels
-from tierwise._kernels.inversions_counting import block_histograms, count_inversions_by_line
+from tierwise._kernels.inversions_weak_orders import block_histograms, count_inversions_by_line
 from tierwise.answers.base import log_factorials
 from tierwise.data.counts import Counts, block_counts, blocks_are_known, pair_counts
 from tierwise.data.preferences import Preferences
@@ -307,7 +307,7 @@ def _minus_products(distances: _Floats, thetas: _Floats) -> _Floats:
 
 
 def _log_q_factorials(theta: float, largest: int) -> _Floats:
-    from tierwise._kernels.inversions_factorials import log_q_factorials
+    from tierwise._kernels.inversions_lines import log_q_factorials
 
     logs: _Floats = log_q_factorials(theta, largest)
     return logs

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.inversions_expected import add_expected_precedence, weigh_weak_orders
-from tierwise._kernels.inversions_factorials import q_factorial_derivatives
+from tierwise._kernels.inversions_lines import q_factorial_derivatives
+from tierwise._kernels.inversions_weak_orders import add_expected_precedence, weigh_weak_orders
 from tierwise._kernels.weak_orders import add_expected_counts, value_weak_orders
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_factorials
 from tierwise.answers.interleaved import SequencedAnswers, most_splits

@@ -5,11 +5,13 @@ from __future__ import annotations
 from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.wording import quoted
+from tierwise.checking.battles import check_battles
 from tierwise.checking.expected import expected_ranks, orderings_of, orderings_of_posterior
 from tierwise.checking.findings import verdict_of
 from tierwise.checking.pairs import check_pairs
 from tierwise.checking.rankings import check_rankings
 from tierwise.checking.result import FitCheck
+from tierwise.data.battles import Battles
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
@@ -23,7 +25,7 @@ _LARGEST_THETA = 50.0
 
 
 def check_fit(
-    data: Rankings | Preferences,
+    data: Rankings | Preferences | Battles,
     fit: Fit,
     *,
     posterior: Posterior | None = None,
@@ -41,10 +43,13 @@ def check_fit(
     Pairwise answers are compared with what the model answers to the same questions, asked of as
     many people as often, with as many mistakes if answers may be mistaken. They tell no ranks.
 
+    Of battles it is looked at whether pairs, items within a tier, and tiers win as often as the
+    rank gap says, which is all that the model goes by.
+
     Parameters
     ----------
     data
-        The rankings, or pairwise answers, that were fitted.
+        The rankings, pairwise answers or battles that were fitted.
     fit
         The fit. Its model says what to expect, unless there is a posterior.
     posterior
@@ -65,9 +70,11 @@ def check_fit(
     'fits'
     """
     watch = Stopwatch()
-    data = check_data(data, "check_fit", Rankings, Preferences)
+    data = check_data(data, "check_fit", Rankings, Preferences, Battles)
     draws = check_count("draws", draws, least=100)
     _check_results(fit, posterior)
+    if isinstance(data, Battles):
+        return check_battles(data, fit, watch.provenance(rng))
     labels = fit.tiers.label_array(data.items)
     generator = as_generator(rng)
     model = fit.model(_LARGEST_THETA)

@@ -10,6 +10,7 @@ import typer
 from tierwise._version import __version__
 from tierwise.cli import (
     fit_command,
+    leaderboard_command,
     mixture_command,
     posterior_command,
     report_command,
@@ -36,6 +37,9 @@ app.command("sample", epilog=sample_command.EXAMPLES)(sample_command.sample_comm
 app.command("report", epilog=report_command.EXAMPLES)(report_command.report_command)
 app.command("mixture", epilog=mixture_command.EXAMPLES)(mixture_command.mixture_command)
 app.command("serve", epilog=serve_command.EXAMPLES)(serve_command.serve_command)
+app.command("leaderboard", epilog=leaderboard_command.EXAMPLES)(
+    leaderboard_command.leaderboard_command
+)
 app.command()(demo)
 
 
@@ -60,7 +64,9 @@ def in_words_of_the_shell(message: str) -> str:
     """Put a message on one line, with arguments such as ties="allow" as options, --ties allow."""
     one_line = " ".join(message.split())
     valued = re.sub(
-        r'\b(unranked|ties|layout|format|cycles|scores|empty)="(\w+)"', r"--\1 \2", one_line
+        r'\b(unranked|ties|layout|format|cycles|scores|empty|spellings)="(\w+)"',
+        r"--\1 \2",
+        one_line,
     )
     listed = re.sub(r'\bitems=("[^"]+")', r"--items \1", valued)
     named = re.sub(

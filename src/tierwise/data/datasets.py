@@ -11,6 +11,7 @@ import numpy as np
 from tierwise._util.checks import check_choice, check_count, check_path
 from tierwise._util.types import Unranked
 from tierwise._util.wording import quoted
+from tierwise.data.battles import Battles, read_battles
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
 
@@ -90,6 +91,33 @@ def load_political_goals() -> Rankings:
     Rankings(2,262 rankings of 4 items, complete, 24 distinct)
     """
     return _from_all_orderings(("order", "say", "prices", "speech"), _POLITICAL_GOALS)
+
+
+def load_llmfao() -> Battles:
+    """Load 8,931 votes on the answers of 59 language models, pair by pair, by 124 crowd workers.
+
+    Workers saw the answers of two models to one of 13 prompts, and said which was better, or that
+    neither was; 3,471 of the votes are ties. The table holds, for each worker and pair of models,
+    how often each was preferred.
+
+    Notes
+    -----
+    Votes by D. Ustalov, LLMFAO: Large Language Model Feedback Analysis and Optimization,
+    https://github.com/dustalov/llmfao, licensed under CC BY 4.0
+    (https://creativecommons.org/licenses/by/4.0/). Changed: the votes are counted by worker and
+    pair, and prompts are left out.
+
+    Examples
+    --------
+    >>> load_llmfao()
+    Battles(8,931 battles of 59 items, 3,471 drawn: half to each side, by 124 judges)
+    """
+    from gzip import decompress
+    from importlib.resources import files
+    from io import BytesIO
+
+    packed = (files("tierwise.data") / "llmfao.csv.gz").read_bytes()
+    return read_battles(BytesIO(decompress(packed)), format="csv")
 
 
 def load_apa1980() -> Rankings:

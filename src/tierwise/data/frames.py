@@ -57,7 +57,7 @@ def numeric_columns(frame: Any) -> tuple[list[Item], NDArray[np.float64]]:
     >>> names, values.tolist()
     (['a', 'b'], [[1.0, 2.0], [2.0, nan]])
     """
-    names, table = _arrow_table(frame)
+    names, table = arrow_table(frame)
     values = [
         numbers(column, f"the value of {quoted(name)}", numbered_row)
         for name, column in zip(names, table.columns, strict=True)
@@ -67,12 +67,12 @@ def numeric_columns(frame: Any) -> tuple[list[Item], NDArray[np.float64]]:
 
 def encode_frame(frame: Any, options: TableOptions) -> EncodedRankings:
     """Read the rankings of a data frame, which may have any layout."""
-    names, table = _arrow_table(frame)
+    names, table = arrow_table(frame)
     roles = assign_roles(names, table, options)
     return rankings_from_table(table, names, roles, options, numbered_row)
 
 
-def _arrow_table(frame: Any) -> tuple[list[Item], Any]:
+def arrow_table(frame: Any) -> tuple[list[Item], Any]:
     """Turn a data frame into an arrow table; names are apart, for they need not be text."""
     import narwhals as nw
     import pyarrow as pa

@@ -6,19 +6,21 @@ from typing import Any, TypeAlias, TypeVar, overload
 import numpy as np
 
 from tierwise._util.wording import quoted
+from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError
 
-Data: TypeAlias = Rankings | RankingScan | Counts | Preferences
+Data: TypeAlias = Rankings | RankingScan | Counts | Preferences | Battles
 
 _FROM_LISTS = (
     "make rankings of it with Rankings.from_orderings (items, best first) or Rankings.from_ranks "
     "(ranks)"
 )
 _REMEDIES: dict[type, str] = {
+    Battles: "fit, search, sample_posterior, bootstrap, check_fit and leaderboard take battles",
     RankingScan: "read the files with its method distinct()",
     Counts: "counts do not hold the answers, so give the rankings that they were made of",
     Rankings: "answers about pairs are made with Preferences.from_pairs",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tierwise._util.checks import check_choice, check_iterable
+from tierwise._util.checks import check_choice, check_iterable, check_number
 from tierwise._util.provenance import MultisetHash, fingerprint_of_answers
 from tierwise._util.types import (
     NOT_LISTED,
@@ -210,6 +210,59 @@ class Rankings:
             raise InputError(f"{len(known)} items were given for {table.shape[1]} columns of ranks")
         places = encoding.encode_ranks(table, known, ties, numbered_row)
         return cls(known, places, _as_weights(weights), unranked=unranked)
+
+    @classmethod
+    def from_scores(
+        cls,
+        scores: ArrayLike | Any,
+        better: Literal["higher", "lower"],
+        items: Iterable[Item] | None = None,
+        *,
+        tolerance: float = 0.0,
+    ) -> "Rankings":
+        """Make rankings from a table of scores, one row per task and one column per item.
+
+        Parameters
+        ----------
+        scores
+            An array, or a data frame whose columns are the items. Equal scores are ties; NaN says
+            that the item was not tried, so that it may be anywhere.
+        better
+            Which scores are better: "higher" or "lower".
+        items
+            The items, in the order of the columns; 1, 2, ... where an array comes without.
+        tolerance
+            Scores no further than this from the best of a group are tied with it.
+
+        Examples
+        --------
+        >>> table = [[0.91, 0.85, 0.40], [0.55, 0.54, 0.90]]
+        >>> Rankings.from_scores(table, "higher", items="xyz", tolerance=0.02).to_orderings()
+        [['x', 'y', 'z'], ['z', ['x', 'y']]]
+        """
+        from tierwise.files.scores import ranks_of_scores
+
+        check_choice("better", better, ("higher", "lower"))
+        check_number("tolerance", tolerance, least=0.0)
+        if hasattr(scores, "columns") and not isinstance(scores, np.ndarray):
+            from tierwise.data.frames import numeric_columns
+
+            names, table = numeric_columns(scores)
+            items = names if items is None else items
+        else:
+            try:
+                table = np.asarray(scores, dtype=np.float64)
+            except (TypeError, ValueError, OverflowError):
+                raise InputError(
+                    "scores must be numbers, one row per task, all of one length"
+                ) from None
+        if table.ndim != 2 or 0 in table.shape:
+            raise InputError("scores must be a table: one row per task, one column per item")
+        if np.isinf(table).any():
+            raise InputError("scores must be finite numbers, or NaN where an item was not tried")
+        ranks = ranks_of_scores(table, better, tolerance)
+        unranked: Unranked | None = "anywhere" if np.isnan(ranks).any() else None
+        return cls.from_ranks(ranks, items, unranked=unranked, ties="allow")
 
     @classmethod
     def from_order_array(

@@ -23,7 +23,7 @@ from tierwise.files.source import (
 )
 from tierwise.files.table_file import TableFile
 
-_TABLES = ("csv", "parquet", "xlsx")
+_TABLES = ("csv", "parquet", "xlsx", "jsonl")
 
 __all__ = ["read_answers", "read_preferences", "read_rankings", "scan_rankings"]
 
@@ -293,9 +293,27 @@ def _open_table(
         from tierwise.files.exports import open_excel
 
         return open_excel(source, sheet)
+    if file_format == "jsonl":
+        from tierwise.files.json_lines import open_json_lines
+
+        return open_json_lines(source)
     from tierwise.files.table_file import open_parquet
 
     return open_parquet(source)
+
+
+def open_table_file(
+    path: Readable,
+    file_format: Format = "auto",
+    encoding: str | None = None,
+    sheet: str | int | None = None,
+) -> tuple[Source, TableFile]:
+    """Open a file that holds a table, or say that its format holds none."""
+    source, known = _open(path, file_format)
+    with errors_name(source.name):
+        if known not in _TABLES:
+            raise InputError(f"the {known} format holds rankings: use read_rankings")
+        return source, _open_table(source, known, encoding, sheet)
 
 
 def _read_announced(source: Source, file_format: FileFormat, options: TableOptions) -> Rankings:

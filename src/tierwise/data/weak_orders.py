@@ -85,7 +85,7 @@ class WeakOrderCounts:
         weights
             How often each row counts; once where none are given.
         """
-        from tierwise._kernels import inversions_counting as kernels
+        from tierwise._kernels import inversions_weak_orders as kernels
 
         first = np.ascontiguousarray(first_places(np.asarray(patterns, dtype=np.int32)))
         n_rows, n_items = first.shape
@@ -125,7 +125,7 @@ class WeakOrderCounts:
         weights: _Floats,
     ) -> WeakOrderCounts:
         """Merge blocks that are equal."""
-        from tierwise._kernels import inversions_counting as kernels
+        from tierwise._kernels import inversions_weak_orders as kernels
 
         kept = weights > 0.0
         words, weights = np.ascontiguousarray(words[kept]), weights[kept]
@@ -156,7 +156,7 @@ class WeakOrderCounts:
         )
 
     def _words(self) -> NDArray[np.uint64]:
-        from tierwise._kernels import inversions_counting as kernels
+        from tierwise._kernels import inversions_weak_orders as kernels
 
         words = np.zeros((self.n_blocks, _n_words(self.n_items)), dtype=np.uint64)
         kernels.words_of_members(self.block_offsets, self.block_members, words)

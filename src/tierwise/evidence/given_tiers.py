@@ -163,7 +163,7 @@ def _log_integral_of_part(
     total: float, coefficients: npt.NDArray[np.float64], n_items: int, prior: ThetaPrior
 ) -> float:
     """Integrate over the theta of an independent part."""
-    from tierwise._kernels.inversions_factorials import log_q_factorials
+    from tierwise._kernels.inversions_lines import log_q_factorials
 
     def log_partition(thetas: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         values = [coefficients @ log_q_factorials(theta, n_items) for theta in thetas.tolist()]

@@ -14,8 +14,8 @@ from tierwise._util.checks import check_choice, check_path
 from tierwise.errors import InputError, TierwiseError
 
 Readable: TypeAlias = "str | PathLike[str] | IO[bytes] | IO[str]"
-FileFormat: TypeAlias = Literal["csv", "parquet", "xlsx", "preflib", "blt", "sushi"]
-Format: TypeAlias = Literal["auto", "csv", "parquet", "xlsx", "preflib", "blt", "sushi"]
+FileFormat: TypeAlias = Literal["csv", "parquet", "xlsx", "jsonl", "preflib", "blt", "sushi"]
+Format: TypeAlias = Literal["auto", "csv", "parquet", "xlsx", "jsonl", "preflib", "blt", "sushi"]
 
 _OF_SUFFIX: dict[str, FileFormat] = {
     ".csv": "csv",
@@ -23,12 +23,19 @@ _OF_SUFFIX: dict[str, FileFormat] = {
     ".parquet": "parquet",
     ".pq": "parquet",
     ".xlsx": "xlsx",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
     ".blt": "blt",
     ".soc": "preflib",
     ".soi": "preflib",
     ".toc": "preflib",
     ".toi": "preflib",
     ".order": "sushi",
+}
+_OF_BEGINNING: dict[bytes, FileFormat] = {
+    b"PAR1": "parquet",
+    b"PK\x03\x04": "xlsx",
+    b'{"': "jsonl",
 }
 
 
@@ -144,10 +151,9 @@ def recognise_format(source: Source) -> FileFormat:
     if known is not None:
         return known
     head = source.head().removeprefix(b"\xef\xbb\xbf").lstrip()
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if head.startswith(b"PK\x03\x04"):
-        return "xlsx"
+    for beginning, file_format in _OF_BEGINNING.items():
+        if head.startswith(beginning):
+            return file_format
     if head.startswith(b"#") and b"NUMBER ALTERNATIVES" in head:
         return "preflib"
     if re.match(rb"\d+ 1[ \t]*\r?\n0 \d+ ", head):

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.wording import quoted
+from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts, Numbers, pair_counts
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
@@ -43,7 +44,9 @@ class Agreement:
         }
 
 
-def agreement(data: Rankings | RankingScan | Counts | Preferences, tiers: Tiers) -> Agreement:
+def agreement(
+    data: Rankings | RankingScan | Counts | Preferences | Battles, tiers: Tiers
+) -> Agreement:
     """Compare rankings with the order of tiers, pair by pair.
 
     This describes tiers, and can narrow a search. It does not tell how many tiers there are: alone
@@ -56,10 +59,11 @@ def agreement(data: Rankings | RankingScan | Counts | Preferences, tiers: Tiers)
     >>> agreement(rankings, Tiers([["b"], ["a", "c"]])).overall
     0.75
     """
-    known = check_data(data, "agreement", Rankings, Counts, Preferences)
+    known = check_data(data, "agreement", Rankings, Counts, Preferences, Battles)
     if not isinstance(tiers, Tiers):
         raise InputError(f"tiers must be Tiers, such as Tiers([['a'], ['b']]); got {quoted(tiers)}")
-    return agreement_of_counts(pair_counts(known), tiers.label_array(known.items))
+    counts = known.wins if isinstance(known, Battles) else pair_counts(known)
+    return agreement_of_counts(counts, tiers.label_array(known.items))
 
 
 def agreement_of_counts(pairs: Numbers, labels: NDArray[np.int64]) -> Agreement:

@@ -12,11 +12,13 @@ from tierwise._util.tasks import Progress, run_tasks
 from tierwise._util.types import Item
 from tierwise._util.wording import percent, quoted
 from tierwise.answers.likelihood import source_of
+from tierwise.data.battles import Battles
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError
+from tierwise.fitting.battles import Resampling, fit_resampled_battles
 from tierwise.fitting.parted import solve_parted
 from tierwise.fitting.result import Fit, plain, plain_item
 from tierwise.fitting.solution import Settings
@@ -162,11 +164,12 @@ class Bootstrap:
 
 
 def bootstrap(
-    data: Rankings | RankingScan | Preferences,
+    data: Rankings | RankingScan | Preferences | Battles,
     fit: Fit,
     *,
     replicates: int = 500,
     kind: BootstrapKind = "nonparametric",
+    by: Resampling = "auto",
     workers: int | None = None,
     progress: Progress = "auto",
     rng: RandomSource = None,
@@ -176,7 +179,7 @@ def bootstrap(
     Parameters
     ----------
     data
-        The rankings, or preferences, that were fitted.
+        The rankings, preferences or battles that were fitted.
     fit
         The fit, from which sizes and distance are taken.
     replicates
@@ -185,6 +188,9 @@ def bootstrap(
         "nonparametric" draws as many answers, with replacement, from those given; "parametric"
         draws new rankings from the fitted model, of which it hides what the answers hide, and makes
         as many mistakes if answers may be mistaken.
+    by
+        For battles, what is drawn: "battle", or "judge" with all that each decided; "auto" draws
+        judges where some decided several battles.
     workers
         Number of processes; see `tierwise._util.tasks.run_tasks`. The answer does not depend on it.
     progress
@@ -201,11 +207,21 @@ def bootstrap(
     [1.0, 0.0]
     """
     watch = Stopwatch()
-    rankings = check_data(data, "bootstrap", Rankings, Preferences)
+    rankings = check_data(data, "bootstrap", Rankings, Preferences, Battles)
     if not isinstance(fit, Fit):
         raise InputError(f"bootstrap needs a Fit, from tierwise.fit; got {quoted(fit)}")
     replicates = check_count("replicates", replicates)
     check_choice("kind", kind, get_args(BootstrapKind))
+    check_choice("by", by, get_args(Resampling))
+    if isinstance(rankings, Battles):
+        if kind != "nonparametric":
+            raise InputError("for battles there is the nonparametric bootstrap: leave kind out")
+        if set(fit.tiers.items) != set(rankings.items):
+            raise InputError("the fit is of other items than the battles: fit these battles first")
+        seeds = spawn_seeds(rng, replicates)
+        thetas, labels = fit_resampled_battles(rankings, fit.sizes, by, seeds, workers, progress)
+        order = [rankings.items.index(str(item)) for item in fit.tiers.items]
+        return Bootstrap(fit, kind, thetas, labels[:, order] + 1, watch.provenance(rng))
     if fit.likelihood != "exact":
         raise InputError('bootstrap needs a fit with likelihood="exact"')
     if set(fit.tiers.items) != set(rankings.items):

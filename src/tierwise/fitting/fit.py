@@ -7,11 +7,12 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise._util.checks import RandomSource, as_generator, check_choice
+from tierwise._util.checks import RandomSource, as_generator, check_choice, check_level
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise.answers.likelihood import AnswerSource, source_of
 from tierwise.answers.parted import refuse_open
 from tierwise.consensus.subsets import subset_work
+from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
@@ -21,6 +22,7 @@ from tierwise.distances.base import Distance
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TooLargeError
 from tierwise.fitting.agreement import agreement_of_counts
+from tierwise.fitting.battles import check_distance_of_battles, fit_battles
 from tierwise.fitting.parted import solve_parted
 from tierwise.fitting.result import Fit, Reference
 from tierwise.fitting.solution import LikelihoodKind, Settings, Solution, named_tiers
@@ -42,9 +44,9 @@ ConcentrationChoice: TypeAlias = Literal["single", "tier", "place", "auto"]
 
 
 def fit(
-    data: Rankings | RankingScan | Counts | Preferences,
+    data: Rankings | RankingScan | Counts | Preferences | Battles,
     sizes: Iterable[int],
-    distance: str | Distance = "kendall",
+    distance: str | Distance | None = None,
     *,
     method: str = "auto",
     theta_method: ThetaMethod = "exact",
@@ -61,13 +63,15 @@ def fit(
     ----------
     data
         The rankings, in memory or in files (`Rankings.scan`), or counts of them, or pairwise
-        preferences. Where answers leave open which items lie in which tier-sized block of places,
-        the likelihood is that of all complete orderings that agree with them: summed over exactly
-        where that is affordable, as for lists of the best items, and drawn at random elsewhere.
+        preferences, or battles. Where answers leave open which items lie in which tier-sized block
+        of places, the likelihood is that of all complete orderings that agree with them: summed
+        over exactly where that is affordable, as for lists of the best items, and drawn at random
+        elsewhere.
     sizes
         How many items each tier holds, best tier first.
     distance
-        "kendall", "inversions", "hamming", "footrule" or "spearman".
+        "kendall", "inversions", "hamming", "footrule" or "spearman"; "kendall" if none is named,
+        and "inversions" for battles, which have no other.
     method
         How to find the tiers: "assignment" (additive distances), "subsets", "milp", "annealing",
         or "auto", which takes one that proves its answer where that is affordable.
@@ -107,9 +111,14 @@ def fit(
     True
     """
     watch = Stopwatch()
-    known = check_data(data, "fit", Rankings, Counts, Preferences)
+    known = check_data(data, "fit", Rankings, Counts, Preferences, Battles)
     checked = check_sizes(sizes, len(known.items))
-    measure = get_distance(distance)
+    if isinstance(known, Battles):
+        check_distance_of_battles(distance)
+        check_level(level)
+        generator = as_generator(rng)
+        return fit_battles(known, checked, level, generator, lambda: watch.provenance(rng))
+    measure = get_distance("kendall" if distance is None else distance)
     settings = Settings(method, theta_method, partition_method, likelihood, time_limit, level)
     generator = as_generator(rng)
     check_choice("concentration", concentration, get_args(ConcentrationChoice))

@@ -19,7 +19,8 @@ NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 
 def summarise(fit: "Fit", width: int) -> str:
     """Write a fit as lines for people, none longer than a width."""
-    kind = "distance" if fit.likelihood == "exact" else "distance, pseudo-likelihood"
+    kinds = {"exact": "distance", "independent": "distance, independent comparisons"}
+    kind = kinds.get(fit.likelihood, f"distance, {fit.likelihood} likelihood")
     lines = [
         f"{who_said_what(fit)}, {fit.distance} {kind}",
         "",
@@ -40,6 +41,8 @@ def summarise(fit: "Fit", width: int) -> str:
 def who_said_what(fit: "Fit") -> str:
     """Say how many answers there are, of which kind."""
     n_items = len(fit.tiers.items)
+    if fit.likelihood in ("independent", "composite"):
+        return f"{fit.n_rankings:,.10g} battles of {n_items} items"
     if fit.pairwise:
         noun = "assessor" if fit.n_rankings == 1 else "assessors"
         return f"{fit.n_rankings:,} {noun} who compared pairs of {n_items} items"

@@ -22,16 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels import inversions_subsets as kernels
-from tierwise._kernels.inversions_factorials import LARGEST_GRID_THETA, q_factorial_derivatives
+from tierwise._kernels.inversions_lines import LARGEST_GRID_THETA, q_factorial_derivatives
 from tierwise.inversions.objective import (
     Concentration,
     SizesPriorName,
+    SubsetTables,
     fixed_objective,
     line_objective,
     log_prior_constant,
     tier_constant_of,
 )
-from tierwise.inversions.subset_problem import SubsetTables
 from tierwise.inversions.thetas import (
     estimate_line_thetas,
     estimate_one_theta,
@@ -108,7 +108,7 @@ def find_best_tiers(
     counts
         The data.
     concentration
-        "single" for one theta, "line" for one per tier.
+        "single" for one theta, "tier" for one per tier.
     prior_theta
         With one theta per line: integrate over this prior instead of maximising.
     prior_sizes
@@ -129,7 +129,7 @@ def find_best_tiers(
     ([0, 0, 1], 0.0)
     """
     tables = SubsetTables(counts)
-    if concentration == "line":
+    if concentration == "tier":
         return _best_by_line(tables, prior_theta, prior_sizes, most_alternatives)
     return _BranchAndBound(tables, start, tier_constant_of(prior_sizes)).run(most_alternatives)
 

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels import inversions_chain as kernels
-from tierwise._kernels.inversions_factorials import LARGEST_GRID_THETA
-from tierwise._kernels.inversions_partition import load, value_of, write_labels
+from tierwise._kernels.inversions_lines import LARGEST_GRID_THETA
+from tierwise._kernels.inversions_partition import labels_of, load_and_value
+from tierwise._kernels.inversions_references import refer_to_objective, refer_to_partition
 from tierwise.inversions.evidence import draw_thetas
 from tierwise.inversions.objective import (
     Concentration,
@@ -73,7 +74,7 @@ class TiersChain:
     labels
         Tiers to begin with: the tier of each item, counted from 0.
     concentration
-        "single" for one theta, "line" for one per tier.
+        "single" for one theta, "tier" for one per tier.
     prior_theta, prior_sizes
         The priors, as for `sum_evidence`.
     theta
@@ -96,12 +97,13 @@ class TiersChain:
             if theta is None:
                 likely = float(estimate_one_theta(counts, begin).value)
                 theta = min(max(likely, _LEAST_START), LARGEST_GRID_THETA / 4)
-            objective = fixed_objective(counts, theta, self._prior.tier_constant)
-            self._objective = objective._replace(prior=prior_table(prior_theta, objective.grid))
+            self._objective = fixed_objective(counts, theta, self._prior.tier_constant)
         else:
             self._objective = line_objective(counts, prior_theta, self._prior.tier_constant)
+        self._prior_of_theta = prior_table(prior_theta, self._objective.grid)
         self._state = make_state(counts, self._objective)
-        load(self._state, begin)
+        self._by_reference = refer_to_objective(self._objective), refer_to_partition(self._state)
+        load_and_value(*self._by_reference, begin)
         # Leads are sums over a tier of differences of counts; scaled to a few units.
         self._strength = 2.0 / np.sqrt(max(counts.n_rankings, 1.0) * counts.n_items)
         self._n_items = counts.n_items
@@ -109,18 +111,20 @@ class TiersChain:
 
     def sweep(self, rng: np.random.Generator) -> None:
         """Move all items, propose other tiers, and draw the one theta."""
-        objective, state, n_items = self._objective, self._state, self._n_items
+        (objective, state), n_items = self._by_reference, self._n_items
         bonus = self._prior.single_tier_bonus
         kernels.draw_places(objective, state, bonus, rng.permutation(n_items), rng.random(n_items))
         kernels.exchange_at_random(objective, state, 1.0 - rng.random((n_items // 2 + 1, 4)))
         uniforms = 1.0 - rng.random((_PROPOSALS_PER_SWEEP, n_items + 3))
         kernels.change_tiers(objective, state, bonus, self._strength, uniforms * (1.0 - 1e-12))
         if self._single:
-            self._log_prior_theta = kernels.draw_theta(objective, state, _SLICE_WIDTH, rng)
+            self._log_prior_theta = kernels.draw_theta(
+                objective, self._prior_of_theta, state, _SLICE_WIDTH, rng
+            )
 
     def write_labels(self, labels: _Integers) -> None:
         """Write the tier of each item, counted from 0."""
-        write_labels(self._state, labels)
+        labels[:] = labels_of(self._state)
 
     @property
     def theta(self) -> float:
@@ -130,7 +134,8 @@ class TiersChain:
     @property
     def log_posterior(self) -> float:
         """Log of prior times likelihood; with a theta per line, thetas are integrated out."""
-        value = value_of(self._objective, self._state) + self._prior.constant
+        value = load_and_value(*self._by_reference, labels_of(self._state))
+        value += self._prior.constant
         if self._state.n_tiers[0] == 1:
             value += self._prior.single_tier_bonus
         return float(value + self._log_prior_theta)
@@ -162,7 +167,7 @@ def run_chain(
     rng
         Randomness.
     concentration
-        "single" for one theta, "line" for one per tier.
+        "single" for one theta, "tier" for one per tier.
     prior_theta
         Prior of theta, Gamma(2, 2) where none is given.
     prior_sizes
@@ -192,6 +197,6 @@ def run_chain(
             row = sweep // thin
             chain.write_labels(drawn[row])
             thetas[row], log_posterior[row] = chain.theta, chain.log_posterior
-    if concentration == "line":
+    if concentration == "tier":
         thetas = draw_thetas(counts, drawn, prior, concentration, rng)
     return ChainDraws(drawn, thetas, log_posterior)

@@ -7,17 +7,36 @@ dependent under the model; then this is a composite likelihood.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from tierwise._util.checks import check_level
 from tierwise.errors import InputError
+from tierwise.model.priors import log_prior_of_sizes
 from tierwise.partition.gaussian_orders import pair_probabilities, sizes_of_labels
+from tierwise.theta.estimate import ThetaEstimate, theta_of_information
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
+    from tierwise.model.priors import SizesPrior, ThetaPrior
+
+_Floats = NDArray[np.float64]
+_Integers = NDArray[np.int64]
+
+# Where the prior of theta is tabled, and integrated.
+_N_TABLED = 4001
+# The integral over log theta reaches so many standard deviations from its peak.
+_REACH, _N_NODES = 9.0, 181
+# Orders of more items are first cut into so many runs.
+_MOST_RUNS = 150
+_MOST_ROUNDS = 60
+# Bradley-Terry strengths are found with so many comparisons with a middling item besides.
+_PSEUDO_COMPARISONS = 0.5
+_STRENGTH_ROUNDS = 300
 
 
 def win_probabilities(sizes: Sequence[int], theta: float) -> NDArray[np.float64]:
@@ -61,3 +80,366 @@ def log_likelihood_of_wins(wins: NDArray[Any], labels: NDArray[Any], theta: floa
     played = (counts > 0.0) & ~np.eye(len(places), dtype=bool)
     with np.errstate(divide="ignore"):
         return float((counts[played] * np.log(chances[played])).sum())
+
+
+def tier_wins(wins: _Floats, labels: _Integers) -> tuple[_Floats, _Integers]:
+    """Add up wins by tiers: ``[l, m]`` says how often tier ``l`` won against tier ``m``; and sizes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tier_wins(np.array([[0, 3.0], [1, 0]]), np.array([0, 0]))[0]
+    array([[4.]])
+    """
+    member = np.eye(int(labels.max()) + 1)[labels]
+    between: _Floats = member.T @ wins @ member
+    return between, np.bincount(labels).astype(np.int64)
+
+
+def strengths(wins: _Floats) -> tuple[_Floats, _Floats]:
+    """Bradley-Terry strengths by Hunter's MM algorithm, and how many standard errors they are.
+
+    They order the items to begin with; nothing else depends on them. Strengths are drawn to the
+    middle by half a comparison, so that they are finite.
+
+    References
+    ----------
+    D. R. Hunter (2004). MM algorithms for generalized Bradley-Terry models. Annals of Statistics
+    32, 384-406.
+    """
+    met = wins + wins.T
+    won = wins.sum(axis=1) + _PSEUDO_COMPARISONS / 2
+    worth = np.ones(len(wins))
+    for _ in range(_STRENGTH_ROUNDS):
+        sums = (met / (worth[:, None] + worth[None, :])).sum(axis=1)
+        new = won / (sums + _PSEUDO_COMPARISONS / (worth + 1.0))
+        new /= np.exp(np.log(new).mean())
+        settled = np.abs(np.log(new / worth)).max() < 1e-9
+        worth = new
+        if settled:
+            break
+    logs: _Floats = np.log(worth)
+    errors = 2.0 / np.sqrt(met.sum(axis=1) + _PSEUDO_COMPARISONS)
+    return logs, logs / errors
+
+
+@dataclass(frozen=True, eq=False)
+class ThetaTable:
+    """The prior density of log theta on an even grid, as kernels take it."""
+
+    first: float
+    step: float
+    log_density: _Floats
+
+    @classmethod
+    def of(cls, prior: ThetaPrior) -> ThetaTable:
+        """Table a prior, and make it integrate to 1."""
+        from tierwise._kernels.comparisons import LARGEST_THETA, LEAST_THETA
+
+        logs = np.linspace(np.log(LEAST_THETA), np.log(LARGEST_THETA), _N_TABLED)
+        step = float(logs[1] - logs[0])
+        heights = prior.log_density(np.exp(logs)) + logs
+        heights -= np.logaddexp.reduce(heights) + np.log(step)
+        return cls(float(logs[0]), step, np.maximum(heights, -1e300))
+
+
+@dataclass(frozen=True)
+class TiersPriorNumbers:
+    """A named prior of tiers: what each tier adds to its log, and what a single one adds besides.
+
+    Tiers of the same sizes are equally probable.
+    """
+
+    tier_constant: float
+    single_bonus: float
+
+    @classmethod
+    def of(cls, prior: SizesPrior, n_items: int) -> TiersPriorNumbers:
+        """Tell a named prior by its values."""
+        if not isinstance(prior, str):
+            raise InputError(
+                'for battles, prior_sizes is "uniform", "penalised" or "sceptical", not '
+                "probabilities by sizes or a function"
+            )
+        one = log_prior_of_sizes(prior, (n_items,))
+        two = log_prior_of_sizes(prior, (1, n_items - 1))
+        if n_items == 2:
+            return cls(0.0, one - two)
+        constant = log_prior_of_sizes(prior, (1, 1, n_items - 2)) - two
+        return cls(constant, one - two + constant)
+
+    def log_probability(self, sizes: _Integers, log_factorials: _Floats) -> float:
+        """Log prior probability of tiers, up to a constant."""
+        bonus = self.single_bonus if len(sizes) == 1 else 0.0
+        return self.tier_constant * len(sizes) + bonus + float(log_factorials[sizes].sum())
+
+
+def estimate_theta_of_wins(wins: _Floats, labels: _Integers, level: float = 0.95) -> ThetaEstimate:
+    """Theta of greatest likelihood given tiers, with its Wald interval.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> wins = np.array([[0.0, 731], [269, 0]])
+    >>> round(estimate_theta_of_wins(wins, np.array([0, 1])).value, 3)
+    1.0
+    """
+    from tierwise._kernels import comparisons as kernels
+
+    check_level(level)
+    between, sizes = tier_wins(wins, labels)
+    if len(sizes) == 1:
+        return ThetaEstimate(0.0, np.inf, (0.0, np.inf), "exact")
+    if not np.tril(between, k=-1).any():
+        # Nobody lost against a worse tier: too large a theta would be a surprise only below.
+        limit = np.log(1.0 - level)
+        low, high = np.log(kernels.LEAST_THETA), np.log(kernels.LARGEST_THETA)
+        best = float(between.trace() * kernels.LOG_HALF)
+        for _ in range(60):
+            middle = (low + high) / 2
+            value = kernels.values_at_thetas(np.exp([middle]), between, sizes)[0]
+            low, high = (middle, high) if value - best < limit else (low, middle)
+        return ThetaEstimate(np.inf, np.nan, (float(np.exp(low)), np.inf), "exact")
+    theta = kernels.best_theta(between, sizes, len(sizes))
+    if theta <= 2 * kernels.LEAST_THETA:
+        theta = 0.0
+    step = max(theta, 1e-3) * 1e-3
+    around = np.abs(theta + step * np.array([-1.0, 0.0, 1.0]))
+    values = kernels.values_at_thetas(np.maximum(around, kernels.LEAST_THETA), between, sizes)
+    information = -float(values[0] - 2 * values[1] + values[2]) / step**2
+    return theta_of_information(theta, information, level)
+
+
+def log_likelihood_at_best(wins: _Floats, labels: _Integers, theta: float) -> float:
+    """Log-likelihood of tiers at a theta that may be infinite or 0."""
+    from tierwise._kernels import comparisons as kernels
+
+    between, sizes = tier_wins(wins, labels)
+    if len(sizes) == 1 or theta == 0.0:
+        return float(between.sum() * kernels.LOG_HALF)
+    if np.isinf(theta):
+        lost = np.tril(between, k=-1).any()
+        return -np.inf if lost else float(between.trace() * kernels.LOG_HALF)
+    return float(kernels.values_at_thetas(np.array([theta]), between, sizes)[0])
+
+
+def log_integrated_likelihood(wins: _Floats, labels: _Integers, prior: ThetaTable) -> float:
+    """Log probability of comparisons given tiers, theta being integrated out (trapezoids).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tierwise.model.priors import Gamma
+    >>> wins, prior = np.array([[0.0, 3], [1, 0]]), ThetaTable.of(Gamma(2, 2))
+    >>> round(log_integrated_likelihood(wins, np.array([0, 1]), prior), 3)
+    -2.398
+    """
+    from tierwise._kernels import comparisons as kernels
+
+    between, sizes = tier_wins(wins, labels)
+    if len(sizes) == 1:
+        return float(between.sum() * kernels.LOG_HALF)
+    grid = prior.first + prior.step * np.arange(len(prior.log_density))
+
+    def heights(logs: NDArray[Any]) -> _Floats:
+        values: _Floats = kernels.values_at_thetas(np.exp(logs), between, sizes)
+        values += np.interp(logs, grid, prior.log_density)
+        return values
+
+    coarse = grid[:: len(grid) // 100]
+    at_coarse = heights(coarse)
+    peak = int(at_coarse.argmax())
+    low, high = coarse[max(peak - 1, 0)], coarse[min(peak + 1, len(coarse) - 1)]
+    for _ in range(12):
+        some = np.linspace(low, high, 9)
+        best = int(heights(some).argmax())
+        low, high = some[max(best - 1, 0)], some[min(best + 1, 8)]
+    middle = (low + high) / 2
+    # Differences over a good part of the peak, however narrow: the prior has kinks between nodes.
+    step, curvature = 0.05, 1.0
+    for _ in range(4):
+        around = heights(middle + step * np.array([-1.0, 0.0, 1.0]))
+        curvature = max(-float(around[0] - 2 * around[1] + around[2]) / step**2, 0.5)
+        step = min(0.05, 0.5 / np.sqrt(curvature))
+    # The tails are those of the prior or of the likelihood, whichever falls faster.
+    width = _REACH / np.sqrt(curvature)
+    nodes = np.linspace(max(middle - width, grid[0]), min(middle + width, grid[-1]), _N_NODES)
+    return float(np.logaddexp.reduce(heights(nodes)) + np.log(nodes[1] - nodes[0]))
+
+
+def log_factorials(n_items: int) -> _Floats:
+    """Log of ``k!`` for ``k`` up to the number of items."""
+    return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n_items + 1)))])
+
+
+def merged_runs(wins: _Floats, tier_constant: float) -> _Integers:
+    """Tiers by greedy merging of neighbours, along the order of Bradley-Terry strengths."""
+    from tierwise._kernels.comparisons import merge_runs
+
+    n_items = len(wins)
+    order = np.argsort(-strengths(wins)[0], kind="stable")
+    n_runs = min(n_items, _MOST_RUNS)
+    labels = np.empty(n_items, dtype=np.int64)
+    labels[order] = np.arange(n_items) * n_runs // n_items
+    merged: _Integers = merge_runs(wins, labels, log_factorials(n_items), tier_constant)
+    return merged
+
+
+def search_tiers_of_wins(
+    wins: _Floats,
+    rng: np.random.Generator,
+    prior: TiersPriorNumbers,
+    resample: Callable[[np.random.Generator], _Floats] | None = None,
+    n_starts: int = 4,
+) -> list[_Integers]:
+    """Find good tiers of all sizes: greedy merging, then local search, from several starts.
+
+    Items move to other tiers or make tiers of their own, change places with items of the next
+    tier, tiers are joined and cut, and theta is fitted anew, until nothing gains.
+
+    Parameters
+    ----------
+    wins
+        Wins of each item (row) against each other (column).
+    rng
+        Randomness.
+    prior
+        What tiers are worth before any comparison.
+    resample
+        Makes wins of comparisons drawn anew, from which further starts are merged.
+    n_starts
+        Number of starts, where there can be several.
+
+    Returns
+    -------
+    list of numpy.ndarray
+        Tiers, counted from 0, the best first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> wins = np.array([[0.0, 50, 90], [50, 0, 90], [10, 10, 0]])
+    >>> penalised = TiersPriorNumbers(-1.0, 0.0)
+    >>> search_tiers_of_wins(wins, np.random.default_rng(1), penalised)[0]
+    array([0, 0, 1])
+    """
+    starts = [merged_runs(wins, prior.tier_constant)]
+    if resample is not None:
+        starts += [merged_runs(resample(rng), prior.tier_constant) for _ in range(n_starts - 1)]
+    found: dict[bytes, tuple[float, _Integers]] = {}
+    for start in starts:
+        labels, value = _climb(wins, start, prior, rng)
+        found[labels.tobytes()] = (value, labels)
+    ranked = sorted(found.values(), key=lambda one: -one[0])
+    return [labels for _, labels in ranked]
+
+
+def _climb(
+    wins: _Floats, start: _Integers, prior: TiersPriorNumbers, rng: np.random.Generator
+) -> tuple[_Integers, float]:
+    from tierwise._kernels import comparisons as kernels
+
+    n_items = len(wins)
+    logs = log_factorials(n_items)
+    ranking = np.argsort(-strengths(wins)[0], kind="stable").astype(np.int64)
+    labels = start.copy()
+    for _ in range(_MOST_ROUNDS):
+        between, sizes = tier_wins(wins, labels)
+        theta = kernels.best_theta(between, sizes, len(sizes)) if len(sizes) > 1 else 1.0
+        state = kernels.make_partition(wins, labels)
+        gained = kernels.climb(
+            state, wins, theta, ranking, logs, prior.tier_constant, rng.permutation(n_items)
+        )
+        kernels.write_labels(state, labels)
+        if gained < 1e-6:
+            break
+    between, sizes = tier_wins(wins, labels)
+    theta = kernels.best_theta(between, sizes, len(sizes)) if len(sizes) > 1 else 1.0
+    value = float(kernels.values_at_thetas(np.array([theta]), between, sizes)[0])
+    return labels, value + prior.log_probability(sizes, logs)
+
+
+def best_tiers_of_sizes(wins: _Floats, sizes: Sequence[int], rng: np.random.Generator) -> _Integers:
+    """Find good tiers of given sizes: the order of strengths, then exchanges until none gains."""
+    from tierwise._kernels import comparisons as kernels
+
+    n_items = len(wins)
+    logs = log_factorials(n_items)
+    labels = np.empty(n_items, dtype=np.int64)
+    order = np.argsort(-strengths(wins)[0], kind="stable")
+    labels[order] = np.repeat(np.arange(len(sizes)), sizes)
+    for _ in range(_MOST_ROUNDS):
+        if len(sizes) == 1:
+            break
+        theta = kernels.best_theta(*tier_wins(wins, labels), len(sizes))
+        sums = kernels.loss_sums(theta, n_items)
+        state = kernels.make_partition(wins, labels)
+        gained = kernels.exchange_neighbours(state, wins, sums, logs, rng.permutation(n_items))
+        kernels.write_labels(state, labels)
+        if gained < 1e-6:
+            break
+    return labels
+
+
+class ComparisonsChain:
+    """A Metropolis chain over ordered partitions and theta, given wins.
+
+    Parameters
+    ----------
+    wins
+        Wins of each item (row) against each other (column).
+    labels
+        Tiers to begin with, counted from 0.
+    leads
+        By how much each item tends to the upper part of a tier that is cut, as log odds.
+    prior_theta, prior_tiers
+        The priors.
+    theta
+        The theta to begin with; that of greatest likelihood, within bounds, where none is given.
+    """
+
+    def __init__(
+        self,
+        wins: _Floats,
+        labels: _Integers,
+        leads: _Floats,
+        prior_theta: ThetaTable,
+        prior_tiers: TiersPriorNumbers,
+        theta: float | None = None,
+    ) -> None:
+        from tierwise._kernels import comparisons as kernels
+
+        self._wins = np.ascontiguousarray(wins)
+        self._state = kernels.make_partition(self._wins, labels)
+        self._prior_theta, self._prior_tiers = prior_theta, prior_tiers
+        self._leads = leads
+        self._log_factorials = log_factorials(len(wins))
+        if theta is None:
+            between, sizes = tier_wins(wins, labels)
+            theta = kernels.best_theta(between, sizes, len(sizes)) if len(sizes) > 1 else 1.0
+            theta = min(max(theta, 10 * kernels.LEAST_THETA), kernels.LARGEST_THETA / 4)
+        self.theta = float(theta)
+
+    def sweep(self, rng: np.random.Generator) -> None:
+        """Move items and tiers, and draw theta."""
+        from tierwise._kernels.comparisons import sweep
+
+        self.theta = sweep(
+            self._state,
+            self._wins,
+            self.theta,
+            self._leads,
+            self._log_factorials,
+            self._prior_tiers.tier_constant,
+            self._prior_tiers.single_bonus,
+            self._prior_theta.log_density,
+            self._prior_theta.first,
+            self._prior_theta.step,
+            rng,
+        )
+
+    def write_labels(self, labels: _Integers) -> None:
+        """Write the tier of each item, counted from 0."""
+        from tierwise._kernels.comparisons import write_labels
+
+        write_labels(self._state, labels)

@@ -10,22 +10,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, log, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels import inversions_subsets as kernels
-from tierwise._kernels.inversions_lines import LineObjective, integrate_line, theta_quantile
+from tierwise._kernels.inversions_lines import (
+    FactorialGrid,
+    LineObjective,
+    ThetaPriorTable,
+    integrate_line,
+    theta_quantile,
+)
 from tierwise.inversions.objective import (
     Concentration,
+    SubsetTables,
     TiersPrior,
     TiersPriorName,
     fixed_objective,
     line_objective,
     tiers_prior,
 )
-from tierwise.inversions.subset_problem import SubsetTables
 from tierwise.inversions.thetas import line_statistics
 from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
 
@@ -80,7 +86,7 @@ class Evidence:
     Attributes
     ----------
     concentration
-        "single" for one theta, "line" for one per tier.
+        "single" for one theta, "tier" for one per tier.
     log_evidence
         Log probability of the data.
     number_of_tiers
@@ -180,9 +186,14 @@ class LinesOfTiers:
     totals: _Floats
     log_orders: float
 
+    @property
+    def _grid_and_prior(self) -> tuple[FactorialGrid, ThetaPriorTable]:
+        # Only where theta is fixed is there no prior.
+        return self.objective.grid, cast("ThetaPriorTable", self.objective.prior)
+
     def log_likelihood(self, concentration: Concentration) -> float:
         """Log-likelihood of the tiers, with one theta or all thetas integrated out."""
-        grid, prior = self.objective.grid, self.objective.prior
+        grid, prior = self._grid_and_prior
         if concentration == "single":
             total = float(self.totals.sum())
             lines = integrate_line(grid, prior, self.curves.sum(axis=0), total)
@@ -195,13 +206,13 @@ class LinesOfTiers:
 
     def one_theta(self, share: float) -> float:
         """Theta below which a share of the posterior lies, if all lines have the same."""
-        grid, prior = self.objective.grid, self.objective.prior
+        grid, prior = self._grid_and_prior
         total = float(self.totals.sum())
         return float(theta_quantile(grid, prior, self.curves.sum(axis=0), total, share))
 
     def line_thetas(self, shares: _Floats) -> _Floats:
         """Theta of each line below which a share of its posterior lies."""
-        grid, prior = self.objective.grid, self.objective.prior
+        grid, prior = self._grid_and_prior
         return np.array(
             [
                 theta_quantile(grid, prior, curve, total, share)
@@ -262,7 +273,7 @@ def sum_evidence(
     counts
         The data.
     concentration
-        "single" for one theta, "line" for one per tier.
+        "single" for one theta, "tier" for one per tier.
     prior_theta
         Prior of theta, Gamma(2, 2) where none is given.
     prior_sizes
@@ -282,11 +293,11 @@ def sum_evidence(
     prior = Gamma(2, 2) if prior_theta is None else prior_theta
     tables = SubsetTables(counts)
     prior_of_tiers = tiers_prior(prior_sizes, counts.n_items)
-    if concentration == "line":
+    if concentration == "tier":
         objective = line_objective(counts, prior, prior_of_tiers.tier_constant)
         sums = _sum(tables, objective, prior_of_tiers)
         return Evidence(
-            "line",
+            "tier",
             sums.log_value,
             sums.shares,
             np.zeros(0),

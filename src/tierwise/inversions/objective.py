@@ -1,30 +1,32 @@
 """What tiers are valued by: criterion or posterior weight, with one theta or one per line.
 
 Every objective is a sum over lines and tiers, which is what makes the searches and sums of this
-package exact or cheap.
+package exact or cheap. For the recursion over subsets of subsets, what the data say about all
+subsets is tabulated here as well.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-from math import exp, expm1, inf, lgamma, log, log1p
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from math import comb, exp, expm1, inf, lgamma, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tierwise._kernels.inversions_factorials import (
-    FactorialGrid,
-    make_factorial_grid,
-    make_single_theta_grid,
-)
+from tierwise._kernels import inversions_subsets as kernels
 from tierwise._kernels.inversions_lines import (
     FIXED,
     INTEGRATED,
     MAXIMISED,
+    FactorialGrid,
     LineObjective,
     ThetaPriorTable,
+    make_factorial_grid,
+    make_single_theta_grid,
 )
-from tierwise.errors import InputError
+from tierwise.errors import InputError, TooLargeError
 from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
 from tierwise.partition.gaussian import log_factorial_table
 
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
     from tierwise.data.weak_orders import WeakOrderCounts
 
-Concentration: TypeAlias = Literal["single", "line"]
+Concentration: TypeAlias = Literal["single", "tier"]
 """One theta, or one for each tier but the last."""
 SizesPriorName: TypeAlias = Literal["uniform", "penalised"]
 TiersPriorName: TypeAlias = Literal["uniform", "penalised", "sceptical", "several"]
@@ -92,11 +94,10 @@ def fixed_objective(
 ) -> LineObjective:
     """Value tiers at one given theta."""
     grid = make_single_theta_grid(theta, counts.n_items)
-    unused = ThetaPriorTable(1.0, 0.0, 0.0, 0.0, 1.0, np.zeros(0), np.zeros(1))
     return LineObjective(
         FIXED,
         grid,
-        unused,
+        None,
         counts.n_rankings,
         log_factorial_table(counts.n_items),
         float(tier_constant),
@@ -164,3 +165,140 @@ def tiers_prior(prior_sizes: TiersPriorName, n_items: int) -> TiersPrior:
     if prior_sizes == "several":
         return TiersPrior(-1.0, -inf, constant)
     return TiersPrior(-1.0, bonus, constant - log(2.0))
+
+
+_Floats = NDArray[np.float64]
+_Integers = NDArray[np.int64]
+
+MOST_ITEMS = 18
+# With ties, every set has a curve of its own in memory.
+_MOST_BYTES_OF_CURVES = 600 * 2**20
+# Up to so many different lines are kept one by one. More are interpolated, in steps of a part of
+# the spread of the number of inversions under the uniform distribution.
+_MOST_LINES_KEPT = 6_000_000
+_STEPS_IN_DEVIATION = 8.0
+
+
+@dataclass(frozen=True, eq=False)
+class SubsetTables:
+    """What the data say about all subsets of the items, for every theta and objective."""
+
+    counts: WeakOrderCounts
+
+    def __post_init__(self) -> None:
+        if self.counts.n_items > MOST_ITEMS:
+            raise TooLargeError(
+                f"all tiers of all sizes are gone through for up to {MOST_ITEMS} items, not "
+                f"{self.counts.n_items}: use the local search or the chain"
+            )
+
+    @cached_property
+    def inner(self) -> _Floats:
+        """How often members of each set are ranked above members."""
+        return kernels.inner_counts(self.counts.above)
+
+    @cached_property
+    def sizes(self) -> _Integers:
+        """Number of members of each set."""
+        return kernels.set_sizes(self.counts.n_items)
+
+    @cached_property
+    def meeting(self) -> _Floats:
+        """Weight of the tied blocks that meet each set in so many items."""
+        counts = self.counts
+        return kernels.meeting_weights(
+            counts.block_offsets,
+            counts.block_members,
+            counts.block_weights,
+            counts.n_items,
+            counts.largest_block + 1,
+        )
+
+    def tier_values(self, objective: LineObjective, extra: _Floats | None = None) -> _Floats:
+        """Value each set as a tier; ``extra[k]`` is added for a tier of size ``k``."""
+        logs = objective.log_factorials
+        weight = objective.order_bonus - objective.n_rankings
+        by_size = objective.tier_constant + weight * logs
+        if extra is not None:
+            by_size = by_size + extra
+        values = by_size[self.sizes]
+        if self.counts.n_blocks:
+            values = values + self.meeting @ logs[: self.meeting.shape[1]]
+        return values
+
+    def at_theta(self, objective: LineObjective) -> kernels.SubsetProblem:
+        """Set up the recursion at a fixed theta."""
+        factorials = objective.grid.factorials[:, 0, 0]
+        values = self.tier_values(objective, self.counts.n_rankings * factorials)
+        if self.counts.n_blocks:
+            values = values - self.meeting @ factorials[: self.meeting.shape[1]]
+        return self.with_values(objective, values)
+
+    def with_values(self, objective: LineObjective, values: _Floats) -> kernels.SubsetProblem:
+        """Set up the recursion at a fixed theta, with given values of all tiers."""
+        return kernels.SubsetProblem(
+            self.counts.n_items,
+            self.counts.above,
+            objective,
+            self.inner,
+            values,
+            self.sizes,
+            np.zeros((1, 1, 1, 1)),
+            np.zeros(1),
+            np.zeros((1, 1), np.int64),
+            np.ones((1, 1)),
+        )
+
+    def by_line(self, objective: LineObjective) -> kernels.SubsetProblem:
+        """Set up the recursion with a theta per line."""
+        counts = self.counts
+        n_items = counts.n_items
+        offsets = np.zeros((n_items + 1, n_items + 1), np.int64)
+        steps = np.ones((n_items + 1, n_items + 1))
+        n_kept = 1
+        if counts.n_blocks:
+            n_bytes = 2**n_items * objective.grid.factorials[0].size * 8
+            if n_bytes > _MOST_BYTES_OF_CURVES:
+                raise TooLargeError(
+                    f"a theta per line for all tiers of {n_items} items with ties needs "
+                    f"{n_bytes / 2**30:.1f} GB: use the local search or the chain"
+                )
+            curves = kernels.fill_curves_of_sets(objective, self.sizes, self.meeting)
+        else:
+            curves = kernels.fill_curves_of_sizes(objective, n_items)
+            n_lines = counts.n_rankings * comb(n_items + 2, 4)
+            keep_all = counts.has_whole_weights and n_lines <= _MOST_LINES_KEPT
+            for size in range(1, n_items):
+                for n_worse in range(1, n_items + 1 - size):
+                    pairs = size * n_worse
+                    spread = sqrt(counts.n_rankings * pairs * (size + n_worse + 1) / 12.0)
+                    step = spread / _STEPS_IN_DEVIATION
+                    whole = 1.0 if keep_all else max(float(np.floor(step)), 1.0)
+                    steps[size, n_worse] = whole if counts.has_whole_weights else step
+                    offsets[size, n_worse] = n_kept
+                    n_kept += int(counts.n_rankings * pairs / steps[size, n_worse]) + 8
+        return kernels.SubsetProblem(
+            n_items,
+            counts.above,
+            objective,
+            self.inner,
+            self.tier_values(objective),
+            self.sizes,
+            curves,
+            np.full(n_kept, np.nan),
+            offsets,
+            steps,
+        )
+
+    def problem(self, objective: LineObjective) -> kernels.SubsetProblem:
+        """Set up the recursion for any objective."""
+        return self.at_theta(objective) if objective.kind == FIXED else self.by_line(objective)
+
+    def constant(self, objective: LineObjective) -> float:
+        """Return what the recursion leaves out at a fixed theta: the curve of all items."""
+        if objective.kind != FIXED:
+            return 0.0
+        factorials = objective.grid.factorials[:, 0, 0]
+        blocks = np.diff(self.counts.block_offsets)
+        ties = float(self.counts.block_weights @ factorials[blocks])
+        return ties - self.counts.n_rankings * float(factorials[self.counts.n_items])

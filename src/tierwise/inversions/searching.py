@@ -13,22 +13,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._kernels import inversions_orders_to_tiers as orders_kernels
 from tierwise._kernels.inversions_climbing import (
+    improve_order,
+    load_best_cuts,
     move_items,
     try_exchanges,
     try_neighbours,
     try_splits,
 )
-from tierwise._kernels.inversions_factorials import LARGEST_GRID_THETA
+from tierwise._kernels.inversions_lines import LARGEST_GRID_THETA
 from tierwise._kernels.inversions_partition import (
     Partition,
     TiedBlocks,
-    load,
+    labels_of,
+    load_and_value,
     make_partition,
-    value_of,
-    write_labels,
 )
+from tierwise._kernels.inversions_references import refer_to_objective, refer_to_partition
 from tierwise.inversions.objective import (
     Concentration,
     SizesPriorName,
@@ -106,14 +107,14 @@ def search_tiers(
     counts
         The data.
     concentration
-        "single" for one theta, "line" for one per tier.
+        "single" for one theta, "tier" for one per tier.
     prior_theta
         With one theta per line: integrate over this prior instead of maximising.
     prior_sizes
         The prior of sizes.
     n_starts
         Number of orders to begin with: that of Borda, one improved by insertion, and perturbed
-        ones.
+        ones; with one theta per tier, every other from the fourth on is drawn at random.
     orders
         Orders to begin with in place of these, one row each, best item first.
     rng
@@ -130,6 +131,10 @@ def search_tiers(
     generator = np.random.default_rng(0) if rng is None else rng
     search = _Search(counts, concentration, prior_theta, prior_sizes, generator)
     given = starting_orders(counts, n_starts, generator) if orders is None else np.asarray(orders)
+    if orders is None and concentration == "tier":
+        # Items on which opinion is divided may be a tier of theta 0 anywhere, far from Borda's
+        # order, to which insertion leads most perturbed orders.
+        given[3::2] = generator.permuted(given[3::2], axis=1)
     best: tuple[float, _Integers] | None = None
     values = []
     for order in given.astype(np.int64):
@@ -161,7 +166,7 @@ def starting_orders(counts: WeakOrderCounts, n_starts: int, rng: np.random.Gener
         strength = 0.0 if start == 1 else _PERTURBATIONS[start % len(_PERTURBATIONS)]
         noise = strength * spread * rng.standard_normal(counts.n_items)
         order = np.argsort(-(lead + noise), kind="stable").astype(np.int64)
-        orders_kernels.improve_order(counts.above, order, 50)
+        improve_order(counts.above, order, 50)
         orders.append(order)
     return np.array(orders)
 
@@ -203,6 +208,7 @@ class _Search:
             self.objective = line_objective(counts, prior_theta, tier_constant_of(prior_sizes))
             self.constant = log_prior_constant(prior_sizes, counts.n_items)
         self.state = make_state(counts, self.objective)
+        self.by_reference = refer_to_objective(self.objective), refer_to_partition(self.state)
         # Tiers that were searched from other thetas already.
         self.settled: set[bytes] = set()
         self.tolerance = 1e-9 * (1.0 + counts.n_rankings * counts.n_items)
@@ -229,11 +235,9 @@ class _Search:
             while True:
                 theta = estimate_one_theta(self.counts, labels).value * factor
                 self._set_theta(theta)
-                load(self.state, labels)
+                self._load(labels)
                 self._move_until_best()
-                moved = labels.copy()
-                write_labels(self.state, moved)
-                new_value, new_labels = self._climb(moved)
+                new_value, new_labels = self._climb(labels_of(self.state))
                 if new_value <= value + self.tolerance:
                     break
                 value, labels = new_value, new_labels
@@ -262,13 +266,20 @@ class _Search:
 
     def _value_at_best_theta(self, labels: _Integers) -> float:
         self._at_theta(labels)
-        load(self.state, labels)
-        return value_of(self.objective, self.state)
+        return self._load(labels)
+
+    def _load(self, labels: _Integers) -> float:
+        """Make these the tiers; returns their value."""
+        return load_and_value(*self.by_reference, labels)
+
+    def _best_cuts(self, order: _Integers) -> _Integers:
+        load_best_cuts(*self.by_reference, order)
+        return labels_of(self.state)
 
     def _cut(self, order: _Integers) -> _Integers:
         """Best runs of an order; with one theta, the best of those at several thetas."""
         if not self.single:
-            return orders_kernels.best_cuts(self.objective, self.state, order)
+            return self._best_cuts(order)
         strict = np.empty(self.counts.n_items, dtype=np.int64)
         strict[order] = np.arange(self.counts.n_items)
         centre = max(estimate_one_theta(self.counts, strict).value, _LEAST_THETA)
@@ -276,7 +287,7 @@ class _Search:
         for factor in _FACTORS_OF_THETA:
             self._set_theta(centre * factor)
             for _ in range(_MOST_ALTERNATIONS):
-                labels = orders_kernels.best_cuts(self.objective, self.state, order)
+                labels = self._best_cuts(order)
                 value = self._value_at_best_theta(labels)
                 if value <= best + self.tolerance:
                     break
@@ -289,23 +300,21 @@ class _Search:
         for _ in range(_MOST_ALTERNATIONS):
             if self.single:
                 self._at_theta(found)
-            load(self.state, found)
+            self._load(found)
             self._move_until_best()
-            write_labels(self.state, found)
+            found = labels_of(self.state)
             changed = self._at_theta(found) if self.single else False
-            load(self.state, found)
-            value = value_of(self.objective, self.state)
+            value = self._load(found)
             if not changed:
                 break
         return value, found
 
     def _move_until_best(self) -> None:
         """Take moves that make the tiers better until there is none."""
-        objective, state, tolerance = self.objective, self.state, self.tolerance
+        objective, state = self.by_reference
+        tolerance, n_items = self.tolerance, self.counts.n_items
         for _ in range(_MOST_ROUNDS):
-            while move_items(
-                objective, state, self.rng.permutation(self.counts.n_items), tolerance
-            ):
+            while move_items(objective, state, self.rng.permutation(n_items), tolerance):
                 pass
             improved = False
             while try_neighbours(objective, state, tolerance):

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, isinf, log, nan, sqrt
-from statistics import NormalDist
+from math import inf, isinf, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.checks import check_level
 from tierwise.errors import InputError
 from tierwise.partition.gaussian import Thetas, log_factorial_table, thetas_of_lines
 from tierwise.partition.gaussian_orders import sizes_of_labels
+from tierwise.theta.estimate import ThetaEstimate, least_theta_of_agreement, theta_of_information
 
 if TYPE_CHECKING:
     from tierwise.data.weak_orders import WeakOrderCounts
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
+
+# At this theta rankings that contradict the tiers weigh nothing.
+_LARGEST_THETA = 1e3
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,30 +44,6 @@ class LineStatistics:
     totals: _Floats
     coefficients: _Floats
     log_orders: float
-
-
-@dataclass(frozen=True)
-class ThetaOfLine:
-    """An estimate of theta, and how sure it is.
-
-    Attributes
-    ----------
-    value
-        The estimate; infinite where no ranking contradicts the tiers, 0 where rankings agree with
-        them no more than by chance.
-    standard_error
-        From the observed information; NaN where theta is infinite, infinite where the rankings say
-        nothing about it.
-    interval
-        Confidence interval, within 0 and infinity.
-    log_likelihood
-        The log-likelihood at the estimate, without what does not depend on theta.
-    """
-
-    value: float
-    standard_error: float
-    interval: tuple[float, float]
-    log_likelihood: float
 
 
 def check_labels(labels: NDArray[Any], n_items: int) -> _Integers:
@@ -88,7 +68,7 @@ def line_statistics(counts: WeakOrderCounts, labels: NDArray[Any]) -> LineStatis
     >>> line_statistics(counts, np.array([0, 1, 2])).totals
     array([1., 0.])
     """
-    from tierwise._kernels import inversions_counting as kernels
+    from tierwise._kernels import inversions_weak_orders as kernels
 
     checked = check_labels(labels, counts.n_items)
     sizes = sizes_of_labels(checked)
@@ -132,7 +112,7 @@ def log_likelihood(counts: WeakOrderCounts, labels: NDArray[Any], theta: Thetas)
     >>> round(log_likelihood(counts, np.array([0, 1, 1]), 1.0), 4)
     -1.5084
     """
-    from tierwise._kernels.inversions_theta import theta_derivatives
+    from tierwise._kernels.inversions_lines import theta_derivatives
 
     statistics = line_statistics(counts, labels)
     thetas = thetas_of_lines(sizes_of_labels(np.asarray(labels)), theta)
@@ -145,8 +125,8 @@ def log_likelihood(counts: WeakOrderCounts, labels: NDArray[Any], theta: Thetas)
 
 
 def estimate_one_theta(
-    counts: WeakOrderCounts, labels: NDArray[Any], *, confidence: float = 0.95
-) -> ThetaOfLine:
+    counts: WeakOrderCounts, labels: NDArray[Any], *, level: float = 0.95
+) -> ThetaEstimate:
     """Estimate the one theta of given tiers by maximum likelihood.
 
     Examples
@@ -160,14 +140,12 @@ def estimate_one_theta(
     inf
     """
     statistics = line_statistics(counts, labels)
-    return _estimate(
-        float(statistics.totals.sum()), statistics.coefficients.sum(axis=0), confidence
-    )
+    return _estimate(float(statistics.totals.sum()), statistics.coefficients.sum(axis=0), level)
 
 
 def estimate_line_thetas(
-    counts: WeakOrderCounts, labels: NDArray[Any], *, confidence: float = 0.95
-) -> tuple[ThetaOfLine, ...]:
+    counts: WeakOrderCounts, labels: NDArray[Any], *, level: float = 0.95
+) -> tuple[ThetaEstimate, ...]:
     """Estimate theta of each tier but the last by maximum likelihood; they are independent.
 
     Examples
@@ -180,38 +158,26 @@ def estimate_line_thetas(
     """
     statistics = line_statistics(counts, labels)
     return tuple(
-        _estimate(total, coefficients, confidence)
+        _estimate(total, coefficients, level)
         for total, coefficients in zip(
             statistics.totals.tolist(), statistics.coefficients, strict=True
         )
     )
 
 
-def _estimate(total: float, coefficients: _Floats, confidence: float) -> ThetaOfLine:
-    from tierwise._kernels.inversions_theta import maximise_theta
+def _estimate(total: float, coefficients: _Floats, level: float) -> ThetaEstimate:
+    from tierwise._kernels.inversions_lines import maximise_theta, theta_derivatives
 
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence must lie between 0 and 1, such as 0.95; got {confidence:g}")
+    check_level(level)
     if total == 0.0 and not coefficients[2:].any():
         # One tier, or everything tied: the data say nothing about theta.
-        return ThetaOfLine(0.0, inf, (0.0, inf), 0.0)
-    value, height, information = maximise_theta(total, coefficients)
+        return ThetaEstimate(0.0, inf, (0.0, inf), "exact")
+    value, _, information = maximise_theta(total, coefficients)
     if isinf(value):
-        return ThetaOfLine(inf, nan, (_least_of_agreement(coefficients, confidence), inf), height)
-    error = 1.0 / sqrt(information) if information > 0.0 else inf
-    reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
-    return ThetaOfLine(value, error, (max(0.0, value - reach), value + reach), height)
-
-
-def _least_of_agreement(coefficients: _Floats, confidence: float) -> float:
-    """Smallest theta at which no ranking contradicting the tiers is not too surprising."""
-    from scipy.optimize import brentq
-
-    from tierwise._kernels.inversions_theta import theta_derivatives
-
-    def excess(theta: float) -> float:
-        return theta_derivatives(0.0, coefficients, theta)[0] - log(1.0 - confidence)
-
-    if excess(0.0) >= 0.0:
-        return 0.0
-    return float(brentq(excess, 0.0, 100.0, xtol=1e-10))
+        lower = least_theta_of_agreement(
+            lambda theta: theta_derivatives(0.0, coefficients, theta)[0],
+            _LARGEST_THETA,
+            level,
+        )
+        return ThetaEstimate(inf, nan, (lower, inf), "exact")
+    return theta_of_information(value, information, level)

@@ -84,7 +84,7 @@ def line_moments(sizes: Sequence[int], theta: Thetas) -> LineMoments:
     >>> moments.means, moments.variances.round(4)
     (array([1. , 0.5]), array([0.6667, 0.25  ]))
     """
-    from tierwise._kernels.inversions_factorials import q_factorial_derivatives
+    from tierwise._kernels.inversions_lines import q_factorial_derivatives
 
     thetas = thetas_of_lines(sizes, theta)
     tails = np.cumsum(np.asarray(sizes, dtype=np.int64)[::-1])[::-1]

@@ -69,8 +69,8 @@ def log_probabilities(patterns: NDArray[Any], labels: NDArray[Any], theta: Theta
     >>> np.exp(log_probabilities(patterns, np.array([0, 1, 1]), 1.0)).round(4)
     array([0.3326, 0.6652])
     """
-    from tierwise._kernels.inversions_factorials import log_q_factorials
-    from tierwise._kernels.inversions_orders import log_weights_of_weak_orders
+    from tierwise._kernels.inversions_lines import log_q_factorials
+    from tierwise._kernels.inversions_weak_orders import log_weights_of_weak_orders
 
     sizes = sizes_of_labels(labels)
     thetas = thetas_of_lines(sizes, theta)
@@ -106,7 +106,7 @@ def draw_orderings(
     >>> draw_orderings(np.array([1, 0, 2]), float("inf"), 2, rng).tolist()
     [[1, 0, 2], [1, 0, 2]]
     """
-    from tierwise._kernels import inversions_orders as kernels
+    from tierwise._kernels import inversions_weak_orders as kernels
 
     sizes = np.bincount(labels).astype(np.int64)
     if np.ndim(theta) == 0:
@@ -121,7 +121,7 @@ def draw_orderings(
 
 def _word_places(size: int, n_worse: int, theta: float) -> _Floats:
     """Probability that ``j`` items of a tier (column) precede the i-th worse item (row)."""
-    from tierwise._kernels.inversions_factorials import log_q_factorials
+    from tierwise._kernels.inversions_lines import log_q_factorials
 
     logs = log_q_factorials(theta, size + n_worse)
 

@@ -186,7 +186,7 @@ class ClosedParts(PartedPartition):
 
     def part_moments(self, thetas: ArrayLike) -> PartMoments:
         """Log value, means of all parts and their covariances."""
-        from tierwise._kernels.inversions_factorials import q_factorial_derivatives
+        from tierwise._kernels.inversions_lines import q_factorial_derivatives
 
         values = self.check_thetas(thetas)
         found = np.zeros((3, self.n_parts))
@@ -339,7 +339,7 @@ class RecursionParts(PartedPartition):
 
 def draw_lines(sizes: Sizes, thetas: _Floats, n_rows: int, rng: np.random.Generator) -> _Integers:
     """Draw orderings of items numbered tier by tier, with a theta for each tier but the last."""
-    from tierwise._kernels.inversions_orders import draw_line_by_line
+    from tierwise._kernels.inversions_weak_orders import draw_line_by_line
 
     values = np.ascontiguousarray(thetas)
     return draw_line_by_line(np.array(sizes, dtype=np.int64), values, n_rows, rng)

@@ -22,6 +22,7 @@ from tierwise.plots.model import (
     theta_along_ranking,
 )
 from tierwise.plots.posterior import chain_ranks, trace
+from tierwise.plots.rank_intervals import rank_intervals
 from tierwise.plots.search import (
     criterion_histogram,
     criterion_replicates,
@@ -47,6 +48,7 @@ __all__ = [
     "pairwise_matrix",
     "preferred_shares",
     "rank_boxes",
+    "rank_intervals",
     "rank_shares",
     "rank_tier_bars",
     "theta_along_ranking",

@@ -84,7 +84,7 @@ def weigh_single_tier(
     counts
         The data.
     concentration
-        "single" for one theta, "line" for one per tier.
+        "single" for one theta, "tier" for one per tier.
     prior_theta
         Prior of theta.
     """
@@ -199,7 +199,7 @@ class TiersPosterior:
     counts
         The data.
     concentration
-        "single" for one theta, "line" for one per tier but the last.
+        "single" for one theta, "tier" for one per tier but the last.
     prior_theta, prior_sizes
         The priors.
     """
@@ -383,7 +383,7 @@ def posterior_of(options: SamplingOptions, source: AnswerSource) -> TiersPosteri
     assert isinstance(options.prior_sizes, str)
     return TiersPosterior(
         all_sizes.weak_order_counts(source),
-        "single" if options.concentration == "single" else "line",
+        "single" if options.concentration == "single" else "tier",
         _normalised(as_theta_prior(options.prior_theta)),
         cast("TiersPriorName", options.prior_sizes),
     )
@@ -399,7 +399,7 @@ def settle_method(options: SamplingOptions, posterior: TiersPosterior) -> Sampli
                 'method="mcmc"'
             )
         return options.settled("exact")
-    slow = posterior.concentration == "line" and posterior.counts.n_blocks > 0
+    slow = posterior.concentration == "tier" and posterior.counts.n_blocks > 0
     affordable = _AFFORDABLE_ITEMS_WITH_TIES if slow else _AFFORDABLE_ITEMS
     if options.method == "auto" and n_items <= affordable:
         return options.settled("exact")

@@ -13,11 +13,13 @@ from tierwise._util.checks import RandomSource, spawn_seeds
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.tasks import run_tasks
 from tierwise.answers.likelihood import source_of
+from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TierwiseWarning
+from tierwise.fitting.battles import check_distance_of_battles
 from tierwise.model.priors import (
     Beta,
     Gamma,
@@ -27,6 +29,7 @@ from tierwise.model.priors import (
     log_prior_of_sizes,
 )
 from tierwise.posterior import exact, ordered_partitions
+from tierwise.posterior.battles import sampler_of_battles
 from tierwise.posterior.chain import Checkpoint, Schedule, random_state, run_chain
 from tierwise.posterior.result import Posterior
 from tierwise.posterior.samplers import (
@@ -67,9 +70,9 @@ _DOUBTFUL_ODDS = 2.0
 
 
 def sample_posterior(
-    data: Rankings | RankingScan | Counts | Preferences,
+    data: Rankings | RankingScan | Counts | Preferences | Battles,
     sizes: Iterable[int] | None = None,
-    distance: str | Distance = "kendall",
+    distance: str | Distance | None = None,
     *,
     concentration: PosteriorConcentration = "single",
     chains: int = 4,
@@ -93,12 +96,13 @@ def sample_posterior(
     Parameters
     ----------
     data
-        The rankings, in memory or in files (`Rankings.scan`), or counts of them, or preferences.
+        The rankings, in memory or in files (`Rankings.scan`), or counts of them, or preferences,
+        or battles.
     sizes
         How many items each tier holds, best tier first. None leaves the sizes open.
     distance
         "kendall", "inversions", "hamming", "footrule" or "spearman"; "auto", for open sizes, is
-        what `search` finds best.
+        what `search` finds best. None is "kendall", and "inversions" for battles.
     concentration
         "single" is one theta. "tier" is one for each tier but the last, for weak orders with
         "inversions" and open sizes.
@@ -160,7 +164,7 @@ def sample_posterior(
     [0.51, 0.56]
     """
     watch = Stopwatch()
-    known = check_data(data, "sample_posterior", Rankings, Counts, Preferences)
+    known = check_data(data, "sample_posterior", Rankings, Counts, Preferences, Battles)
     options = SamplingOptions(
         sizes=None if sizes is None else check_sizes(sizes, len(known.items)),
         distance="",
@@ -180,10 +184,15 @@ def sample_posterior(
     n_items = len(known.items)
     log_prior_of_sizes(prior_sizes, options.sizes or (1,) * n_items)  # refuses what is no prior
     options.refuse_too_many_draws(n_items)
-    chosen, compared = _chosen_distance(known, distance, options)
-    source = source_of(known, chosen)
-    options = replace(options, distance=source.distance.name)
-    run = _run_of(options, source)
+    compared: dict[str, Any] = {}
+    if isinstance(known, Battles):
+        check_distance_of_battles(distance)
+        run = _run_of_battles(replace(options, distance="inversions"), known)
+    else:
+        wanted = "kendall" if distance is None else distance
+        chosen, compared = _chosen_distance(known, wanted, options)
+        source = source_of(known, chosen)
+        run = _run_of(replace(options, distance=source.distance.name), source)
     options = run.options
     place = None if checkpoint is None else Checkpoint(Path(checkpoint))
     if place is None:
@@ -216,10 +225,10 @@ def sample_posterior(
     posterior = Posterior(
         assemble(
             traces,
-            source.items,
+            known.items,
             options,
             {**sampler.facts(), **compared},
-            source.n_rankings,
+            known.n_rankings,
             watch.provenance(rng),
         )
     )
@@ -243,6 +252,11 @@ class _Run:
         at_once = self.target is None and self.options.method == "exact"
         schedule = Schedule(self.options.draws, self.options.warmup_or_default, self.options.thin)
         return replace(schedule, n_parts=1) if at_once else schedule
+
+
+def _run_of_battles(options: SamplingOptions, data: Battles) -> _Run:
+    sampler = sampler_of_battles(options, data)
+    return _Run(options.settled("mcmc"), sampler.start, lambda: sampler)
 
 
 def _run_of(options: SamplingOptions, source: AnswerSource) -> _Run:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import check_number
 from tierwise._util.types import Item
+from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts, pair_counts
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
@@ -107,7 +108,7 @@ class Merging:
 
 
 def merge_even_pairs(
-    data: Rankings | RankingScan | Counts | Preferences, tolerance: float | None = None
+    data: Rankings | RankingScan | Counts | Preferences | Battles, tolerance: float | None = None
 ) -> Merging:
     """Merge the two items, or groups, that are closest to even, as long as there are any.
 
@@ -128,13 +129,14 @@ def merge_even_pairs(
     >>> [(step.first, step.second, round(step.share, 3)) for step in merging.steps]
     [(('order',), ('prices',), 0.468), (('say',), ('speech',), 0.561)]
     """
-    known = check_data(data, "merge_even_pairs", Rankings, Counts, Preferences)
+    known = check_data(data, "merge_even_pairs", Rankings, Counts, Preferences, Battles)
     if tolerance is None:
         tolerance = min(sqrt(0.5 / known.n_rankings), 0.5)
     if not 0 <= check_number("tolerance", tolerance) <= 0.5:
         raise InputError(f"tolerance must lie between 0 and 0.5; got {tolerance:g}")
     groups: list[Group] = [(item,) for item in known.items]
-    above = wins = pair_counts(known).astype(np.float64)
+    counts = known.wins if isinstance(known, Battles) else pair_counts(known)
+    above = wins = counts.astype(np.float64)
     steps: list[MergingStep] = []
     while True:
         proportions = _proportions(above)

@@ -114,10 +114,10 @@ def _search_lines(single: Search, source: AnswerSource, setting: Setting, judge:
     rng = np.random.default_rng(setting.entropy)
     prior = setting.prior_theta
     if counts.n_items <= all_sizes.MOST_ITEMS_FOR_PROOF:
-        best = find_best_tiers(counts, "line", prior_theta=prior, prior_sizes="penalised")
+        best = find_best_tiers(counts, "tier", prior_theta=prior, prior_sizes="penalised")
         labels, value, proved = best.labels, best.criterion, best.gap == 0.0
     else:
-        found = search_tiers(counts, "line", prior_theta=prior, prior_sizes="penalised", rng=rng)
+        found = search_tiers(counts, "tier", prior_theta=prior, prior_sizes="penalised", rng=rng)
         labels, value, proved = found.labels, found.criterion, False
     sizes: Sizes = tuple(np.bincount(labels).tolist())
     fitted = _fit_of(source, labels, single, proved=proved)

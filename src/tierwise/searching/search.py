@@ -12,6 +12,7 @@ from tierwise._util.checks import RandomSource, as_generator, check_choice, spaw
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.tasks import Progress
 from tierwise.answers.likelihood import AnswerSource, source_of
+from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
@@ -21,11 +22,13 @@ from tierwise.distances.base import Distance
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TierwiseWarning
 from tierwise.evidence.exact import refuse_too_many_tiers
+from tierwise.fitting.battles import check_distance_of_battles
 from tierwise.fitting.fit import ConcentrationChoice, fit_source
 from tierwise.fitting.solution import Settings as FitSettings
 from tierwise.fitting.solution import Solution
 from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
 from tierwise.searching import all_sizes, parted
+from tierwise.searching.battles import search_battles
 from tierwise.searching.criteria import Criterion, Judge
 from tierwise.searching.evaluate import (
     Depth,
@@ -53,6 +56,8 @@ _MOST_SECONDS = 30.0
 _MOST_SIZES = 2**14
 _SIZES_TO_JUDGE_BY = 16
 _DEFAULT_PRIOR = Gamma(2.0, 2.0)
+# Beside inversions, of which all sizes are searched at once, a distance may take so long.
+_MOST_SECONDS_OF_COMPARISON = 5.0
 # What "auto" compares, if that takes seconds: the paper's two distances, and inversions.
 COMPARED_DISTANCES = ("kendall", "inversions", "hamming")
 # A greedy search compares about so many sizes for each item.
@@ -62,7 +67,7 @@ _MOST_ITEMS_ONE_BY_ONE = 8
 
 
 def search(
-    data: Rankings | RankingScan | Counts | Preferences,
+    data: Rankings | RankingScan | Counts | Preferences | Battles,
     distance: str | Distance = "auto",
     *,
     concentration: ConcentrationChoice = "single",
@@ -85,7 +90,8 @@ def search(
     Parameters
     ----------
     data
-        The rankings, in memory or in files (`Rankings.scan`), or counts of them, or preferences.
+        The rankings, in memory or in files (`Rankings.scan`), or counts of them, or preferences,
+        or battles.
     distance
         "kendall", "inversions", "hamming", "footrule" or "spearman". "auto" compares the first
         three, those of them that take seconds, by the criterion; beyond some 20 items that is
@@ -155,11 +161,20 @@ def search(
     1.0
     """
     watch = Stopwatch()
-    known = check_data(data, "search", Rankings, Counts, Preferences)
+    known = check_data(data, "search", Rankings, Counts, Preferences, Battles)
     space = make_space(len(known.items), n_tiers, top, bottom)
     check_choice("criterion", criterion, get_args(Criterion))
     if prior_sizes is None:
         prior_sizes = "sceptical" if criterion == "posterior" else "uniform"
+    if isinstance(known, Battles):
+        check_distance_of_battles(distance)
+        if concentration != "single" or method != "auto" or space != SizeSpace(space.n_items):
+            raise InputError(
+                "tiers of battles are searched among all sizes at once, with one theta: leave out "
+                "concentration, method, n_tiers, top and bottom"
+            )
+        prior = as_theta_prior(prior_theta)
+        return search_battles(known, criterion, prior, prior_sizes, watch, rng)
     judge = Judge(criterion, prior_sizes, shortlist)
     strategy = strategy_of(method)
     asked = Greedy() if isinstance(strategy, str) else strategy
@@ -214,10 +229,12 @@ def _sources(
     if not (isinstance(distance, str) and distance == "auto"):
         return [source_of(data, get_distance(distance))]
     every = [source_of(data, get_distance(name)) for name in COMPARED_DISTANCES]
+    at_once = [source for source in every if all_sizes.applies(source)]
+    budget = _MOST_SECONDS_OF_COMPARISON if at_once else _MOST_SECONDS
     affordable = [
         source
         for source in every
-        if all_sizes.applies(source) or _seconds_of_search(source, depth, start) <= _MOST_SECONDS
+        if source in at_once or _seconds_of_search(source, depth, start) <= budget
     ]
     return affordable or every[:1]
 

@@ -86,7 +86,7 @@ def maximise_thetas(
 def _one_by_one(
     statistics: PartStatistics, known: dict[bytes, tuple[float, float]]
 ) -> PartedMaximum:
-    from tierwise._kernels.inversions_theta import maximise_theta
+    from tierwise._kernels.inversions_lines import maximise_theta
 
     assert statistics.coefficients is not None
     thetas, value = np.zeros(len(statistics.totals)), statistics.log_orders
@@ -207,7 +207,7 @@ def _least_of_agreement(
 def _estimate_of_part(
     total: float, coefficients: _Floats, theta: float, level: float
 ) -> ThetaEstimate:
-    from tierwise._kernels.inversions_theta import theta_derivatives
+    from tierwise._kernels.inversions_lines import theta_derivatives
 
     if total == 0.0 and not coefficients[2:].any():
         # One item, or all tied: the data say nothing about this theta.

@@ -1,0 +1,119 @@
+"""Battles: tiers against Bradley-Terry strengths with bootstrap intervals, by evalica.
+
+Models lie in tiers, so that it is known which pairs differ. Counted are the pairs of different
+tiers that are called different, in the right order (power), and the pairs of one tier that are
+called different (false alarms).
+"""
+
+import warnings
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import csv
+
+import tierwise as tw
+from benchmarks.rows import Row
+from tierwise.inversions.comparisons import win_probabilities
+
+SIZES = (10,) * 10
+THETA = 0.05
+RESAMPLES = 100
+
+
+def tiers_against_bradley_terry() -> list[Row]:
+    """Tiers from a file of battles, and evalica's Bradley-Terry with bootstrap intervals."""
+    tw.leaderboard(_small(), draws=10, chains=1, progress="off", rng=1)  # compiling does not count
+    return [row for n_battles in (30_000, 1_000_000) for row in _race(n_battles)]
+
+
+def _race(n_battles: int) -> list[Row]:
+    case = f"{n_battles:,} battles of {sum(SIZES)} models in {len(SIZES)} tiers"
+    with TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = Path(folder) / "battles.csv"
+        truth, columns = _write(path, n_battles)
+        start = perf_counter()
+        battles = tw.read_battles(path)
+        found = tw.search(battles, rng=1)
+        searched = perf_counter() - start
+        labels = found.best.tiers.label_array(battles.items)
+        below = np.sign(labels[None, :] - labels[:, None])
+        start = perf_counter()
+        posterior = tw.sample_posterior(
+            battles, prior_sizes="sceptical", chains=2, draws=500, progress="off", rng=1
+        )
+        drawn = perf_counter() - start
+    above = posterior.above_probabilities().to_numpy()
+    sure = (above > 0.95).astype(int) - (above.T > 0.95)
+    peer_seconds, remark = None, "evalica is not installed"
+    if find_spec("evalica"):
+        peer_seconds, called = _evalica(columns, battles.items)
+        remark = f"evalica, intervals that do not overlap: {_rates(called, truth)}"
+    return [
+        Row(
+            "reading and tiers",
+            case,
+            searched,
+            f"different tiers: {_rates(below, truth)}; {remark}",
+            f"evalica, {RESAMPLES} resamples",
+            peer_seconds,
+        ),
+        Row("posterior of tiers", case, drawn, f"better with P > 0.95: {_rates(sure, truth)}"),
+    ]
+
+
+def _small() -> tw.Battles:
+    return tw.Battles.from_rows([("x", "y", "x"), ("y", "z", "y"), ("x", "z", "tie")])
+
+
+def _write(path: Path, n_battles: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Write battles of models in tiers; return the tier of each, and the columns."""
+    rng = np.random.default_rng(1)
+    n_items = sum(SIZES)
+    truth = rng.permutation(np.repeat(np.arange(len(SIZES)), SIZES))
+    first = rng.integers(n_items, size=n_battles)
+    second = (first + 1 + rng.integers(n_items - 1, size=n_battles)) % n_items
+    shares = win_probabilities(SIZES, THETA)[truth[first], truth[second]]
+    names = np.array([f"model {number:03}" for number in range(n_items)], dtype=object)
+    winner = np.where(rng.random(n_battles) < shares, "model_a", "model_b")
+    columns = {"model_a": names[first], "model_b": names[second], "winner": winner}
+    csv.write_csv(pa.table(columns), str(path))
+    return truth, columns
+
+
+def _evalica(columns: dict[str, np.ndarray], items: tuple[str, ...]) -> tuple[float, np.ndarray]:
+    """Return the time, and which pairs have intervals that do not overlap, 1 being better."""
+    import evalica
+
+    winners = [
+        evalica.Winner.X if winner == "model_a" else evalica.Winner.Y
+        for winner in columns["winner"]
+    ]
+    start = perf_counter()
+    found = evalica.bootstrap(
+        evalica.bradley_terry,
+        columns["model_a"].tolist(),
+        columns["model_b"].tolist(),
+        winners,
+        n_resamples=RESAMPLES,
+        bootstrap_method="percentile",
+        random_state=1,
+    )
+    seconds = perf_counter() - start
+    low, high = (bound.loc[list(items)].to_numpy() for bound in (found.low, found.high))
+    better = (low[:, None] > high[None, :]).astype(int)
+    return seconds, better - better.T
+
+
+def _rates(called: np.ndarray, truth: np.ndarray) -> str:
+    """Write power and false alarms; ``called`` is 1 where the row is called better."""
+    upper = np.triu_indices(len(truth), k=1)
+    wanted = np.sign(truth[None, :] - truth[:, None])[upper]
+    said = called[upper]
+    power = (said[wanted != 0] == wanted[wanted != 0]).mean()
+    alarms = (said[wanted == 0] != 0).mean()
+    return f"{power:.1%} of true differences, {alarms:.1%} false alarms"

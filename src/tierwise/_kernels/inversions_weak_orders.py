@@ -1,0 +1,397 @@
+"""Weak orders under inversions: counts, log probabilities, draws, moments, expected precedence.
+
+Answers come as the first place of each item's block, so that the places of a block are known from
+its first place and its size. Given the counts of each tier in a tied block, the order of its items
+is that of a smaller model with the same theta, independent of all other blocks.
+
+Draws go line by line: the places of a tier among those of it and all worse tiers form a word of two
+letters, S and R. The next letter is S with probability ``[s]_q / [s + r]_q`` when ``s`` and ``r``
+letters are left.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from tierwise._kernels.compiling import compiled
+
+_Floats = npt.NDArray[np.float64]
+_Integers = npt.NDArray[np.int64]
+
+
+@compiled
+def add_pairs(first: npt.NDArray[np.int32], weights: _Floats, above: _Floats) -> None:
+    """Add to ``above[a, b]`` the weight of answers with a in an earlier block than b."""
+    n_items = first.shape[1]
+    for row in range(first.shape[0]):
+        weight = weights[row]
+        places = first[row]
+        for item in range(n_items):
+            place = places[item]
+            counts = above[item]
+            for other in range(n_items):
+                counts[other] += weight * (place < places[other])
+
+
+@compiled
+def count_tied_blocks(first: npt.NDArray[np.int32]) -> tuple[int, int]:
+    """Return the number of blocks with several items, and of the items in them."""
+    n_items = first.shape[1]
+    sizes = np.zeros(n_items, np.int64)
+    n_blocks = 0
+    n_members = 0
+    for row in range(first.shape[0]):
+        sizes[:] = 0
+        for item in range(n_items):
+            sizes[first[row, item]] += 1
+        for place in range(n_items):
+            if sizes[place] > 1:
+                n_blocks += 1
+                n_members += sizes[place]
+    return n_blocks, n_members
+
+
+@compiled
+def list_tied_blocks(
+    first: npt.NDArray[np.int32],
+    weights: _Floats,
+    words: npt.NDArray[np.uint64],
+    block_weights: _Floats,
+) -> None:
+    """Write each block with several items as a set of bits, with the weight of its answer."""
+    n_items = first.shape[1]
+    sizes = np.zeros(n_items, np.int64)
+    block_at = np.zeros(n_items, np.int64)
+    block = 0
+    for row in range(first.shape[0]):
+        sizes[:] = 0
+        for item in range(n_items):
+            sizes[first[row, item]] += 1
+        for place in range(n_items):
+            if sizes[place] > 1:
+                block_at[place] = block
+                block_weights[block] = weights[row]
+                block += 1
+        for item in range(n_items):
+            place = first[row, item]
+            if sizes[place] > 1:
+                words[block_at[place], item >> 6] |= np.uint64(1) << np.uint64(item & 63)
+
+
+@compiled
+def members_of_words(
+    words: npt.NDArray[np.uint64], n_items: int, offsets: _Integers, members: _Integers
+) -> None:
+    """Write sets of bits as lists of members, ascending, laid end to end."""
+    for block in range(words.shape[0]):
+        place = offsets[block]
+        for item in range(n_items):
+            if (words[block, item >> 6] >> np.uint64(item & 63)) & np.uint64(1):
+                members[place] = item
+                place += 1
+
+
+@compiled
+def words_of_members(offsets: _Integers, members: _Integers, words: npt.NDArray[np.uint64]) -> None:
+    """Write lists of members as sets of bits."""
+    for block in range(offsets.shape[0] - 1):
+        for place in range(offsets[block], offsets[block + 1]):
+            item = members[place]
+            words[block, item >> 6] |= np.uint64(1) << np.uint64(item & 63)
+
+
+@compiled
+def count_inversions_by_line(above: _Floats, labels: _Integers, n_tiers: int) -> _Floats:
+    """Inversions of each line: ``b`` above ``a`` though ``a`` is of the line's better tier."""
+    totals = np.zeros(n_tiers)
+    for item in range(labels.shape[0]):
+        for other in range(labels.shape[0]):
+            if labels[item] < labels[other]:
+                totals[labels[item]] += above[other, item]
+    return totals
+
+
+@compiled
+def block_histograms(
+    offsets: _Integers,
+    members: _Integers,
+    weights: _Floats,
+    labels: _Integers,
+    n_tiers: int,
+    width: int,
+) -> tuple[_Floats, _Floats]:
+    """Weight of the tied blocks that meet a tier in ``k`` items, and a tier with all worse ones."""
+    of_tier = np.zeros((n_tiers, width))
+    of_tail = np.zeros((n_tiers + 1, width))
+    tally = np.zeros(n_tiers, np.int64)
+    for block in range(weights.shape[0]):
+        tally[:] = 0
+        for place in range(offsets[block], offsets[block + 1]):
+            tally[labels[members[place]]] += 1
+        running = 0
+        for tier in range(n_tiers - 1, -1, -1):
+            running += tally[tier]
+            of_tier[tier, tally[tier]] += weights[block]
+            of_tail[tier, running] += weights[block]
+    return of_tier, of_tail
+
+
+@compiled
+def log_weights_of_weak_orders(
+    first: npt.NDArray[np.int32],
+    labels: _Integers,
+    thetas: _Floats,
+    tables: _Floats,
+    log_factorials: _Floats,
+) -> _Floats:
+    """Log of the sum of the weights of all orderings that agree with each weak order.
+
+    ``first[row, item]`` is the first place of the item's block; ``tables[line]`` are the logarithms
+    of Gaussian factorials at the theta of the line; there is a line for each tier but the last.
+    """
+    n_rows, n_items = first.shape
+    n_lines = thetas.shape[0]
+    values = np.zeros(n_rows)
+    order = np.zeros(n_items, np.int64)
+    starts = np.zeros(n_items + 1, np.int64)
+    here = np.zeros(n_lines + 1, np.int64)
+    seen = np.zeros(n_lines + 1, np.int64)
+    for row in range(n_rows):
+        starts[:] = 0
+        for item in range(n_items):
+            starts[first[row, item] + 1] += 1
+        for place in range(n_items):
+            starts[place + 1] += starts[place]
+        # Items by block: a block's first place is where its items begin.
+        for item in range(n_items - 1, -1, -1):
+            starts[first[row, item] + 1] -= 1
+            order[starts[first[row, item] + 1]] = item
+        seen[:] = 0
+        value = 0.0
+        begin = 0
+        while begin < n_items:
+            end = begin + 1
+            while end < n_items and first[row, order[end]] == first[row, order[begin]]:
+                end += 1
+            here[:] = 0
+            for place in range(begin, end):
+                here[labels[order[place]]] += 1
+            worse_here, worse_seen = 0, 0
+            for tier in range(n_lines, -1, -1):
+                number = here[tier]
+                if number > 0:
+                    value += log_factorials[number]
+                    if tier < n_lines:
+                        inversions = number * worse_seen
+                        if inversions > 0:
+                            value -= thetas[tier] * inversions
+                        table = tables[tier]
+                        value += table[number + worse_here] - table[number] - table[worse_here]
+                worse_here += number
+                worse_seen += seen[tier]
+            for tier in range(n_lines + 1):
+                seen[tier] += here[tier]
+            begin = end
+        values[row] = value
+    return values
+
+
+@compiled
+def draw_line_by_line(
+    sizes: _Integers, thetas: _Floats, n_rows: int, rng: np.random.Generator
+) -> _Integers:
+    """Draw orderings of items numbered tier by tier, with one theta for each tier but the last."""
+    n_items = 0
+    for size in sizes:
+        n_items += size
+    orderings = np.empty((n_rows, n_items), np.int64)
+    for row in range(n_rows):
+        ordering = orderings[row]
+        begin = n_items
+        for tier in range(sizes.shape[0] - 1, -1, -1):
+            size = sizes[tier]
+            n_worse = n_items - begin
+            begin -= size
+            # Shuffle the tier at the head of the free places; what is worse stands behind it.
+            for place in range(size):
+                ordering[begin + place] = begin + place
+            for place in range(size - 1, 0, -1):
+                other = int(rng.random() * (place + 1))
+                ordering[begin + place], ordering[begin + other] = (
+                    ordering[begin + other],
+                    ordering[begin + place],
+                )
+            if n_worse == 0:
+                continue
+            own = ordering[begin : begin + size].copy()
+            worse = ordering[begin + size :].copy()
+            theta = thetas[tier]
+            taken, passed = 0, 0
+            for place in range(begin, n_items):
+                left = size - taken
+                remaining = n_items - place
+                if theta == 0.0:
+                    share = left / remaining
+                elif theta == np.inf:
+                    share = 1.0 if left > 0 else 0.0
+                else:
+                    share = np.expm1(-theta * left) / np.expm1(-theta * remaining)
+                if left > 0 and (passed == n_worse or rng.random() < share):
+                    ordering[place] = own[taken]
+                    taken += 1
+                else:
+                    ordering[place] = worse[passed]
+                    passed += 1
+    return orderings
+
+
+@compiled
+def draw_by_insertion_and_shuffle(
+    sizes: _Integers, theta: float, n_rows: int, rng: np.random.Generator
+) -> _Integers:
+    """Draw orderings with one theta: repeated insertion, then a shuffle of each tier's items."""
+    n_items = 0
+    for size in sizes:
+        n_items += size
+    orderings = np.empty((n_rows, n_items), np.int64)
+    names = np.empty(n_items, np.int64)
+    for row in range(n_rows):
+        ordering = orderings[row]
+        for item in range(n_items):
+            uniform = rng.random()
+            if theta == 0.0:
+                passed = int(uniform * (item + 1))
+            elif theta == np.inf:
+                passed = 0
+            else:
+                passed = int(np.log1p(uniform * np.expm1(-theta * (item + 1))) / -theta)
+            place = item - min(passed, item)
+            for later in range(item, place, -1):
+                ordering[later] = ordering[later - 1]
+            ordering[place] = item
+        begin = 0
+        for size in sizes:
+            for place in range(begin, begin + size):
+                names[place] = place
+            for place in range(begin + size - 1, begin, -1):
+                other = begin + int(rng.random() * (place - begin + 1))
+                names[place], names[other] = names[other], names[place]
+            begin += size
+        for place in range(n_items):
+            ordering[place] = names[ordering[place]]
+    return orderings
+
+
+@compiled
+def weigh_weak_orders(
+    sequences: _Integers,
+    starts: npt.NDArray[np.int32],
+    labels: _Integers,
+    theta: float,
+    factorials: _Floats,
+    log_factorials: _Floats,
+    values: _Floats,
+) -> None:
+    """Fill ``values[row]`` with log weight, mean and variance of the distance of each answer.
+
+    ``sequences[row, place]`` is an item and ``starts[row, place]`` the first place of its block;
+    ``factorials[k]`` are the logarithm of the Gaussian factorial of k and its two derivatives.
+    """
+    n_rows, n_items = sequences.shape
+    n_tiers = labels.max() + 1
+    here = np.zeros(n_tiers, np.int64)
+    seen = np.zeros(n_tiers, np.int64)
+    for row in range(n_rows):
+        seen[:] = 0
+        inversions = 0
+        log_orders, first, second = 0.0, 0.0, 0.0
+        begin = 0
+        while begin < n_items:
+            end = begin
+            here[:] = 0
+            while end < n_items and starts[row, end] == starts[row, begin]:
+                here[labels[sequences[row, end]]] += 1
+                end += 1
+            if end - begin > 1:
+                log_orders += factorials[end - begin, 0]
+                first += factorials[end - begin, 1]
+                second += factorials[end - begin, 2]
+            worse_seen = 0
+            for tier in range(n_tiers - 1, -1, -1):
+                number = here[tier]
+                inversions += number * worse_seen
+                if number > 1:
+                    log_orders += log_factorials[number] - factorials[number, 0]
+                    first -= factorials[number, 1]
+                    second -= factorials[number, 2]
+                worse_seen += seen[tier]
+                seen[tier] += number
+            begin = end
+        values[row, 0] = log_orders - theta * inversions
+        values[row, 1] = inversions - first
+        values[row, 2] = second
+
+
+@compiled
+def add_expected_precedence(
+    sequences: _Integers,
+    starts: npt.NDArray[np.int32],
+    weights: _Floats,
+    labels: _Integers,
+    summed_twice: _Floats,
+    precedence: _Floats,
+) -> None:
+    """Add to ``precedence[a, b]`` the expected number of answers with ``a`` before ``b``.
+
+    ``summed_twice`` is the probability that an item precedes one that is k places worse in a strict
+    order, summed over k twice, each time with a leading zero.
+    """
+    n_rows, n_items = sequences.shape
+    n_tiers = labels.max() + 1
+    here = np.zeros(n_tiers, np.int64)
+    before = np.zeros((n_tiers, n_tiers))
+    for row in range(n_rows):
+        begin = 0
+        while begin < n_items:
+            end = begin
+            here[:] = 0
+            while end < n_items and starts[row, end] == starts[row, begin]:
+                here[labels[sequences[row, end]]] += 1
+                end += 1
+            if end - begin > 1:
+                _precedence_of_tiers(here, summed_twice, before)
+            for place in range(begin, end):
+                item = sequences[row, place]
+                for other_place in range(begin, end):
+                    if other_place != place:
+                        other = sequences[row, other_place]
+                        share = before[labels[item], labels[other]]
+                        precedence[item, other] += weights[row] * share
+                for later in range(end, n_items):
+                    precedence[item, sequences[row, later]] += weights[row]
+            begin = end
+
+
+@compiled
+def _precedence_of_tiers(here: _Integers, summed_twice: _Floats, before: _Floats) -> None:
+    """Fill ``before[l, m]``: probability that an item of tier l precedes one of tier m.
+
+    The mean over the places of both, in tier order, of what their gap says: a sum over all gaps of
+    two runs of places is four differences.
+    """
+    for better in range(here.shape[0]):
+        before[better, better] = 0.5
+        first, gap = here[better], 0
+        if first == 0:
+            continue
+        for worse in range(better + 1, here.shape[0]):
+            second = here[worse]
+            if second > 0:
+                total = (
+                    summed_twice[gap + first + second + 1]
+                    - summed_twice[gap + first + 1]
+                    - summed_twice[gap + second + 1]
+                    + summed_twice[gap + 1]
+                )
+                before[better, worse] = total / (first * second)
+                before[worse, better] = 1.0 - before[better, worse]
+                gap += second

@@ -1,0 +1,471 @@
+"""Battles, read in pieces: who met whom and who won, one row each, counted as they are read.
+
+A battle is three columns: two models and the winner, which is one of the words below, or the name
+of one of the two; or two columns, winner and loser. Nothing is kept of a battle but its count, and
+who judged it where a column says so.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._util.checks import check_choice
+from tierwise._util.resources import check_memory
+from tierwise._util.types import Codes, RowNamer
+from tierwise._util.wording import counted, has_control_characters, quoted
+from tierwise.errors import InputError
+from tierwise.files.cells import ABSENT, encode, first_rows, numbers
+from tierwise.files.table_file import TableFile
+
+_Floats = NDArray[np.float64]
+_Integers = NDArray[np.int64]
+
+Spellings: TypeAlias = Literal["ask", "keep"]
+"""Whether names that differ by case and space alone are asked about, or are different models."""
+
+# Names of columns that are recognised, in this order; case, spaces and underscores do not matter.
+_CONTESTANTS = (
+    ("model_a", "model_b"),
+    ("item_a", "item_b"),
+    ("player_a", "player_b"),
+    ("left", "right"),
+    ("first", "second"),
+    ("a", "b"),
+)
+_WINNER_AND_LOSER = (("winner", "loser"), ("preferred", "other"), ("better", "worse"))
+_WINNERS = ("winner", "outcome", "result", "vote")
+_JUDGES = ("judge", "worker", "annotator", "assessor", "voter", "rater", "user")
+_WEIGHTS = ("weight", "weights", "count")
+
+_TIES = frozenset({"tie", "draw", "tie(bothbad)", "bothbad"})
+_FIRST_WINS, _SECOND_WINS, _DRAW = 0, 1, 2
+_ROWS_PER_PIECE = 1 << 17
+
+
+@dataclass(frozen=True, kw_only=True)
+class BattleColumns:
+    """What the user says about the columns; None is "not said".
+
+    Attributes
+    ----------
+    first, second
+        The two models.
+    winner
+        Who won.
+    loser
+        Who lost, where there are no columns for the two models.
+    judge, weight
+        Who decided, and how often the row counts.
+    """
+
+    first: str | None = None
+    second: str | None = None
+    winner: str | None = None
+    loser: str | None = None
+    judge: str | None = None
+    weight: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class BattleVotes:
+    """Battles by judge, each distinct one once.
+
+    Attributes
+    ----------
+    judges
+        Names of the judges.
+    judge, first, second
+        Of each row: the number of the judge, of the winner and of the loser; of the two models in
+        any order if the battle was drawn.
+    drawn
+        Whether the battle was drawn.
+    weight
+        How often this was decided.
+    """
+
+    judges: tuple[str, ...]
+    judge: _Integers
+    first: _Integers
+    second: _Integers
+    drawn: NDArray[np.bool_]
+    weight: _Floats
+
+
+@dataclass(frozen=True, eq=False)
+class CountedBattles:
+    """Battles counted: models in the order of their names, ``wins[a, b]``, ``draws[a, b]``."""
+
+    items: tuple[str, ...]
+    wins: _Floats
+    draws: _Floats
+    votes: BattleVotes | None
+
+
+def count_battles(
+    table: TableFile,
+    columns: BattleColumns,
+    rename: Mapping[str, str] | None = None,
+    spellings: Spellings = "ask",
+) -> CountedBattles:
+    """Count the battles of a file, one piece in memory at a time."""
+    roles = roles_of(table.columns, columns)
+    tally = Tally(roles, dict(rename or {}))
+    start = 0
+    for piece in table.batches(_ROWS_PER_PIECE):
+        tally.add(piece, partial(_row_of_piece, table.name_row, start))
+        start += piece.num_rows
+    return tally.counted(spellings)
+
+
+def _row_of_piece(name_row: RowNamer, start: int, row: int) -> str:
+    return name_row(start + row)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The numbers of the columns, and what is called who won.
+
+    Attributes
+    ----------
+    first, second, outcome, judge, weight
+        Numbers of columns; ``outcome`` is None if the first model is the winner.
+    first_words, second_words
+        What the outcome is called if the first or the second model won.
+    """
+
+    first: int
+    second: int
+    outcome: int | None
+    judge: int | None
+    weight: int | None
+    first_words: frozenset[str]
+    second_words: frozenset[str]
+
+
+def roles_of(names: Sequence[str], columns: BattleColumns) -> Roles:
+    """Tell which column is what, or say what is missing.
+
+    Examples
+    --------
+    >>> roles = roles_of(["id", "left", "right", "winner", "worker"], BattleColumns())
+    >>> roles.first, roles.second, roles.outcome, roles.judge
+    (1, 2, 3, 4)
+    """
+    place = {_normal(str(name)): number for number, name in enumerate(names)}
+
+    def said(name: str | None, what: str) -> int | None:
+        if name is None:
+            return None
+        if name not in names:
+            listed = ", ".join(quoted(one) for one in names[:8])
+            raise InputError(
+                f"there is no column {quoted(name)} for {what}: the columns are {listed}"
+            )
+        return list(names).index(name)
+
+    def known(words: Iterable[str]) -> int | None:
+        return next((place[_normal(word)] for word in words if _normal(word) in place), None)
+
+    first, second = said(columns.first, "the first model"), said(columns.second, "the second model")
+    winner, loser = said(columns.winner, "the winner"), said(columns.loser, "the loser")
+    judge = said(columns.judge, "the judge")
+    weight = said(columns.weight, "the weight")
+    if (first is None) != (second is None):
+        raise InputError("the columns of both models are needed: give first= and second=")
+    outcome = known(_WINNERS) if winner is None else winner
+    pairs = [
+        pair
+        for pair in _CONTESTANTS
+        if all(_normal(name) in place and place[_normal(name)] != outcome for name in pair)
+    ]
+    if first is None and loser is None and pairs:
+        if len(pairs) > 1 and outcome is not None:
+            named = " and ".join("/".join(pair) for pair in pairs)
+            raise InputError(
+                f"there are columns for models twice ({named}): say which with first= and second="
+            )
+        first, second = (place[_normal(name)] for name in pairs[0])
+    if first is None or second is None:
+        if winner is None and loser is None:
+            found = [
+                pair for pair in _WINNER_AND_LOSER if all(_normal(name) in place for name in pair)
+            ]
+            if found:
+                winner, loser = (place[_normal(name)] for name in found[0])
+        elif loser is not None and winner is None:
+            winner = outcome
+        if winner is None or loser is None:
+            raise InputError(
+                "no columns of battles were recognised: name the two models and the winner with "
+                'first="...", second="..." and winner="...", or winner="..." and loser="..."'
+            )
+        first, second, outcome = winner, loser, None
+    elif outcome is None:
+        raise InputError('no column says who won: name it with winner="..."')
+    used = {first, second, outcome}
+    judge = _free(known(_JUDGES), used) if judge is None else judge
+    weight = _free(known(_WEIGHTS), used) if weight is None else weight
+    return Roles(
+        first,
+        second,
+        outcome,
+        judge,
+        weight,
+        frozenset({"modela", "left", _normal(str(names[first]))}),
+        frozenset({"modelb", "right", _normal(str(names[second]))}),
+    )
+
+
+def _free(column: int | None, used: set[int | None]) -> int | None:
+    return None if column in used else column
+
+
+def _normal(word: str) -> str:
+    """Return a word without case, spaces, underscores and hyphens."""
+    return "".join(word.casefold().replace("_", " ").replace("-", " ").split())
+
+
+@dataclass(eq=False)
+class Tally:
+    """Counts while they grow."""
+
+    roles: Roles
+    rename: dict[str, str]
+    code_of: dict[str, int] = field(default_factory=dict)
+    first_seen: list[Callable[[], str]] = field(default_factory=list)
+    judge_code_of: dict[str, int] = field(default_factory=dict)
+    wins: _Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    draws: _Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    pieces: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
+
+    def add(self, piece: Any, name_row: RowNamer) -> None:
+        """Count a piece of a table."""
+        if piece.num_rows == 0:
+            return
+        roles = self.roles
+        first = self._models(piece.column(roles.first), name_row)
+        second = self._models(piece.column(roles.second), name_row)
+        same = first == second
+        if same.any():
+            row = int(same.argmax())
+            name = list(self.code_of)[first[row]]
+            raise InputError(
+                f"{name_row(row)}: {quoted(name)} meets itself: leave the row out, or correct one "
+                "of the names"
+            )
+        drawn = np.zeros(len(first), dtype=bool)
+        if roles.outcome is not None:
+            outcome = self._outcomes(piece.column(roles.outcome), first, second, name_row)
+            drawn = outcome == _DRAW
+            swapped = outcome == _SECOND_WINS
+            first, second = np.where(swapped, second, first), np.where(swapped, first, second)
+        weight = np.ones(len(first))
+        if roles.weight is not None:
+            weight = _weights(piece.column(roles.weight), name_row)
+        self._grow()
+        size = len(self.code_of)
+        pairs = first * size + second
+        n_pairs = size * size
+        won = np.bincount(pairs[~drawn], weights=weight[~drawn], minlength=n_pairs)
+        tied = np.bincount(pairs[drawn], weights=weight[drawn], minlength=n_pairs)
+        self.wins += won.reshape(size, size)
+        self.draws += tied.reshape(size, size)
+        if roles.judge is not None:
+            judge = self._judges(piece.column(roles.judge), name_row)
+            self.pieces.append((judge, first.astype(np.int32), second.astype(np.int32), drawn))
+            self.pieces[-1] += (weight,)
+
+    def _models(self, column: Any, name_row: RowNamer) -> _Integers:
+        """Return the number of the model in each cell, new ones being added."""
+        codes, labels = encode(column)
+        _refuse_empty(codes, "the name of a model", name_row)
+        rows = None
+        numbers_of_labels = np.zeros(len(labels), dtype=np.int64)
+        used = np.unique(codes).tolist()
+        for code in used:
+            name = str(labels[code]).strip()
+            name = self.rename.get(name, name)
+            if name not in self.code_of:
+                rows = first_rows(codes, len(labels)) if rows is None else rows
+                # To name a row may take a pass over the file: that is for messages alone.
+                where = partial(name_row, int(rows[code]))
+                if has_control_characters(name):
+                    raise InputError(
+                        f"{where()}: {quoted(name)} holds a control character, which a terminal or "
+                        "a file would obey: take it out of the name"
+                    )
+                self.code_of[name] = len(self.code_of)
+                self.first_seen.append(where)
+            numbers_of_labels[code] = self.code_of[name]
+        return numbers_of_labels[codes]
+
+    def _judges(self, column: Any, name_row: RowNamer) -> Codes:
+        codes, labels = encode(column)
+        _refuse_empty(codes, "the judge", name_row)
+        known = self.judge_code_of
+        found = [known.setdefault(str(label), len(known)) for label in labels]
+        return np.asarray(found, dtype=np.int32)[codes]
+
+    def _outcomes(
+        self, column: Any, first: _Integers, second: _Integers, name_row: RowNamer
+    ) -> _Integers:
+        """Tell of each row whether the first won, the second, or nobody."""
+        codes, labels = encode(column)
+        _refuse_empty(codes, "the winner", name_row)
+        outcome = np.full(len(codes), -1, dtype=np.int64)
+        for code in np.unique(codes).tolist():
+            rows = codes == code
+            word = str(labels[code]).strip()
+            name = self.rename.get(word, word)
+            meaning = self._meaning(word)
+            number = self.code_of.get(name)
+            if meaning is not None and number is not None:
+                raise InputError(
+                    f"{name_row(int(rows.argmax()))}: the winner {quoted(word)} may be the model "
+                    "of this name or the outcome: give the model another name with rename="
+                )
+            if meaning is not None:
+                outcome[rows] = meaning
+                continue
+            if number is None:
+                raise InputError(
+                    f"{name_row(int(rows.argmax()))}: the winner is {quoted(word)}, which is "
+                    'neither of the two models nor a word for an outcome: write "model_a", '
+                    '"model_b", "tie", "both_bad", or the name of the winner'
+                )
+            outcome[rows & (first == number)] = _FIRST_WINS
+            outcome[rows & (second == number)] = _SECOND_WINS
+        if (outcome < 0).any():
+            row = int((outcome < 0).argmax())
+            names = list(self.code_of)
+            raise InputError(
+                f"{name_row(row)}: the winner is {quoted(labels[codes[row]])}, but the two models "
+                f"are {quoted(names[first[row]])} and {quoted(names[second[row]])}: correct the "
+                "row, or leave it out"
+            )
+        return outcome
+
+    def _meaning(self, word: str) -> int | None:
+        normal = _normal(word)
+        if normal in self.roles.first_words:
+            return _FIRST_WINS
+        if normal in self.roles.second_words:
+            return _SECOND_WINS
+        return _DRAW if normal in _TIES else None
+
+    def _grow(self) -> None:
+        """Make room for models that were not there before."""
+        more = len(self.code_of) - len(self.wins)
+        if more:
+            n_items = len(self.code_of)
+            check_memory(6 * 8 * n_items**2, f"the wins of {n_items:,} models", "give fewer models")
+            self.wins = np.pad(self.wins, (0, more))
+            self.draws = np.pad(self.draws, (0, more))
+
+    def counted(self, spellings: Spellings) -> CountedBattles:
+        """Return all counts, models in the order of their names."""
+        check_choice("spellings", spellings, ("ask", "keep"))
+        names = list(self.code_of)
+        if not names:
+            raise InputError("there are no battles: add at least one row")
+        if spellings == "ask":
+            _refuse_spellings(names, self.first_seen)
+        if not (self.wins.any() or self.draws.any()):
+            raise InputError("all weights are 0: at least one battle must count")
+        order = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        draws = self.draws + self.draws.T
+        return CountedBattles(
+            tuple(names[number] for number in order.tolist()),
+            self.wins[np.ix_(order, order)],
+            draws[np.ix_(order, order)],
+            self._votes(rank),
+        )
+
+    def _votes(self, rank: _Integers) -> BattleVotes | None:
+        if self.roles.judge is None:
+            return None
+        judge, first, second, drawn, weight = (
+            np.concatenate(parts) for parts in zip(*self.pieces, strict=True)
+        )
+        return condensed_votes(
+            tuple(self.judge_code_of),
+            judge.astype(np.int64),
+            rank[first],
+            rank[second],
+            drawn,
+            weight,
+        )
+
+
+def condensed_votes(
+    judges: tuple[str, ...],
+    judge: _Integers,
+    first: _Integers,
+    second: _Integers,
+    drawn: NDArray[np.bool_],
+    weight: _Floats,
+) -> BattleVotes:
+    """Keep each distinct vote once, and the two models of a drawn battle in one order."""
+    swapped = drawn & (first > second)
+    first, second = np.where(swapped, second, first), np.where(swapped, first, second)
+    size = int(max(first.max(), second.max())) + 1
+    keys = ((judge * size + first) * size + second) * 2 + drawn
+    distinct, which = np.unique(keys, return_inverse=True)
+    pairs, drawn_votes = np.divmod(distinct, 2)
+    of_judge, other = np.divmod(pairs, size)
+    of_judge, one = np.divmod(of_judge, size)
+    return BattleVotes(
+        judges,
+        of_judge,
+        one,
+        other,
+        drawn_votes.astype(bool),
+        np.bincount(which.ravel(), weights=weight, minlength=len(distinct)).astype(np.float64),
+    )
+
+
+def _refuse_empty(codes: Codes, what: str, name_row: RowNamer) -> None:
+    empty = codes == ABSENT
+    if empty.any():
+        raise InputError(
+            f"{name_row(int(empty.argmax()))}: {what} is missing: fill the cell, or leave the row "
+            "out"
+        )
+
+
+def _weights(column: Any, name_row: RowNamer) -> _Floats:
+    weight = numbers(column, "the weight", name_row)
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        row = int(bad.argmax())
+        said = "missing" if np.isnan(weight[row]) else f"{weight[row]:g}"
+        raise InputError(
+            f"{name_row(row)}: the weight is {said}: it must be a finite number from 0"
+        )
+    return weight
+
+
+def _refuse_spellings(names: list[str], first_seen: list[Callable[[], str]]) -> None:
+    """Ask whether names that differ by case and space alone mean the same model."""
+    known: dict[str, int] = {}
+    alike = []
+    for number, name in enumerate(names):
+        other = known.setdefault("".join(name.casefold().split()), number)
+        if other != number:
+            alike.append((other, number))
+    if not alike:
+        return
+    one, two = alike[0]
+    more = len(alike) - 1
+    others = f" (and {counted(more, 'other pair')} like this)" if more else ""
+    raise InputError(
+        f"{first_seen[two]()}: {quoted(names[two])} differs from {quoted(names[one])} "
+        f"({first_seen[one]()}) by case or space alone{others}: if they are one model, say "
+        f'rename={{{quoted(names[two])}: {quoted(names[one])}}}; if not, spellings="keep"'
+    )

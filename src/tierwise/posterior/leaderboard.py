@@ -1,0 +1,435 @@
+"""leaderboard: what is published about each item: tier, rank interval, and how sure they are."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from tierwise._util.checks import (
+    check_choice,
+    check_count,
+    check_iterable,
+    check_level,
+    spawn_seeds,
+)
+from tierwise._util.provenance import Stopwatch
+from tierwise._util.resources import whole_file
+from tierwise._util.tasks import run_tasks
+from tierwise._util.wording import counted, percent
+from tierwise.data.battles import Battles
+from tierwise.data.counts import Counts
+from tierwise.data.frames import make_frame
+from tierwise.data.kinds import check_data
+from tierwise.data.rankings import Rankings
+from tierwise.errors import InputError
+from tierwise.fitting.battles import settle_resampling
+from tierwise.fitting.result import plain_item, plain_tiers
+from tierwise.posterior.estimates import rank_intervals, rank_shares, share_above
+from tierwise.posterior.run import sample_posterior
+from tierwise.searching.battles import best_tiers
+from tierwise.searching.search import search
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from os import PathLike
+
+    from numpy.typing import NDArray
+
+    from tierwise._util.checks import RandomSource
+    from tierwise._util.provenance import Provenance
+    from tierwise._util.tasks import Progress
+    from tierwise._util.types import Item
+    from tierwise.data.frames import Backend
+    from tierwise.data.scan import RankingScan
+    from tierwise.fitting.result import Fit
+    from tierwise.tiers.ordered_partition import Tiers
+
+Uncertainty: TypeAlias = Literal["posterior", "bootstrap"]
+
+_REPLICATES_PER_TASK = 10
+# Chains over tiers of battles move in small steps.
+_THIN_OF_BATTLES = 2
+
+
+@dataclass(frozen=True)
+class LeaderboardRow:
+    """What is known about one item.
+
+    Attributes
+    ----------
+    item
+        The item.
+    tier
+        Its tier, 1 being the best.
+    mean_rank
+        Its rank on average.
+    rank_low, rank_high
+        Interval of its rank, from better to worse.
+    tier_probabilities
+        For each tier, the probability that the rank of the item is among those of the tier.
+    best_k_probabilities
+        Probability to be among the best ``k``, one for each ``k`` of the leaderboard.
+    next_item
+        The item in the next row; None in the last.
+    better_than_next
+        Probability to be in a better tier than that.
+    """
+
+    item: Item
+    tier: int
+    mean_rank: float
+    rank_low: int
+    rank_high: int
+    tier_probabilities: tuple[float, ...]
+    best_k_probabilities: tuple[float, ...]
+    next_item: Item | None
+    better_than_next: float | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Leaderboard:
+    """Items with their tiers and how sure these are, best first; `leaderboard` makes it.
+
+    Attributes
+    ----------
+    rows : tuple of LeaderboardRow
+        The items by tier, and by their mean rank within a tier.
+    fit : Fit
+        The tiers, theta, and what they are compared to.
+    level : float
+        Level of the rank intervals.
+    k : tuple of int
+        The numbers of best items that probabilities are given for.
+    uncertainty : str
+        "posterior", or "bootstrap over battles" or "bootstrap over judges".
+    n_draws : int
+        Number of draws or replicates that probabilities are shares of.
+    provenance : Provenance
+        Version, seed and time.
+    """
+
+    rows: tuple[LeaderboardRow, ...]
+    fit: Fit
+    level: float
+    k: tuple[int, ...]
+    uncertainty: str
+    n_draws: int
+    provenance: Provenance
+
+    @property
+    def tiers(self) -> Tiers:
+        """The tiers."""
+        return self.fit.tiers
+
+    def __len__(self) -> int:
+        """Return the number of items."""
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        tiers = counted(len(self.tiers), "tier")
+        return f"Leaderboard({counted(len(self), 'item')} in {tiers}, by {self.uncertainty})"
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the table by columns; they are named as in all files."""
+        rows = self.rows
+        found: dict[str, list[Any]] = {
+            "item": [plain_item(row.item) for row in rows],
+            "tier": [row.tier for row in rows],
+            "rank_low": [row.rank_low for row in rows],
+            "rank_high": [row.rank_high for row in rows],
+            "mean_rank": [round(row.mean_rank, 4) for row in rows],
+        }
+        for number, k in enumerate(self.k):
+            found[f"p_best_{k}"] = [round(row.best_k_probabilities[number], 6) for row in rows]
+        found["p_better_than_next"] = [
+            None if row.better_than_next is None else round(row.better_than_next, 6) for row in rows
+        ]
+        for tier in range(len(self.tiers)):
+            found[f"p_tier_{tier + 1}"] = [round(row.tier_probabilities[tier], 6) for row in rows]
+        return found
+
+    def to_frame(self, backend: Backend = "pandas") -> Any:
+        """Return the table as a data frame of pandas, polars or pyarrow."""
+        return make_frame(self.columns(), backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as in JSON."""
+        columns = self.columns()
+        return {
+            "tiers": plain_tiers(self.tiers),
+            "level": self.level,
+            "uncertainty": self.uncertainty,
+            "draws": self.n_draws,
+            "likelihood": self.fit.likelihood,
+            "answers": self.fit.n_rankings,
+            "rows": [
+                dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+            ],
+            "provenance": self.provenance.to_dict(),
+        }
+
+    def to_json(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the leaderboard as JSON, and write it to a file if one is named."""
+        text = json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False)
+        return _written(text + "\n", path)
+
+    def to_csv(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the table as CSV, and write it to a file if one is named."""
+        import csv
+        from io import StringIO
+
+        columns = self.columns()
+        text = StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+        return _written(text.getvalue(), path)
+
+    def to_markdown(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the table as Markdown, and write it to a file if one is named."""
+        header, cells = self.table()
+        lines = [header, ["---" if place == 1 else "---:" for place in range(len(header))], *cells]
+        escaped = [[cell.replace("|", "\\|") for cell in line] for line in lines]
+        text = "\n".join(f"| {' | '.join(line)} |" for line in escaped)
+        return _written(f"{text}\n\n{self.note()}\n", path)
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Return the header and the rows as people read them."""
+        header = ["tier", "item", f"rank ({percent(self.level)})"]
+        header += ["P(best)" if k == 1 else f"P(best {k})" for k in self.k]
+        header += ["P(this tier)", "P(better than next)"]
+        cells = []
+        for row in self.rows:
+            span = f"{row.rank_low} to {row.rank_high}"
+            if row.rank_low == row.rank_high:
+                span = str(row.rank_low)
+            sure = row.tier_probabilities[row.tier - 1]
+            following = "" if row.better_than_next is None else _share(row.better_than_next)
+            shares = [_share(share) for share in row.best_k_probabilities]
+            cells.append([str(row.tier), str(row.item), span, *shares, _share(sure), following])
+        return header, cells
+
+    def note(self) -> str:
+        """Say what the numbers are, and with what care they are to be read."""
+        sentences = [
+            f"Ranks with {percent(self.level)} intervals, from {self.n_draws:,} "
+            f"{'draws of the posterior' if self.uncertainty == 'posterior' else 'replicates'}"
+            f"{'' if self.uncertainty == 'posterior' else f' ({self.uncertainty})'}.",
+        ]
+        if self.fit.likelihood == "composite":
+            sentences.append(
+                "Judges decided several battles each, which are taken as independent (composite "
+                "likelihood)"
+                + (
+                    ": intervals may be too narrow; the bootstrap over judges is safe from that."
+                    if self.uncertainty == "posterior"
+                    else "; judges were resampled, so that intervals allow for that."
+                )
+            )
+        return " ".join(sentences)
+
+    def summary(self) -> str:
+        """Return the leaderboard for people."""
+        header, cells = self.table()
+        lines = [header, *cells]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        text = [
+            "  ".join(
+                cell.ljust(width) if place == 1 else cell.rjust(width)
+                for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+            ).rstrip()
+            for line in lines
+        ]
+        return "\n".join([*text, "", self.note()])
+
+
+def leaderboard(
+    data: Rankings | RankingScan | Counts | Battles,
+    *,
+    level: float = 0.95,
+    k: int | Iterable[int] = (1, 3),
+    uncertainty: Uncertainty = "posterior",
+    concentration: Literal["single", "tier"] = "single",
+    prior_sizes: Literal["uniform", "penalised", "sceptical"] = "sceptical",
+    chains: int = 4,
+    draws: int = 1000,
+    replicates: int = 200,
+    workers: int | None = None,
+    progress: Progress = "auto",
+    rng: RandomSource = None,
+) -> Leaderboard:
+    """Find tiers, and say for each item how sure its tier and its rank are.
+
+    The distance is inversions. Items of a tier share the ranks that the tier takes up, in any order
+    with the same probability.
+
+    Parameters
+    ----------
+    data
+        Battles, or rankings (of scores: `Rankings.from_scores`), or counts of them.
+    level
+        Level of the rank intervals.
+    k
+        Of how many best items the probability to be among them is wanted; several may be named.
+    uncertainty
+        "posterior" draws tiers of all sizes from their posterior. "bootstrap", for battles,
+        searches tiers anew in battles that are drawn with replacement: whole judges, where judges
+        decided several battles each.
+    concentration
+        For rankings, "tier" is a theta for each tier but the last: agreement may differ from top
+        to bottom.
+    prior_sizes
+        Prior of the sizes, as for `search`: noise is seldom taken for tiers if it is "sceptical".
+    chains, draws
+        Number of chains, and of draws of each.
+    replicates
+        Number of data sets that are drawn for "bootstrap".
+    workers, progress, rng
+        As for `search`. The same seed gives the same leaderboard.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> board = tw.leaderboard(tw.load_political_goals(), rng=1)
+    >>> [(row.item, row.tier, row.rank_low, row.rank_high) for row in board.rows]
+    [('order', 1, 1, 2), ('prices', 1, 1, 2), ('say', 2, 3, 4), ('speech', 2, 3, 4)]
+    """
+    watch = Stopwatch()
+    known = check_data(data, "leaderboard", Battles, Rankings, Counts)
+    check_level(level)
+    check_choice("uncertainty", uncertainty, get_args(Uncertainty))
+    numbers = _check_k(k, len(known.items))
+    first_seed, second_seed = spawn_seeds(rng, 2)
+    if uncertainty == "bootstrap" and not isinstance(known, Battles):
+        raise InputError(
+            'uncertainty="bootstrap" is for battles; of rankings the posterior is exact in that '
+            "each is one answer: leave uncertainty as it is"
+        )
+    found = search(
+        known,
+        "inversions",
+        concentration=concentration,
+        prior_sizes=prior_sizes,
+        progress=progress,
+        workers=workers,
+        rng=first_seed,
+    )
+    how = "posterior"
+    if uncertainty == "bootstrap" and isinstance(known, Battles):
+        how = f"bootstrap over {settle_resampling(known, 'auto')}s"
+        labels = _resampled_labels(
+            known,
+            prior_sizes,
+            second_seed.spawn(check_count("replicates", replicates)),
+            workers,
+            progress,
+        )
+    else:
+        posterior = sample_posterior(
+            known,
+            distance="inversions",
+            concentration=concentration,
+            chains=chains,
+            draws=draws,
+            thin=_THIN_OF_BATTLES if isinstance(known, Battles) else 1,
+            prior_sizes=prior_sizes,
+            workers=workers,
+            progress=progress,
+            rng=second_seed,
+        )
+        labels = posterior.labels
+    rows = _rows(known.items, found.best.tiers, labels, numbers, level)
+    return Leaderboard(rows, found.best, level, numbers, how, len(labels), watch.provenance(rng))
+
+
+def _check_k(k: int | Iterable[int], n_items: int) -> tuple[int, ...]:
+    given = [k] if isinstance(k, int) else list(check_iterable("k", k, "numbers"))
+    numbers = tuple(check_count("k", one) for one in given)
+    return tuple(one for one in numbers if one < n_items) or (1,)
+
+
+def _resampled_labels(
+    data: Battles,
+    prior_sizes: Literal["uniform", "penalised", "sceptical"],
+    seeds: Sequence[np.random.SeedSequence],
+    workers: int | None,
+    progress: Progress,
+) -> NDArray[np.int64]:
+    """Return the tiers, counted from 1, of battles that are drawn anew, one row per seed."""
+    found = run_tasks(
+        _search_replicates,
+        [
+            (data, prior_sizes, seeds[start : start + _REPLICATES_PER_TASK])
+            for start in range(0, len(seeds), _REPLICATES_PER_TASK)
+        ],
+        description="bootstrap",
+        workers=workers,
+        progress=progress,
+    )
+    return np.concatenate(found) + 1
+
+
+def _search_replicates(
+    data: Battles,
+    prior_sizes: Literal["uniform", "penalised", "sceptical"],
+    seeds: Sequence[np.random.SeedSequence],
+) -> NDArray[np.int64]:
+    labels = np.empty((len(seeds), len(data.items)), dtype=np.int64)
+    for replicate, seed in enumerate(seeds):
+        rng = np.random.default_rng(seed)
+        again = data.resampled(rng, by=settle_resampling(data, "auto"))
+        labels[replicate] = best_tiers(again, rng, prior_sizes, starts=1)[0]
+    return labels
+
+
+def _rows(
+    items: tuple[Item, ...],
+    tiers: Tiers,
+    labels: NDArray[np.int64],
+    numbers: tuple[int, ...],
+    level: float,
+) -> tuple[LeaderboardRow, ...]:
+    shares = rank_shares(labels)
+    intervals = rank_intervals(shares, level)
+    means = shares @ np.arange(1, len(items) + 1)
+    above = share_above(labels)
+    own = tiers.label_array(items)
+    starts = np.cumsum((0, *tiers.sizes[:-1]))
+    by_tier = np.add.reduceat(shares, starts, axis=1).clip(0.0, 1.0)
+    order = np.lexsort((means, own)).tolist()
+    rows = []
+    for place, number in enumerate(order):
+        following = order[place + 1] if place + 1 < len(order) else None
+        rows.append(
+            LeaderboardRow(
+                item=items[number],
+                tier=int(own[number]) + 1,
+                mean_rank=float(means[number]),
+                rank_low=int(intervals[number, 0]),
+                rank_high=int(intervals[number, 1]),
+                tier_probabilities=tuple(by_tier[number].tolist()),
+                best_k_probabilities=tuple(
+                    min(float(shares[number, :k].sum()), 1.0) for k in numbers
+                ),
+                next_item=None if following is None else items[following],
+                better_than_next=None if following is None else float(above[number, following]),
+            )
+        )
+    return tuple(rows)
+
+
+def _share(share: float) -> str:
+    """Write a probability; what is not certain is not called so."""
+    if 0.0 < share < 0.005:
+        return "< 1%"
+    return "> 99%" if 0.995 < share < 1.0 else f"{share:.0%}"
+
+
+def _written(text: str, path: str | PathLike[str] | None) -> str:
+    if path is not None:
+        with whole_file(path) as partial:
+            partial.write_text(text, encoding="utf-8")
+    return text

@@ -1,0 +1,163 @@
+"""Battles from files of every kind, counted, saved and added."""
+
+from io import BytesIO, StringIO
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import tierwise as tw
+from tests.data_paths import shared_data
+
+ROWS = [
+    ("x", "y", "model_a", "Ann"),
+    ("y", "x", "model_b", "Ann"),
+    ("y", "z", "tie", "Bob"),
+    ("z", "x", "tie (bothbad)", "Bob"),
+    ("z", "y", "both_bad", "Cid"),
+    ("z", "x", "z", "Cid"),
+]
+FRAME = pd.DataFrame(ROWS, columns=["model_a", "model_b", "winner", "judge"])
+DECIDED = np.array([[0, 2, 0], [0, 0, 0], [1, 0, 0]])
+DRAWN = np.array([[0, 0, 1], [0, 0, 2], [1, 2, 0]])
+
+
+def read(text: str, **options: object) -> tw.Battles:
+    return tw.read_battles(StringIO(text), **options)
+
+
+def test_every_outcome_is_counted():
+    battles = tw.Battles.from_dataframe(FRAME)
+    assert battles.items == ("x", "y", "z")
+    assert np.array_equal(battles.decided, DECIDED)
+    assert np.array_equal(battles.drawn, DRAWN)
+    assert np.array_equal(battles.wins, DECIDED + DRAWN / 2)
+    assert (battles.n_battles, battles.n_drawn, battles.n_judges) == (6, 3, 3)
+    assert battles.composite
+    assert np.array_equal(battles.with_draws("drop").wins, DECIDED)
+    assert battles.with_draws("drop").n_battles == 3
+
+
+def test_every_format_says_the_same(tmp_path):
+    wanted = tw.Battles.from_dataframe(FRAME)
+    FRAME.to_csv(tmp_path / "battles.csv", index=False)
+    FRAME.to_parquet(tmp_path / "battles.parquet")
+    FRAME.to_json(tmp_path / "battles.jsonl", orient="records", lines=True)
+    for ending in ("csv", "parquet", "jsonl"):
+        assert tw.read_battles(tmp_path / f"battles.{ending}") == wanted
+    text = FRAME.to_json(orient="records", lines=True).encode()
+    assert tw.read_battles(BytesIO(text)) == wanted
+    assert tw.Battles.from_dataframe(pl.DataFrame(FRAME.to_dict("list"))) == wanted
+    assert tw.Battles.from_rows(ROWS) == wanted
+
+
+def test_other_columns_mean_the_same():
+    wanted = read("model_a,model_b,winner\nx,y,model_a\nx,y,model_b\n")
+    assert read("id,Left,Right,winner\n1,x,y,left\n2,x,y,right\n") == wanted
+    assert read("winner,loser\nx,y\ny,x\n") == wanted
+    assert read("p,q,who\nx,y,p\nx,y,Q\n", first="p", second="q", winner="who") == wanted
+    assert read("won,lost\nx,y\ny,x\n", winner="won", loser="lost") == wanted
+    assert read("winner,loser,weight\nx,y,3\n").n_battles == 3
+    assert read("winner,loser\nx 1,y\n", rename={"x 1": "x"}).items == ("x", "y")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("model_a,model_b,winner\nx,y,x\nx,y,w\n", r"line 3: the winner is 'w'.*write \"model_a\""),
+        ("model_a,model_b,winner\nx,y,x\nx,z,y\n", r"line 3: the winner is 'y', but the two .*'z'"),
+        ("model_a,model_b,winner\nx,y,x\nx,x,tie\n", r"line 3: 'x' meets itself: leave"),
+        ("model_a,model_b,winner\nx,y,1\n", r"line 2: the winner is '1'"),
+        ("model_a,model_b,winner\nx,y,\n", r"line 2: the winner is missing"),
+        ("model_a,model_b,winner\nx,,x\n", r"line 2: the name of a model is missing"),
+        ("model_a,model_b,winner\nX 1,y,y\nx1,y,y\n", r"line 3: 'x1' .*line 2.*rename=.*spellings"),
+        ("a,b,winner\na,b,a\n", r"line 2: the winner 'a' may be the model"),
+        ("winner,loser,weight\nx,y,-1\n", r"line 2: the weight is -1"),
+        ("winner,loser,weight\nx,y,\n", r"line 2: the weight is missing"),
+        ("winner,loser,weight\nx,y,0\n", r"all weights are 0"),
+        ("winner,loser\n", r"no battles"),
+        ("one,two\nx,y\n", r"no columns of battles .* first="),
+        ("model_a,model_b\nx,y\n", r"no column says who won"),
+        ("model_a,model_b,left,right,winner\nx,y,x,y,x\n", r"twice .*first= and second="),
+    ],
+)
+def test_bad_files_are_named_with_line_and_remedy(text, message):
+    with pytest.raises(tw.InputError, match=message):
+        read(text)
+
+
+def test_bad_json_is_named_with_its_line():
+    good = '{"winner": "x", "loser": "y"}\n'
+    with pytest.raises(tw.InputError, match="line 3 is no JSON object"):
+        tw.read_battles(StringIO(good + "\n" + "{broken\n"), format="jsonl")
+    with pytest.raises(tw.InputError, match="one JSON list: write one object per line"):
+        tw.read_battles(StringIO(f"[{good}]"), format="jsonl")
+    wrong = '{"winner": "x", "loser": "x"}\n'
+    with pytest.raises(tw.InputError, match="line 3: 'x' meets itself"):
+        tw.read_battles(StringIO(good + "\n" + wrong), format="jsonl")
+
+
+def test_bad_arguments():
+    with pytest.raises(tw.InputError, match="draws must be"):
+        read("winner,loser\nx,y\n", draws="third")
+    with pytest.raises(tw.InputError, match="no column 'who'"):
+        read("winner,loser\nx,y\n", judge="who")
+    with pytest.raises(tw.InputError, match="both models"):
+        read("winner,loser\nx,y\n", first="winner")
+    with pytest.raises(tw.InputError, match="rows must be battles"):
+        tw.Battles.from_rows([("x", "y")])
+    with pytest.raises(tw.InputError, match=r"\.csv or \.parquet"):
+        tw.Battles.from_rows([("x", "y", "x")]).save("counts.txt")
+
+
+def test_spellings_may_be_kept():
+    assert read("winner,loser\nx,X\n", spellings="keep").items == ("X", "x")
+
+
+@pytest.mark.parametrize("judged", [True, False])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_saved_counts_come_back_and_add(tmp_path, judged, ending):
+    frame = FRAME if judged else FRAME.drop(columns="judge")
+    old, new = tw.Battles.from_dataframe(frame[:4]), tw.Battles.from_dataframe(frame[3:])
+    old.save(tmp_path / f"counts.{ending}")
+    loaded = tw.Battles.load(tmp_path / f"counts.{ending}")
+    assert loaded == old
+    assert loaded.n_judges == old.n_judges
+    both = tw.Battles.from_dataframe(pd.concat([frame[:4], frame[3:]]))
+    assert loaded + new == both
+    assert (loaded + new).fingerprint() == both.fingerprint()
+    assert (loaded + new).n_judges == both.n_judges
+
+
+def test_other_items_add():
+    both = read("winner,loser\nx,y\n") + read("winner,loser\ny,a\n")
+    assert both == read("winner,loser\nx,y\ny,a\n")
+
+
+def test_what_does_not_add_says_why():
+    one = read("winner,loser\nx,y\n")
+    with pytest.raises(tw.InputError, match="with_draws"):
+        one + one.with_draws("drop")
+    with pytest.raises(tw.InputError, match="who judged"):
+        one + read("winner,loser,judge\nx,y,Ann\n")
+
+
+def test_resampled_battles_and_judges_keep_their_number():
+    battles = tw.Battles.from_dataframe(FRAME)
+    rng = np.random.default_rng(1)
+    assert battles.resampled(rng, by="battle").n_battles == 6
+    means = np.mean([battles.resampled(rng, by="battle").wins for _ in range(4000)], axis=0)
+    assert np.abs(means - battles.wins).max() < 0.1
+    means = np.mean([battles.resampled(rng, by="judge").wins for _ in range(4000)], axis=0)
+    assert np.abs(means - battles.wins).max() < 0.1
+    with pytest.raises(tw.InputError, match="not known who judged"):
+        read("winner,loser\nx,y\n").resampled(rng, by="judge")
+    with pytest.raises(tw.InputError, match="no whole numbers"):
+        read("winner,loser,weight\nx,y,0.5\n").resampled(rng, by="battle")
+
+
+def test_llmfao():
+    battles = tw.read_battles(shared_data("llmfao") / "crowd-comparisons.csv")
+    assert (battles.n_battles, battles.n_drawn, len(battles.items)) == (8931, 3471, 59)
+    assert battles.n_judges == 124

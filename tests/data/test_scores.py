@@ -1,0 +1,124 @@
+"""Score tables as rankings."""
+
+from io import StringIO
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import tierwise as tw
+from tests.data_paths import shared_data
+from tierwise.files.scores import ranks_of_scores
+
+
+def orderings(text, better="higher", **options):
+    return tw.read_scores(StringIO(text), better, **options).to_orderings()
+
+
+def test_higher_or_lower_is_better():
+    text = "task,x,y,z\none,1,2,3\ntwo,0.5,0.1,0.3\n"
+    assert orderings(text) == [["z", "y", "x"], ["x", "z", "y"]]
+    assert orderings(text, "lower") == [["x", "y", "z"], ["y", "z", "x"]]
+    with pytest.raises(tw.InputError, match=r'better must be "higher" or "lower"'):
+        orderings(text, "best")
+
+
+def test_equal_and_near_scores_are_tied():
+    text = "x,y,z\n1,1,3\n1,1.5,3\n"
+    assert orderings(text) == [["z", ["x", "y"]], ["z", "y", "x"]]
+    assert orderings(text, tolerance=0.5) == [["z", ["x", "y"]], ["z", ["x", "y"]]]
+    with pytest.raises(tw.InputError, match="tolerance must be at least 0"):
+        orderings(text, tolerance=-1)
+
+
+@pytest.mark.parametrize("better", ["higher", "lower"])
+@pytest.mark.parametrize("tolerance", [0.0, 0.3])
+def test_groups_reach_as_far_as_the_tolerance(better, tolerance):
+    rng = np.random.default_rng(1)
+    scores = rng.integers(0, 10, (50, 6)) / 10
+    scores[rng.random(scores.shape) < 0.2] = np.nan
+    ranks = ranks_of_scores(scores, better, tolerance)
+    assert np.array_equal(np.isnan(ranks), np.isnan(scores))
+    for row, ranked in zip(scores, ranks, strict=True):
+        listed = sorted(set(ranked[~np.isnan(ranked)]))
+        assert listed == list(range(1, len(listed) + 1))
+        sign = -1 if better == "higher" else 1
+        leaders = [min(sign * row[ranked == rank]) for rank in listed]
+        assert all(np.diff(leaders) > tolerance - 1e-9)
+        for rank, leader in zip(listed, leaders, strict=True):
+            assert (sign * row[ranked == rank] <= leader + tolerance + 1e-9).all()
+
+
+def test_what_was_not_tried_may_be_anywhere():
+    rankings = tw.read_scores(StringIO("task,x,y,z\none,1,2,\ntwo,3,NA,1\n"), "higher")
+    assert rankings.unranked == "anywhere"
+    assert rankings.to_orderings() == [["y", "x"], ["x", "z"]]
+
+
+def test_long_tables_and_named_columns():
+    text = "task,model,score\none,x,1\none,y,2\ntwo,y,1\ntwo,x,5\n"
+    assert orderings(text, layout="long") == [["y", "x"], ["x", "y"]]
+    text = text.replace("task,model,score", "t,m,s")
+    said = {"layout": "long", "task": "t", "item": "m", "score": "s"}
+    assert orderings(text, **said) == [["y", "x"], ["x", "y"]]
+    with pytest.raises(tw.InputError, match=r'no column of the task .* task="..."'):
+        orderings(text, layout="long")
+    with pytest.raises(tw.InputError, match="line 3: 'x' has a second score on 'one'"):
+        orderings("task,model,score\none,x,1\none,x,2\n", layout="long")
+
+
+@pytest.mark.parametrize(
+    ("cells", "options"),
+    [
+        ('"85,3","84,25"', {}),
+        ("85.3%,84.25%", {}),
+        ('"1.085,3","1.084,25"', {}),
+        ('"1,085.3","1,084.25"', {}),
+        ('"1,085","1,084"', {"decimal": "."}),
+        ('"1,085","1,084"', {"decimal": ","}),
+        ("1e3,9.9e2", {}),
+    ],
+)
+def test_numbers_as_people_write_them(cells, options):
+    assert orderings(f"x,y\n{cells}\n", **options) == [["x", "y"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('x,y\n"1,085",3\n', r"line 2: the score of 'x' is '1,085'.*decimal=\",\" or"),
+        ("x,y\n85%,84\n", "some columns have percent signs"),
+        ("x,y\n85%,1%\n84,2%\n", "with and without a percent sign"),
+        ("x,y\n1,2\n2,good\n3,4\n", r"line 3: the score of 'y' is 'good', which is no number"),
+        ("x,y,Average\n1,2,1.5\n", r"column 'Average' may be no item.*items=\"x, y\""),
+        ("task,x\none,1\n", "fewer than two columns of numbers"),
+        ("x,y\n1,inf\n2,1\n", "inf"),
+    ],
+)
+def test_bad_tables_are_named_with_line_and_remedy(text, message):
+    with pytest.raises(tw.InputError, match=message):
+        orderings(text)
+
+
+def test_items_say_which_columns_count():
+    text = "x,Average,y\n1,1.5,2\n"
+    assert orderings(text, items="x, y") == [["y", "x"]]
+    assert orderings(text, items=["y", "Average"]) == [["y", "Average"]]
+    with pytest.raises(tw.InputError, match="no column 'w'"):
+        orderings(text, items="w,x")
+
+
+def test_data_frames_and_arrays():
+    frame = pd.DataFrame({"x": [1, 2], "y": [2.0, None]})
+    found = tw.Rankings.from_scores(frame, "higher")
+    assert found.to_orderings() == [["y", "x"], ["x"]]
+    with pytest.raises(tw.InputError, match="must be a table"):
+        tw.Rankings.from_scores([1, 2], "higher")
+    with pytest.raises(tw.InputError, match="finite"):
+        tw.Rankings.from_scores([[1, np.inf]], "higher")
+
+
+def test_mteb():
+    found = tw.read_scores(shared_data("mteb") / "scores.csv", "higher")
+    assert (len(found.items), found.n_rankings) == (31, 56)
+    assert found.unranked == "anywhere"

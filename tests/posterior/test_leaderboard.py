@@ -1,0 +1,201 @@
+"""Leaderboards: what is published, from the library and from the command line."""
+
+import json
+import re
+from io import StringIO
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import tierwise as tw
+from tests.inversions.test_battles import simulated
+from tierwise import plots
+from tierwise.cli.main import app
+
+pytestmark = pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")  # few draws
+
+
+@pytest.fixture(scope="module")
+def battles():
+    return simulated((2, 3, 2), 0.5, 3000, 1)[0]
+
+
+@pytest.fixture(scope="module")
+def board(battles):
+    return tw.leaderboard(battles, draws=200, chains=2, rng=1)
+
+
+def test_rows_say_what_the_truth_is(board):
+    assert [row.item for row in board.rows[:2]] in (["m000", "m001"], ["m001", "m000"])
+    assert [row.tier for row in board.rows] == [1, 1, 2, 2, 2, 3, 3]
+    for row in board.rows:
+        assert 1 <= row.rank_low <= row.mean_rank <= row.rank_high <= 7
+        assert sum(row.tier_probabilities) == pytest.approx(1)
+        assert row.best_k_probabilities[0] <= row.best_k_probabilities[1]
+    assert sum(row.best_k_probabilities[0] for row in board.rows) == pytest.approx(1)
+    assert sum(row.best_k_probabilities[1] for row in board.rows) == pytest.approx(3)
+    assert board.rows[-1].next_item is None
+    assert board.rows[1].better_than_next > 0.9
+
+
+def test_the_same_seed_gives_the_same_leaderboard(battles, board):
+    again = tw.leaderboard(battles, draws=200, chains=2, rng=1)
+    assert again.to_csv() == board.to_csv()
+
+
+def test_every_form_says_the_same(board, tmp_path):
+    frame = board.to_frame()
+    read = pd.read_csv(StringIO(board.to_csv()))
+    assert list(read.columns) == list(frame.columns)
+    assert read["rank_low"].tolist() == frame["rank_low"].tolist()
+    plain = json.loads(board.to_json(tmp_path / "board.json"))
+    assert [row["item"] for row in plain["rows"]] == frame["item"].tolist()
+    assert plain["level"] == 0.95
+    assert (tmp_path / "board.json").read_text(encoding="utf-8") == board.to_json()
+    markdown = board.to_markdown()
+    assert markdown.startswith("| tier | item | rank (95%) | P(best) | P(best 3) |")
+    assert len(markdown.splitlines()) == 2 + 7 + 2
+    assert "95% intervals, from 400 draws of the posterior" in board.summary()
+
+
+def test_names_do_not_break_a_markdown_table():
+    battles = tw.Battles.from_rows([("a|b", "c", "c")] * 5 + [("a|b", "c", "tie")])
+    assert r"a\|b" in tw.leaderboard(battles, draws=50, chains=2, rng=1).to_markdown()
+
+
+def test_bootstrap_over_judges_is_said():
+    rows = [("x", "y", "x", judge) for judge in "abcdef" for _ in range(3)]
+    rows += [("y", "z", "y", judge) for judge in "abcdef" for _ in range(3)]
+    rows += [("x", "z", "z", "a")]
+    board = tw.leaderboard(
+        tw.Battles.from_rows(rows), uncertainty="bootstrap", replicates=30, rng=1
+    )
+    assert board.uncertainty == "bootstrap over judges"
+    assert "composite" in board.note()
+    assert board.rows[0].item == "x"
+
+
+def test_rankings_and_scores_have_leaderboards():
+    goals = tw.leaderboard(tw.load_political_goals(), rng=1)
+    assert {row.item for row in goals.rows if row.tier == 1} == {"order", "prices"}
+    assert goals.uncertainty == "posterior"
+    with pytest.raises(tw.InputError, match="for battles"):
+        tw.leaderboard(tw.load_political_goals(), uncertainty="bootstrap")
+    with pytest.raises(tw.InputError, match="leaderboard takes Battles"):
+        tw.leaderboard([1, 2])
+
+
+def test_rank_intervals_are_drawn(board):
+    ax = plots.rank_intervals(board)
+    assert len(ax.get_yticklabels()) == 7
+    assert ax.get_xlabel() == "rank, 95% interval"
+    plt.close("all")
+
+
+def test_command_line(battles, board, tmp_path):
+    battles.save(tmp_path / "battles.csv")
+    name = str(tmp_path / "battles.csv")
+    printed = CliRunner().invoke(app, ["leaderboard", name, "--seed", "1", "--json"])
+    assert printed.exit_code == 0, printed.output
+    plain = json.loads(printed.stdout)
+    assert [row["tier"] for row in plain["rows"]] == [1, 1, 2, 2, 2, 3, 3]
+    outputs = ["board.csv", "board.md", "page.html", "ranks.svg", "tiers.png"]
+    paths = [str(tmp_path / one) for one in outputs]
+    options = ["-o", paths[0], "--page", paths[2], "--figure", paths[3], "--tier-list", paths[4]]
+    made = CliRunner().invoke(app, ["leaderboard", name, "--seed", "1", "--quiet", *options])
+    assert made.exit_code == 0, made.output
+    assert pd.read_csv(paths[0])["item"].tolist() == [row["item"] for row in plain["rows"]]
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "3,000 battles put 7 items into 3 tiers" in page
+    assert "m000" in page
+    assert not re.search(r'(src|href)="(?!#)', page)
+    assert (tmp_path / "ranks.svg").read_text(encoding="utf-8").lstrip().startswith("<?xml")
+    assert (tmp_path / "tiers.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_command_line_reads_scores(tmp_path):
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(40, 4)) + np.array([1.5, 1.5, 0.0, 0.0])
+    frame = pd.DataFrame(scores, columns=list("wxyz"))
+    frame.insert(0, "task", [f"t{number}" for number in range(40)])
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    call = ["leaderboard", str(tmp_path / "scores.csv"), "--scores", "higher", "--seed", "1"]
+    printed = CliRunner().invoke(app, [*call, "--json"])
+    assert printed.exit_code == 0, printed.output
+    rows = json.loads(printed.stdout)["rows"]
+    assert {row["item"] for row in rows if row["tier"] == 1} == {"w", "x"}
+
+
+def test_check_finds_nothing_in_data_of_the_model():
+    verdicts = []
+    for seed in range(20):
+        battles, _ = simulated((3, 4, 3), 0.25, 4000, seed)
+        verdicts.append(tw.check_fit(battles, tw.fit(battles, (3, 4, 3), rng=1)).verdict)
+    assert verdicts.count("fits") >= 19
+
+
+def test_check_finds_wins_that_do_not_follow_the_rank_gap():
+    # Each tier beats the next by a hair, but the first beats the last always.
+    rng = np.random.default_rng(1)
+    labels = np.repeat(np.arange(3), 3)
+    shares = np.array([[0.5, 0.55, 0.99], [0.45, 0.5, 0.55], [0.01, 0.45, 0.5]])
+    wins = np.zeros((9, 9))
+    for one in range(9):
+        for other in range(one + 1, 9):
+            wins[one, other] = rng.binomial(200, shares[labels[one], labels[other]])
+            wins[other, one] = 200 - wins[one, other]
+    items = tuple(f"m{number}" for number in range(9))
+    battles = tw.Battles(items, wins, np.zeros((9, 9)))
+    check = tw.check_fit(battles, tw.fit(battles, (3, 3, 3), rng=1))
+    assert check.verdict != "fits"
+    assert any("rank gap alone" in finding.statement for finding in check.findings)
+    assert check.summary()
+    assert check.to_dict()["verdict"] == check.verdict
+
+
+def test_check_finds_a_pair_that_goes_its_own_way():
+    battles, _ = simulated((4, 4), 0.3, 8000, 3)
+    wins = battles.decided.copy()
+    wins[0, 7], wins[7, 0] = 10, 290
+    odd = tw.Battles(battles.items, wins, battles.drawn)
+    check = tw.check_fit(odd, tw.fit(odd, (4, 4), rng=1))
+    assert check.verdict == "differs"
+    assert {check.differing_pairs(1)[0].above, check.differing_pairs(1)[0].below} == {
+        "m000",
+        "m007",
+    }
+
+
+def test_llmfao_is_shipped():
+    battles = tw.load_llmfao()
+    assert (battles.n_battles, battles.n_drawn, battles.n_judges) == (8931, 3471, 124)
+    assert len(battles.items) == 59
+
+
+@pytest.mark.slow
+def test_rank_intervals_cover_and_probabilities_are_calibrated():
+    """Truths from the prior: intervals cover as often as they say, and probabilities come true."""
+    rng = np.random.default_rng(1)
+    n_items, covered, said, happened = 10, [], [], []
+    for seed in range(30):
+        truth = np.concatenate([[0], np.cumsum(rng.random(n_items - 1) < 0.5)])
+        sizes = tuple(np.bincount(truth).tolist())
+        battles, labels = simulated(sizes, float(rng.gamma(2.0, 0.5)), 300, 100 + seed)
+        order = np.lexsort((rng.random(n_items), labels))
+        ranks = np.empty(n_items, dtype=int)
+        ranks[order] = np.arange(1, n_items + 1)
+        posterior = tw.sample_posterior(
+            battles, chains=2, draws=250, warmup=200, thin=3, progress="off", rng=seed
+        )
+        low, high = posterior.rank_interval(0.9).to_numpy().T
+        covered += ((low <= ranks) & (ranks <= high)).tolist()
+        said += posterior.best_k_probabilities(3).to_numpy().tolist()
+        happened += (ranks <= 3).tolist()
+    assert np.mean(covered) > 0.9 - 3 * 0.03
+    said, happened = np.array(said), np.array(happened)
+    error = (said * (1 - said)).sum() ** 0.5
+    for share in (said < 0.5, said >= 0.5):
+        assert abs((happened - said)[share].sum()) < 4 * error
