@@ -2,6 +2,7 @@
 
 import re
 import time
+from html import unescape
 
 import pytest
 from typer.testing import CliRunner
@@ -171,6 +172,20 @@ def test_own_tiers_are_judged_by_the_criterion(client, finished):
     same = client.post(f"{here}/own", data={"tier": ["4", "7", "4", "7"]})
     assert "That is the list that was found" in same.text
     assert client.post(f"{here}/own", data={"tier": ["1", "2"]}).status_code == 400
+
+
+def test_the_lines_of_python_give_the_same(client, finished, tmp_path, monkeypatch):
+    here, page = finished
+    monkeypatch.chdir(tmp_path)
+    text = page.text.partition('aria-label="Lines of Python">')[2].partition("</pre>")[0]
+    tw.write_rankings(tw.load_political_goals(), tmp_path / "goals.csv")
+    told = {}
+    exec(unescape(text), told)  # the page says that people may
+    theirs = client.get(f"{here}/files/result.json").json()
+    assert told["shown"].fit.to_dict()["criterion"] == theirs["fit"]["criterion"]
+    assert told["shown"].fit.tiers.to_lists() == theirs["fit"]["tiers"]
+    mine = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert mine.count("<figure>") == client.get(f"{here}/page").text.count("<figure>")
 
 
 def test_results_are_found_again_in_a_folder(client, settings, finished):

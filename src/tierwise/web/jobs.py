@@ -182,9 +182,11 @@ def _end(process: Process) -> None:
 def _why_it_died(code: int) -> str:
     reason = f"exit code {code}"
     if code < 0:
-        reason = "there may have been too little memory" if code == -9 else f"signal {-code}"
+        # So end those that the system ends, and those that get no more memory.
+        of_memory = code in (-9, -6)
+        reason = "there may have been too little memory" if of_memory else f"signal {-code}"
     return (
-        f"The program that computed it stopped without an answer ({reason}). Try fewer items or "
+        f"The program that worked on it stopped without an answer ({reason}). Try fewer items or "
         "answers, or one of the options; if that does not help, please report it."
     )
 
@@ -198,6 +200,7 @@ class Store:
         self.jobs: dict[str, Job] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._understood: dict[tuple[str, str], dict[str, Any]] = {}
+        self._being_read: dict[tuple[str, str], asyncio.Task[dict[str, Any]]] = {}
         self._analysts = Children(limits, limits.jobs)
         # People who look at their file do not wait for the analyses of others.
         self._readers = Children(limits, limits.jobs)
@@ -291,7 +294,12 @@ class Store:
         """Say how a file is understood; what was said once is remembered."""
         key = upload.number, json.dumps(reading, sort_keys=True)
         if key not in self._understood:
-            told = await self._ask(self._task("understand", upload, reading))
+            if key not in self._being_read:
+                # Those who ask the same meanwhile wait for the same child.
+                asked = asyncio.create_task(self._ask(self._task("understand", upload, reading)))
+                asked.add_done_callback(lambda _task: self._being_read.pop(key, None))
+                self._being_read[key] = asked
+            told = await asyncio.shield(self._being_read[key])
             if "result" not in told:
                 return {"problem": told["problem"], "columns": [], "sheets": [], "asks": []}
             if len(self._understood) >= 2 * self._limits.kept:

@@ -19,6 +19,7 @@ from pathlib import Path
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Any
 
+from tierwise._util.resources import VARIABLE
 from tierwise._util.wording import counted
 from tierwise.errors import InputError, TierwiseError
 from tierwise.web.choices import (
@@ -412,6 +413,8 @@ _TASKS = {
 
 def _limit_memory(n_bytes: int) -> None:
     """Let this process take no more memory than that, where the system can see to it."""
+    # What is decided from sizes beforehand is to stay clear of that.
+    os.environ.setdefault(VARIABLE, str(n_bytes // 2))
     try:
         import resource
     except ImportError:
