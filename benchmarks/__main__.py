@@ -13,6 +13,7 @@ from pathlib import Path
 from benchmarks import counting, peers
 from benchmarks.first_use import first_answers
 from benchmarks.leaderboard import tiers_against_bradley_terry
+from benchmarks.many_items import best_of_all_sizes, search_of_many_items
 from benchmarks.partition import (
     exact_against_importance_sampling,
     growth_with_items,
@@ -33,6 +34,8 @@ BENCHMARKS: list[Callable[[], list[Row]]] = [
     growth_with_states,
     path_sampling,
     exact_against_metropolis,
+    best_of_all_sizes,
+    search_of_many_items,
     tiers_against_bradley_terry,
     first_answers,
 ]

@@ -33,8 +33,8 @@ class Settings:
     items: tuple[int, ...] = (4, 6, 10, 30)
     rankings: tuple[int, ...] = (20, 100, 1000)
     thetas: tuple[float, ...] = (0.1, 0.3, 1.0)
-    noise_sets: tuple[int, ...] = (400, 400, 200, 100)
-    tiers_sets: tuple[int, ...] = (100, 100, 50, 20)
+    noise_sets: tuple[int, ...] = (200, 200, 100, 40)
+    tiers_sets: tuple[int, ...] = (40, 40, 20, 8)
     seed: int = 20_611
 
 

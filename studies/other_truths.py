@@ -42,7 +42,7 @@ class Settings:
     """How many data sets there are of each kind."""
 
     items: tuple[int, ...] = (40, 120, 300)
-    data_sets: int = 3
+    data_sets: int = 2
     rankings: tuple[int, ...] = (50, 200)
     luce_sets: int = 40
     luce_rankings: tuple[int, ...] = (200, 1000)

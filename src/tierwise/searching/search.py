@@ -12,6 +12,7 @@ from tierwise._util.checks import RandomSource, as_generator, check_choice, spaw
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.tasks import Progress
 from tierwise.answers.likelihood import AnswerSource, source_of
+from tierwise.consensus.subsets import subset_work
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
 from tierwise.data.kinds import check_data
@@ -23,7 +24,7 @@ from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TierwiseWarning
 from tierwise.evidence.exact import refuse_too_many_tiers
 from tierwise.fitting.battles import check_distance_of_battles
-from tierwise.fitting.fit import ConcentrationChoice, fit_source
+from tierwise.fitting.fit import MOST_WORK_FOR_COMPARISON, ConcentrationChoice, fit_source
 from tierwise.fitting.solution import Settings as FitSettings
 from tierwise.fitting.solution import Solution
 from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
@@ -432,5 +433,10 @@ def _final_solutions(exploration: Exploration, best: Sizes) -> dict[Sizes, Solut
         for sizes, evaluation in exploration.evaluator.known.items()
         if evaluation.solution is not None
         and evaluation.log_likelihood_error == 0.0
-        and (sizes == best or evaluation.optimal or not source.is_known(sizes))
+        and (
+            sizes == best
+            or evaluation.optimal
+            or not source.is_known(sizes)
+            or subset_work(sizes).transitions > MOST_WORK_FOR_COMPARISON
+        )
     }
