@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from pathlib import PurePosixPath, PureWindowsPath
+from time import time
 from typing import Any
 from urllib.parse import urlencode
 
@@ -200,7 +201,7 @@ class Pages:
         again = self._address("data", job.upload) + _query_of(job.reading)
         if job.state != "done":
             return self._page("job.html", job=job, again=again, **self._how_far(job))
-        options, kind = job.result["options"], job.result["kind"]
+        options, wishes, kind = (job.result[name] for name in ("options", "wishes", "kind"))
         found = job.result["found"]
         tier_of = {item: number for number, tier in enumerate(found, start=1) for item in tier}
         return self._page(
@@ -209,15 +210,16 @@ class Pages:
             again=again,
             names=job.result["items"],
             labels=[tier_of[item] for item in sorted(tier_of)],
-            python=choices.in_python(job.name, options, job.wishes, kind),
-            command=choices.in_shell(job.name, options, job.wishes),
+            python=choices.in_python(job.name, options, wishes, kind),
+            command=choices.in_shell(job.name, options, wishes),
         )
 
     def _how_far(self, job: Job) -> dict[str, Any]:
         left = self.store.seconds_left(job)
         return {
-            "step": step_in_words(job.step),
+            "step": step_in_words(job.step, ended=0 < job.total <= job.done),
             "before": self.store.waiting_before(job),
+            "worked": in_words(time() - job.started) if job.started else "",
             "left": None if left is None else in_words(left),
         }
 
@@ -259,8 +261,9 @@ class Pages:
             [item for item, label in enumerate(labels) if label == tier]
             for tier in sorted(set(labels))
         ]
-        told = await self.store.judge(job, own)
-        return self._page("own.html", told=told, same=same_tiers(own, job.result["found"]))
+        same = same_tiers(own, job.result["found"])
+        told = {"result": {}} if same else await self.store.judge(job, own)
+        return self._page("own.html", told=told, same=same)
 
     async def colours(self, request: Request) -> Response:
         """Return the colours of the tiers as a style sheet: no page holds styles of its own."""
@@ -321,14 +324,18 @@ def same_tiers(own: list[list[int]], found: list[list[int]]) -> bool:
     return [set(tier) for tier in own] == [set(tier) for tier in found]
 
 
-def step_in_words(step: str) -> str:
-    """Say what is being done.
+def step_in_words(step: str, *, ended: bool = False) -> str:
+    """Say what is being done, which is the next thing when a step has ended.
 
     Examples
     --------
     >>> step_in_words("chain 2"), step_in_words("greedy")
     ('Drawing from the posterior', 'Comparing tiers of other sizes')
+    >>> step_in_words("bootstrap", ended=True)
+    'Checking whether the tiers fit the answers'
     """
+    if ended and (step == "bootstrap" or step.startswith("chain")):
+        return "Checking whether the tiers fit the answers"
     if step.startswith("chain"):
         return _STEPS["chains"]
     return step if step in _OWN_STEPS else _STEPS.get(step, "Comparing tiers of other sizes")

@@ -68,8 +68,8 @@ class Job:
         How the file is read, and what is computed.
     state, message
         How far it is, and why it failed.
-    created, seconds
-        When it was asked for, and how long it took.
+    created, started, seconds
+        When it was asked for and began, in seconds since 1970, and how long it took.
     step, done, total
         What is being done, and how much of it is done.
     result
@@ -84,6 +84,7 @@ class Job:
     state: State = "waiting"
     message: str = ""
     created: float = field(default_factory=time)
+    started: float = 0.0
     seconds: float = 0.0
     step: str = ""
     done: int = 0
@@ -342,11 +343,9 @@ class Store:
             "wishes": job.wishes,
             "folder": str(self.folder_of(job.number)),
         }
-        began = monotonic()
 
         def started() -> None:
-            nonlocal began
-            began, job.state = monotonic(), "running"
+            job.started, job.state = time(), "running"
 
         def tell(news: dict[str, Any]) -> None:
             if news["step"] != job.step or news["done"] < job.done:
@@ -363,7 +362,7 @@ class Store:
             job.state = "cancelled"
         except ChildDiedError as error:
             job.state, job.message = "failed", str(error)
-        job.seconds = monotonic() - began
+        job.seconds = time() - job.started if job.started else 0.0
         self._tasks.pop(job.number, None)
         self._step_began.pop(job.number, None)
         self._keep(job)

@@ -42,6 +42,9 @@ _NOT_OF_TABLES = ("cycles", "encoding", "sheet")  # options of files, not of the
 _LONGEST_CELL = 60
 _SECONDS_BETWEEN_NEWS = 0.2
 _LARGEST_THETA = 50.0
+# With so many items a fit takes seconds, and people who wait want to see tiers.
+_MANY_ITEMS = 100
+_FEW_REPLICATES = 10
 
 EXAMPLES = {
     "goals": "What should a country aim for? 2,262 people put four goals in order (M. Croon, 1989)",
@@ -239,6 +242,7 @@ def _refuse_unpacked(name: str, n_bytes: int, most: int) -> None:
 
 def analyse_file(task: dict[str, Any], tell: Callable[..., None]) -> dict[str, Any]:
     """Read a file, find its tiers, and write the page and all that can be downloaded."""
+    from tierwise.data.rankings import Rankings
     from tierwise.reporting.analysis import analyse
     from tierwise.reporting.report import render
 
@@ -246,28 +250,30 @@ def analyse_file(task: dict[str, Any], tell: Callable[..., None]) -> dict[str, A
     tell("Reading the file", 0, 0)
     answers, options = _read(task, _table(task, {}))
     wishes = {**task["wishes"]}
-    title, seed = wishes.pop("title", None), wishes.pop("rng")
+    if len(answers.items) > _MANY_ITEMS and wishes.get("uncertainty") != "posterior":
+        wishes["replicates"] = _FEW_REPLICATES
+    title, seed = wishes.get("title"), wishes["rng"]
     chosen = {
         "sizes": None,
         "distance": "auto",
         "concentration": "single",
         "uncertainty": "bootstrap",
         "groups": None,
-        **wishes,
+        "replicates": None,
+        **{name: wish for name, wish in wishes.items() if name not in ("title", "rng")},
     }
     tell("Finding the tiers", 0, 0)
     with warnings.catch_warnings(record=True) as cautions:
         warnings.simplefilter("always")
-        analysis = analyse(
-            answers, **chosen, replicates=None, workers=None, progress=tell, rng=seed
-        )
+        analysis = analyse(answers, **chosen, workers=None, progress=tell, rng=seed)
         tell("Drawing the figures", 0, 0)
         page = render(analysis, title)
     _write_downloads(analysis, page, Path(task["folder"]))
     return {
         **_shown(analysis),
         "options": options,
-        "kind": _described(answers)["kind"],
+        "wishes": wishes,
+        "kind": "rankings" if isinstance(answers, Rankings) else "pairs",
         "policy": _policy_of(page),
         "cautions": sorted({str(one.message) for one in cautions if _is_ours(one)}),
     }
