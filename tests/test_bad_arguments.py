@@ -4,12 +4,14 @@ import inspect
 import re
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import tierwise as tw
 
 ANSWERS = tw.Rankings.from_orderings([["a", "b", "c"], ["b", "a", "c"], ["a", "b", "c"]])
 TIERS = tw.Tiers([["a"], ["b", "c"]])
+PEOPLE = pa.table({"sex": ["f", "m", "f"]})
 
 NOT_DATA = [None, [["a", "b"]], np.eye(2), 3, "answers.csv"]
 NOT_A_CHOICE = ["nonsense", 7, np.array(["auto", "csv"])]
@@ -185,6 +187,19 @@ WRONG = {
             "criterion": NOT_A_CHOICE,
             "method": NOT_A_CHOICE,
             "n_tiers": NOT_A_COUNT,
+        },
+    ),
+    "compare_groups": (
+        {"data": ANSWERS.with_people(PEOPLE), "by": "sex"},
+        {"data": NOT_DATA, "by": [[], "age", ["sex", "sex"], 7, [7]]},
+    ),
+    "group_tree": (
+        {"data": ANSWERS.with_people(PEOPLE), "by": "sex"},
+        {
+            "data": NOT_DATA,
+            "by": [[], "age", ["sex", "sex"], 7, [7]],
+            "smallest": NOT_A_COUNT,
+            "permutations": NOT_A_COUNT,
         },
     ),
     "bootstrap": (

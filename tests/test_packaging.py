@@ -45,6 +45,13 @@ def test_conda_needs_what_pip_needs():
     assert others == needed
 
 
+def test_conda_asks_for_no_less_of_what_is_optional():
+    extras = PROJECT["project"]["optional-dependencies"]
+    assert section("run_constrained") == [
+        line for one in extras["xlsx"] for line in as_on_conda(one)
+    ]
+
+
 def test_conda_builds_as_pip_does():
     (builder,) = PROJECT["build-system"]["requires"]
     assert as_on_conda(builder)[0] in section("host")

@@ -50,6 +50,10 @@ if TYPE_CHECKING:
     from tierwise.fitting.impute import Imputation as Imputation
     from tierwise.fitting.impute import impute as impute
     from tierwise.fitting.result import Fit as Fit
+    from tierwise.groups.compare import GroupComparison as GroupComparison
+    from tierwise.groups.compare import compare_groups as compare_groups
+    from tierwise.groups.tree import GroupTree as GroupTree
+    from tierwise.groups.tree import group_tree as group_tree
     from tierwise.mixture.draws import MixtureDraws as MixtureDraws
     from tierwise.mixture.fit import fit_mixture as fit_mixture
     from tierwise.mixture.result import Mixture as Mixture
@@ -91,6 +95,8 @@ _HOME_OF = {
     "Gamma": "model.priors",
     "Genetic": "searching.strategies",
     "Greedy": "searching.strategies",
+    "GroupComparison": "groups.compare",
+    "GroupTree": "groups.tree",
     "Imputation": "fitting.impute",
     "InputError": "errors",
     "Leaderboard": "posterior.leaderboard",
@@ -110,11 +116,13 @@ _HOME_OF = {
     "agreement": "fitting.agreement",
     "bootstrap": "fitting.bootstrap",
     "check_fit": "checking.check",
+    "compare_groups": "groups.compare",
     "compositions": "tiers.sizes",
     "describe": "data.describe",
     "fit": "fitting.fit",
     "fit_mixture": "mixture.fit",
     "get_distance": "distances.named",
+    "group_tree": "groups.tree",
     "impute": "fitting.impute",
     "leaderboard": "posterior.leaderboard",
     "load_apa1980": "data.datasets",

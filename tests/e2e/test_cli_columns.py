@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from tierwise.cli.main import app, in_words_of_the_shell
 from tierwise.errors import InputError
 
-COMMANDS = ["describe", "fit", "search", "posterior", "sample", "report", "mixture"]
+COMMANDS = ["describe", "fit", "search", "posterior", "sample", "report", "mixture", "groups"]
 RACES = "race,driver,place\n1,a,1\n1,b,2\n1,c,3\n2,a,1\n2,c,2\n2,b,3\n"
 PAIRS = "voter,winner,loser\nAnn,a,b\nAnn,b,c\nBob,a,c\n"
 

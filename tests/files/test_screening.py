@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from tierwise import InputError, Rankings, read_rankings
+from tierwise import InputError, Rankings, read_preferences, read_rankings
 from tierwise.cli.main import app
 
 CODES = {
@@ -23,6 +23,9 @@ CODES = {
     "year": lambda rng, n: np.full(n, 2026),
     "ones": lambda rng, n: np.ones(n, dtype=int),
     "height": lambda rng, n: rng.normal(1.7, 0.1, n).round(2),
+    # One more than the number of items, if that is 4 or 5.
+    "always 5": lambda rng, n: np.full(n, 5),
+    "always 6": lambda rng, n: np.full(n, 6),
 }
 
 
@@ -34,7 +37,7 @@ def read(text, **options):
 @given(
     seed=st.integers(0, 10**6),
     n_items=st.integers(3, 7),
-    n_rows=st.integers(6, 30),
+    n_rows=st.integers(1, 30),
     codes=st.lists(st.sampled_from(list(CODES)), min_size=1, max_size=3, unique=True),
     ties=st.sampled_from(["error", "allow"]),
     first=st.integers(2, 7),
@@ -57,9 +60,61 @@ def test_no_other_column_becomes_an_item(seed, n_items, n_rows, codes, ties, fir
         answers = read("\n".join(lines), ties=ties, unranked="below")
     except InputError:
         return
-    assert not set(answers.items) & set(codes)
+    taken = set(answers.items) & set(codes)
+    told = " ".join(answers.reading.remarks)
+    # Nothing in the rows tells such a code from an item that all rank last: then that is said.
+    assert all(name in told for name in taken)
+    assert n_rows < 20 or not taken
     ranked = {name for name in columns if name.startswith("item") and columns[name].min() <= first}
-    assert set(answers.items) == ranked
+    assert set(answers.items) - taken == ranked
+
+
+def test_a_code_that_looks_like_the_last_rank():
+    rows = ["2,1,3,4", "1,2,3,4", "3,1,2,4"]
+    few = read("Tea,Coffee,Milk,Wave\n" + "\n".join(rows))
+    assert few.items == ("Tea", "Coffee", "Milk", "Wave")
+    said = "Column 'Wave' is last in every row"
+    assert any(said in remark for remark in few.reading.set_aside())
+    many = "Tea,Coffee,Milk,Wave\n" + "\n".join(rows * 7)
+    with pytest.raises(InputError, match=r"'Wave' holds the largest .* items=\"Tea,Coffee,Milk\""):
+        read(many)
+    assert read(many, items="Tea,Coffee,Milk").items == ("Tea", "Coffee", "Milk")
+    assert read(many, layout="ranks").items[-1] == "Wave"
+    # Where all agree about everything there is nothing to wonder about.
+    assert not read("a,b,c\n" + "1,2,3\n" * 30).reading.remarks
+
+
+def test_a_single_answer_cannot_tell_ranks_from_codes():
+    answer = read("Tea,Coffee,Milk,Sex\n1,2,3,2\n", ties="allow")
+    (remark,) = answer.reading.remarks
+    assert "all 4 columns of numbers are read as items" in remark
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_blank_lines_are_counted(end, tmp_path):
+    text = end.join(["a,b", "1,2", "", "2,1", "", "1,2", "", ""])
+    (tmp_path / "blank.csv").write_text(text, newline="")
+    answers = read_rankings(tmp_path / "blank.csv")
+    assert len(answers) == 3
+    assert answers.reading.remarks == ("2 blank lines are passed over (first line 3).",)
+    assert not read("a,b\n1,2\n2,1\n\n\n").reading.remarks
+    titles = "My survey\n\nTea,Coffee,Milk\n1,2,3\n2,1,3\n3,1,2\n"
+    assert "1 blank line is passed over (line 2)." in read(titles).reading.remarks
+
+
+def test_scans_and_pairs_say_how_they_were_read(tmp_path):
+    file = tmp_path / "answers.csv"
+    file.write_text("id,a,b,c\n101,1,2,3\n102,2,1,3\n103,3,2,1\n")
+    scan = Rankings.scan(file)
+    whole = read_rankings(file).reading
+    assert scan.reading.aside == whole.aside
+    assert scan.reading.columns == whole.columns
+    assert scan.distinct().reading.file == "answers.csv"
+    pairs = StringIO("voter,winner,loser\nAnn,a,b\nAnn,b,c\nBob,c,a\n")
+    notes = read_preferences(pairs).reading
+    assert notes.columns == ("winner", "loser")
+    assert notes.layout == "pairs"
+    assert notes.n_answers == 3
 
 
 def test_scores_are_asked_about():

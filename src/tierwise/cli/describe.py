@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tierwise._util.types import Item
     from tierwise.data.describe import Description
     from tierwise.data.describe_pairs import PairsDescription
+    from tierwise.files.notes import ReadingNotes
 
 _LONGEST_NAME = 24
 _GAP = 2  # columns between two cells of a table
@@ -48,7 +49,7 @@ def _print_rankings(description: "Description", *, out: "Path | None", quiet: bo
     n_shown = _items_that_fit(description.items, printing.width_of_output(out))
     shown = description.best_first()[:n_shown]
     parts: list[RenderableType] = [
-        *_understood(description),
+        *_understood(description.reading, description.first_answers),
         printing.heading(description.heading()),
         *description.sentences(),
         printing.heading("Mean ranks (1 is best)"),
@@ -63,15 +64,17 @@ def _print_rankings(description: "Description", *, out: "Path | None", quiet: bo
         _say_what_is_left_out(n_shown, len(description.items), "with the best mean ranks")
 
 
-def _understood(description: "Description") -> "list[RenderableType]":
+def _understood(
+    reading: "ReadingNotes | None", first_answers: "tuple[str, ...]" = ()
+) -> "list[RenderableType]":
     """Say how the file was understood, before anything else."""
-    if description.reading is None:
+    if reading is None:
         return []
     return [
-        printing.heading(f"How {description.reading.file or 'the file'} was understood"),
-        *description.reading.sentences(),
-        f"{counted(description.reading.n_answers, 'row')} read as answers.",
-        *description.first_answers,
+        printing.heading(f"How {reading.file or 'the file'} was understood"),
+        *map(printing.in_words_of_the_shell, reading.sentences()),
+        *([f"{counted(reading.n_answers, 'row')} read as answers."] if reading.n_answers else []),
+        *first_answers,
     ]
 
 
@@ -82,6 +85,7 @@ def _print_pairs(description: "PairsDescription", *, out: "Path | None", quiet: 
     shown = description.best_first()[:n_shown]
     following = " (what follows included)" if description.n_following else ""
     parts: list[RenderableType] = [
+        *_understood(description.reading),
         printing.heading(
             f"{counted(description.n_answers, 'answer')} about pairs of "
             f"{counted(len(items), 'item')}, by {counted(description.n_assessors, 'assessor')}"

@@ -51,6 +51,15 @@ def fit_command(
             metavar="N", min=0, help="Resample the rankings N times.", rich_help_panel=_FIT
         ),
     ] = 0,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Where people were asked, such as a school: then --bootstrap draws whole schools.",
+            show_default=False,
+            rich_help_panel=_FIT,
+        ),
+    ] = None,
     workers: options.Workers = None,
     seed: options.Seed = None,
     *,
@@ -62,6 +71,7 @@ def fit_command(
 
     Without --sizes the best ones are searched for first; tierwise search shows the others.
     """
+    from tierwise.errors import InputError
     from tierwise.fitting.bootstrap import bootstrap as resample
     from tierwise.fitting.fit import fit
 
@@ -103,9 +113,14 @@ def fit_command(
             answers,
             fitted,
             replicates=bootstrap,
+            cluster=cluster,
             workers=workers,
             progress=progress,
             rng=seed,
+        )
+    elif cluster is not None:
+        raise InputError(
+            "--cluster says how to resample: say how often with --bootstrap, such as 500"
         )
     if json:
         result = fitted.to_dict()

@@ -1,6 +1,5 @@
 """The program ``tierwise`` and its commands."""
 
-import re
 import sys
 import warnings
 from typing import Annotated, Any
@@ -10,6 +9,7 @@ import typer
 from tierwise._version import __version__
 from tierwise.cli import (
     fit_command,
+    groups_command,
     leaderboard_command,
     mixture_command,
     posterior_command,
@@ -20,7 +20,8 @@ from tierwise.cli import (
 )
 from tierwise.cli.demo import demo
 from tierwise.cli.describe import describe
-from tierwise.errors import TierwiseError, printable
+from tierwise.cli.printing import in_words_of_the_shell
+from tierwise.errors import TierwiseError
 
 app = typer.Typer(
     name="tierwise",
@@ -37,6 +38,7 @@ app.command("sample", epilog=sample_command.EXAMPLES)(sample_command.sample_comm
 app.command("report", epilog=report_command.EXAMPLES)(report_command.report_command)
 app.command("mixture", epilog=mixture_command.EXAMPLES)(mixture_command.mixture_command)
 app.command("serve", epilog=serve_command.EXAMPLES)(serve_command.serve_command)
+app.command("groups", epilog=groups_command.EXAMPLES)(groups_command.groups_command)
 app.command("leaderboard", epilog=leaderboard_command.EXAMPLES)(
     leaderboard_command.leaderboard_command
 )
@@ -58,24 +60,6 @@ def _options(
     ] = False,
 ) -> None:
     pass
-
-
-def in_words_of_the_shell(message: str) -> str:
-    """Put a message on one line, with arguments such as ties="allow" as options, --ties allow."""
-    one_line = " ".join(message.split())
-    valued = re.sub(
-        r'\b(unranked|ties|layout|format|cycles|scores|empty|spellings)="(\w+)"',
-        r"--\1 \2",
-        one_line,
-    )
-    listed = re.sub(r'\bitems=("[^"]+")', r"--items \1", valued)
-    named = re.sub(
-        r"\b(unranked|ties|layout|format|weights|assessor|items|item|rank|preferred|other|scores|empty"
-        r"|encoding|sheet)=",
-        r"--\1",
-        listed,
-    )
-    return printable(named)
 
 
 def _show_warning(message: Warning | str, *_where: Any, **_options: Any) -> None:

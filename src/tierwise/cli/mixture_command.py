@@ -23,7 +23,7 @@ tierwise mixture survey.csv --seed 1
 
 tierwise mixture survey.csv --groups 2-4 --sizes 1,2,3 --noise uniform
 
-tierwise mixture survey.csv --groups 3 --covariate regions.txt
+tierwise mixture survey.csv --groups 3 --by region
 """
 
 
@@ -63,6 +63,15 @@ def mixture_command(
             rich_help_panel=_GROUPS,
         ),
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="A column of the file that holds no answers, to relate the groups to.",
+            show_default=False,
+            rich_help_panel=_GROUPS,
+        ),
+    ] = None,
     workers: options.Workers = None,
     seed: options.Seed = None,
     *,
@@ -88,7 +97,11 @@ def mixture_command(
         progress=printing.progress(quiet=quiet),
         rng=seed,
     )
-    columns = None if covariate is None else _relate(found, covariate)
+    columns = None
+    if by is not None:
+        columns = found.to_frame(by, backend="pyarrow").to_pydict()
+    elif covariate is not None:
+        columns = _relate(found, covariate)
     if json:
         result = found.to_dict()
         if columns is not None:
@@ -117,5 +130,6 @@ def _table(columns: dict[str, list[Any]]) -> "Table":
     for name in columns:
         table.add_column(name, justify="left" if name == "value" else "right")
     for value, number, *shares in zip(*columns.values(), strict=True):
-        table.add_row(str(value), f"{number:,}", *(f"{share:.1%}" for share in shares))
+        shown = "missing" if value is None else str(value)
+        table.add_row(shown, f"{number:,}", *(f"{share:.1%}" for share in shares))
     return table

@@ -89,6 +89,11 @@ def parse_sizes(text: str) -> tuple[int, ...]:
         raise InputError(f"sizes {text!r} are not whole numbers such as 1,2,2") from None
 
 
+def parse_names(text: str) -> list[str]:
+    """Read names of columns as people type them: age,region."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def parse_groups(text: str) -> list[int]:
     """Read numbers of groups as people type them: 3, or 1-6, or 2,4."""
     from tierwise.errors import InputError

@@ -21,7 +21,21 @@ Answers: TypeAlias = "Rankings | Preferences"
 
 _Options = ParamSpec("_Options")
 
-_INPUT = "How to read the file"
+
+def _option(says: str, metavar: str | None = None, *, shows_default: bool = False) -> Any:
+    """Make an option that says how to read the file."""
+    return typer.Option(
+        metavar=metavar,
+        help=says,
+        show_default=shows_default,
+        rich_help_panel="How to read the file",
+    )
+
+
+def _column(says: str) -> Any:
+    """Make an option that names a column."""
+    return _option(says, "COLUMN")
+
 
 File: TypeAlias = Annotated[
     str,
@@ -33,142 +47,89 @@ File: TypeAlias = Annotated[
 ]
 Format: TypeAlias = Annotated[
     Literal["auto", "csv", "parquet", "xlsx", "preflib", "blt", "sushi"],
-    typer.Option(help="The format of the file.", rich_help_panel=_INPUT),
+    _option("The format of the file.", shows_default=True),
 ]
 Layout: TypeAlias = Annotated[
     Literal["auto", "orderings", "ranks", "long", "pairs"],
-    typer.Option(
-        help="How a table is laid out: one column per place, one column per item, one row per item "
+    _option(
+        "How a table is laid out: one column per place, one column per item, one row per item "
         "of an answer, or one row per comparison of two items.",
-        rich_help_panel=_INPUT,
+        shows_default=True,
     ),
 ]
 Unranked: TypeAlias = Annotated[
     Literal["below", "anywhere"] | None,
-    typer.Option(
-        help="What it means that an answer does not list an item.",
-        show_default=False,
-        rich_help_panel=_INPUT,
-    ),
+    _option("What it means that an answer does not list an item."),
 ]
 Ties: TypeAlias = Annotated[
     Literal["error", "allow"],
-    typer.Option(help="Whether equal ranks in an answer are an error.", rich_help_panel=_INPUT),
+    _option("Whether equal ranks in an answer are an error.", shows_default=True),
 ]
 Weights: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="The column that says how often an answer counts (recognised: weight, count).",
-        show_default=False,
-        rich_help_panel=_INPUT,
-    ),
+    _column("The column that says how often an answer counts (recognised: weight, count)."),
 ]
 Assessor: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="The column that says whose answer it is (recognised: voter, name, id and the like); "
-        "give several to name a race by year and round.",
-        show_default=False,
-        rich_help_panel=_INPUT,
+    _column(
+        "The column that says whose answer it is (recognised: voter, name, id and the like); "
+        "give several to name a race by year and round."
     ),
 ]
 ItemColumn: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="The column of items, with one row per item (recognised: item, candidate).",
-        show_default=False,
-        rich_help_panel=_INPUT,
-    ),
+    _column("The column of items, with one row per item (recognised: item, candidate)."),
 ]
 RankColumn: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="The column of ranks, with one row per item (recognised: rank, place, position).",
-        show_default=False,
-        rich_help_panel=_INPUT,
-    ),
+    _column("The column of ranks, with one row per item (recognised: rank, place, position)."),
 ]
 Preferred: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="The column of items preferred, with one row per pair (recognised: preferred, "
-        "winner).",
-        show_default=False,
-        rich_help_panel=_INPUT,
+    _column(
+        "The column of items preferred, with one row per pair (recognised: preferred, winner)."
     ),
 ]
 Other: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="The column of items they were preferred to (recognised: other, loser).",
-        show_default=False,
-        rich_help_panel=_INPUT,
-    ),
+    str | None, _column("The column of items they were preferred to (recognised: other, loser).")
 ]
 Items: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAMES",
-        help='The columns that are items, such as "tea,coffee,milk" or "Q1_*"; others are set '
+    _option(
+        'The columns that are items, such as "tea,coffee,milk" or "Q1_*"; others are set '
         "aside. In a table of places: all items there are.",
-        show_default=False,
-        rich_help_panel=_INPUT,
+        "NAMES",
     ),
 ]
 Rename: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="OLD=NEW",
-        help="Another name for an item; may be given several times.",
-        show_default=False,
-        rich_help_panel=_INPUT,
-    ),
+    _option("Another name for an item; may be given several times.", "OLD=NEW"),
 ]
 Scores: TypeAlias = Annotated[
     Literal["higher", "lower"] | None,
-    typer.Option(
-        help="The cells are scores, not ranks, and higher (or lower) is better.",
-        show_default=False,
-        rich_help_panel=_INPUT,
-    ),
+    _option("The cells are scores, not ranks, and higher (or lower) is better."),
 ]
 Empty: TypeAlias = Annotated[
     Literal["error", "skip"],
-    typer.Option(
-        help="Whether rows that list no item are an error, or set aside.", rich_help_panel=_INPUT
-    ),
+    _option("Whether rows that list no item are an error, or set aside.", shows_default=True),
 ]
 Encoding: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="How the text of a CSV file is written, such as latin-1 or utf-16; recognised "
-        "otherwise.",
-        show_default=False,
-        rich_help_panel=_INPUT,
+    _option(
+        "How the text of a CSV file is written, such as latin-1 or utf-16; recognised otherwise.",
+        "NAME",
     ),
 ]
 Sheet: TypeAlias = Annotated[
     str | None,
-    typer.Option(
-        metavar="SHEET",
-        help="The sheet of an Excel file, by name or number; the first if not given.",
-        show_default=False,
-        rich_help_panel=_INPUT,
-    ),
+    _option("The sheet of an Excel file, by name or number; the first if not given.", "SHEET"),
 ]
 Cycles: TypeAlias = Annotated[
     Literal["error", "keep"],
-    typer.Option(
-        help="Whether comparisons that contradict each other are an error, or kept as answers of "
+    _option(
+        "Whether comparisons that contradict each other are an error, or kept as answers of "
         "which any may be mistaken.",
-        rich_help_panel=_INPUT,
+        shows_default=True,
     ),
 ]
 Memory: TypeAlias = Annotated[
@@ -258,7 +219,7 @@ def _say_what_was_read(answers: Answers, file: str, *, in_full: bool) -> None:
     """Tell people how many answers were read, and what was set aside."""
     from tierwise.data.rankings import Rankings
 
-    notes = answers.reading if isinstance(answers, Rankings) else None
+    notes = answers.reading
     number = counted(len(answers), "assessor")
     if isinstance(answers, Rankings):
         number = counted(answers.n_rankings, "answer")
@@ -267,7 +228,7 @@ def _say_what_was_read(answers: Answers, file: str, *, in_full: bool) -> None:
     name = "standard input" if file == "-" else Path(file).name
     printing.note(f"Read {number} about {counted(len(answers.items), 'item')} from {name}.")
     for sentence in notes.set_aside() if notes is not None and in_full else ():
-        printing.note(sentence)
+        printing.note(printing.in_words_of_the_shell(sentence))
 
 
 def reads_file(

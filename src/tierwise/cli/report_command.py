@@ -67,6 +67,24 @@ def report_command(
             rich_help_panel=_REPORT,
         ),
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Also say whether people differ by what is known of them, such as age,region.",
+            show_default=False,
+            rich_help_panel=_REPORT,
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Where people were asked, such as a school: then whole schools are resampled.",
+            show_default=False,
+            rich_help_panel=_REPORT,
+        ),
+    ] = None,
     workers: options.Workers = None,
     seed: options.Seed = None,
     *,
@@ -85,6 +103,8 @@ def report_command(
         uncertainty=uncertainty,
         replicates=replicates,
         groups=options.parse_groups(groups) if groups else None,
+        by=options.parse_names(by) if by else None,
+        cluster=cluster,
         title=title,
         workers=workers,
         progress=printing.progress(quiet=quiet),

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from itertools import permutations
 from os import PathLike
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tierwise._util.checks import check_choice, check_count, check_path
 from tierwise._util.types import Unranked
@@ -186,9 +187,12 @@ def load_sushi(path: str | PathLike[str], region: Region | None = None) -> Ranki
     Parameters
     ----------
     path
-        The folder that holds ``sushi3a.5000.10.order`` and ``sushi3.udata``.
+        The folder that holds ``sushi3a.5000.10.order`` and ``sushi3.udata``. If the second is
+        there, `Rankings.people` has sex, age (from which years on: 15, 20, 30, ...), region
+        (where people lived for the longest time until they were 15), half (east or west of Japan),
+        and both for where they live now.
     region
-        Only people who lived in this region for the longest time until they were 15.
+        Only people of this region.
 
     References
     ----------
@@ -209,17 +213,37 @@ def load_sushi(path: str | PathLike[str], region: Region | None = None) -> Ranki
     folder = check_path(path)
     numbered = read_rankings(_present(folder / "sushi3a.5000.10.order", terms), format="sushi")
     rankings = Rankings(_SUSHI, numbered.patterns[numbered.pattern_of])
+    if region is None and not (folder / "sushi3.udata").exists():
+        return rankings
+    known = np.loadtxt(_present(folder / "sushi3.udata", terms), dtype=np.int64, ndmin=2)
+    if len(known) != len(rankings):
+        raise InputError(
+            f"sushi3.udata describes {len(known)} people, but there are {len(rankings)} rankings: "
+            "take both files from the same download"
+        )
+    rankings = rankings.with_people(_sushi_people(known))
     if region is None:
         return rankings
     check_choice("region", region, get_args(Region))
-    people = _present(folder / "sushi3.udata", terms)
-    home = np.loadtxt(people, dtype=np.int64, usecols=5)
-    if len(home) != len(rankings):
-        raise InputError(
-            f"{people.name} describes {len(home)} people, but there are {len(rankings)} rankings: "
-            "take both files from the same download"
-        )
-    return rankings.subset(home == get_args(Region).index(region))
+    return rankings.subset(known[:, 5] == get_args(Region).index(region))
+
+
+def _sushi_people(known: NDArray[np.int64]) -> Any:
+    """Name what the user file says in codes."""
+    import pyarrow as pa
+
+    regions = np.array(get_args(Region))
+    halves = np.array(["east", "west"])
+    return pa.table(
+        {
+            "sex": np.array(["male", "female"])[known[:, 1]],
+            "age": np.array([15, 20, 30, 40, 50, 60])[known[:, 2]],
+            "region": regions[known[:, 5]],
+            "half": halves[known[:, 6]],
+            "region now": regions[known[:, 8]],
+            "half now": halves[known[:, 9]],
+        }
+    )
 
 
 def load_f1(

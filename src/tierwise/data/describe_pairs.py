@@ -10,6 +10,7 @@ from tierwise._util.types import Cycles, Item
 from tierwise._util.wording import counted, plain_item, plain_number
 from tierwise.data.description import BaseDescription
 from tierwise.data.preferences import Preferences, transitive_closure
+from tierwise.files.notes import ReadingNotes
 
 # Items that a sentence names; of more it says how many there are.
 MOST_NAMED = 12
@@ -50,6 +51,8 @@ class PairsDescription(BaseDescription):
         answers say nothing about items of different parts.
     pairwise
         How often the row is preferred to the column, of all who tell; NaN where nobody does.
+    reading
+        How the file was understood that the answers were read from; else None.
     """
 
     items: tuple[Item, ...]
@@ -65,6 +68,7 @@ class PairsDescription(BaseDescription):
     n_comparing: tuple[int, ...]
     parts: tuple[tuple[Item, ...], ...]
     pairwise: NDArray[np.float64]
+    reading: ReadingNotes | None = None
 
     @property
     def shares_won(self) -> tuple[float, ...]:
@@ -119,6 +123,7 @@ class PairsDescription(BaseDescription):
             "n_comparing": list(self.n_comparing),
             "parts": [[plain_item(item) for item in part] for part in self.parts],
             "never_compared": [plain_item(item) for item in self.never_compared],
+            "reading": None if self.reading is None else self.reading.to_dict(),
         }
 
 
@@ -144,6 +149,7 @@ def describe_pairs(preferences: Preferences) -> PairsDescription:
         n_comparing=tuple((direct.any(axis=2) | direct.any(axis=1)).sum(axis=0).tolist()),
         parts=_parts(preferences.items, answers + answers.T > 0),
         pairwise=np.divide(wins, told, out=np.full(told.shape, np.nan), where=told > 0),
+        reading=preferences.reading,
     )
 
 

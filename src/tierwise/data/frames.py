@@ -65,6 +65,19 @@ def numeric_columns(frame: Any) -> tuple[list[Item], NDArray[np.float64]]:
     return names, np.column_stack(values) if values else np.empty((table.num_rows, 0))
 
 
+def as_arrow(frame: Any) -> Any:
+    """Turn a data frame of any kind into an arrow table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> as_arrow(pd.DataFrame({"age": [34, None]})).to_pydict()
+    {'age': [34.0, None]}
+    """
+    names, table = arrow_table(frame)
+    return table.rename_columns([str(name) for name in names])
+
+
 def encode_frame(frame: Any, options: TableOptions) -> EncodedRankings:
     """Read the rankings of a data frame, which may have any layout."""
     names, table = arrow_table(frame)

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import copy
-from typing import TypeAlias, get_args
+from typing import TYPE_CHECKING, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,10 @@ from tierwise._util.types import Cycles, Item
 from tierwise._util.wording import counted, quoted
 from tierwise.errors import InputError
 from tierwise.files.places import check_items, unknown_item
+
+if TYPE_CHECKING:
+    from tierwise.files.notes import ReadingNotes
+    from tierwise.files.table_file import EncodedPairs
 
 Assessor: TypeAlias = Hashable
 Pair: TypeAlias = tuple[Item, Item]
@@ -44,6 +48,8 @@ class Preferences:
         may be mistaken.
     cycles : {"error", "keep"}
         Whether answers are all right, or may be mistaken.
+    reading : ReadingNotes or None
+        How the file was understood that the answers were read from.
 
     Examples
     --------
@@ -60,6 +66,7 @@ class Preferences:
     direct: NDArray[np.bool_]
     times: NDArray[np.int32] | None
     cycles: Cycles
+    reading: "ReadingNotes | None" = None
 
     def __init__(
         self,
@@ -128,9 +135,19 @@ class Preferences:
             ``times[s, a, b]`` says how often assessor ``s`` puts item ``a`` above item ``b``.
         """
         other = copy(self)
+        other.reading = None
         other.assessors = tuple(range(len(times)))
         other._set_answers(times)
         return other
+
+    @classmethod
+    def from_encoded(
+        cls, encoded: "EncodedPairs", items: Iterable[Item] | None, cycles: Cycles
+    ) -> "Preferences":
+        """Take comparisons as the readers of files give them."""
+        made = cls.from_pairs(encoded.rows, items, cycles=cycles)
+        made.reading = encoded.notes
+        return made
 
     @classmethod
     def from_pairs(

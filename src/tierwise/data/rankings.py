@@ -1,6 +1,7 @@
 """What people said: rankings of named items, complete or not, with weights."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -19,14 +20,17 @@ from tierwise._util.types import (
     Weights,
     numbered_row,
 )
-from tierwise._util.wording import quoted
+from tierwise._util.wording import counted, quoted
 from tierwise.data.showing import in_html, in_words
 from tierwise.errors import InputError
 from tierwise.files import places as encoding
+from tierwise.files.people import join_people, tidy_people
 from tierwise.files.places import collapse, with_ties
 
 if TYPE_CHECKING:
     from os import PathLike
+
+    import pyarrow as pa
 
     from tierwise.data.frames import Backend
     from tierwise.data.scan import RankingScan
@@ -56,6 +60,9 @@ class Rankings:
         share the first place they take up; -1 is not listed.
     reading : ReadingNotes or None
         How the file or data frame was understood that the rankings were read from.
+    people : pyarrow.Table or None
+        What else is known of people: one row per answer as it was read, in the order of ``places``,
+        so row ``i`` belongs to the pattern ``pattern_of[i]``. None if nothing is known.
     patterns, pattern_weights, pattern_of : numpy.ndarray
         The distinct rows of ``places``, their total weights, and the pattern of each answer.
 
@@ -73,6 +80,7 @@ class Rankings:
     weights: Weights
     places: Places
     reading: "ReadingNotes | None" = None
+    _people_as_read: "pa.Table | None" = None
 
     def __init__(
         self,
@@ -119,6 +127,70 @@ class Rankings:
     def pattern_weights(self) -> Weights:
         """The total weight of the answers that have each pattern."""
         return self._collapsed[2]
+
+    # Most work needs no more than the answers, so these columns wait until they are asked for.
+    @cached_property
+    def people(self) -> "pa.Table | None":
+        """What else is known of people, one row per answer; None if nothing is.
+
+        Readers keep here the columns of a table that are no part of the answers, as an arrow table:
+        it cannot be changed, and pandas, polars and narwhals take it. Cells without a value are
+        missing. A fingerprint, and whether two collections are equal, do not depend on it.
+        """
+        return tidy_people(self._people_as_read)
+
+    def with_people(self, frame: Any) -> "Rankings":
+        """Return the same answers with other knowledge of people.
+
+        Parameters
+        ----------
+        frame
+            A data frame of pandas, polars or pyarrow (or any that narwhals knows) with one row per
+            answer, in the same order; None for nothing.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> answers = Rankings.from_orderings([["a", "b"], ["b", "a"]])
+        >>> answers.with_people(pa.table({"age": [34, 51]})).subset([1]).people.to_pydict()
+        {'age': [51]}
+        """
+        from tierwise.data.frames import as_arrow
+
+        table = None if frame is None else as_arrow(frame)
+        if table is not None and table.num_rows != len(self):
+            raise InputError(
+                f"the data frame has {counted(table.num_rows, 'row')} for "
+                f"{counted(len(self), 'answer')}: give one row per answer, in the same order"
+            )
+        return self._with_people(table)
+
+    def _with_people(self, table: "pa.Table | None") -> "Rankings":
+        other = copy(self)
+        other.__dict__.pop("people", None)
+        other._people_as_read = table
+        return other
+
+    @property
+    def effective_size(self) -> float:
+        """How many answers of equal weight would say as much (Kish, Survey Sampling, 1965, 11.7).
+
+        Weights that are whole numbers say how often an answer was given, and so add up. Others are
+        taken for weights of a survey, which make up for who was asked too seldom:
+        ``sum(w) ** 2 / sum(w ** 2)``.
+
+        Examples
+        --------
+        >>> rows = [["a", "b"], ["b", "a"]]
+        >>> Rankings.from_orderings(rows, weights=[3, 1]).effective_size
+        4.0
+        >>> Rankings.from_orderings(rows, weights=[1.5, 0.5]).effective_size
+        1.6
+        """
+        if self.weights.dtype.kind == "i":
+            return float(self.n_rankings)
+        weights = self.weights.astype(np.float64)
+        return float(weights.sum() ** 2 / (weights**2).sum())
 
     def _unranked_missing(self, name_row: RowNamer) -> InputError:
         row = int(np.argmax((self.places == NOT_LISTED).any(axis=1)))
@@ -363,6 +435,7 @@ class Rankings:
             name_row=encoded.name_row,
         )
         rankings.reading = encoded.notes
+        rankings._people_as_read = encoded.people
         return rankings
 
     @classmethod
@@ -463,12 +536,13 @@ class Rankings:
         chosen = numbers[rows] if isinstance(rows, slice) or len(rows) else numbers[:0]
         if len(chosen) == 0:
             raise InputError("no answer is left: choose at least one row")
-        return Rankings(
+        part = Rankings(
             self.items,
             self.places[chosen],
             self.weights[chosen],
             unranked=self.unranked,
         )
+        return part if self.people is None else part._with_people(self.people.take(chosen))
 
     def restrict(self, items: Iterable[Item]) -> "Rankings":
         """Keep some of the items; the others are struck from every answer.
@@ -491,7 +565,8 @@ class Rankings:
         patterns[informative] = encoding.places_of_ranks(
             places[informative] + 1, kept, "allow", numbered_row
         )
-        return Rankings(kept, patterns[self.pattern_of], self.weights, unranked=self.unranked)
+        part = Rankings(kept, patterns[self.pattern_of], self.weights, unranked=self.unranked)
+        return part._with_people(self._people_as_read)
 
     @classmethod
     def concat(cls, parts: Iterable["Rankings"]) -> "Rankings":
@@ -521,7 +596,7 @@ class Rankings:
                 different = min(str(item) for item in set(part.items) ^ set(items))
                 raise InputError(f"only some of the collections have item {quoted(different)}")
         orders = [[part.items.index(item) for item in items] for part in given]
-        return cls(
+        joined = cls(
             items,
             np.concatenate(
                 [part.places[:, order] for part, order in zip(given, orders, strict=True)]
@@ -529,6 +604,7 @@ class Rankings:
             np.concatenate([part.weights for part in given]),
             unranked=meanings.pop() if meanings else None,
         )
+        return joined._with_people(join_people([(part.people, len(part)) for part in given]))
 
     def __len__(self) -> int:
         """Return the number of answers; one that has weight 7 counts once here."""

@@ -21,7 +21,7 @@ from tierwise.files.source import (
     find_source,
     recognise_format,
 )
-from tierwise.files.table_file import TableFile
+from tierwise.files.table_file import EncodedPairs, TableFile
 
 _TABLES = ("csv", "parquet", "xlsx", "jsonl")
 
@@ -174,7 +174,7 @@ def read_preferences(
         if file_format not in _TABLES:
             raise InputError(f"the {file_format} format holds rankings: use read_rankings")
         pairs = _open_table(source, file_format).pairs(options)
-        return Preferences.from_pairs(pairs, options.items, cycles=cycles)
+        return Preferences.from_encoded(pairs, options.items, cycles)
 
 
 def read_answers(
@@ -207,8 +207,8 @@ def read_answers(
         if file_format not in _TABLES:
             return _read_announced(source, file_format, said)
         answers = _open_table(source, file_format, encoding, sheet).answers(said)
-        if isinstance(answers, list):
-            return Preferences.from_pairs(answers, said.items, cycles=cycles)
+        if isinstance(answers, EncodedPairs):
+            return Preferences.from_encoded(answers, said.items, cycles)
         return Rankings.from_encoded(answers)
 
 

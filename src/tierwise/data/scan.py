@@ -48,6 +48,9 @@ class RankingScan:
         The file, folder or pattern that was given.
     pieces : tuple
         The parts of the files that are read on their own, side by side.
+    reading : ReadingNotes
+        How the first file was understood, by its first rows; how many answers there are is not
+        known before they are read. What is known of people stays in the files.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class RankingScan:
         self._rankings = rankings
         self.pieces = find_pieces(path, file_format)
         roles = self.pieces[0].layout(options)
+        self.reading = self.pieces[0].notes(options)
         # Settled by the first rows, so that no piece can be taken for something else.
         self._options = replace(options, layout=roles.layout)
         if roles.layout == "ranks" and options.items is None:
@@ -161,7 +165,9 @@ class RankingScan:
         ):
             tally.add(patterns, weights)
         patterns, weights = tally.result()
-        return self._rankings(self.items, patterns, weights, unranked=self._options.unranked)
+        found = self._rankings(self.items, patterns, weights, unranked=self._options.unranked)
+        found.reading = self.reading
+        return found
 
     def condensed(self) -> Rankings | Counts:
         """Return counts if every answer is complete, and the distinct answers if not."""

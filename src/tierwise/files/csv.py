@@ -10,6 +10,7 @@ import csv
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -18,7 +19,7 @@ from pyarrow import csv as arrow_csv
 
 from tierwise._util.wording import has_control_characters, quoted
 from tierwise.errors import InputError
-from tierwise.files.notes import ReadingNotes
+from tierwise.files.notes import ReadingNotes, say_blank
 from tierwise.files.source import Source
 from tierwise.files.table_file import TableFile
 
@@ -108,6 +109,7 @@ def _is_latin(head: bytes) -> bool:
 
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 _BLOCK_BYTES = 1 << 20
+_BLANK = re.compile(rb"\A(?:\xef\xbb\xbf)?\r?\n|\n\r?\n|\r\r")
 
 
 def open_csv(source: Source) -> TableFile:
@@ -149,7 +151,25 @@ def open_csv(source: Source) -> TableFile:
     form = ReadingNotes(
         file=source.name, format="CSV", encoding="UTF-8", separator=_DELIMITERS[delimiter]
     )
-    return TableFile(columns, read, batches, name_row, form)
+    return TableFile(
+        columns, read, batches, name_row, form, passed_over=partial(_say_blank_lines, source)
+    )
+
+
+def _say_blank_lines(source: Source) -> tuple[str, ...]:
+    """Say which lines above the last answer are blank."""
+    with source.open() as stream:
+        before = b""
+        while block := stream.read(_BLOCK_BYTES):
+            if _BLANK.search(before + block):
+                break
+            before = block[-3:]
+        else:
+            return ()
+    lines = source.lines()
+    while lines and not lines[-1]:
+        lines.pop()
+    return say_blank([number for number, line in enumerate(lines, start=1) if not line], "line")
 
 
 def _read_header(source: Source) -> tuple[list[str], str]:

@@ -22,7 +22,13 @@ from tierwise._util.wording import counted, quoted
 from tierwise.errors import InputError
 from tierwise.files.cells import split_question
 from tierwise.files.csv import in_utf8, open_csv
-from tierwise.files.grid import Record, open_grid, records_of_text
+from tierwise.files.grid import (
+    Record,
+    all_records_of_text,
+    open_grid,
+    records_of_text,
+    without_blank,
+)
 from tierwise.files.notes import Aside, ReadingNotes
 from tierwise.files.source import Source
 from tierwise.files.table_file import TableFile
@@ -59,10 +65,10 @@ def open_text_table(source: Source, encoding: str | None = None) -> TableFile:
         first, delimiter = [], ","
     if first and (_may_be_ballots(first) or recognise(first) is not None):
         by_line = _may_be_ballots(first)
-        records = _one_per_line(source) if by_line else _all_records(source, delimiter)
+        records, blank = _one_per_line(source) if by_line else _all_records(source, delimiter)
         export = recognise(records)
         if export is not None:
-            form = replace(form, separator=_DELIMITERS[delimiter])
+            form = replace(form, separator=_DELIMITERS[delimiter], remarks=blank)
             return open_export(export, source, form)
     plain = open_csv(source)
     return replace(plain, form=replace(form, separator=plain.form.separator))
@@ -261,17 +267,17 @@ def _first_records(head: str, delimiter: str) -> list[Record]:
     return found
 
 
-def _one_per_line(source: Source) -> list[Record]:
+def _one_per_line(source: Source) -> tuple[list[Record], tuple[str, ...]]:
     """Return a record per line of ballots, in which the name of the ward is quoted twice."""
     cells = (next(csv.reader([line]), []) for line in source.text_lines())
     records = [Record(line, tuple(map(str.strip, row))) for line, row in enumerate(cells, start=1)]
-    return [record for record in records if record.n_filled]
+    return without_blank(records, "line")
 
 
-def _all_records(source: Source, delimiter: str) -> list[Record]:
+def _all_records(source: Source, delimiter: str) -> tuple[list[Record], tuple[str, ...]]:
     lines = source.text_lines()
     try:
-        return list(records_of_text("\n".join(lines), delimiter))
+        return all_records_of_text("\n".join(lines), delimiter)
     except csv.Error:
         raise InputError(f"{source.name}: a quote is opened and not closed: close it") from None
 
@@ -306,9 +312,9 @@ def open_excel(source: Source, sheet: str | int | None = None) -> TableFile:
             f"{source.name} cannot be read as an Excel file ({reason}): save it again as .xlsx or "
             "as CSV"
         ) from None
-    form = ReadingNotes(file=source.name, format=f"Excel, sheet {quoted(name)}")
-    records = [Record(number, tuple(map(_text, row))) for number, row in enumerate(rows, start=1)]
-    records = [record for record in records if record.n_filled]
+    every = [Record(number, tuple(map(_text, row))) for number, row in enumerate(rows, start=1)]
+    records, blank = without_blank(every, "row")
+    form = ReadingNotes(file=source.name, format=f"Excel, sheet {quoted(name)}", remarks=blank)
     if not records:
         raise InputError(
             f"{source.name}: sheet {quoted(name)} is empty: say which one is wanted with sheet= "

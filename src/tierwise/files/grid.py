@@ -8,7 +8,7 @@ from typing import Any
 
 from tierwise._util.wording import has_control_characters, quoted
 from tierwise.errors import InputError
-from tierwise.files.notes import ReadingNotes
+from tierwise.files.notes import ReadingNotes, say_blank
 from tierwise.files.source import Source
 from tierwise.files.table_file import TableFile
 
@@ -34,13 +34,28 @@ def records_of_text(text: str, delimiter: str) -> Iterator[Record]:
     csv.Error
         If a quote is opened and not closed.
     """
+    return (record for record in _all_records(text, delimiter) if record.n_filled)
+
+
+def _all_records(text: str, delimiter: str) -> Iterator[Record]:
     reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
     line = 1
     for cells in reader:
-        record = Record(line, tuple(" ".join(cell.split()) for cell in cells))
+        yield Record(line, tuple(" ".join(cell.split()) for cell in cells))
         line = reader.line_num + 1
-        if record.n_filled:
-            yield record
+
+
+def without_blank(records: Sequence[Record], unit: str) -> tuple[list[Record], tuple[str, ...]]:
+    """Leave out records that hold nothing, and say so of those above the last that is filled."""
+    filled = [record for record in records if record.n_filled]
+    last = filled[-1].line if filled else 0
+    blank = [record.line for record in records if not record.n_filled and record.line < last]
+    return filled, say_blank(blank, unit)
+
+
+def all_records_of_text(text: str, delimiter: str) -> tuple[list[Record], tuple[str, ...]]:
+    """Read CSV text as `records_of_text` does, and say which lines are blank."""
+    return without_blank(list(_all_records(text, delimiter)), "line")
 
 
 def open_grid(

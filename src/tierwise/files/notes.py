@@ -132,6 +132,21 @@ _LAYOUTS = {
 }
 
 
+def say_blank(numbers: "list[int]", unit: str) -> tuple[str, ...]:
+    """Say which lines, or rows, hold nothing.
+
+    Examples
+    --------
+    >>> say_blank([4, 9], "line")
+    ('2 blank lines are passed over (first line 4).',)
+    """
+    if not numbers:
+        return ()
+    if len(numbers) == 1:
+        return (f"1 blank {unit} is passed over ({unit} {numbers[0]}).",)
+    return (f"{len(numbers)} blank {unit}s are passed over (first {unit} {numbers[0]}).",)
+
+
 def _listed(names: "list[str] | tuple[str, ...]") -> str:
     """Name columns; if they are many, the first of them."""
     shown = ", ".join(quoted(name) for name in names[:_MOST_NAMED])

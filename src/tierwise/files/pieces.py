@@ -10,6 +10,7 @@ from tierwise._util.checks import check_path
 from tierwise._util.types import Item
 from tierwise.errors import InputError
 from tierwise.files.layouts import Roles
+from tierwise.files.notes import ReadingNotes
 from tierwise.files.options import TableOptions
 from tierwise.files.places import EncodedRankings
 from tierwise.files.source import FileFormat, Format, errors_name, find_source, recognise_format
@@ -51,6 +52,11 @@ class Piece:
         with errors_name(self.path.name):
             table = self._open()
             return table.roles(options)
+
+    def notes(self, options: TableOptions) -> ReadingNotes:
+        """Note how the first rows were understood."""
+        with errors_name(self.path.name):
+            return self._open().notes(options)
 
     def items(self, options: TableOptions) -> tuple[Item, ...]:
         """Find the items of orderings, in order of appearance."""

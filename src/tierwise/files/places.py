@@ -7,7 +7,7 @@ Answers as tables of places: distinct rows, tied groups, and items that are not 
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from tierwise._util.wording import counted, has_control_characters, quoted
 from tierwise.errors import InputError
 from tierwise.files.cells import codes_of
 from tierwise.files.notes import ReadingNotes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _MOST_WHOLE_WEIGHT = 2.0**62
 # A name, and its entry in a dictionary.
@@ -54,6 +57,8 @@ class EncodedRankings:
         Names an answer for messages.
     notes
         How they were read, if they come from a table.
+    people
+        What else the table says of people, as it is written there, one row per answer.
     """
 
     items: tuple[Item, ...]
@@ -62,6 +67,7 @@ class EncodedRankings:
     unranked: Unranked | None = None
     name_row: RowNamer = numbered_row
     notes: ReadingNotes | None = None
+    people: "pa.Table | None" = None
 
 
 def check_items(

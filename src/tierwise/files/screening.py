@@ -27,6 +27,8 @@ _ROWS_FOR_CERTAINTY = 10
 # The least rows in which numbers that all differ are serial numbers.
 _LEAST_SERIAL = 3
 _TOP_OF_SCALE = 10
+# With so many rows an item that all rank last, while they disagree about others, is no item.
+_ROWS_OF_A_CODE = 20
 _ROWS_OF_GRADES = 5
 
 NO_RANKS = "holds numbers that cannot be ranks"
@@ -368,6 +370,63 @@ def _scores_instead(
         f'ranks: say scores="higher" if {high:g} is best, or scores="lower" if '
         f'{low:g} is best (if they are ranks with ties, say layout="ranks" and ties="allow")'
     )
+
+
+def doubts_about_ranks(
+    values: NDArray[np.float64], names: Sequence[Item], *, said: bool
+) -> tuple[str, ...]:
+    """Say what ranks cannot tell: a code that everybody has may look like the last of all ranks.
+
+    Among few answers an item may be last in all of them, so that is only said. Among many it is
+    more likely a code, and asked about.
+
+    Parameters
+    ----------
+    values
+        The first rows of the columns that are read as ranks.
+    names
+        The names of the columns.
+    said
+        Whether the user says that the cells are ranks: then nothing is asked.
+    """
+    values = values[~np.isnan(values).all(axis=1)]
+    n_rows, n_columns = values.shape
+    if n_columns < 2 or n_rows == 0:
+        return ()
+    if n_rows == 1:
+        every = _joined(names, range(n_columns))
+        return (
+            f"A single answer cannot tell ranks from other numbers: all {n_columns} columns of "
+            f'numbers are read as items (if one is none, say items="{every}" without it).',
+        )
+    last = _always_last(values)
+    if not last:
+        return ()
+    others = _joined(names, _without(range(n_columns), last))
+    found = " and ".join(quoted(names[column]) for column in last)
+    if n_rows >= _ROWS_OF_A_CODE and not said:
+        raise InputError(
+            f"column {found} holds the largest number in every row, so it may be a code: say which "
+            f'columns are the items with items="{others}", or layout="ranks" if all are'
+        )
+    return (
+        f"Column {found} is last in every row, as an item may be, or a code: if it is no item, say "
+        f'items="{others}".',
+    )
+
+
+def _always_last(values: NDArray[np.float64]) -> list[int]:
+    """Return the columns that hold the largest numbers in every row, while others vary."""
+    columns, found = np.arange(values.shape[1]), []
+    while len(columns) > 2:
+        left = values[:, columns]
+        last = (left == np.nanmax(np.where(np.isnan(left), 0, left), axis=1)[:, None]).all(axis=0)
+        rest = left[:, ~last]
+        if last.sum() != 1 or len(np.unique(rest, axis=0)) == 1 or np.isnan(rest).all(1).any():
+            break
+        found.append(int(columns[last][0]))
+        columns = columns[~last]
+    return found
 
 
 def are_rankings(values: NDArray[np.float64]) -> bool:

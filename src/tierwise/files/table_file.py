@@ -26,6 +26,7 @@ from tierwise.files.source import Source
 from tierwise.files.tables import (
     in_order_of_appearance,
     new_items,
+    notes_of,
     pairs_from_table,
     rankings_from_table,
 )
@@ -33,6 +34,14 @@ from tierwise.files.wide import SAMPLE_ROWS
 
 Pairs: TypeAlias = list[tuple[Any, Item, Item]]
 """Comparisons as a file holds them: the assessor, the item preferred, the other."""
+
+
+@dataclass(frozen=True)
+class EncodedPairs:
+    """Comparisons as a file holds them, and how they were read."""
+
+    rows: Pairs
+    notes: ReadingNotes
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,8 @@ class TableFile:
         What is known of the file.
     empty
         "skip" if rows that list no item are to be set aside, whatever the user says.
+    passed_over
+        Says which lines hold nothing; called when the table is read whole.
     """
 
     columns: tuple[str, ...]
@@ -61,6 +72,7 @@ class TableFile:
     name_row: RowNamer
     form: ReadingNotes
     empty: Literal["skip"] | None = None
+    passed_over: Callable[[], tuple[str, ...]] = tuple
 
     def rankings(self, options: TableOptions) -> EncodedRankings:
         """Read all rankings."""
@@ -74,9 +86,18 @@ class TableFile:
         options = replace(options, empty=self.empty or options.empty)
         encoded = rankings_from_table(table, columns, roles, options, self.name_row)
         notes = encoded.notes
-        return replace(encoded, notes=None if notes is None else notes.about(self.form))
+        return replace(encoded, notes=None if notes is None else self._about_file(notes))
 
-    def answers(self, options: TableOptions) -> EncodedRankings | Pairs:
+    def _about_file(self, notes: ReadingNotes) -> ReadingNotes:
+        """Add what is known of the file to how its columns were understood."""
+        about = notes.about(self.form)
+        return replace(about, remarks=(*about.remarks, *self.passed_over()))
+
+    def notes(self, options: TableOptions) -> ReadingNotes:
+        """Note how the first rows were understood, of which the rest is not read."""
+        return notes_of(self.columns, self.roles(options), options).about(self.form)
+
+    def answers(self, options: TableOptions) -> EncodedRankings | EncodedPairs:
         """Read all answers, which may be rankings or pairs.
 
         Pairs are rankings of two items if each is all that somebody said.
@@ -86,17 +107,21 @@ class TableFile:
         if roles.layout != "pairs":
             return self._encode(columns, table, roles, options)
         if roles.assessor:
-            return pairs_from_table(table, roles, self.name_row)
+            return self._encode_pairs(table, roles, options)
         places = (cast("int", roles.preferred), cast("int", roles.other))
         alone = Roles(layout="orderings", cells=places, weights=roles.weights)
         anywhere = replace(options, unranked="anywhere")
         return self._encode(columns, table, alone, anywhere)
 
-    def pairs(self, options: TableOptions) -> Pairs:
+    def pairs(self, options: TableOptions) -> EncodedPairs:
         """Read all pairs."""
         table = self.read()
-        roles = assign_roles(self.columns, table, options)
-        return pairs_from_table(table, roles, self.name_row)
+        return self._encode_pairs(table, assign_roles(self.columns, table, options), options)
+
+    def _encode_pairs(self, table: Any, roles: Roles, options: TableOptions) -> EncodedPairs:
+        rows = pairs_from_table(table, roles, self.name_row)
+        notes = replace(notes_of(self.columns, roles, options), n_answers=len(rows))
+        return EncodedPairs(rows, self._about_file(notes))
 
     def scan(self, options: TableOptions, chunk_rows: int) -> Iterator[EncodedRankings]:
         """Read rankings in chunks that all have the same items in the same order."""

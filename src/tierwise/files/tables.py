@@ -1,6 +1,7 @@
 """From a table of any layout to the places of items, or to pairs."""
 
 from collections.abc import Sequence, Set
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -20,6 +21,7 @@ from tierwise.files.cells import (
 from tierwise.files.layouts import Roles
 from tierwise.files.notes import ReadingNotes
 from tierwise.files.options import TableOptions
+from tierwise.files.people import columns_of_people
 from tierwise.files.places import (
     BYTES_OF_RANK,
     EncodedRankings,
@@ -61,6 +63,7 @@ def rankings_from_table(
     weights = None
     if roles.weights is not None:
         weights = _weights(table.column(roles.weights), name_row)
+    answer_of = None
     if roles.layout == "long":
         items, places, answer_of, name_row = _read_long(table, roles, options, name_row)
         if weights is not None:
@@ -70,15 +73,23 @@ def rankings_from_table(
     else:
         items, places = _read_orderings(table, columns, roles, options, name_row)
     items = _renamed(items, options.rename)
-    notes = ReadingNotes(
+    notes = replace(notes_of(columns, roles, options), remarks=remarks, n_answers=len(places))
+    people = columns_of_people(table, columns, roles, answer_of)
+    return EncodedRankings(items, places, weights, options.unranked, name_row, notes, people)
+
+
+def notes_of(columns: Sequence[Item], roles: Roles, options: TableOptions) -> ReadingNotes:
+    """Note how the columns of a table were understood."""
+    cells = roles.cells
+    if roles.preferred is not None and roles.other is not None:
+        cells = (roles.preferred, roles.other)
+    return ReadingNotes(
         layout="scores" if options.scores else roles.layout,
-        columns=tuple(str(columns[cell]) for cell in roles.cells),
+        columns=tuple(str(columns[cell]) for cell in cells),
         weights="" if roles.weights is None else str(columns[roles.weights]),
         aside=roles.aside,
-        remarks=remarks,
-        n_answers=len(places),
+        remarks=roles.remarks,
     )
-    return EncodedRankings(items, places, weights, options.unranked, name_row, notes)
 
 
 def _without_empty_rows(

@@ -1,7 +1,7 @@
 """Which columns hold the answers of a table with one row per answer, and which are set aside."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ from tierwise.files.screening import (
     Screened,
     are_rankings,
     are_strict_rankings,
+    doubts_about_ranks,
     no_ranks,
     refuse_scores,
     screen_ranks,
@@ -132,6 +133,7 @@ class _Seen:
         """Name the items of a table of ranks, without the question that all titles begin with."""
         if wide.layout != "ranks":
             return wide
+        wide = replace(wide, remarks=(*wide.remarks, *self.doubts(wide.cells)))
         titles = tuple(self.columns[cell] for cell in wide.cells)
         short = without_question(titles)
         given = {str(item) for item in self.options.items or ()}
@@ -139,6 +141,15 @@ class _Seen:
             return Wide("ranks", wide.cells, titles, wide.aside, wide.remarks)
         remark = f"What all titles begin with, {quoted(short[0])}, is left out of the items' names."
         return Wide("ranks", wide.cells, short[1], wide.aside, (*wide.remarks, remark))
+
+    def doubts(self, cells: Sequence[int]) -> tuple[str, ...]:
+        """Say which columns of ranks might be something else, unless the user names the items."""
+        options = self.options
+        said = options.items is not None or options.pattern is not None
+        if said or options.scores is not None or any(self.share([cell]) < 1 for cell in cells):
+            return ()
+        ranks = options.layout == "ranks"
+        return doubts_about_ranks(self.values(cells), self.named(cells), said=ranks)
 
     def matching(self, pattern: str) -> tuple[int, ...]:
         """Return the columns that a pattern such as ``Q1_*`` or a list of them means."""

@@ -10,10 +10,11 @@ from tierwise._util.checks import RandomSource, check_choice, check_count, check
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.tasks import Progress, run_tasks
 from tierwise._util.types import Item
-from tierwise._util.wording import percent, quoted
+from tierwise._util.wording import counted, percent, quoted
 from tierwise.answers.likelihood import source_of
 from tierwise.data.battles import Battles
 from tierwise.data.kinds import check_data
+from tierwise.data.people import MISSING, find_columns
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
@@ -48,6 +49,8 @@ class Bootstrap:
         Theta of each replicate; ``thetas[replicate, part]`` where the fit has several.
     labels : numpy.ndarray
         ``labels[replicate, item]``: the tier of each item, 1 being the best.
+    resampled : str
+        What was drawn anew: answers, people with their weights, or clusters of people.
     provenance : Provenance
         Version, seed and time.
     """
@@ -57,6 +60,7 @@ class Bootstrap:
     thetas: NDArray[np.float64]
     labels: NDArray[np.int64]
     provenance: Provenance
+    resampled: str = "answers"
 
     def __len__(self) -> int:
         """Return the number of replicates."""
@@ -123,7 +127,7 @@ class Bootstrap:
         order = sorted(range(len(items)), key=lambda item: self.fit.tiers[items[item]])
         return "\n".join(
             [
-                f"{len(self)} {self.kind} replicates",
+                f"{len(self)} {self.kind} replicates{self.of_what()}",
                 *self._theta_lines(),
                 "",
                 f"{'item':<{width}}  tier  same in  other tiers",
@@ -134,6 +138,10 @@ class Bootstrap:
                 ),
             ]
         )
+
+    def of_what(self) -> str:
+        """Say what was drawn, if it is not simply answers."""
+        return "" if self.resampled == "answers" else f", drawing {self.resampled}"
 
     def _theta_lines(self) -> list[str]:
         of = [""] if self.fit.concentration == "single" else self.fit.part_names
@@ -150,6 +158,7 @@ class Bootstrap:
         intervals = self.theta_intervals()
         return {
             "kind": self.kind,
+            "resampled": self.resampled,
             "replicates": len(self),
             "theta": plain(self.fit.theta),
             "theta_interval": plain(
@@ -169,6 +178,7 @@ def bootstrap(
     *,
     replicates: int = 500,
     kind: BootstrapKind = "nonparametric",
+    cluster: str | None = None,
     by: Resampling = "auto",
     workers: int | None = None,
     progress: Progress = "auto",
@@ -187,7 +197,13 @@ def bootstrap(
     kind
         "nonparametric" draws as many answers, with replacement, from those given; "parametric"
         draws new rankings from the fitted model, of which it hides what the answers hide, and makes
-        as many mistakes if answers may be mistaken.
+        as many mistakes if answers may be mistaken. Answers whose weights are no whole numbers keep
+        their weights when they are drawn, as people of a weighted survey do.
+    cluster
+        A column of `Rankings.people`, such as the school or the village where people were asked:
+        then not people are drawn with replacement but whole clusters, because people of one cluster
+        may be alike (Davison and Hinkley, Bootstrap Methods and their Application, 1997, 3.8). Who
+        has no value is a cluster of their own.
     by
         For battles, what is drawn: "battle", or "judge" with all that each decided; "auto" draws
         judges where some decided several battles.
@@ -216,6 +232,10 @@ def bootstrap(
     if isinstance(rankings, Battles):
         if kind != "nonparametric":
             raise InputError("for battles there is the nonparametric bootstrap: leave kind out")
+        if cluster is not None:
+            raise InputError(
+                'the clusters of battles are judges: leave out cluster=, say by="judge"'
+            )
         if set(fit.tiers.items) != set(rankings.items):
             raise InputError("the fit is of other items than the battles: fit these battles first")
         seeds = spawn_seeds(rng, replicates)
@@ -231,6 +251,10 @@ def bootstrap(
             "theta is infinite, so the model draws only rankings that agree with the tiers: "
             "use the nonparametric bootstrap"
         )
+    cluster_of, resampled = _design(rankings, kind, cluster)
+    if isinstance(rankings, Rankings):
+        # Nothing else is needed of people, and processes get what they need only.
+        rankings = rankings.with_people(None)
     partition: PartitionFunction | PartedPartition
     if fit.concentration == "single":
         partition = partition_function(fit.sizes, fit.distance)
@@ -246,7 +270,10 @@ def bootstrap(
     batches = [seeds[first : first + per_task] for first in range(0, replicates, per_task)]
     results = run_tasks(
         _fit_replicates,
-        [(rankings, partition, model, start, fit.mistake_probability, batch) for batch in batches],
+        [
+            (rankings, partition, model, start, fit.mistake_probability, cluster_of, batch)
+            for batch in batches
+        ],
         description="bootstrap",
         workers=workers,
         progress=progress,
@@ -255,7 +282,35 @@ def bootstrap(
     labels = np.concatenate([labels for _, labels in results])
     # Labels follow the items of the fit, which may stand in another order than those of the data.
     order = [rankings.items.index(item) for item in fit.tiers.items]
-    return Bootstrap(fit, kind, thetas, labels[:, order] + 1, watch.provenance(rng))
+    return Bootstrap(fit, kind, thetas, labels[:, order] + 1, watch.provenance(rng), resampled)
+
+
+def _design(
+    data: Rankings | Preferences, kind: BootstrapKind, cluster: str | None
+) -> tuple[NDArray[np.int64] | None, str]:
+    """Return the number of the cluster of each answer, if there are any, and what is drawn."""
+    if cluster is None:
+        weighted = isinstance(data, Rankings) and data.weights.dtype.kind == "f"
+        if kind == "parametric" or not isinstance(data, Rankings) or not weighted:
+            return None, "answers"
+        size = f"{data.effective_size:,.1f} of {len(data):,} answers"
+        return None, f"people with their weights (effective sample size {size}, Kish)"
+    if kind == "parametric" or isinstance(data, Preferences):
+        raise InputError(
+            "clusters of people are drawn by the nonparametric bootstrap of rankings only: leave "
+            'out cluster=, or say kind="nonparametric"'
+        )
+    (column,) = find_columns(data, cluster, "bootstrap", "cluster")
+    codes = column.codes.copy()
+    alone = np.flatnonzero(codes == MISSING)
+    codes[alone] = len(column.values) + np.arange(len(alone))
+    number = len(column.values) + len(alone)
+    if number < 2:
+        raise InputError(
+            f"all people are of one cluster by {quoted(cluster)}, so there is nothing to draw: "
+            "name a column that has several values"
+        )
+    return codes, f"{counted(number, 'cluster')} by {quoted(cluster)}, people with their weights"
 
 
 def _fit_replicates(
@@ -264,6 +319,7 @@ def _fit_replicates(
     model: ClusteredMallows | None,
     start: NDArray[np.int64],
     mistake_probability: float | None,
+    cluster_of: NDArray[np.int64] | None,
     seeds: list[np.random.SeedSequence],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Fit one resampled data set a seed."""
@@ -277,7 +333,7 @@ def _fit_replicates(
         rng = np.random.default_rng(seed)
         sample: Rankings | Preferences
         if model is None:
-            sample = _draw_answers(rankings, rng)
+            sample = _draw_answers(rankings, rng, cluster_of)
         else:
             complete = model.sample(round(rankings.n_rankings), rng).restrict(rankings.items)
             if isinstance(rankings, Preferences):
@@ -310,13 +366,20 @@ def _fit_replicates(
 
 
 def _draw_answers(
-    rankings: Rankings | Preferences, rng: np.random.Generator
+    rankings: Rankings | Preferences,
+    rng: np.random.Generator,
+    cluster_of: NDArray[np.int64] | None = None,
 ) -> Rankings | Preferences:
-    """Draw answers with replacement, as many as there are."""
+    """Draw answers, or clusters of them, with replacement, as many as there are."""
     if isinstance(rankings, Preferences):
         said = rankings.direct.astype(np.int32) if rankings.times is None else rankings.times
         return rankings.with_answers(said[rng.integers(len(said), size=len(said))])
-    if rankings.weights.dtype == np.int64:
+    if cluster_of is not None:
+        number = int(cluster_of.max()) + 1
+        times = rng.multinomial(number, np.full(number, 1 / number))[cluster_of]
+        drawn = np.zeros(len(rankings.patterns), dtype=rankings.weights.dtype)
+        np.add.at(drawn, rankings.pattern_of, times * rankings.weights)
+    elif rankings.weights.dtype == np.int64:
         total = int(rankings.n_rankings)
         drawn = rng.multinomial(total, rankings.pattern_weights / total)
     else:

@@ -187,6 +187,7 @@ def fit_mixture(
         distance=measure.name,
         provenance=watch.provenance(rng),
         pairwise=isinstance(data, Preferences),
+        people=data.people if isinstance(data, Rankings) else None,
     )
 
 

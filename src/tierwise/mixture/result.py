@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.provenance import Provenance
-from tierwise._util.wording import counted
+from tierwise._util.wording import counted, quoted
 from tierwise.errors import InputError
 from tierwise.fitting.result import plain_number, plain_tiers
 from tierwise.mixture.scores import Scores
@@ -223,6 +223,8 @@ class Mixture:
         Version, seed and time.
     pairwise : bool
         Whether people compared pairs; then rankings are people.
+    people : pyarrow.Table or None
+        What else is known of people, as `Rankings.people`.
     """
 
     groups: tuple[Group, ...]
@@ -239,6 +241,7 @@ class Mixture:
     distance: str
     provenance: Provenance
     pairwise: bool = False
+    people: Any = None
 
     @property
     def n_groups(self) -> int:
@@ -301,14 +304,14 @@ class Mixture:
         ]
 
     def to_frame(
-        self, covariate: Iterable[Any] | None = None, *, backend: "Backend" = "pandas"
+        self, covariate: str | Iterable[Any] | None = None, *, backend: "Backend" = "pandas"
     ) -> Any:
         """Return the groups as a data frame, or how they relate to what else is known of people.
 
         Parameters
         ----------
         covariate
-            A value for each answer, such as a region or an age group; a column of a data frame.
+            A column of ``people``, by name; or a value for each answer, such as a region.
         backend
             The library whose data frame is wanted: "pandas", "polars" or "pyarrow".
 
@@ -336,13 +339,16 @@ class Mixture:
             columns["n_rankings"] = [group.n_rankings for group in self.groups]
             columns["tiers"] = [str(group.tiers) for group in self.groups]
             return make_frame(columns, backend)
-        values = list(covariate)
+        values = self._column(covariate) if isinstance(covariate, str) else list(covariate)
         if len(values) != len(self.pattern_of):
             raise InputError(
                 f"the covariate has {len(values)} values for {len(self.pattern_of)} answers: give "
                 "one value for each answer, in the same order"
             )
-        distinct = sorted(set(values), key=lambda value: (str(type(value)), value))
+        # None, a missing value, has no place among others: it comes last.
+        distinct = sorted(
+            set(values), key=lambda value: (value is None, str(type(value)), value or 0)
+        )
         numbers = {value: number for number, value in enumerate(distinct)}
         rows = np.array([numbers[value] for value in values])
         n_rankings = np.zeros(len(distinct), dtype=self.weights.dtype)
@@ -352,6 +358,18 @@ class Mixture:
         columns = {"value": distinct, "rankings": n_rankings}
         shares = totals / np.maximum(n_rankings, np.finfo(float).tiny)[:, None]
         return make_frame(columns | dict(zip(self.names(), shares.T, strict=True)), backend)
+
+    def _column(self, name: str) -> list[Any]:
+        """Return what is known of people, by the name of a column."""
+        if self.people is None or name not in self.people.column_names:
+            known = [] if self.people is None else self.people.column_names
+            there = ", ".join(map(quoted, known)) or "nothing"
+            raise InputError(
+                f"there is no column {quoted(name)}: what is known of people is {there}; a list of "
+                "values, one per answer, is taken, too"
+            )
+        values: list[Any] = self.people.column(name).to_pylist()
+        return values
 
     def summary(self, width: int = 88) -> str:
         """Return the groups, and the numbers of groups that were tried, as text for people.

@@ -13,6 +13,7 @@ from tierwise.plots.data import (
     tier_rank_boxes,
     times_compared,
 )
+from tierwise.plots.groups import group_tree
 from tierwise.plots.mixture import group_tier_lists, memberships
 from tierwise.plots.model import (
     distance_distributions,
@@ -42,6 +43,7 @@ __all__ = [
     "expected_pairs",
     "expected_ranks",
     "group_tier_lists",
+    "group_tree",
     "leaderboard",
     "memberships",
     "merging_steps",

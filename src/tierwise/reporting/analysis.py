@@ -20,6 +20,8 @@ from tierwise.errors import InputError
 from tierwise.fitting.bootstrap import Bootstrap, bootstrap
 from tierwise.fitting.fit import ConcentrationChoice, fit
 from tierwise.fitting.neighbours import neighbour_agreement
+from tierwise.groups.compare import compare_groups
+from tierwise.groups.tree import group_tree
 from tierwise.mixture.fit import fit_mixture, refuse_mistakes
 from tierwise.searching.search import search
 
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from tierwise.data.describe_pairs import PairsDescription
     from tierwise.fitting.neighbours import NeighbourAgreement
     from tierwise.fitting.result import Fit
+    from tierwise.groups.compare import GroupComparison
+    from tierwise.groups.tree import GroupTree
     from tierwise.mixture.result import Mixture
     from tierwise.model.clustered_mallows import ClusteredMallows
     from tierwise.posterior.result import Posterior
@@ -66,6 +70,9 @@ class Analysis:
         What the model expects beside what the rankings are.
     groups
         Several groups of people, each with its own tiers; None where that was not asked for.
+    people
+        Whether people differ by what is known of them, and the tree that parts them; None where
+        that was not asked for.
     concentration
         What was asked for: "single", "tier", "place" or "auto". ``fit.concentration`` is what came
         of it.
@@ -83,6 +90,7 @@ class Analysis:
     sampled: Bootstrap | Posterior
     check: FitCheck
     groups: Mixture | None
+    people: tuple[GroupComparison, GroupTree] | None
     concentration: ConcentrationChoice
     neighbours: tuple[NeighbourAgreement, ...]
     provenance: Provenance
@@ -108,6 +116,7 @@ class Analysis:
             "sampled": self.sampled.to_dict(),
             "check": self.check.to_dict(),
             "groups": None if self.groups is None else self.groups.to_dict(),
+            "people": None if self.people is None else [one.to_dict() for one in self.people],
             "concentration": self.concentration,
             "neighbours": [one.to_dict() for one in self.neighbours],
             "provenance": self.provenance.to_dict(),
@@ -122,6 +131,8 @@ def analyse(
     uncertainty: Uncertainty,
     replicates: int | None,
     groups: int | Iterable[int] | None,
+    by: str | Iterable[str] | None,
+    cluster: str | None,
     workers: int | None,
     progress: Progress,
     rng: RandomSource,
@@ -142,7 +153,7 @@ def analyse(
     if groups is not None:
         refuse_mistakes(data)
         numbers = _numbers_of_groups(groups)
-    seeds = spawn_seeds(rng, 5)
+    seeds = spawn_seeds(rng, 7)
     found = None
     if sizes is None:
         found = search(
@@ -162,7 +173,7 @@ def analyse(
         description=describe(data),
         search=found,
         fit=best,
-        sampled=_sample(data, best, uncertainty, replicates, workers, progress, seeds[2]),
+        sampled=_sample(data, best, uncertainty, replicates, cluster, workers, progress, seeds[2]),
         check=check_fit(data, best, rng=seeds[3]),
         groups=(
             None
@@ -177,6 +188,7 @@ def analyse(
                 seeds[4],
             )
         ),
+        people=None if by is None else _compare_people(data, by, seeds[5], seeds[6]),
         concentration=concentration,
         neighbours=neighbour_agreement(best) if len(best.sizes) > 1 else (),
         provenance=watch.provenance(rng),
@@ -188,11 +200,14 @@ def _sample(
     best: Fit,
     uncertainty: Uncertainty,
     replicates: int | None,
+    cluster: str | None,
     workers: int | None,
     progress: Progress,
     seed: RandomSource,
 ) -> Bootstrap | Posterior:
     """Resample the rankings, or draw from the posterior."""
+    if uncertainty == "posterior" and cluster is not None:
+        raise InputError('clusters are resampled: leave out cluster=, or uncertainty="posterior"')
     if replicates is None:
         replicates = _DRAWS
         if uncertainty == "bootstrap":
@@ -210,8 +225,24 @@ def _sample(
             rng=seed,
         )
     return bootstrap(
-        data, best, replicates=replicates, workers=workers, progress=progress, rng=seed
+        data,
+        best,
+        replicates=replicates,
+        cluster=cluster,
+        workers=workers,
+        progress=progress,
+        rng=seed,
     )
+
+
+def _compare_people(
+    data: Rankings | Preferences, by: str | Iterable[str], *seeds: RandomSource
+) -> tuple[GroupComparison, GroupTree]:
+    """Ask whether people differ by what is known of them."""
+    rankings = check_data(data, "report with by=", Rankings)
+    columns = [by] if isinstance(by, str) else list(by)
+    compared = compare_groups(rankings, columns, rng=seeds[0])
+    return compared, group_tree(rankings, columns, rng=seeds[1])
 
 
 def _n_distinct(data: Rankings | Preferences) -> int:

@@ -228,6 +228,7 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
         description="Scatter of observed against expected pairwise shares, which differ by "
         f"{100 * check.pairs_off_by:.1f} percentage points on average.",
     )
+    drawn |= _draw_people(analysis)
     groups = analysis.groups
     if groups is not None and len(groups.groups) > 1:
         draw(
@@ -258,6 +259,24 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
             + "; ".join(f"{sides(line, names)} {line.theta:.2f}" for line in check.lines),
         )
     return drawn
+
+
+def _draw_people(analysis: Analysis) -> dict[str, Picture]:
+    """Draw how people are split, if that was asked for."""
+    if analysis.people is None:
+        return {}
+    tree = analysis.people[1]
+    leaves = tree.leaves()
+    n_lines = sum(len(leaf.group.tiers) + 1 for leaf in leaves)
+    svg = figure_as_svg(
+        lambda ax: plots.group_tree(tree, ax=ax),
+        name="people",
+        width=2 * _WIDTH,
+        height=max(1.6, 0.22 * n_lines),
+        description=f"Tree of people with {len(leaves)} leaves; the table below has the same.",
+    )
+    caption = "People, split wherever their tiers differ; on the right the tiers of each part."
+    return {"people": Picture(svg, caption)}
 
 
 def figure_as_svg(

@@ -1,4 +1,4 @@
-"""The section about groups: whether there are several, and the tiers of each."""
+"""The sections about groups: those that answers show, and those by what is known of people."""
 
 from __future__ import annotations
 
@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING
 
 from tierwise._util.wording import counted
 from tierwise.mixture.result import behind_in_words
-from tierwise.reporting.tables import UNKNOWN, Cell, ShownTier, Table, decimal, tier_list
+from tierwise.reporting.tables import (
+    UNKNOWN,
+    Cell,
+    ShownTier,
+    Table,
+    decimal,
+    percent,
+    tier_list,
+)
 
 if TYPE_CHECKING:
+    from tierwise.groups.compare import GroupComparison
+    from tierwise.groups.tree import GroupTree
     from tierwise.mixture.result import Group, Mixture
     from tierwise.mixture.scores import Scores
 
@@ -43,6 +53,30 @@ def describe_groups(mixture: Mixture) -> GroupsSection:
             for name, group in zip(mixture.names(), mixture.groups, strict=True)
         ]
     return GroupsSection(whether_several(mixture), lists, _scores_table(mixture), _remarks(mixture))
+
+
+@dataclass(frozen=True)
+class PeopleSection:
+    """What the page says about people who differ by what is known of them."""
+
+    verdicts: list[str]
+    leaves: Table
+    how: str
+
+
+def describe_people(compared: GroupComparison, tree: GroupTree) -> PeopleSection:
+    """Return what the page says about people who differ by what is known of them."""
+    rows = tuple(
+        (
+            Cell(leaf.group.name),
+            percent(leaf.group.share),
+            decimal(leaf.group.theta, 4),
+            Cell(str(leaf.group.tiers) if len(leaf.group.tiers) > 1 else "no tiers"),
+        )
+        for leaf in tree.leaves()
+    )
+    table = Table("Who differs, and how", ("people", "share", "theta", "tiers"), rows)
+    return PeopleSection([one.verdict() for one in compared.columns], table, tree.how())
 
 
 def whether_several(mixture: Mixture) -> str:

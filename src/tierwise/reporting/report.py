@@ -13,7 +13,7 @@ from tierwise._util.wording import counted
 from tierwise.reporting import tables, wording
 from tierwise.reporting.analysis import Analysis, Uncertainty, analyse
 from tierwise.reporting.figures import draw_figures
-from tierwise.reporting.groups import describe_groups
+from tierwise.reporting.groups import describe_groups, describe_people
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,6 +38,8 @@ def report(
     uncertainty: Uncertainty = "bootstrap",
     replicates: int | None = None,
     groups: int | Iterable[int] | None = None,
+    by: str | Iterable[str] | None = None,
+    cluster: str | None = None,
     title: str | None = None,
     workers: int | None = None,
     progress: Progress = "auto",
@@ -77,6 +79,12 @@ def report(
         Numbers of groups of people, each with tiers of its own, to compare with one group for all:
         3, or ``range(2, 5)``. The page shows the groups of the best number by BIC, or of the one
         number that is given, and says whether several groups are supported. None leaves it out.
+    by
+        Columns of `Rankings.people`, such as region and age: the page says whether people differ by
+        them, as `compare_groups` and `group_tree` do. None leaves it out.
+    cluster
+        A column of `Rankings.people`: then whole clusters of people are resampled, as `bootstrap`
+        does.
     title
         The title of the page.
     workers
@@ -89,7 +97,7 @@ def report(
     Returns
     -------
     Analysis
-        What the page shows: ``search``, ``fit``, ``sampled``, ``check`` and ``groups``.
+        What the page shows: ``search``, ``fit``, ``sampled``, ``check``, ``groups``, ``people``.
 
     Examples
     --------
@@ -107,6 +115,8 @@ def report(
             uncertainty,
             replicates,
             groups,
+            by,
+            cluster,
             workers,
             progress,
             rng,
@@ -141,6 +151,7 @@ def render(analysis: Analysis, title: str | None) -> str:
         opening=wording.opening(analysis),
         about_agreement=wording.about_agreement(analysis) if analysis.shows_agreement else None,
         agreement=tables.agreement_table(analysis) if analysis.shows_agreement else None,
+        about_reading=wording.about_reading(analysis),
         about_data=wording.about_data(analysis),
         about_sizes=wording.about_sizes(analysis),
         about_fit=analysis.check.verdict_in_words(),
@@ -152,6 +163,7 @@ def render(analysis: Analysis, title: str | None) -> str:
         strict=tables.strict_table(analysis),
         findings=tables.findings_table(analysis),
         groups=None if analysis.groups is None else describe_groups(analysis.groups),
+        people=None if analysis.people is None else describe_people(*analysis.people),
         computed=_computed(analysis),
         paper=_PAPER,
         version=analysis.provenance.version,

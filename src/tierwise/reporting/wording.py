@@ -54,6 +54,15 @@ def about_data(analysis: Analysis) -> list[str]:
     return sentences
 
 
+def about_reading(analysis: Analysis) -> list[str]:
+    """Say how the file was understood, and what of it was set aside."""
+    notes = analysis.description.reading
+    if notes is None:
+        return []
+    rows = f": {counted(notes.n_answers, 'row')}" if notes.n_answers else ""
+    return [f"Read from {notes.file or 'a data frame'}{rows}.", *notes.sentences()]
+
+
 def _most_even(pair: Pair, description: Description | PairsDescription) -> str:
     """Say on which pair of items opinion is most evenly split."""
     if pair.share == 1.0:
@@ -313,7 +322,8 @@ def _sampling(analysis: Analysis) -> str:
     if isinstance(sampled, Bootstrap):
         error = 50 / len(sampled) ** 0.5
         return (
-            f"{len(sampled)} {sampled.kind} bootstrap replicates, sizes held fixed; shares of them "
+            f"{len(sampled)} {sampled.kind} bootstrap replicates{sampled.of_what()}, sizes held "
+            f"fixed; shares of them "
             f"have a standard error of up to {error:.0f} percentage points"
         )
     if sampled.method == "exact":

@@ -51,7 +51,7 @@ _STEPS = {
     "Fitting groups": "Looking for groups of people",
     "": "Starting",
 }
-_OWN_STEPS = ("Reading the file", "Finding the tiers", "Drawing the figures")
+_OWN_STEPS = ("Reading the file", "Finding the tiers")
 
 
 def make_app(settings: Settings) -> Application:
@@ -332,10 +332,10 @@ def step_in_words(step: str, *, ended: bool = False) -> str:
     >>> step_in_words("chain 2"), step_in_words("greedy")
     ('Drawing from the posterior', 'Comparing tiers of other sizes')
     >>> step_in_words("bootstrap", ended=True)
-    'Checking whether the tiers fit the answers'
+    'Checking the tiers, and drawing figures'
     """
     if ended and (step == "bootstrap" or step.startswith("chain")):
-        return "Checking whether the tiers fit the answers"
+        return "Checking the tiers, and drawing figures"
     if step.startswith("chain"):
         return _STEPS["chains"]
     return step if step in _OWN_STEPS else _STEPS.get(step, "Comparing tiers of other sizes")

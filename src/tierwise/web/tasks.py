@@ -243,38 +243,25 @@ def _refuse_unpacked(name: str, n_bytes: int, most: int) -> None:
 def analyse_file(task: dict[str, Any], tell: Callable[..., None]) -> dict[str, Any]:
     """Read a file, find its tiers, and write the page and all that can be downloaded."""
     from tierwise.data.rankings import Rankings
-    from tierwise.reporting.analysis import analyse
-    from tierwise.reporting.report import render
+    from tierwise.reporting.report import report
 
     refuse_bombs(task)
     tell("Reading the file", 0, 0)
     answers, options = _read(task, _table(task, {}))
-    wishes = {**task["wishes"]}
+    wishes, folder = {**task["wishes"]}, Path(task["folder"])
     if len(answers.items) > _MANY_ITEMS and wishes.get("uncertainty") != "posterior":
         wishes["replicates"] = _FEW_REPLICATES
-    title, seed = wishes.get("title"), wishes["rng"]
-    chosen = {
-        "sizes": None,
-        "distance": "auto",
-        "concentration": "single",
-        "uncertainty": "bootstrap",
-        "groups": None,
-        "replicates": None,
-        **{name: wish for name, wish in wishes.items() if name not in ("title", "rng")},
-    }
     tell("Finding the tiers", 0, 0)
     with warnings.catch_warnings(record=True) as cautions:
         warnings.simplefilter("always")
-        analysis = analyse(answers, **chosen, workers=None, progress=tell, rng=seed)
-        tell("Drawing the figures", 0, 0)
-        page = render(analysis, title)
-    _write_downloads(analysis, page, Path(task["folder"]))
+        analysis = report(answers, folder / "report.html", progress=tell, **wishes)
+    _write_downloads(analysis, folder)
     return {
         **_shown(analysis),
         "options": options,
         "wishes": wishes,
         "kind": "rankings" if isinstance(answers, Rankings) else "pairs",
-        "policy": _policy_of(page),
+        "policy": _policy_of((folder / "report.html").read_text(encoding="utf-8")),
         "cautions": sorted({str(one.message) for one in cautions if _is_ours(one)}),
     }
 
@@ -322,7 +309,8 @@ def _shown(analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def _write_downloads(analysis: Analysis, page: str, folder: Path) -> None:
+def _write_downloads(analysis: Analysis, folder: Path) -> None:
+    """Write what can be downloaded besides the page."""
     import csv
 
     import matplotlib as mpl
@@ -333,7 +321,6 @@ def _write_downloads(analysis: Analysis, page: str, folder: Path) -> None:
     from tierwise.plots.tiers import tier_list
     from tierwise.reporting import tables
 
-    (folder / "report.html").write_text(page, encoding="utf-8")
     text = json.dumps(analysis.to_dict(), indent=2, ensure_ascii=False, default=str)
     (folder / "result.json").write_text(text, encoding="utf-8")
     tier_list(analysis.fit, analysis.sampled)

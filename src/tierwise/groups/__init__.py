@@ -1,0 +1,1 @@
+"""Do people differ? Tiers by what is known of them."""

@@ -1,0 +1,592 @@
+"""compare_groups: Bayes factors of one set of tiers for all against tiers of each group's own.
+
+Three models are compared. In all of them tiers and theta are averaged over with the same priors:
+
+=========  =====================================================================================
+``same``   everybody has the same tiers and the same theta
+``theta``  the same tiers, but groups keep to them more or less closely
+``own``    each group has tiers and a theta of its own
+=========  =====================================================================================
+
+Half of the prior probability belongs to ``same``, and a quarter to each of the others. A difference
+is called one where there is positive evidence of it, a Bayes factor of 3 at least, and where groups
+that are made at random seldom differ as much.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from math import exp, isinf, isnan, log, nan
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from tierwise._util.checks import RandomSource, as_generator
+from tierwise._util.provenance import Provenance, Stopwatch
+from tierwise._util.types import Estimate
+from tierwise._util.wording import counted, plain_item, plain_number
+from tierwise.data.kinds import check_data
+from tierwise.data.people import MISSING, Column, find_columns
+from tierwise.data.rankings import Rankings
+from tierwise.errors import InputError
+from tierwise.groups.evidence import (
+    GroupAnswers,
+    answers_of,
+    bayes_factor_in_words,
+    factor_in_digits,
+    log_evidence_of_thetas,
+    log_sum,
+    scale_of_weights,
+)
+from tierwise.groups.permutation import LEVEL, Statements, p_value_of_groups
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from tierwise._util.types import Item
+    from tierwise.data.frames import Backend
+    from tierwise.tiers.ordered_partition import Tiers
+
+Hypothesis: TypeAlias = Literal["same", "theta", "own"]
+
+MOST_ITEMS_TO_SUM = 16
+_N_DRAWS = 500
+_LOG_PRIOR: dict[Hypothesis, float] = {"same": log(0.5), "theta": log(0.25), "own": log(0.25)}
+_SAID: dict[Hypothesis, str] = {
+    "same": "the same tiers for everybody",
+    "theta": "the same tiers, kept to more or less closely",
+    "own": "tiers of their own",
+}
+_MOST_MOVES_SHOWN = 8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PeopleGroup:
+    """The people who have one value of a column, or everybody.
+
+    Attributes
+    ----------
+    name : str
+        The value, or "missing".
+    n_rankings : float
+        Number of rankings, the sum of their weights.
+    share : float
+        Their share of all rankings.
+    tiers : Tiers
+        Their most probable tiers.
+    theta : float
+        How closely they keep to them.
+    log_evidence : float
+        Log probability of their answers, tiers and theta being averaged over.
+    """
+
+    name: str
+    n_rankings: float
+    share: float
+    tiers: Tiers
+    theta: float
+    log_evidence: float
+
+    def __repr__(self) -> str:
+        return f"PeopleGroup({self.name}: {self.share:.1%}, {self.tiers}, theta={self.theta:.4g})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values, as in JSON; None stands for infinity."""
+        return {
+            "name": self.name,
+            "n_rankings": self.n_rankings,
+            "share": self.share,
+            "tiers": [[plain_item(item) for item in tier] for tier in self.tiers],
+            "theta": plain_number(self.theta),
+            "log_evidence": self.log_evidence,
+        }
+
+
+@dataclass(frozen=True)
+class Move:
+    """How far an item moves between the two groups that it is most different in.
+
+    Attributes
+    ----------
+    item
+        The item.
+    higher, lower
+        The groups in which it stands highest and lowest.
+    places
+        Its mean place in these, over the posterior of their tiers; items of a tier share the mean
+        of its places.
+    probability
+        That it stands strictly higher in the one than in the other; NaN where only the best tiers
+        are known.
+    """
+
+    item: Item
+    higher: str
+    lower: str
+    places: tuple[float, float]
+    probability: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values, as in JSON."""
+        return {
+            "item": plain_item(self.item),
+            "higher": self.higher,
+            "lower": self.lower,
+            "places": list(self.places),
+            "probability": plain_number(self.probability),
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ColumnComparison:
+    """Whether people with different values of a column have different tiers.
+
+    Attributes
+    ----------
+    column : str
+        The column.
+    groups : tuple of PeopleGroup
+        The groups, in the order of values; those without a value last.
+    log_evidence : dict
+        Log evidence of the models "same", "theta" and "own".
+    p_value : float
+        How often groups that are dealt out anew differ as much in how they order pairs of items.
+        Large if people differ as much within groups as between them, which evidence trusts them
+        not to.
+    moves : tuple of Move
+        The items, those that move most first.
+    """
+
+    column: str
+    groups: tuple[PeopleGroup, ...]
+    log_evidence: dict[Hypothesis, Estimate]
+    p_value: float
+    moves: tuple[Move, ...]
+
+    @property
+    def probabilities(self) -> dict[Hypothesis, float]:
+        """Posterior probability of each model; half of the prior belongs to "same"."""
+        logs = {name: float(value) + _LOG_PRIOR[name] for name, value in self.log_evidence.items()}
+        total = log_sum(list(logs.values()))
+        return {name: exp(value - total) for name, value in logs.items()}
+
+    @property
+    def preferred(self) -> Hypothesis:
+        """The model to go by: "same" unless there is positive evidence of a difference.
+
+        That is a Bayes factor of 3 (Kass and Raftery, JASA 90, 1995) that chance does not match in
+        more than 5% of permutations; of the other two models, the one with the greater evidence.
+        """
+        if self.log_bayes_factor < log(3.0) or self.p_value > LEVEL:
+            return "same"
+        return "own" if self.log_evidence["own"] > self.log_evidence["theta"] else "theta"
+
+    @property
+    def log_bayes_factor(self) -> float:
+        """Log Bayes factor of a difference, of tiers or theta, against none."""
+        differing = [float(self.log_evidence[name]) for name in ("theta", "own")]
+        return log_sum(differing) - log(2.0) - float(self.log_evidence["same"])
+
+    def verdict(self) -> str:
+        """Say in a sentence whether groups differ, and how sure that is."""
+        factor = self.log_bayes_factor
+        if abs(factor) < log(3.0):
+            return (
+                f"By {self.column}: hardly any evidence either way (Bayes factor of a difference "
+                f"{factor_in_digits(factor)})."
+            )
+        if self.preferred == "same" and factor > 0:
+            return (
+                f"By {self.column}: groups differ (Bayes factor {factor_in_digits(factor)}), but "
+                f"no more than groups made at random do (in {self.p_value:.0%} of permutations): "
+                "people differ in other ways, so this is no sign that these groups do."
+            )
+        if self.preferred == "same":
+            words = f"{bayes_factor_in_words(factor)} that groups do not differ"
+            return f"By {self.column}: {words} (Bayes factor {factor_in_digits(-factor)})."
+        how = (
+            "have tiers of their own"
+            if self.preferred == "own"
+            else "have the same tiers, but keep to them more or less closely"
+        )
+        return (
+            f"By {self.column}: {bayes_factor_in_words(factor)} that groups differ (Bayes factor "
+            f"{factor_in_digits(factor)}); they {how} (probability "
+            f"{self.probabilities[self.preferred]:.3g})."
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"ColumnComparison({self.column}: {len(self.groups)} groups, "
+            f"log Bayes factor of a difference {self.log_bayes_factor:.1f})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as in JSON."""
+        return {
+            "column": self.column,
+            "preferred": self.preferred,
+            "log_bayes_factor": self.log_bayes_factor,
+            "log_evidence": {name: float(value) for name, value in self.log_evidence.items()},
+            "log_evidence_error": {
+                name: value.standard_error for name, value in self.log_evidence.items()
+            },
+            "probabilities": dict(self.probabilities),
+            "p_value": self.p_value,
+            "verdict": self.verdict(),
+            "groups": [group.to_dict() for group in self.groups],
+            "moves": [move.to_dict() for move in self.moves],
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupComparison:
+    """Whether groups of people have different tiers, for one column or several.
+
+    Attributes
+    ----------
+    columns : tuple of ColumnComparison
+        The columns, the one that matters most first.
+    everybody : PeopleGroup
+        The tiers of all people together.
+    method : str
+        Whether evidence is a sum over all tiers, or that of the best tiers.
+    effective_size : float
+        How many answers of equal weight would say as much (Kish).
+    n_rankings : float
+        Number of rankings, the sum of the weights.
+    provenance : Provenance
+        Version, seed and time.
+    """
+
+    columns: tuple[ColumnComparison, ...]
+    everybody: PeopleGroup
+    method: str
+    effective_size: float
+    n_rankings: float
+    provenance: Provenance
+
+    @property
+    def best(self) -> ColumnComparison:
+        """The column that matters most."""
+        return self.columns[0]
+
+    def __getitem__(self, column: str) -> ColumnComparison:
+        """Return what was found for a column."""
+        for one in self.columns:
+            if one.column == column:
+                return one
+        raise InputError(f"column {column!r} was not compared: name it in by=")
+
+    def __repr__(self) -> str:
+        return f"GroupComparison({'; '.join(one.verdict().rstrip('.') for one in self.columns)})"
+
+    def to_frame(self, *, backend: Backend = "pandas") -> Any:
+        """Return a data frame with one row per column and group: share, theta and tiers.
+
+        Parameters
+        ----------
+        backend
+            The library whose data frame is wanted: "pandas", "polars" or "pyarrow".
+        """
+        from tierwise.data.frames import make_frame
+
+        rows = [(one, group) for one in self.columns for group in one.groups]
+        return make_frame(
+            {
+                "column": [one.column for one, _ in rows],
+                "log_bayes_factor": [one.log_bayes_factor for one, _ in rows],
+                "group": [group.name for _, group in rows],
+                "share": [group.share for _, group in rows],
+                "theta": [group.theta for _, group in rows],
+                "tiers": [str(group.tiers) for _, group in rows],
+            },
+            backend,
+        )
+
+    def summary(self, width: int = 88) -> str:
+        """Return what was found as text for people.
+
+        Parameters
+        ----------
+        width
+            How many columns there are to write in.
+        """
+        lines = [
+            f"{counted(_whole(self.n_rankings), 'ranking')} of "
+            f"{counted(len(self.everybody.tiers.items), 'item')}, inversions distance",
+            *_weights_line(self.effective_size, self.n_rankings, width),
+            *_group_lines(self.everybody, width),
+            "",
+        ]
+        if len(self.columns) > 1:
+            lines += [*_ranking_of_columns(self.columns), ""]
+        for one in self.columns:
+            lines += [*textwrap.wrap(one.verdict(), width), *_evidence_lines(one, width)]
+            for group in one.groups:
+                lines += _group_lines(group, width)
+            lines += ["", *_move_lines(one), ""]
+        lines += textwrap.wrap(_how(self.method), width)
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as in JSON."""
+        return {
+            "columns": [one.to_dict() for one in self.columns],
+            "everybody": self.everybody.to_dict(),
+            "method": self.method,
+            "effective_size": self.effective_size,
+            "n_rankings": self.n_rankings,
+            "provenance": self.provenance.to_dict(),
+        }
+
+
+def compare_groups(
+    data: Rankings, by: str | Iterable[str], *, rng: RandomSource = None
+) -> GroupComparison:
+    """Ask whether groups of people have different tiers.
+
+    Parameters
+    ----------
+    data
+        Rankings with `Rankings.people`, complete or with ties, or lists of the best items (what is
+        not listed being below).
+    by
+        The column that says which group people belong to, or several columns, each by itself.
+        Numbers with many values are cut into four groups of about equal size; people without a
+        value are a group of their own.
+    rng
+        Seed or generator.
+
+    Returns
+    -------
+    GroupComparison
+        The columns, the one that matters most first, each with Bayes factors, the tiers of all
+        groups, and the items that move.
+
+    Notes
+    -----
+    Up to 16 items the evidence is the sum over all tiers of all sizes; for more items, that of the
+    best tiers that are found, with theta integrated out. The evidence of thetas that differ is
+    estimated for more than four items, and carries its error. Weights that are no whole numbers
+    are scaled to Kish's effective sample size.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> import pyarrow as pa
+    >>> answers = tw.Rankings.from_orderings([["a", "b", "c"]] * 12 + [["c", "b", "a"]] * 12)
+    >>> answers = answers.with_people(pa.table({"region": ["north"] * 12 + ["south"] * 12}))
+    >>> found = tw.compare_groups(answers, by="region")
+    >>> found.best.preferred
+    'own'
+    >>> [str(group.tiers) for group in found.best.groups]
+    ['a > b > c', 'c > b > a']
+    """
+    watch = Stopwatch()
+    rankings, _ = check_answers(data, "compare_groups")
+    generator = as_generator(rng)
+    columns = [column.in_groups() for column in find_columns(rankings, by, "compare_groups")]
+    for column in columns:
+        column.check_groups()
+    scale = scale_of_weights(rankings)
+    everybody = answers_of(rankings, most_items_to_sum=MOST_ITEMS_TO_SUM, scale=scale)
+    statements = Statements.of(rankings)
+    found = [
+        _compare(rankings, everybody, statements, column, scale, generator) for column in columns
+    ]
+    found.sort(key=lambda one: -one.log_bayes_factor)
+    return GroupComparison(
+        columns=tuple(found),
+        everybody=people_group("everybody", everybody, 1.0, float(rankings.n_rankings)),
+        method=everybody.method,
+        effective_size=rankings.effective_size,
+        n_rankings=float(rankings.n_rankings),
+        provenance=watch.provenance(rng),
+    )
+
+
+def check_answers(data: Any, taker: str) -> tuple[Rankings, NDArray[np.int64]]:
+    """Return rankings whose evidence is known, less those without weight, and their numbers."""
+    rankings = check_data(data, taker, Rankings)
+    if rankings.unranked == "anywhere":
+        raise InputError(
+            f"{taker} takes complete rankings, ties and lists of the best items, and in these data "
+            "items that are not listed may be anywhere: keep the items that everybody ranked, with "
+            "restrict, or fill in the others with impute"
+        )
+    counting = np.flatnonzero(rankings.weights > 0)
+    kept = rankings if len(counting) == len(rankings) else rankings.subset(counting)
+    return kept, counting
+
+
+def people_group(name: str, answers: GroupAnswers, share: float, n_rankings: float) -> PeopleGroup:
+    """Describe a group of people."""
+    return PeopleGroup(
+        name=name,
+        n_rankings=n_rankings,
+        share=share,
+        tiers=answers.tiers,
+        theta=answers.theta,
+        log_evidence=answers.log_evidence,
+    )
+
+
+def _compare(
+    rankings: Rankings,
+    everybody: GroupAnswers,
+    statements: Statements,
+    column: Column,
+    scale: float,
+    rng: np.random.Generator,
+) -> ColumnComparison:
+    parts = []
+    for code in [*range(len(column.values)), *([MISSING] if column.has_missing else [])]:
+        rows = column.codes == code
+        answers = answers_of(rankings, rows, most_items_to_sum=MOST_ITEMS_TO_SUM, scale=scale)
+        parts.append((column.group_name(code), answers, float(rankings.weights[rows].sum())))
+    total = float(rankings.n_rankings)
+    groups = [people_group(name, one, number / total, number) for name, one, number in parts]
+    answers_of_groups = [one for _, one, _ in parts]
+    own = sum(group.log_evidence for group in groups)
+    return ColumnComparison(
+        column=column.name,
+        groups=tuple(groups),
+        log_evidence={
+            "same": Estimate(everybody.log_evidence, method=everybody.method),
+            "theta": log_evidence_of_thetas(everybody, answers_of_groups, rng, _N_DRAWS),
+            "own": Estimate(own, method=everybody.method),
+        },
+        p_value=p_value_of_groups(
+            statements, column.codes % (len(column.values) + 1), len(column.values) + 1, rng
+        ),
+        moves=_moves(rankings.items, groups, answers_of_groups, rng),
+    )
+
+
+def _moves(
+    items: tuple[Item, ...],
+    groups: list[PeopleGroup],
+    answers: list[GroupAnswers],
+    rng: np.random.Generator,
+) -> tuple[Move, ...]:
+    """Find between which groups each item moves most."""
+    places = [mean_places(one.draw_labels(_N_DRAWS, rng)) for one in answers]
+    means = np.array([drawn.mean(axis=0) for drawn in places])
+    moves = []
+    for number, item in enumerate(items):
+        high, low = int(means[:, number].argmin()), int(means[:, number].argmax())
+        certain = len(places[high]) > 1
+        probability = (
+            float((places[high][:, number] < places[low][:, number]).mean()) if certain else nan
+        )
+        moves.append(
+            Move(
+                item,
+                groups[high].name,
+                groups[low].name,
+                (float(means[high, number]), float(means[low, number])),
+                probability,
+            )
+        )
+    return tuple(sorted(moves, key=lambda move: move.places[0] - move.places[1]))
+
+
+def mean_places(labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the mean place of each item in each row of tiers, from 1.
+
+    Examples
+    --------
+    >>> mean_places(np.array([[0, 1, 1]])).tolist()
+    [[1.0, 2.5, 2.5]]
+    """
+    above = (labels[:, None, :] < labels[:, :, None]).sum(axis=2)
+    tied = (labels[:, None, :] == labels[:, :, None]).sum(axis=2)
+    places: NDArray[np.float64] = above + (tied + 1) / 2
+    return places
+
+
+def _whole(number: float) -> int | float:
+    return int(number) if number.is_integer() else round(number, 1)
+
+
+def _weights_line(effective_size: float, n_rankings: float, width: int) -> list[str]:
+    """Say how weights were understood, if they are weights of a survey."""
+    if effective_size == n_rankings:
+        return []
+    return textwrap.wrap(
+        f"Weights are no whole numbers, so they are taken for weights of a survey: evidence counts "
+        f"as from {effective_size:,.1f} answers of equal weight (Kish's effective sample size).",
+        width,
+    )
+
+
+def theta_in_words(theta: float) -> str:
+    """Write theta."""
+    return "infinite" if isinf(theta) else f"{theta:.4f}"
+
+
+def _group_lines(group: PeopleGroup, width: int) -> list[str]:
+    head = f"{group.name}: {group.share:.1%} ({_whole(group.n_rankings):,})"
+    if len(group.tiers) > 1:
+        head += f", theta {theta_in_words(group.theta)}"
+    tiers = str(group.tiers) if len(group.tiers) > 1 else "no tiers"
+    return [f"  {head}", *_indented(tiers, width)]
+
+
+def _indented(text: str, width: int) -> list[str]:
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent="    ",
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _evidence_lines(one: ColumnComparison, width: int) -> list[str]:
+    parts = []
+    for name, value in one.log_evidence.items():
+        error = "" if value.exact else f" ± {value.standard_error:.2g}"
+        parts.append(f"{_SAID[name]} {float(value):.2f}{error}")
+    chance = f"Groups made at random differ as much in {one.p_value:.1%} of permutations."
+    return textwrap.wrap(f"Log evidence: {'; '.join(parts)}. {chance}", width)
+
+
+def _ranking_of_columns(columns: tuple[ColumnComparison, ...]) -> list[str]:
+    wide = max(6, *(len(one.column) for one in columns))
+    lines = [f"{'column':<{wide}}  groups  log Bayes factor of a difference"]
+    lines += [
+        f"{one.column:<{wide}}  {len(one.groups):>6}  {one.log_bayes_factor:>10.1f}  "
+        f"{_SAID[one.preferred]}"
+        for one in columns
+    ]
+    return lines
+
+
+def _move_lines(one: ColumnComparison) -> list[str]:
+    shown = [move for move in one.moves if move.places[1] - move.places[0] >= 0.5]
+    if one.preferred != "own" or not shown:
+        return ["No item moves by half a place or more, as far as is known."] if not shown else []
+    wide = max(len(str(move.item)) for move in shown)
+    lines = ["Items that move most, by their mean place (1 is best):"]
+    for move in shown[:_MOST_MOVES_SHOWN]:
+        sure = "" if isnan(move.probability) else f", probability {move.probability:.2f}"
+        lines.append(
+            f"  {move.item!s:<{wide}}  {move.places[0]:.1f} in {move.higher}, "
+            f"{move.places[1]:.1f} in {move.lower}{sure}"
+        )
+    return lines
+
+
+def _how(method: str) -> str:
+    if method == "best tiers":
+        return (
+            "Evidence is that of the best tiers that were found, theta averaged over: there are "
+            "too many items to sum over all tiers."
+        )
+    return "Evidence is summed over all tiers of all sizes, theta averaged over."

@@ -1,0 +1,549 @@
+"""group_tree: a classification tree of people, split greedily by the evidence of tiers.
+
+Each node holds some people. Of all columns and all ways to cut them, that one is found under which
+the people's answers are most probable, each branch having tiers and a theta of its own. It is made
+if that pays for the number of ways in which the people might have been split: with a prior that
+gives all columns, and all cuts of a column, the same probability, a column with many values does
+not win because it has many (compare Chipman, George and McCulloch, JASA 93, 1998). Missing values
+are a branch of their own. And no split is made that chance would match (`permutation`).
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import inf, log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._util.checks import RandomSource, as_generator, check_count
+from tierwise._util.provenance import Provenance, Stopwatch
+from tierwise._util.wording import counted
+from tierwise.data.people import MISSING, Column, find_columns
+from tierwise.groups.compare import (
+    PeopleGroup,
+    check_answers,
+    people_group,
+    theta_in_words,
+)
+from tierwise.groups.evidence import GroupAnswers, answers_of, scale_of_weights
+from tierwise.groups.permutation import LEVEL, PERMUTATIONS, Statements
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tierwise.data.frames import Backend
+    from tierwise.data.rankings import Rankings
+
+_Integers = NDArray[np.int64]
+_Floats = NDArray[np.float64]
+
+MOST_ITEMS_TO_SUM = 12
+# Of each column so many cuts are compared by their evidence: those that part pairs of items best.
+_CUTS_BY_EVIDENCE = 4
+_MOST_BINS = 64
+# All partitions of so many categories are looked at; of more, those along an axis.
+_MOST_CATEGORIES_IN_ALL_WAYS = 5
+_MOST_DEPTH = 12
+# Of more values a condition says which it does not hold for.
+_MOST_VALUES_NAMED = 3
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Node:
+    """Some of the people, and how they are split further.
+
+    Attributes
+    ----------
+    condition : str
+        What these people have in common that others of the node above have not; empty at the root.
+    group : PeopleGroup
+        Their share, tiers and theta.
+    column : str or None
+        The column by which they are split; None at a leaf.
+    log_gain : float
+        By how much the best split raises the log posterior probability, its prior included; made
+        if that is above 0. Minus infinity if there is nothing to split by, or chance does as well.
+    p_value : float
+        How often values that are dealt out anew part these people as well as the best cut does.
+    branches : tuple of Node
+        The parts.
+    rows : numpy.ndarray
+        The numbers of their answers, from 0; answers without weight are in no node.
+    """
+
+    condition: str
+    group: PeopleGroup
+    column: str | None
+    log_gain: float
+    p_value: float
+    branches: tuple[Node, ...]
+    rows: _Integers
+
+    def leaves(self) -> Iterator[Node]:
+        """Go through all parts that are not split further."""
+        if not self.branches:
+            yield self
+        for branch in self.branches:
+            yield from branch.leaves()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as in JSON."""
+        return {
+            "condition": self.condition,
+            **self.group.to_dict(),
+            "split_by": self.column,
+            "log_gain": None if self.log_gain == -inf else self.log_gain,
+            "p_value": self.p_value,
+            "branches": [branch.to_dict() for branch in self.branches],
+        }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupTree:
+    """People, split by what is known of them wherever their tiers differ.
+
+    Attributes
+    ----------
+    root : Node
+        Everybody.
+    by : tuple of str
+        The columns by which people might be split.
+    method : str
+        Whether evidence is a sum over all tiers, or that of the best tiers.
+    effective_size : float
+        How many answers of equal weight would say as much (Kish).
+    permutations : int
+        How often what is known of people was dealt out anew, to check each split.
+    provenance : Provenance
+        Version, seed and time.
+    """
+
+    root: Node
+    by: tuple[str, ...]
+    method: str
+    effective_size: float
+    permutations: int
+    provenance: Provenance
+
+    def leaves(self) -> tuple[Node, ...]:
+        """Return the parts that are not split further."""
+        return tuple(self.root.leaves())
+
+    def __repr__(self) -> str:
+        by = ", ".join(self.by)
+        return f"GroupTree({counted(len(self.leaves()), 'leaf', 'leaves')}, by {by})"
+
+    def summary(self, width: int = 88) -> str:
+        """Return the tree as text for people.
+
+        Parameters
+        ----------
+        width
+            How many columns there are to write in.
+        """
+        lines = list(_node_lines(self.root, "", "", width))
+        lines += ["", *textwrap.wrap(self.how(), width)]
+        return "\n".join(lines)
+
+    def how(self) -> str:
+        """Say how splits were found."""
+        evidence = (
+            "Evidence is summed over all tiers of all sizes, theta averaged over"
+            if self.method == "sum over all tiers"
+            else "Evidence is that of the best tiers that were found, theta averaged over"
+        )
+        told = f"{evidence}. Splits pay for the number of splits that are possible."
+        if self.root.column is None:
+            told = f"Nobody is split: no column of {', '.join(self.by)} pays. {told}"
+        if self.effective_size != self.root.group.n_rankings:
+            told += (
+                f" Weights are taken for weights of a survey, and count as "
+                f"{self.effective_size:,.1f} answers of equal weight (Kish)."
+            )
+        if self.permutations:
+            told += (
+                f" No split is made that values dealt out anew match in more than {LEVEL:.0%} of "
+                f"{self.permutations} permutations."
+            )
+        return told
+
+    def to_frame(self, *, backend: Backend = "pandas") -> Any:
+        """Return a data frame with one row per leaf: who they are, share, theta and tiers.
+
+        Parameters
+        ----------
+        backend
+            The library whose data frame is wanted: "pandas", "polars" or "pyarrow".
+        """
+        from tierwise.data.frames import make_frame
+
+        groups = [leaf.group for leaf in self.leaves()]
+        return make_frame(
+            {
+                "people": [group.name for group in groups],
+                "n_rankings": [group.n_rankings for group in groups],
+                "share": [group.share for group in groups],
+                "theta": [group.theta for group in groups],
+                "tiers": [str(group.tiers) for group in groups],
+            },
+            backend,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as in JSON."""
+        return {
+            "by": list(self.by),
+            "method": self.method,
+            "effective_size": self.effective_size,
+            "n_leaves": len(self.leaves()),
+            "tree": self.root.to_dict(),
+            "permutations": self.permutations,
+            "provenance": self.provenance.to_dict(),
+        }
+
+
+def group_tree(
+    data: Rankings,
+    by: str | Iterable[str],
+    *,
+    smallest: int = 10,
+    permutations: int = PERMUTATIONS,
+    rng: RandomSource = None,
+) -> GroupTree:
+    """Split people by what is known of them, wherever their tiers differ.
+
+    Parameters
+    ----------
+    data
+        Rankings with `Rankings.people`, as for `compare_groups`.
+    by
+        The columns by which people may be split. Numbers are cut in two; categories are parted in
+        two; people without a value are a branch of their own.
+    smallest
+        The least number of answers in a branch (but for missing values).
+    permutations
+        How often to deal out what is known of people anew, before each split: none is made that
+        chance matches in more than 5% of them. That guards against people who differ in ways nobody
+        asked about, which evidence does not. 0 is without this check.
+    rng
+        Seed or generator, for the permutations.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import tierwise as tw
+    >>> answers = tw.Rankings.from_orderings([["a", "b", "c"]] * 20 + [["c", "b", "a"]] * 20)
+    >>> known = pa.table({"age": [*range(20, 40), *range(50, 70)], "shoe": [38, 42] * 20})
+    >>> tree = tw.group_tree(answers.with_people(known), by=["age", "shoe"])
+    >>> print(tree.summary())
+    everybody: 100.0% (40)
+      no tiers
+    ├─ age below 50: 50.0% (20), theta infinite
+    │    a > b > c
+    └─ age 50 or more: 50.0% (20), theta infinite
+         c > b > a
+    <BLANKLINE>
+    Evidence is summed over all tiers of all sizes, theta averaged over. Splits pay for the
+    number of splits that are possible. No split is made that values dealt out anew match in
+    more than 5% of 199 permutations.
+    """
+    watch = Stopwatch()
+    rankings, numbers = check_answers(data, "group_tree")
+    columns = find_columns(rankings, by, "group_tree")
+    check_count("smallest", smallest)
+    check_count("permutations", permutations, least=0)
+    grower = _Grower(rankings, columns, smallest, permutations, numbers, as_generator(rng))
+    root = grower.grow()
+    return GroupTree(
+        root=root,
+        by=tuple(column.name for column in columns),
+        method=grower.answers_of_all.method,
+        effective_size=rankings.effective_size,
+        permutations=permutations,
+        provenance=watch.provenance(rng),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Split:
+    """The best way to split some people."""
+
+    log_gain: float
+    p_value: float = 1.0
+    column: str | None = None
+    branches: tuple[tuple[str, _Integers, GroupAnswers], ...] = ()
+
+
+class _Grower:
+    """Splits people until no split pays."""
+
+    def __init__(
+        self,
+        rankings: Rankings,
+        columns: list[Column],
+        smallest: int,
+        permutations: int,
+        numbers: _Integers,
+        rng: np.random.Generator,
+    ) -> None:
+        self.rankings = rankings
+        self.columns = columns
+        self.smallest = smallest
+        self.permutations = permutations
+        self.numbers = numbers
+        self.rng = rng
+        self.statements = Statements.of(rankings)
+        self.scale = scale_of_weights(rankings)
+        self.everybody = np.arange(len(rankings))
+
+    @cached_property
+    def answers_of_all(self) -> GroupAnswers:
+        return self.answers(self.everybody)
+
+    def answers(self, rows: _Integers) -> GroupAnswers:
+        return answers_of(
+            self.rankings, rows, most_items_to_sum=MOST_ITEMS_TO_SUM, scale=self.scale
+        )
+
+    def grow(self) -> Node:
+        return self.node("", "everybody", self.everybody, self.answers_of_all, 0)
+
+    def node(
+        self, condition: str, name: str, rows: _Integers, answers: GroupAnswers, depth: int
+    ) -> Node:
+        number = float(self.rankings.weights[rows].sum())
+        share = number / float(self.rankings.n_rankings)
+        split = self.best_split(rows, answers, depth)
+        branches = []
+        if split.log_gain > 0:
+            for said, part, own in split.branches:
+                full = said if depth == 0 else f"{name}, {said}"
+                branches.append(self.node(said, full, part, own, depth + 1))
+        return Node(
+            condition=condition,
+            group=people_group(name, answers, share, number),
+            column=split.column if branches else None,
+            log_gain=split.log_gain,
+            p_value=split.p_value,
+            branches=tuple(branches),
+            rows=self.numbers[rows],
+        )
+
+    def best_split(self, rows: _Integers, answers: GroupAnswers, depth: int) -> _Split:
+        """Find the split with the greatest posterior probability, given that of no split."""
+        statements = self.statements.take(rows)
+        found = [_Cuts.of(column, rows, self.smallest) for column in self.columns]
+        usable = [cuts for cuts in found if len(cuts.counts) > 1 and cuts.possible]
+        if not usable or depth >= _MOST_DEPTH:
+            return _Split(-inf)
+        p_value = self.p_value(usable, statements)
+        if p_value > LEVEL:
+            return _Split(-inf, p_value)
+        # A priori a node is split with probability 1/2 at the root, 1/4 below, and so on.
+        chance = 0.5 ** (depth + 1)
+        log_odds = log(chance) - log(1 - chance) - log(len(usable))
+        best = _Split(-inf, p_value)
+        for cuts in usable:
+            lefts, differences = cuts.best(*statements.totals(cuts.member, len(cuts.counts)))
+            for number in np.argsort(-differences)[:_CUTS_BY_EVIDENCE].tolist():
+                branches = tuple(
+                    (said, part, self.answers(part))
+                    for said, part in cuts.branches(lefts[number], rows)
+                )
+                evidence = sum(own.log_evidence for _, _, own in branches)
+                gain = evidence - answers.log_evidence + log_odds - log(cuts.possible)
+                if gain > best.log_gain:
+                    best = _Split(gain, p_value, cuts.column.name, branches)
+        return best
+
+    def p_value(self, cuts_of: list[_Cuts], statements: Statements) -> float:
+        """Return how often values dealt out anew part people as well as the true ones."""
+        if not self.permutations:
+            return 0.0
+
+        def most(order: _Integers) -> float:
+            totals = [statements.totals(one.member[order], len(one.counts)) for one in cuts_of]
+            return max(
+                float(cuts.best(*own)[1].max()) for cuts, own in zip(cuts_of, totals, strict=True)
+            )
+
+        everybody = np.arange(len(statements.weights))
+        observed = most(everybody)
+        as_much = 0
+        for done in range(1, self.permutations + 1):
+            as_much += most(self.rng.permutation(everybody)) >= observed
+            # Once it is too much, the rest cannot change it.
+            if (1 + as_much) / (1 + self.permutations) > LEVEL:
+                return (1 + as_much) / (1 + done)
+        return (1 + as_much) / (1 + self.permutations)
+
+
+@dataclass(frozen=True, eq=False)
+class _Cuts:
+    """The ways to part the people of a node by a column.
+
+    Attributes
+    ----------
+    column
+        The column.
+    codes
+        The groups of its values: numbers in order, each category by itself; then those without a
+        value, if they are enough to be a branch.
+    member
+        The group of each person of the node; -1 is none.
+    counts
+        The number of people in each group.
+    n_values
+        The number of groups that have values.
+    smallest
+        The least number of people in a branch.
+    """
+
+    column: Column
+    codes: tuple[_Integers, ...]
+    member: _Integers
+    counts: _Integers
+    n_values: int
+    smallest: int
+
+    @classmethod
+    def of(cls, column: Column, rows: _Integers, smallest: int) -> _Cuts:
+        codes = column.codes[rows]
+        present = np.unique(codes[codes != MISSING])
+        bins = np.arange(1, len(present))
+        if column.kind == "numbers" and len(present) > _MOST_BINS:
+            shares = np.linspace(0, 1, _MOST_BINS + 1)[1:-1]
+            ranks = np.searchsorted(present, codes[codes != MISSING])
+            bins = np.unique(np.quantile(ranks, shares, method="inverted_cdf"))
+            bins = bins[bins > 0]
+        groups = np.split(present, bins)
+        group_of = np.full(len(column.values) + 1, -1)  # the last is for missing values
+        for number, group in enumerate(groups):
+            group_of[group] = number
+        n_values = len(groups)
+        if 0 < (codes == MISSING).sum() >= smallest and len(present):
+            group_of[-1] = n_values
+            groups = [*groups, np.array([MISSING])]
+        member = group_of[codes]
+        counts = np.bincount(member[member >= 0], minlength=len(groups))
+        return cls(column, tuple(groups), member, counts, n_values, smallest)
+
+    @cached_property
+    def _all_lefts(self) -> NDArray[np.bool_] | None:
+        """All ways to part the groups, one row each; None if there are too many."""
+        number = self.n_values
+        if self.column.kind == "numbers":
+            lefts = np.tri(number, dtype=bool)[:-1]
+        elif number <= _MOST_CATEGORIES_IN_ALL_WAYS:
+            chosen = [
+                {0, *others}
+                for size in range(number - 1)
+                for others in combinations(range(1, number), size)
+            ]
+            lefts = np.array([np.isin(np.arange(number), list(left)) for left in chosen])
+        else:
+            return None
+        return self._with_missing(lefts.reshape(-1, number))
+
+    def _with_missing(self, lefts: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Add the way to part all who have a value from those who have none."""
+        if len(self.counts) > self.n_values:
+            lefts = np.pad(lefts, ((0, 1), (0, 1)))
+            lefts[-1, : self.n_values] = True
+        n_left = lefts @ self.counts
+        n_right = self._rights(lefts) @ self.counts
+        return lefts[np.minimum(n_left, n_right) >= self.smallest]
+
+    def _rights(self, lefts: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return the other side of each way to part groups: who has no value is on neither."""
+        rights = ~lefts
+        if len(self.counts) > self.n_values:
+            apart = lefts[:, : self.n_values].all(axis=1)
+            rights[:, -1] = apart
+        return rights
+
+    @cached_property
+    def possible(self) -> int:
+        """The number of ways to part the groups that a prior must be shared among."""
+        if self._all_lefts is not None:
+            return len(self._all_lefts)
+        return int(2 ** (self.n_values - 1) - 1 + (len(self.counts) > self.n_values))
+
+    def best(self, totals: _Floats, sizes: _Floats) -> tuple[NDArray[np.bool_], _Floats]:
+        """Return ways to part the groups, and how much the two sides differ.
+
+        Of many categories these are one against the rest, and cuts along the axis in which
+        categories differ most.
+        """
+        lefts = self._all_lefts
+        if lefts is None:
+            number = self.n_values
+            means = totals[:number] / sizes[:number, None]
+            centre = totals[:number].sum(axis=0) / sizes[:number].sum()
+            scaled = (means - centre) * np.sqrt(sizes[:number])[:, None]
+            axis = np.linalg.svd(scaled, full_matrices=False)[2][0]
+            place = np.argsort(np.argsort((means - centre) @ axis, kind="stable"))
+            along = place[None, :] < np.arange(2, number - 1)[:, None]
+            lefts = self._with_missing(np.concatenate([np.eye(number, dtype=bool), along]))
+        rights = self._rights(lefts)
+        one, other = lefts @ sizes, rights @ sizes
+        apart = lefts @ totals / one[:, None] - rights @ totals / other[:, None]
+        differences: _Floats = (apart**2).sum(axis=1) * one * other / (one + other)
+        return lefts, differences if len(differences) else np.array([-inf])
+
+    def branches(self, left: NDArray[np.bool_], rows: _Integers) -> list[tuple[str, _Integers]]:
+        """Return the branches that a way to part groups makes, each with its condition."""
+        values = np.concatenate(self.codes[: self.n_values])
+        group_of = np.repeat(
+            np.arange(self.n_values), [len(one) for one in self.codes[: self.n_values]]
+        )
+        mine, other = values[left[group_of]], values[~left[group_of]]
+        codes = self.column.codes[rows]
+        parts = [
+            (self._condition(own, others), rows[np.isin(codes, own)])
+            for own, others in ((mine, other), (other, mine))
+            if len(own)
+        ]
+        parts.append((f"{self.column.name} missing", rows[codes == MISSING]))
+        return [(said, part) for said, part in parts if len(part)]
+
+    def _condition(self, mine: _Integers, other: _Integers) -> str:
+        name, values = self.column.name, self.column.values
+        if len(other) == 0:
+            return f"{name} known"
+        if self.column.kind == "categories" or len(mine) == 1 == len(other):
+            if len(mine) > max(_MOST_VALUES_NAMED, len(other)):
+                return f"{name} other than {', '.join(str(values[code]) for code in other)}"
+            return f"{name} = {' or '.join(str(values[code]) for code in mine)}"
+        if mine[-1] < other[0]:
+            return f"{name} below {values[other[0]]:g}"
+        return f"{name} {values[mine[0]]:g} or more"
+
+
+def _node_lines(node: Node, first: str, rest: str, width: int) -> Iterator[str]:
+    """Write a node and what is below it."""
+    group = node.group
+    number = int(group.n_rankings) if group.n_rankings.is_integer() else round(group.n_rankings, 1)
+    head = f"{node.condition or group.name}: {group.share:.1%} ({number:,})"
+    if len(group.tiers) > 1:
+        head += f", theta {theta_in_words(group.theta)}"
+    yield first + head
+    tiers = str(group.tiers) if len(group.tiers) > 1 else "no tiers"
+    yield from textwrap.wrap(
+        tiers,
+        width,
+        initial_indent=f"{rest}  ",
+        subsequent_indent=f"{rest}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    for number_of_branch, branch in enumerate(node.branches, start=1):
+        last = number_of_branch == len(node.branches)
+        yield from _node_lines(
+            branch, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "), width
+        )
