@@ -16,6 +16,7 @@ from tierwise.cli import (
     report_command,
     sample_command,
     search_command,
+    serve_command,
 )
 from tierwise.cli.demo import demo
 from tierwise.cli.describe import describe
@@ -36,6 +37,7 @@ app.command("posterior", epilog=posterior_command.EXAMPLES)(posterior_command.po
 app.command("sample", epilog=sample_command.EXAMPLES)(sample_command.sample_command)
 app.command("report", epilog=report_command.EXAMPLES)(report_command.report_command)
 app.command("mixture", epilog=mixture_command.EXAMPLES)(mixture_command.mixture_command)
+app.command("serve", epilog=serve_command.EXAMPLES)(serve_command.serve_command)
 app.command("groups", epilog=groups_command.EXAMPLES)(groups_command.groups_command)
 app.command("leaderboard", epilog=leaderboard_command.EXAMPLES)(
     leaderboard_command.leaderboard_command

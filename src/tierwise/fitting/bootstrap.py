@@ -265,10 +265,9 @@ def bootstrap(
     if kind == "parametric":
         model = fit.model()
     seeds = spawn_seeds(rng, replicates)
-    batches = [
-        seeds[start : start + REPLICATES_PER_TASK]
-        for start in range(0, replicates, REPLICATES_PER_TASK)
-    ]
+    # Few replicates are asked for where each takes long: people want to see how far it is.
+    per_task = min(REPLICATES_PER_TASK, max(1, replicates // 20))
+    batches = [seeds[first : first + per_task] for first in range(0, replicates, per_task)]
     results = run_tasks(
         _fit_replicates,
         [

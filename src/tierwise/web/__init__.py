@@ -1,0 +1,1 @@
+"""``tierwise serve``: tiers for people who do not program, in their browser."""

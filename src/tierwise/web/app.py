@@ -1,0 +1,363 @@
+"""The pages of ``tierwise serve``: a file, how it was understood, a job, and its tiers."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from pathlib import PurePosixPath, PureWindowsPath
+from time import time
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+
+from tierwise._version import __version__
+from tierwise.errors import InputError, printable
+from tierwise.web import choices
+from tierwise.web.jobs import Job, Store, Upload
+from tierwise.web.security import Application, Guard
+from tierwise.web.settings import Settings
+from tierwise.web.tasks import EXAMPLES
+
+_LONGEST_NAME = 80
+_CHUNK = 1 << 20
+# What can be downloaded, and what kind of file a browser is told that it is.
+_DOWNLOADS = {
+    "report.html": "text/html; charset=utf-8",
+    "tiers.png": "image/png",
+    "tiers.svg": "image/svg+xml",
+    "tiers.csv": "text/csv; charset=utf-8",
+    "result.json": "application/json",
+}
+_STATIC = {
+    "web.css": "text/css; charset=utf-8",
+    "report.css": "text/css; charset=utf-8",
+    "web.js": "text/javascript; charset=utf-8",
+    "htmx.min.js": "text/javascript; charset=utf-8",
+}
+
+
+# What is being done, in other words than a program's.
+_STEPS = {
+    "comparison": "Comparing with no tiers at all",
+    "bootstrap": "Seeing how sure the tiers are, from resampled answers",
+    "chains": "Drawing from the posterior",
+    "Fitting groups": "Looking for groups of people",
+    "": "Starting",
+}
+_OWN_STEPS = ("Reading the file", "Finding the tiers")
+
+
+def make_app(settings: Settings) -> Application:
+    """Return the ASGI application, behind its guard."""
+    pages = Pages(settings)
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        yield
+        await pages.store.close()
+
+    routes = [
+        Route("/", pages.start),
+        Route("/data", pages.take, methods=["POST"]),
+        Route("/data/{number}", pages.understood),
+        Route("/data/{number}/jobs", pages.run, methods=["POST"]),
+        Route("/jobs/{number}", pages.job),
+        Route("/jobs/{number}/progress", pages.progress),
+        Route("/jobs/{number}/colours.css", pages.colours),
+        Route("/jobs/{number}/cancel", pages.cancel, methods=["POST"]),
+        Route("/jobs/{number}/delete", pages.delete, methods=["POST"]),
+        Route("/jobs/{number}/own", pages.judge, methods=["POST"]),
+        Route("/jobs/{number}/page", pages.report),
+        Route("/jobs/{number}/files/{file}", pages.download),
+        Route("/static/{file}", pages.static),
+    ]
+    app = Starlette(
+        routes=[Mount(settings.base, routes=routes)] if settings.base else routes,
+        lifespan=lifespan,
+        exception_handlers={
+            HTTPException: pages.refused,
+            InputError: pages.refused,
+            Exception: pages.broken,
+        },
+    )
+    return Guard(app, settings, pages.closed)
+
+
+class Pages:
+    """The pages, and what they show."""
+
+    def __init__(self, settings: Settings) -> None:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+
+        self.settings = settings
+        self.store = Store(settings.folder, settings.limits)
+        self._environment = Environment(
+            loader=PackageLoader("tierwise.web"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+
+    def _page(
+        self, template: str, status: HTTPStatus = HTTPStatus.OK, **shown: Any
+    ) -> HTMLResponse:
+        text = self._environment.get_template(template).render(
+            base=self.settings.base, limits=self.settings.limits, version=__version__, **shown
+        )
+        return HTMLResponse(text, status)
+
+    def _address(self, *parts: str) -> str:
+        return "/".join((self.settings.base, *parts))
+
+    def _go_to(self, *parts: str) -> Response:
+        return RedirectResponse(self._address(*parts), HTTPStatus.SEE_OTHER)
+
+    def closed(self, path: str) -> Response:
+        """Ask those who come without the cookie for the address with the token."""
+        return self._page("closed.html", HTTPStatus.FORBIDDEN, path="/" + path.lstrip("/"))
+
+    async def refused(self, _request: Request, error: Exception) -> Response:
+        """Say why something cannot be done."""
+        status, message = HTTPStatus.BAD_REQUEST, str(error)
+        if isinstance(error, HTTPException):
+            status, message = HTTPStatus(error.status_code), error.detail
+        response = self._page("message.html", status, message=message)
+        if status in (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.REQUEST_TIMEOUT):
+            response.headers["connection"] = "close"
+        return response
+
+    async def broken(self, _request: Request, _error: Exception) -> Response:
+        """Say that something went wrong, and nothing more."""
+        message = "Something went wrong in this program. Please report it."
+        return self._page("message.html", HTTPStatus.INTERNAL_SERVER_ERROR, message=message)
+
+    async def start(self, _request: Request) -> Response:
+        """Show where a file can be given, examples, and what there is already."""
+        jobs = sorted(self.store.jobs.values(), key=lambda job: job.created, reverse=True)
+        return self._page("start.html", examples=EXAMPLES, jobs=jobs)
+
+    async def take(self, request: Request) -> Response:
+        """Take a file, text, or the name of an example."""
+        async with request.form(
+            max_files=1, max_fields=10, max_part_size=self.settings.limits.form_bytes
+        ) as form:
+            file, text, example = form.get("file"), form.get("text"), form.get("example")
+            if isinstance(example, str) and example in EXAMPLES:
+                upload = self.store.new_upload(f"{example}.csv")
+                await self.store.write_example(upload, example)
+            elif isinstance(file, UploadFile) and (file.filename or file.size):
+                upload = self.store.new_upload(shown_name(file.filename or ""))
+                await self._save(file, upload)
+            elif isinstance(text, str) and text.strip():
+                upload = self.store.new_upload("pasted text")
+                # Browsers end lines as Windows does.
+                content = text.replace("\r\n", "\n").encode()
+                self.store.file_of(upload).write_bytes(content)
+            else:
+                raise InputError("There was no file, and no text. Choose a file, or paste answers.")
+        return self._go_to("data", upload.number)
+
+    async def _save(self, file: UploadFile, upload: Upload) -> None:
+        with self.store.file_of(upload).open("wb") as kept:
+            while chunk := await file.read(_CHUNK):
+                await run_in_threadpool(kept.write, chunk)
+
+    async def understood(self, request: Request) -> Response:
+        """Show how a file was understood, and ask what cannot be known."""
+        upload = self.store.upload(request.path_params["number"])
+        fields = {name: value for name, value in request.query_params.items() if value}
+        reading = choices.parse_reading(fields)
+        seen = await self.store.understand(upload, reading)
+        asked = [*seen["asks"], *(name for name in choices.QUESTIONS if name in reading)]
+        return self._page(
+            "understood.html",
+            upload=upload,
+            seen=seen,
+            reading=reading,
+            questions=[choices.QUESTIONS[name] for name in dict.fromkeys(asked)],
+            roles=choices.ROLES,
+            query=urlencode(fields),
+        )
+
+    async def run(self, request: Request) -> Response:
+        """Start an analysis."""
+        upload = self.store.upload(request.path_params["number"])
+        reading = choices.parse_reading(request.query_params)
+        async with request.form(max_files=0, max_fields=20) as form:
+            wishes = choices.parse_wishes({name: str(value) for name, value in form.items()})
+        return self._go_to("jobs", self.store.start(upload, reading, wishes).number)
+
+    async def job(self, request: Request) -> Response:
+        """Show how far a job is, or what came of it."""
+        job = self.store.job(request.path_params["number"])
+        again = self._address("data", job.upload) + _query_of(job.reading)
+        if job.state != "done":
+            return self._page("job.html", job=job, again=again, **self._how_far(job))
+        options, wishes, kind = (job.result[name] for name in ("options", "wishes", "kind"))
+        found = job.result["found"]
+        tier_of = {item: number for number, tier in enumerate(found, start=1) for item in tier}
+        return self._page(
+            "result.html",
+            job=job,
+            again=again,
+            names=job.result["items"],
+            labels=[tier_of[item] for item in sorted(tier_of)],
+            python=choices.in_python(job.name, options, wishes, kind),
+            command=choices.in_shell(job.name, options, wishes),
+        )
+
+    def _how_far(self, job: Job) -> dict[str, Any]:
+        left = self.store.seconds_left(job)
+        return {
+            "step": step_in_words(job.step, ended=0 < job.total <= job.done),
+            "before": self.store.waiting_before(job),
+            "worked": in_words(time() - job.started) if job.started else "",
+            "left": None if left is None else in_words(left),
+        }
+
+    async def progress(self, request: Request) -> Response:
+        """Show how far a job is; when it has ended, its page is loaded again."""
+        job = self.store.job(request.path_params["number"])
+        response = self._page("progress.html", job=job, **self._how_far(job))
+        if job.ended:
+            response.headers["hx-refresh"] = "true"
+        return response
+
+    async def cancel(self, request: Request) -> Response:
+        """End a job."""
+        job = self.store.job(request.path_params["number"])
+        await self.store.cancel(job)
+        return self._go_to("jobs", job.number)
+
+    async def delete(self, request: Request) -> Response:
+        """Delete a result and its file."""
+        await self.store.forget_job(self.store.job(request.path_params["number"]))
+        return self._go_to("")
+
+    def _finished(self, request: Request) -> Job:
+        job = self.store.job(request.path_params["number"])
+        if job.state != "done":
+            raise HTTPException(HTTPStatus.NOT_FOUND, "There is no result yet.")
+        return job
+
+    async def judge(self, request: Request) -> Response:
+        """Say how much worse tiers of one's own are."""
+        job = self._finished(request)
+        n_items = sum(map(len, job.result["found"]))
+        async with request.form(max_files=0, max_fields=n_items) as form:
+            given = [str(tier) for tier in form.getlist("tier")]
+        if len(given) != n_items or not all(re.fullmatch(r"\d{1,4}", tier) for tier in given):
+            raise InputError("Every item must be in one tier: load the page again.")
+        labels = [int(tier) for tier in given]
+        own = [
+            [item for item, label in enumerate(labels) if label == tier]
+            for tier in sorted(set(labels))
+        ]
+        same = same_tiers(own, job.result["found"])
+        told = {"result": {}} if same else await self.store.judge(job, own)
+        return self._page("own.html", told=told, same=same)
+
+    async def colours(self, request: Request) -> Response:
+        """Return the colours of the tiers as a style sheet: no page holds styles of its own."""
+        rules = [
+            f".row-{number} {{ --colour: {tier['colour']}; --ink: {tier['ink']}; }}"
+            for number, tier in enumerate(self._finished(request).result["tiers"], start=1)
+        ]
+        return Response("\n".join(rules), media_type="text/css")
+
+    async def report(self, request: Request) -> Response:
+        """Show the report, which may run its own script and nothing else."""
+        job = self._finished(request)
+        policy = f"{job.result['policy']}; sandbox allow-scripts; frame-ancestors 'self'"
+        headers = {"content-security-policy": policy, "x-frame-options": "SAMEORIGIN"}
+        path = self.store.folder_of(job.number) / "report.html"
+        return FileResponse(path, headers=headers, media_type=_DOWNLOADS["report.html"])
+
+    async def download(self, request: Request) -> Response:
+        """Give a file of a result away."""
+        job, file = self._finished(request), request.path_params["file"]
+        if file not in _DOWNLOADS:
+            raise HTTPException(HTTPStatus.NOT_FOUND, "There is no such file.")
+        path = self.store.folder_of(job.number) / file
+        return FileResponse(path, filename=file, media_type=_DOWNLOADS[file])
+
+    async def static(self, request: Request) -> Response:
+        """Return a script or a style sheet of the package."""
+        from importlib.resources import files
+
+        name = request.path_params["file"]
+        if name not in _STATIC:
+            raise HTTPException(HTTPStatus.NOT_FOUND, "There is no such file.")
+        own = files("tierwise.web") / "static" / name
+        shared = files("tierwise.reporting") / "templates" / name
+        content = (shared if name == "report.css" else own).read_bytes()
+        headers = {"cache-control": "max-age=3600"}
+        return Response(content, headers=headers, media_type=_STATIC[name])
+
+
+def shown_name(name: str) -> str:
+    r"""Return a file's name as it may be shown: without folders, controls, and more than a line.
+
+    Examples
+    --------
+    >>> shown_name("../../etc/passwd"), shown_name("C:\\data\\survey.csv"), shown_name("\n")
+    ('passwd', 'survey.csv', 'file')
+    """
+    last = PureWindowsPath(PurePosixPath(name).name).name
+    clean = "".join(mark for mark in last if printable(mark) == mark).strip()
+    stem, mark, suffix = clean.rpartition(".")
+    if len(clean) > _LONGEST_NAME:
+        clean = stem[: _LONGEST_NAME - 10] + mark + suffix[:9]
+    return clean.strip(".") or "file"
+
+
+def same_tiers(own: list[list[int]], found: list[list[int]]) -> bool:
+    """Tell whether tiers are the same, in whatever order items are named."""
+    return [set(tier) for tier in own] == [set(tier) for tier in found]
+
+
+def step_in_words(step: str, *, ended: bool = False) -> str:
+    """Say what is being done, which is the next thing when a step has ended.
+
+    Examples
+    --------
+    >>> step_in_words("chain 2"), step_in_words("greedy")
+    ('Drawing from the posterior', 'Comparing tiers of other sizes')
+    >>> step_in_words("bootstrap", ended=True)
+    'Checking the tiers, and drawing figures'
+    """
+    if ended and (step == "bootstrap" or step.startswith("chain")):
+        return "Checking the tiers, and drawing figures"
+    if step.startswith("chain"):
+        return _STEPS["chains"]
+    return step if step in _OWN_STEPS else _STEPS.get(step, "Comparing tiers of other sizes")
+
+
+def in_words(seconds: float) -> str:
+    """Say about how long something takes.
+
+    Examples
+    --------
+    >>> in_words(3), in_words(50), in_words(400)
+    ('a few seconds', 'about 50 seconds', 'about 7 minutes')
+    """
+    if seconds < 5:
+        return "a few seconds"
+    if seconds < 90:
+        return f"about {round(seconds / 5) * 5} seconds"
+    return f"about {round(seconds / 60)} minutes"
+
+
+def _query_of(reading: dict[str, Any]) -> str:
+    """Return choices as the query of the page on which they were made."""
+    fields = {name: value for name, value in reading.items() if name != "roles"}
+    fields |= {f"role-{column}": role for column, role in reading.get("roles", {}).items()}
+    return f"?{urlencode(fields)}" if fields else ""

@@ -1,0 +1,414 @@
+"""Files that people gave, and jobs: each in a child process, in a queue, with an address.
+
+A file and all that is computed from it lie in folders named by random numbers, never by what a
+browser says. What is there when a server starts is found again, so a chosen folder keeps results
+for as long as people like.
+"""
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from http import HTTPStatus
+from pathlib import Path
+from secrets import token_hex
+from time import monotonic, time
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from starlette.exceptions import HTTPException
+
+from tierwise._util.resources import whole_file
+from tierwise.web.settings import Limits
+
+State: TypeAlias = Literal["waiting", "running", "done", "failed", "cancelled"]
+
+_NUMBER = re.compile(r"[0-9a-f]{32}")
+_LONGEST_LINE = 1 << 24  # bytes that a child may say at once
+_INTERRUPTED = "The server was ended while this was being computed. Start it again."
+_Known = TypeVar("_Known")
+_Told: TypeAlias = Callable[[dict[str, Any]], None]
+
+
+@dataclass
+class Upload:
+    """A file that somebody gave.
+
+    Attributes
+    ----------
+    number
+        What its address ends with.
+    name
+        What the browser calls it: shown, and never used as a path.
+    created
+        When it came, in seconds since 1970.
+    """
+
+    number: str
+    name: str
+    created: float = field(default_factory=time)
+
+
+@dataclass
+class Job:
+    """An analysis of a file.
+
+    Attributes
+    ----------
+    number, upload
+        What its address ends with, and the number of the file.
+    name
+        What the file is called.
+    reading, wishes
+        How the file is read, and what is computed.
+    state, message
+        How far it is, and why it failed.
+    created, started, seconds
+        When it was asked for and began, in seconds since 1970, and how long it took.
+    step, done, total
+        What is being done, and how much of it is done.
+    result
+        What its page shows.
+    """
+
+    number: str
+    upload: str
+    name: str
+    reading: dict[str, Any]
+    wishes: dict[str, Any]
+    state: State = "waiting"
+    message: str = ""
+    created: float = field(default_factory=time)
+    started: float = 0.0
+    seconds: float = 0.0
+    step: str = ""
+    done: int = 0
+    total: int = 0
+    result: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """What its result is called."""
+        return str(self.wishes.get("title") or self.result.get("title") or self.name)
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will happen."""
+        return self.state in ("done", "failed", "cancelled")
+
+
+class ChildDiedError(Exception):
+    """A child process ended without saying what it found."""
+
+
+class Children:
+    """Child processes, of which only so many run at once."""
+
+    def __init__(self, limits: Limits, at_once: int) -> None:
+        self._limits = limits
+        self._free = asyncio.Semaphore(at_once)
+        self._running: set[Process] = set()
+
+    async def run(
+        self,
+        task: dict[str, Any],
+        seconds: float,
+        tell: _Told = lambda _news: None,
+        started: Callable[[], None] = lambda: None,
+    ) -> dict[str, Any]:
+        """Run a task when there is room, and return the last thing that it says.
+
+        When the caller is cancelled, the child is ended at once, with all that it has started.
+        """
+        async with self._free:
+            started()
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "tierwise.web.tasks"),
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=DEVNULL,
+                limit=_LONGEST_LINE,
+                start_new_session=True,
+                env={name: value for name, value in os.environ.items() if name != "TIERWISE_TOKEN"},
+            )
+            self._running.add(process)
+            try:
+                async with asyncio.timeout(seconds):
+                    return await self._converse(process, task, tell)
+            except TimeoutError:
+                return {"problem": f"It took longer than {seconds:,.0f} seconds, and was ended."}
+            finally:
+                self._running.discard(process)
+                _end(process)
+                await process.wait()
+
+    async def _converse(
+        self, process: Process, task: dict[str, Any], tell: _Told
+    ) -> dict[str, Any]:
+        if process.stdin is None or process.stdout is None:
+            raise ChildDiedError
+        limits = {**asdict(self._limits)}
+        process.stdin.write(json.dumps({**task, "limits": limits}).encode() + b"\n")
+        await process.stdin.drain()
+        while line := await process.stdout.readline():
+            news = json.loads(line)
+            if "step" not in news:
+                return dict(news)
+            tell(news)
+        await process.wait()
+        raise ChildDiedError(_why_it_died(process.returncode or 0))
+
+    def end(self) -> None:
+        """End all children."""
+        for process in self._running:
+            _end(process)
+
+
+def _end(process: Process) -> None:
+    """End a process and those that it has started, at once."""
+    try:
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    except ProcessLookupError:
+        pass
+
+
+def _why_it_died(code: int) -> str:
+    reason = f"exit code {code}"
+    if code < 0:
+        # So end those that the system ends, and those that get no more memory.
+        of_memory = code in (-9, -6)
+        reason = "there may have been too little memory" if of_memory else f"signal {-code}"
+    return (
+        f"The program that worked on it stopped without an answer ({reason}). Try fewer items or "
+        "answers, or one of the options; if that does not help, please report it."
+    )
+
+
+class Store:
+    """Everything that a server knows: files, jobs, and the children that work on them."""
+
+    def __init__(self, folder: Path, limits: Limits) -> None:
+        self._folder, self._limits = folder, limits
+        self.uploads: dict[str, Upload] = {}
+        self.jobs: dict[str, Job] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._understood: dict[tuple[str, str], dict[str, Any]] = {}
+        self._being_read: dict[tuple[str, str], asyncio.Task[dict[str, Any]]] = {}
+        self._analysts = Children(limits, limits.jobs)
+        # People who look at their file do not wait for the analyses of others.
+        self._readers = Children(limits, limits.jobs)
+        self._n_reading = 0
+        self._step_began: dict[str, float] = {}
+        self._find_again()
+
+    def _find_again(self) -> None:
+        for file in sorted(self._folder.glob("*/upload.json")):
+            upload = Upload(**json.loads(file.read_text(encoding="utf-8")))
+            self.uploads[upload.number] = upload
+        for file in sorted(self._folder.glob("*/job.json")):
+            job = Job(**json.loads(file.read_text(encoding="utf-8")))
+            if not job.ended:
+                job.state, job.message = "failed", _INTERRUPTED
+            self.jobs[job.number] = job
+
+    async def close(self) -> None:
+        """End everything that is under way."""
+        for task in self._tasks.values():
+            task.cancel()
+        self._readers.end()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+
+    def folder_of(self, number: str) -> Path:
+        """Return the folder of a file or a job."""
+        if not _NUMBER.fullmatch(number):
+            raise HTTPException(HTTPStatus.NOT_FOUND)
+        return self._folder / number
+
+    def file_of(self, upload: Upload) -> Path:
+        """Return where the bytes of a file lie."""
+        return self.folder_of(upload.number) / "upload"
+
+    def upload(self, number: str) -> Upload:
+        """Return a file by its number."""
+        return _found(self.uploads, number, "That file is not here any more. Give it again.")
+
+    def job(self, number: str) -> Job:
+        """Return a job by its number."""
+        return _found(self.jobs, number, "That result is not here any more. Compute it again.")
+
+    def new_upload(self, name: str) -> Upload:
+        """Make room for a file."""
+        self._make_room()
+        upload = Upload(token_hex(16), name)
+        folder = self.folder_of(upload.number)
+        folder.mkdir(mode=0o700)
+        _write(folder / "upload.json", asdict(upload))
+        self.uploads[upload.number] = upload
+        return upload
+
+    def _make_room(self) -> None:
+        if len(self.uploads) < self._limits.kept:
+            return
+        used = {job.upload for job in self.jobs.values()}
+        unused = [one for one in self.uploads.values() if one.number not in used]
+        if not unused:
+            raise HTTPException(
+                HTTPStatus.INSUFFICIENT_STORAGE,
+                "This server keeps as many files as it may. Delete some results first.",
+            )
+        self.forget_upload(min(unused, key=lambda one: one.created).number)
+
+    def forget_upload(self, number: str) -> None:
+        """Delete a file."""
+        del self.uploads[number]
+        for key in [key for key in self._understood if key[0] == number]:
+            del self._understood[key]
+        shutil.rmtree(self.folder_of(number), ignore_errors=True)
+
+    async def forget_job(self, job: Job) -> None:
+        """Delete a result, and its file unless another result is from it."""
+        await self.cancel(job)
+        del self.jobs[job.number]
+        shutil.rmtree(self.folder_of(job.number), ignore_errors=True)
+        if job.upload in self.uploads and all(
+            one.upload != job.upload for one in self.jobs.values()
+        ):
+            self.forget_upload(job.upload)
+
+    def _task(self, do: str, upload: Upload, reading: dict[str, Any]) -> dict[str, Any]:
+        path = str(self.file_of(upload))
+        return {"do": do, "upload": path, "name": upload.name, "reading": reading}
+
+    async def write_example(self, upload: Upload, example: str) -> None:
+        """Write an example where a file would be."""
+        await self._ask({**self._task("example", upload, {}), "example": example})
+
+    async def understand(self, upload: Upload, reading: dict[str, Any]) -> dict[str, Any]:
+        """Say how a file is understood; what was said once is remembered."""
+        key = upload.number, json.dumps(reading, sort_keys=True)
+        if key not in self._understood:
+            if key not in self._being_read:
+                # Those who ask the same meanwhile wait for the same child.
+                asked = asyncio.create_task(self._ask(self._task("understand", upload, reading)))
+                asked.add_done_callback(lambda _task: self._being_read.pop(key, None))
+                self._being_read[key] = asked
+            told = await asyncio.shield(self._being_read[key])
+            if "result" not in told:
+                return {"problem": told["problem"], "columns": [], "sheets": [], "asks": []}
+            if len(self._understood) >= 2 * self._limits.kept:
+                self._understood.pop(next(iter(self._understood)))
+            self._understood[key] = told["result"]
+        return self._understood[key]
+
+    async def judge(self, job: Job, own: list[list[int]]) -> dict[str, Any]:
+        """Compare tiers of one's own with those that were found."""
+        task = self._task("judge", self.upload(job.upload), job.reading)
+        found, distance = job.result["found"], job.result["distance"]
+        return await self._ask({**task, "own": own, "found": found, "distance": distance})
+
+    async def _ask(self, task: dict[str, Any]) -> dict[str, Any]:
+        """Let a child do what takes seconds."""
+        if self._n_reading >= self._limits.waiting:
+            raise _busy()
+        self._n_reading += 1
+        try:
+            return await self._readers.run(task, self._limits.reading_seconds)
+        except ChildDiedError as error:
+            return {"problem": str(error)}
+        finally:
+            self._n_reading -= 1
+
+    def start(self, upload: Upload, reading: dict[str, Any], wishes: dict[str, Any]) -> Job:
+        """Put an analysis at the end of the queue."""
+        if sum(job.state == "waiting" for job in self.jobs.values()) >= self._limits.waiting:
+            raise _busy()
+        job = Job(token_hex(16), upload.number, upload.name, reading, wishes)
+        self.folder_of(job.number).mkdir(mode=0o700)
+        self.jobs[job.number] = job
+        self._keep(job)
+        self._tasks[job.number] = asyncio.create_task(self._work(job))
+        return job
+
+    async def _work(self, job: Job) -> None:
+        task = {
+            **self._task("analyse", self.upload(job.upload), job.reading),
+            "wishes": job.wishes,
+            "folder": str(self.folder_of(job.number)),
+        }
+
+        def started() -> None:
+            job.started, job.state = time(), "running"
+
+        def tell(news: dict[str, Any]) -> None:
+            if news["step"] != job.step or news["done"] < job.done:
+                self._step_began[job.number] = monotonic()
+            job.step, job.done, job.total = news["step"], news["done"], news["total"]
+
+        try:
+            told = await self._analysts.run(task, self._limits.job_seconds, tell, started)
+            if "result" in told:
+                job.state, job.result = "done", told["result"]
+            else:
+                job.state, job.message = "failed", told["problem"]
+        except asyncio.CancelledError:
+            job.state = "cancelled"
+        except ChildDiedError as error:
+            job.state, job.message = "failed", str(error)
+        job.seconds = time() - job.started if job.started else 0.0
+        self._tasks.pop(job.number, None)
+        self._step_began.pop(job.number, None)
+        self._keep(job)
+
+    def _keep(self, job: Job) -> None:
+        folder = self.folder_of(job.number)
+        if folder.is_dir():
+            _write(folder / "job.json", asdict(job))
+
+    async def cancel(self, job: Job) -> None:
+        """End a job at once, running or waiting."""
+        task = self._tasks.get(job.number)
+        if task is None:
+            return
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        if not job.ended:  # it had not begun
+            job.state = "cancelled"
+            self._tasks.pop(job.number, None)
+            self._keep(job)
+
+    def waiting_before(self, job: Job) -> int:
+        """Return how many jobs wait that were asked for earlier."""
+        waiting = [one.number for one in self.jobs.values() if one.state == "waiting"]
+        return waiting.index(job.number) if job.number in waiting else 0
+
+    def seconds_left(self, job: Job) -> float | None:
+        """Estimate how long the present step will still take, from how long it has taken."""
+        began = self._step_began.get(job.number)
+        if began is None or job.total <= 0 or job.done <= 0 or job.done >= job.total:
+            return None
+        return (monotonic() - began) / job.done * (job.total - job.done)
+
+
+def _found(known: dict[str, _Known], number: str, otherwise: str) -> _Known:
+    if number not in known:
+        raise HTTPException(HTTPStatus.NOT_FOUND, otherwise)
+    return known[number]
+
+
+def _busy() -> HTTPException:
+    return HTTPException(
+        HTTPStatus.SERVICE_UNAVAILABLE, "Too much is waiting already. Try it again in a minute."
+    )
+
+
+def _write(path: Path, values: dict[str, Any]) -> None:
+    with whole_file(path) as partial:
+        partial.write_text(json.dumps(values), encoding="utf-8")

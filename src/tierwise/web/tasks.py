@@ -1,0 +1,465 @@
+"""What child processes do: read a file, analyse it, judge tiers of one's own, write an example.
+
+``python -m tierwise.web.tasks`` takes one line of JSON on standard input, tells how far it is in
+lines of JSON on standard output, and ends with the server, for its standard input then ends. So a
+file that crashes its reader or fills the memory ends a child, not the server.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import threading
+import warnings
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from time import monotonic
+from typing import IO, TYPE_CHECKING, Any
+
+from tierwise._util.resources import VARIABLE
+from tierwise._util.wording import counted
+from tierwise.errors import InputError, TierwiseError
+from tierwise.web.choices import (
+    asked_by,
+    columns_of_role,
+    reading_options,
+    said_without_arguments,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tierwise.data.preferences import Preferences
+    from tierwise.data.rankings import Rankings
+    from tierwise.files.table_file import TableFile
+    from tierwise.reporting.analysis import Analysis
+
+_PREVIEW_ROWS = 5
+_NOT_OF_TABLES = ("cycles", "encoding", "sheet")  # options of files, not of their tables
+_LONGEST_CELL = 60
+_SECONDS_BETWEEN_NEWS = 0.2
+_LARGEST_THETA = 50.0
+# With so many items a fit takes seconds, and people who wait want to see tiers.
+_MANY_ITEMS = 100
+_FEW_REPLICATES = 10
+
+EXAMPLES = {
+    "goals": "What should a country aim for? 2,262 people put four goals in order (M. Croon, 1989)",
+    "election": "An election: 5,738 ballots that rank five candidates (P. Diaconis, 1988)",
+    "races": "Formula 1: the finishers of the 40 races of 2015 and 2016 (f1db project, CC BY 4.0)",
+}
+"""Examples that come with the package, each with its words on the page."""
+
+
+class _Upload(BytesIO):
+    """The bytes of a file, under the name that people know it by."""
+
+    def __init__(self, task: dict[str, Any]) -> None:
+        super().__init__(Path(task["upload"]).read_bytes())
+        self.name = task["name"]
+
+
+def understand(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, Any]:
+    """Say how a file is understood, or what is wrong with it, and what has to be asked."""
+    seen: dict[str, Any] = {"columns": [], "sheets": [], "layout": "", "problem": "", "asks": []}
+    try:
+        refuse_bombs(task)
+        answers, options = _read(task, _look_at_table(task, seen))
+    except TierwiseError as error:
+        seen |= {
+            "problem": said_without_arguments(str(error)),
+            "asks": asked_by(str(error)),
+        }
+        return seen
+    return {**seen, **_described(answers), "options": options}
+
+
+def _look_at_table(task: dict[str, Any], seen: dict[str, Any]) -> TableFile | None:
+    """Note the columns of a table with their first cells, and the sheets of an Excel file."""
+    table = _table(task, seen)
+    if table is None:
+        return None
+    first = next(iter(table.batches(_PREVIEW_ROWS)), None)
+    rows = [] if first is None else first.slice(0, _PREVIEW_ROWS).to_pylist()
+    seen["columns"] = [
+        {"name": name, "cells": [_short(row.get(name)) for row in rows]} for name in table.columns
+    ]
+    return table
+
+
+def _table(task: dict[str, Any], seen: dict[str, Any]) -> TableFile | None:
+    """Open the table that a file holds; None for formats that are no tables."""
+    from tierwise.files.exports import open_excel, open_text_table
+    from tierwise.files.source import find_source, recognise_format
+    from tierwise.files.table_file import open_parquet
+
+    source, chosen = find_source(_Upload(task)), task["reading"]
+    kind = recognise_format(source)
+    if kind == "csv":
+        return open_text_table(source, chosen.get("encoding"))
+    if kind == "xlsx":
+        table = open_excel(source, chosen.get("sheet"))
+        seen["sheets"] = _sheets(task)
+        return table
+    return open_parquet(source) if kind == "parquet" else None
+
+
+def _sheets(task: dict[str, Any]) -> list[str]:
+    from python_calamine import CalamineWorkbook
+
+    return list(CalamineWorkbook.from_filelike(_Upload(task)).sheet_names)
+
+
+def _short(cell: object) -> str:
+    text = "" if cell is None else " ".join(str(cell).split())
+    return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"
+
+
+def _read(
+    task: dict[str, Any], table: TableFile | None
+) -> tuple[Rankings | Preferences, dict[str, Any]]:
+    """Read answers as people said, within the limits; return them and the options used."""
+    from tierwise.data.read import read_answers
+
+    columns = () if table is None else table.columns
+    options = reading_options(task["reading"], columns)
+    if table is not None and "items" not in options:
+        options |= _without_columns(
+            table, columns_of_role(task["reading"], columns, "aside"), options
+        )
+    answers = read_answers(_Upload(task), **options)
+    n_rows, n_items = len(answers), len(answers.items)
+    if n_rows > task["limits"]["rows"] or n_items > task["limits"]["items"]:
+        raise InputError(
+            f"{task['name']} holds {counted(n_rows, 'answer')} about {counted(n_items, 'item')}, "
+            f"and this server takes {task['limits']['rows']:,} and {task['limits']['items']:,}: "
+            "leave some out, or use tierwise on the command line"
+        )
+    if n_items < 2:
+        raise InputError(f"{task['name']} is about a single item: there is nothing to compare")
+    return answers, options
+
+
+def _without_columns(table: TableFile, aside: list[str], options: dict[str, Any]) -> dict[str, Any]:
+    """Return the option that sets columns aside: which of the others are items."""
+    from tierwise.files.options import TableOptions
+
+    if not aside:
+        return {}
+    kept = tuple(column for column in table.columns if column not in aside)
+    narrow = replace(table, columns=kept, read=lambda: table.read().select(list(kept)))
+    others = {name: value for name, value in options.items() if name not in _NOT_OF_TABLES}
+    notes = narrow.rankings(TableOptions.make(**{"items": None, "assessor": None, **others})).notes
+    if notes is None or notes.layout not in ("ranks", "scores"):
+        raise InputError(
+            "only columns of ranks or scores can be left out here: delete the column in the file, "
+            "and give it again"
+        )
+    return {"items": list(notes.columns)}
+
+
+def _described(answers: Rankings | Preferences) -> dict[str, Any]:
+    """Say what was read."""
+    from tierwise.data.describe import Description, describe
+
+    description = describe(answers)
+    told: dict[str, Any] = {
+        "items": [str(item) for item in answers.items],
+        "sentences": description.sentences(),
+    }
+    if isinstance(description, Description):
+        notes = description.reading
+        return {
+            **told,
+            "kind": "rankings",
+            "heading": description.heading(),
+            "first": list(description.first_answers),
+            "read_as": [] if notes is None else notes.sentences(),
+            "layout": "" if notes is None else notes.layout,
+            "incomplete": description.unranked is not None,
+            "used": [] if notes is None else list(notes.columns),
+        }
+    return {
+        **told,
+        "kind": "pairs",
+        "heading": f"{counted(description.n_answers, 'answer')} about pairs of "
+        f"{counted(len(answers.items), 'item')}, by "
+        f"{counted(description.n_assessors, 'person', 'people')}",
+        "first": [],
+        "read_as": ["Layout: pairs, one row per comparison of two items."],
+        "layout": "pairs",
+        "incomplete": False,
+        "used": [],
+    }
+
+
+def refuse_bombs(task: dict[str, Any]) -> None:
+    """Refuse packed files that say that they hold far more than they should."""
+    from zipfile import BadZipFile, ZipFile
+
+    path, most = Path(task["upload"]), task["limits"]["unpacked_bytes"]
+    with path.open("rb") as file:
+        start = file.read(4)
+    if start == b"PK\x03\x04":
+        try:
+            with ZipFile(path) as packed:
+                sizes = [entry.file_size for entry in packed.infolist()]
+        except (BadZipFile, OSError, ValueError, NotImplementedError) as error:
+            raise InputError(
+                f"{task['name']} cannot be read as an Excel file ({error}): save it again as .xlsx "
+                "or as CSV"
+            ) from None
+        _refuse_unpacked(task["name"], sum(sizes), most)
+        if len(sizes) > 10_000:
+            raise InputError(f"{task['name']} holds {len(sizes):,} files: save it again as CSV")
+    elif start == b"PAR1":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            metadata = pq.read_metadata(path)
+        except (pa.ArrowException, OSError):
+            return  # The reader says so better.
+        groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
+        # Repeated values take a byte each at the least once they are read.
+        cells = metadata.num_rows * metadata.num_columns
+        _refuse_unpacked(
+            task["name"], max(cells, sum(group.total_byte_size for group in groups)), most
+        )
+
+
+def _refuse_unpacked(name: str, n_bytes: int, most: int) -> None:
+    if n_bytes > most:
+        raise InputError(
+            f"{name} holds {n_bytes / (1 << 20):,.0f} MB once it is unpacked, and this server "
+            f"takes {most / (1 << 20):,.0f} MB: leave out what is no answer, or use tierwise on "
+            "the command line"
+        )
+
+
+def analyse_file(task: dict[str, Any], tell: Callable[..., None]) -> dict[str, Any]:
+    """Read a file, find its tiers, and write the page and all that can be downloaded."""
+    from tierwise.data.rankings import Rankings
+    from tierwise.reporting.report import report
+
+    refuse_bombs(task)
+    tell("Reading the file", 0, 0)
+    answers, options = _read(task, _table(task, {}))
+    wishes, folder = {**task["wishes"]}, Path(task["folder"])
+    if len(answers.items) > _MANY_ITEMS and wishes.get("uncertainty") != "posterior":
+        wishes["replicates"] = _FEW_REPLICATES
+    tell("Finding the tiers", 0, 0)
+    with warnings.catch_warnings(record=True) as cautions:
+        warnings.simplefilter("always")
+        analysis = report(answers, folder / "report.html", progress=tell, **wishes)
+    _write_downloads(analysis, folder)
+    return {
+        **_shown(analysis),
+        "options": options,
+        "wishes": wishes,
+        "kind": "rankings" if isinstance(answers, Rankings) else "pairs",
+        "policy": _policy_of((folder / "report.html").read_text(encoding="utf-8")),
+        "cautions": sorted({str(one.message) for one in cautions if _is_ours(one)}),
+    }
+
+
+def _is_ours(caution: warnings.WarningMessage) -> bool:
+    from tierwise.errors import TierwiseWarning
+
+    return issubclass(caution.category, TierwiseWarning)
+
+
+def _policy_of(page: str) -> str:
+    """Return the policy that a report asks for, which names the one script that may run."""
+    found = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    return "default-src 'none'; style-src 'unsafe-inline'" if found is None else found[1]
+
+
+def _shown(analysis: Analysis) -> dict[str, Any]:
+    """Return what the page of the result shows beside the report."""
+    from tierwise.reporting import tables, wording
+    from tierwise.reporting.report import default_title
+
+    fit = analysis.fit
+    rows = tables.tier_list(fit, tables.probabilities_by_item(analysis))
+    names = [str(item) for item in analysis.data.items]
+    position = {item: number for number, item in enumerate(analysis.data.items)}
+    return {
+        "title": default_title(analysis),
+        "opening": wording.opening(analysis),
+        "verdict": analysis.check.verdict_in_words(),
+        "tiers": [
+            {
+                "sign": row.sign,
+                "divided": row.divided,
+                "colour": row.colour,
+                "ink": row.ink,
+                "items": [{"name": item.name, "sure": item.sure} for item in row.members],
+            }
+            for row in rows
+        ],
+        # Positions, for items need not be texts.
+        "items": names,
+        "found": [[position[item] for item in tier] for tier in fit.tiers],
+        "distance": fit.distance,
+        "seconds": analysis.provenance.seconds,
+    }
+
+
+def _write_downloads(analysis: Analysis, folder: Path) -> None:
+    """Write what can be downloaded besides the page."""
+    import csv
+
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from tierwise.plots.tiers import tier_list
+    from tierwise.reporting import tables
+
+    text = json.dumps(analysis.to_dict(), indent=2, ensure_ascii=False, default=str)
+    (folder / "result.json").write_text(text, encoding="utf-8")
+    tier_list(analysis.fit, analysis.sampled)
+    for kind in ("png", "svg"):
+        plt.savefig(folder / f"tiers.{kind}", dpi=200, bbox_inches="tight")
+    plt.close()
+    rows = tables.tier_list(analysis.fit, tables.probabilities_by_item(analysis))
+    with (folder / "tiers.csv").open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["tier", "item", "probability"])
+        for row in rows:
+            sign = "divided" if row.divided else row.sign
+            writer.writerows(
+                [sign, _as_text(item.name), "" if item.sure is None else f"{item.sure:.4f}"]
+                for item in row.members
+            )
+
+
+def _as_text(name: str) -> str:
+    """Keep spreadsheets from taking a name for a formula."""
+    return f"'{name}" if name[:1] in "=+-@\t\r" else name
+
+
+def judge_own(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, Any]:
+    """Compare tiers of one's own with those found: the paper's I of both, with one theta each."""
+    answers, _ = _read(task, _table(task, {}))
+    own, found = (_criterion(answers, task[key], task["distance"]) for key in ("own", "found"))
+    return {"own": own, "found": found, "n_answers": float(answers.n_rankings)}
+
+
+def _criterion(
+    answers: Rankings | Preferences, tiers: list[list[int]], distance: str
+) -> dict[str, float]:
+    """Return the log-likelihood of tiers at their best theta, less the log number of such tiers."""
+    import numpy as np
+    from scipy.optimize import minimize_scalar
+
+    from tierwise.data.rankings import Rankings
+    from tierwise.model.clustered_mallows import ClusteredMallows
+    from tierwise.tiers.ordered_partition import Tiers
+    from tierwise.tiers.sizes import log_number_of_tiers
+
+    named = Tiers([[answers.items[position] for position in tier] for tier in tiers])
+    weights = answers.weights if isinstance(answers, Rankings) else np.ones(len(answers))
+
+    def lost(theta: float) -> float:
+        model = ClusteredMallows(named, float(theta), distance)
+        return -float(weights @ model.log_prob(answers))
+
+    if len(named) == 1:
+        theta, log_likelihood = 0.0, -lost(0.0)
+    else:
+        best = minimize_scalar(
+            lost, bounds=(0.0, _LARGEST_THETA), method="bounded", options={"xatol": 1e-6}
+        )
+        tried = {0.0: -lost(0.0), float(best.x): -float(best.fun)}
+        theta, log_likelihood = max(tried.items(), key=lambda pair: pair[1])
+    return {
+        "theta": theta,
+        "log_likelihood": log_likelihood,
+        "criterion": log_likelihood - log_number_of_tiers(named.sizes),
+    }
+
+
+def write_example(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, Any]:
+    """Write an example as the file that somebody might have."""
+    from tierwise.data.datasets import load_apa1980, load_f1, load_political_goals
+    from tierwise.data.write import write_csv
+
+    load = {"goals": load_political_goals, "election": load_apa1980, "races": load_f1}
+    with Path(task["upload"]).open("w", encoding="utf-8", newline="") as file:
+        write_csv(load[task["example"]](), file)
+    return {}
+
+
+_TASKS = {
+    "understand": understand,
+    "analyse": analyse_file,
+    "judge": judge_own,
+    "example": write_example,
+}
+
+
+def _limit_memory(n_bytes: int) -> None:
+    """Let this process take no more memory than that, where the system can see to it."""
+    # What is decided from sizes beforehand is to stay clear of that.
+    os.environ.setdefault(VARIABLE, str(n_bytes // 2))
+    try:
+        import resource
+    except ImportError:
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    most = n_bytes if hard == resource.RLIM_INFINITY else min(n_bytes, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+
+
+def _end_with_server() -> None:
+    """End this process when its standard input ends, which it does when the server ends."""
+    # Not through sys.stdin, whose lock would be in the way when this process ends by itself.
+    while os.read(0, 4096):
+        pass
+    os._exit(1)
+
+
+class _News:
+    """Tells the server how far the work is, a few times a second at most."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream, self._last, self._step = stream, 0.0, ""
+
+    def __call__(self, step: str, done: int, total: int) -> None:
+        now = monotonic()
+        if step == self._step and done < total and now - self._last < _SECONDS_BETWEEN_NEWS:
+            return
+        self._last, self._step = now, step
+        self.write({"step": step, "done": done, "total": total})
+
+    def write(self, message: dict[str, Any]) -> None:
+        """Write a line."""
+        self._stream.write(json.dumps(message) + "\n")
+        self._stream.flush()
+
+
+def main() -> None:
+    """Do what the line on standard input says."""
+    # Whatever libraries print must not end up among the lines for the server.
+    news = _News(os.fdopen(os.dup(1), "w", encoding="utf-8"))
+    os.dup2(2, 1)
+    task = json.loads(sys.stdin.buffer.readline())
+    _limit_memory(task["limits"]["memory_bytes"])
+    threading.Thread(target=_end_with_server, daemon=True).start()
+    try:
+        news.write({"result": _TASKS[task["do"]](task, news)})
+    except TierwiseError as error:
+        problem = said_without_arguments(str(error))
+        news.write({"problem": problem, "asks": asked_by(str(error))})
+    except MemoryError:
+        news.write({"problem": "There is not enough memory for this: use fewer items or answers."})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,273 @@
+"""The way through as requests: a file, how it was understood, a job, its result."""
+
+import re
+import time
+from html import unescape
+
+import pytest
+from typer.testing import CliRunner
+
+import tierwise as tw
+from tests.web.conftest import client_of
+from tierwise.web import choices
+from tierwise.web.settings import Limits, Settings
+
+GRID = "name;tea;coffee;milk;cocoa\nAnn;1;2;3;4\nBob;2;1;;\nEve;1;3;2;\nDan;2;1;4;3\n"
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory):
+    return Settings(folder=tmp_path_factory.mktemp("kept"))
+
+
+@pytest.fixture(scope="module")
+def client(settings):
+    with client_of(settings) as started:
+        yield started
+
+
+def give(client, content, name="survey.csv"):
+    content = content if isinstance(content, bytes) else content.encode()
+    answer = client.post("/data", files={"file": (name, content)})
+    assert answer.status_code == 303
+    return answer.headers["location"]
+
+
+def words(page):
+    text = re.sub(r"<[^>]+>", " ", page.text)
+    return " ".join(text.replace("&#39;", "'").replace("&#34;", '"').split())
+
+
+def wait(client, job, *, seconds=200):
+    end = time.monotonic() + seconds
+    while "hx-refresh" not in client.get(f"{job}/progress").headers:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    return client.get(job)
+
+
+def test_blanks_in_a_grid_of_ranks_are_asked_about(client):
+    here = give(client, "\ufeff" + GRID)
+    asked = words(client.get(here))
+    assert "One question first" in asked
+    assert "line 3 lists 2 of 4 items (not 'milk'), and the data cannot say what" in asked
+    assert "did they" not in asked
+    assert "unranked=" not in asked
+    read = words(client.get(f"{here}?unranked=below"))
+    assert "4 rankings of 4 items" in read
+    assert "cells parted by semicolon" in read
+    assert "Column 'name' says whose answer it is: it is set aside." in read
+    assert "Find the tiers" in read
+
+
+def test_scores_with_decimal_commas_are_asked_about(client):
+    here = give(client, "thé;café;lait\n3,5;1,25;2,75\n4,5;2,5;1\n".encode("latin-1"))
+    asked = words(client.get(here))
+    assert "look like scores" in asked
+    assert "café" in asked
+    read = words(client.get(f"{here}?scores=higher"))
+    assert "Answer 1: thé first" in read
+
+
+def test_ties_contradictions_and_empty_rows_are_asked_about(client):
+    tied = give(client, "tea,coffee,milk\n1,1,2\n2,1,3\n3,1,2\n")
+    assert "items 'tea' and 'coffee' both have rank 1: correct the row." in words(client.get(tied))
+    assert "3 rankings of 3 items" in words(client.get(f"{tied}?ties=allow"))
+    cycle = give(client, "voter,winner,loser\nA,tea,milk\nA,milk,tea\nB,tea,milk\n")
+    assert "contradict themselves" in words(client.get(cycle))
+    assert "about pairs of 2 items" in words(client.get(f"{cycle}?cycles=keep"))
+    empty = give(client, "tea,coffee,milk\n1,2,3\n,,\n2,1,3\n")
+    assert "Some rows rank nothing" in words(client.get(empty))
+    assert "2 rankings of 3 items" in words(client.get(f"{empty}?empty=skip"))
+
+
+def test_wrong_files_are_told_apart(client):
+    for content in (b"hello, this is no table", b"%PDF-1.4\n\x00\x01", b"PK\x03\x04rubbish", b" "):
+        page = client.get(give(client, content, "letter.pdf"))
+        assert page.status_code == 200
+        assert "This cannot be read as it is" in words(page)
+        assert "Find the tiers" not in words(page)
+    wrong = words(client.get(give(client, "tea,coffee,milk\n1,2,x\n2,1,3\n")))
+    assert "survey.csv, line 2: the rank of item 'milk' is 'x', which is not a number" in wrong
+
+
+def test_columns_are_assigned_by_hand(client):
+    here = give(client, "who,age,tea,coffee,milk\nAnn,3,1,2,3\nBob,2,3,2,1\nEve,1,2,1,3\n")
+    roles = "&".join(f"role-{column}=items" for column in (2, 3, 4))
+    read = words(client.get(f"{here}?{roles}&role-0=assessor"))
+    assert "3 rankings of 3 items" in read
+    fewer = words(client.get(f"{here}?role-1=aside"))
+    assert "3 rankings of 3 items" in fewer
+    places = give(client, "place 1,place 2,place 3\na,b,c\nb,a,c\n")
+    assert "delete the column in the file" in words(client.get(f"{places}?role-2=aside"))
+    twice = words(client.get(f"{here}?role-1=weights&role-2=weights"))
+    assert "are both said to be for one thing" in twice
+
+
+def test_the_same_is_said_in_python_and_in_the_shell():
+    reading = choices.reading_options(
+        {"unranked": "below", "roles": {"0": "assessor", "2": "items", "3": "items"}},
+        ("who", "age", "tea", "it's"),
+    )
+    assert reading == {"unranked": "below", "assessor": ["who"], "items": ["tea", "it's"]}
+    wishes = choices.parse_wishes({"sizes": "1,1", "seed": "3"})
+    lines = choices.in_python("a b.csv", reading, wishes, "rankings")
+    compile(lines, "lines", "exec")
+    assert "tw.read_rankings('a b.csv', unranked='below'" in lines
+    assert 'tw.report(answers, "report.html", sizes=[1, 1], rng=3)' in lines
+    command = choices.in_shell("-a b.csv", reading, wishes)
+    assert command.startswith("tierwise report './-a b.csv' --unranked below --assessor who")
+    assert "--sizes 1,1 --seed 3" in command
+
+
+@pytest.fixture(scope="module")
+def finished(client):
+    """The result of an example, from which several tests take something."""
+    here = client.post("/data", data={"example": "goals"}).headers["location"]
+    started = client.post(f"{here}/jobs", data={"title": "Goals <b>", "seed": "1"})
+    assert started.status_code == 303
+    page = wait(client, started.headers["location"])
+    return started.headers["location"], page
+
+
+def test_result_shows_the_tiers_and_gives_everything_away(client, finished):
+    here, page = finished
+    assert "Goals &lt;b&gt;" in page.text
+    names = re.findall(r'class="name" dir="auto">(\w+)<', page.text)
+    assert names[:4] == ["order", "prices", "say", "speech"]
+    starts = {"report.html": b"<!DOCTYPE", "tiers.png": b"\x89PNG", "tiers.svg": b"<?xml"}
+    for file, start in starts.items():
+        answer = client.get(f"{here}/files/{file}")
+        assert answer.content.lstrip().startswith(start)
+        assert "attachment" in answer.headers["content-disposition"]
+    table = client.get(f"{here}/files/tiers.csv").content.decode("utf-8-sig").splitlines()
+    assert table[0] == "tier,item,probability"
+    assert table[1].startswith("1,order,")
+    found = client.get(f"{here}/files/result.json").json()
+    assert found["fit"]["tiers"] == [["order", "prices"], ["say", "speech"]]
+    assert client.get(f"{here}/files/job.json").status_code == 404
+
+
+def test_report_may_run_its_own_script_only(client, finished):
+    policy = client.get(f"{finished[0]}/page").headers["content-security-policy"]
+    assert "script-src 'sha256-" in policy
+    assert "sandbox allow-scripts;" in policy
+    assert "frame-ancestors 'self'" in policy
+
+
+def test_own_tiers_are_judged_by_the_criterion(client, finished):
+    here, _ = finished
+    goals = tw.load_political_goals()
+    page = client.post(f"{here}/own", data={"tier": ["1", "2", "1", "3"]})
+    own = float(re.search(r"strong>([\d,.]+)<", page.text)[1].replace(",", ""))
+    found = tw.fit(goals, (2, 2)).criterion
+    best = -min(
+        -tw.ClusteredMallows(tw.Tiers([["order", "prices"], ["say"], ["speech"]]), theta).log_prob(
+            goals
+        )
+        @ goals.weights
+        for theta in (0.54, 0.545, 0.55)
+    )
+    assert own == pytest.approx(found - (best - 2.4849), abs=0.05)
+    same = client.post(f"{here}/own", data={"tier": ["4", "7", "4", "7"]})
+    assert "That is the list that was found" in same.text
+    assert client.post(f"{here}/own", data={"tier": ["1", "2"]}).status_code == 400
+
+
+def test_the_lines_of_python_give_the_same(client, finished, tmp_path, monkeypatch):
+    here, page = finished
+    monkeypatch.chdir(tmp_path)
+    text = page.text.partition('aria-label="Lines of Python">')[2].partition("</pre>")[0]
+    tw.write_rankings(tw.load_political_goals(), tmp_path / "goals.csv")
+    told = {}
+    exec(unescape(text), told)  # the page says that people may
+    theirs = client.get(f"{here}/files/result.json").json()
+    assert told["shown"].fit.to_dict()["criterion"] == theirs["fit"]["criterion"]
+    assert told["shown"].fit.tiers.to_lists() == theirs["fit"]["tiers"]
+    mine = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert mine.count("<figure>") == client.get(f"{here}/page").text.count("<figure>")
+
+
+def test_results_are_found_again_in_a_folder(client, settings, finished):
+    here, page = finished
+    with client_of(Settings(folder=settings.folder)) as another:
+        again = another.get(here)
+        assert words(again) == words(page)
+        assert here in another.get("/").text
+
+
+def test_cancel_ends_a_job_at_once_and_others_wait(tmp_path):
+    with client_of(Settings(folder=tmp_path, limits=Limits(jobs=1))) as client:
+        here = client.post("/data", data={"example": "goals"}).headers["location"]
+        first, second = (client.post(f"{here}/jobs", data={}).headers["location"] for _ in range(2))
+        end = time.monotonic() + 60
+        while "Waiting" in words(client.get(f"{first}/progress")) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert "Waiting for its turn: it is next." in words(client.get(second))
+        for job in (first, second):
+            assert client.post(f"{job}/cancel").status_code == 303
+            assert "This was cancelled" in words(client.get(job))
+        assert client.post(f"{first}/delete").status_code == 303
+        assert client.get(first).status_code == 404
+        assert client.get(second).status_code == 200
+        client.post(f"{second}/delete")
+        assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("limits", "told"),
+    [
+        ({"job_seconds": 0.2}, "It took longer than 0 seconds, and was ended."),
+        ({"memory_bytes": 40 << 20}, "stopped without an answer"),
+    ],
+)
+def test_a_job_that_ends_early_says_so(tmp_path, limits, told):
+    with client_of(Settings(folder=tmp_path, limits=Limits(**limits))) as client:
+        here = client.post("/data", data={"text": "a,b\n1,2\n2,1\n"}).headers["location"]
+        job = client.post(f"{here}/jobs", data={}).headers["location"]
+        assert told in words(wait(client, job))
+        assert "failed" in client.get("/").text
+
+
+def test_jobs_that_the_server_left_behind_say_so(tmp_path):
+    settings = Settings(folder=tmp_path, limits=Limits(jobs=1))
+    with client_of(settings) as client:
+        here = client.post("/data", data={"text": "a,b\n1,2\n2,1\n"}).headers["location"]
+        job = client.post(f"{here}/jobs", data={}).headers["location"]
+        number = job.rpartition("/")[2]
+        left = (tmp_path / number / "job.json").read_text(encoding="utf-8")
+    (tmp_path / number / "job.json").write_text(left, encoding="utf-8")
+    with client_of(settings) as client:
+        assert "The server was ended while this was being computed" in words(client.get(job))
+
+
+def test_everything_lies_below_a_base_path(tmp_path):
+    settings = Settings(folder=tmp_path, base="/team/tiers")
+    with client_of(settings) as client:
+        page = client.get("/team/tiers/")
+        for address in re.findall(r'(?:href|src|action)="(/[^"]*)"', page.text):
+            assert address.startswith("/team/tiers/")
+            if "static" in address:
+                assert client.get(address).status_code == 200
+        assert client.get("/").status_code == 403
+        taken = client.post("/team/tiers/data", data={"text": "a,b\n1,2\n"})
+        assert taken.headers["location"].startswith("/team/tiers/data/")
+        assert client.get(taken.headers["location"]).status_code == 200
+
+
+def test_without_the_extra_it_says_how_to_install_it(monkeypatch):
+    from tierwise.cli import serve_command
+    from tierwise.cli.main import app
+
+    monkeypatch.setattr(serve_command, "find_spec", lambda name: None if name == "uvicorn" else 1)
+    result = CliRunner().invoke(app, ["serve"])
+    assert isinstance(result.exception, tw.InputError)
+    assert 'uvicorn: install it with pip install "tierwise[web]"' in str(result.exception)
+
+
+def test_closed_page_leads_back_to_where_one_wanted_to_go(tmp_path):
+    settings = Settings(folder=tmp_path, base="/tiers")
+    with client_of(settings, let_in=False) as stranger:
+        page = stranger.get("/tiers/jobs/abc")
+    assert page.status_code == 403
+    assert 'href="/tiers/jobs/abc"' in page.text
