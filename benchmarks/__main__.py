@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from benchmarks import counting, peers
+from benchmarks import counting, peers, races
 from benchmarks.first_use import first_answers
 from benchmarks.leaderboard import tiers_against_bradley_terry
 from benchmarks.many_items import best_of_all_sizes, search_of_many_items
@@ -27,6 +27,7 @@ from benchmarks.sampling import exact_against_metropolis
 # To add one, write a function that returns rows and list it here.
 BENCHMARKS: list[Callable[[], list[Row]]] = [
     *peers.PEERS,
+    *races.RACES,
     counting.against_bincount,
     counting.growth_with_rankings_and_items,
     exact_against_importance_sampling,

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from benchmarks.rows import Row
 
 _PROGRAM = "from tierwise.cli.main import main; main()"
@@ -39,11 +41,22 @@ def first_answers() -> list[Row]:
     with TemporaryDirectory() as folder:
         file = Path(folder, "answers.csv")
         file.write_text(_ANSWERS)
-        for sizes in (["--sizes", "2,2,1"], []):
-            cache = str(Path(folder, "cache", str(len(sizes))))
+        ten = Path(folder, "ten.csv")
+        rng = np.random.default_rng(1)
+        orders = [",".join(map(str, 1 + rng.permutation(10))) for _ in range(50)]
+        ten.write_text("\n".join([",".join("abcdefghij"), *orders]) + "\n")
+        strict = ",".join("1" * 10)
+        for number, (path, sizes) in enumerate(
+            ((file, ["--sizes", "2,2,1"]), (file, []), (ten, ["--sizes", strict]), (ten, []))
+        ):
+            cache = str(Path(folder, "cache", str(number)))
+            n_items = "ten items" if path == ten else "five items"
             for state in ("cold", "warm"):
-                command = [*python, _PROGRAM, "fit", str(file), *sizes]
+                command = [*python, _PROGRAM, "fit", str(path), *sizes]
                 seconds = core_seconds(command, NUMBA_CACHE_DIR=cache)
-                case = " ".join(["tierwise fit FILE", *sizes])
-                rows.append(Row("first use", case, seconds, f"kernels compiled: {state} cache"))
+                case = ", ".join([" ".join(["tierwise fit FILE", *sizes]), n_items, state])
+                peer = ("BayesMallows", 2.2) if path == ten and state == "cold" else ("", None)
+                remark = f"kernels compiled: {state} cache"
+                remark += "; peer's first fit, as of 2026-11" if peer[0] else ""
+                rows.append(Row("first use", case, seconds, remark, *peer))
     return rows

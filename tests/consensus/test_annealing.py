@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.reference_consensus import brute_force, random_parts, total_of
-from tierwise._kernels.consensus import anneal
+from tierwise._kernels.consensus import anneal, insert_items
 from tierwise.consensus.annealing import Annealing, simple_bound
 from tierwise.consensus.find import find_consensus
 from tierwise.consensus.problem import make_problem
@@ -162,3 +162,31 @@ def test_more_items_switched_than_there_are():
             method="annealing",
             annealing=Annealing(switched=4),
         )
+
+
+def test_no_item_has_a_better_place_after_insertions():
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        linear, pairs = random_parts((1,) * 7, "pairs", 20, seed=int(rng.integers(1000)))
+        labels = rng.permutation(7)
+        before = total_of(linear, pairs, labels)
+        insert_items(labels, pairs, np.ascontiguousarray(pairs.T), 0.0)
+        least = total_of(linear, pairs, labels)
+        assert sorted(labels.tolist()) == list(range(7))
+        assert least <= before
+        order = np.argsort(labels).tolist()
+        for item in range(7):
+            others = [other for other in order if other != item]
+            for place in range(7):
+                moved = np.argsort([*others[:place], item, *others[place:]])
+                assert total_of(linear, pairs, moved) >= least
+
+
+def test_more_starts_are_made_only_where_they_disagree():
+    linear, pairs = random_parts((1,) * 7, "pairs", 20, seed=11)
+    costs = Costs(linear, pairs)
+    few, many = (
+        find_consensus(costs, (1,) * 7, method="annealing", rng=1, annealing=annealing)
+        for annealing in (Annealing(), Annealing(restarts=100))
+    )
+    assert few.total == many.total

@@ -161,3 +161,12 @@ def test_llmfao():
     battles = tw.read_battles(shared_data("llmfao") / "crowd-comparisons.csv")
     assert (battles.n_battles, battles.n_drawn, len(battles.items)) == (8931, 3471, 59)
     assert battles.n_judges == 124
+
+
+def test_battles_are_told_from_rankings(tmp_path):
+    path = tmp_path / "battles.csv"
+    path.write_text("model_a,model_b,winner\nx,y,model_a\ny,z,tie\n")
+    with pytest.raises(tw.InputError, match="leaderboard FILE --page"):
+        tw.read_rankings(path)
+    with pytest.raises(tw.InputError, match="write_leaderboard_page"):
+        tw.report(tw.read_battles(path), tmp_path / "page.html")

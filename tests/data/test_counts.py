@@ -123,3 +123,43 @@ def test_what_cannot_be_counted_is_refused():
         )
     with pytest.raises(TooLargeError, match="up to 50 items"):
         Counts.of(Rankings.from_orderings([range(51)]))
+
+
+def some_counts(items="abc"):
+    rows = [list(items), list(reversed(items))]
+    return Counts.of(Rankings.from_orderings(rows, weights=[2, 1]))
+
+
+@pytest.mark.parametrize("weights", [[2, 1], [0.5, 1.25]])
+def test_counts_come_back_from_a_file_and_add(tmp_path, weights):
+    counts = Counts.of(Rankings.from_orderings([["x", "ä", 3], [3, "x", "ä"]], weights=weights))
+    counts.save(tmp_path / "counts.npz")
+    again = Counts.load(tmp_path / "counts.npz")
+    assert again == counts
+    assert again.fingerprint() == counts.fingerprint()
+    assert again.places.tolist() == counts.places.tolist()
+    assert (again + counts).n_rankings == 2 * counts.n_rankings
+
+
+def test_damaged_counts_are_refused(tmp_path):
+    path = tmp_path / "counts.npz"
+    some_counts().save(path)
+    with np.load(path) as saved:
+        arrays = {name: saved[name] for name in saved.files}
+    arrays["joint"][0, 0, 1, 1] += 1
+    np.savez(path, **arrays)
+    with pytest.raises(InputError, match="checksum"):
+        Counts.load(path)
+    path.write_bytes(b"PK nonsense")
+    with pytest.raises(InputError, match="damaged"):
+        Counts.load(path)
+    with pytest.raises(InputError, match="no file"):
+        Counts.load(tmp_path / "none.npz")
+    with pytest.raises(InputError, match=r"\.npz"):
+        some_counts().save(tmp_path / "counts.csv")
+
+
+def test_counts_of_other_items_do_not_add(tmp_path):
+    some_counts("abd").save(tmp_path / "counts.npz")
+    with pytest.raises(InputError, match="different items"):
+        some_counts() + Counts.load(tmp_path / "counts.npz")

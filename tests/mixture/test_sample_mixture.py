@@ -10,7 +10,7 @@ import tierwise as tw
 from tests import reference
 from tests.mixture.simulated import from_groups
 from tierwise.errors import InputError
-from tierwise.mixture.sample import matching_groups
+from tierwise.mixture.gibbs import matching_groups
 from tierwise.model.priors import Gamma
 
 ORDERINGS = [(0, 1, 2)] * 4 + [(0, 2, 1)] + [(2, 1, 0)] * 3

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import ks_2samp
 
 import tierwise as tw
 from tests import reference, reference_mixture
@@ -23,10 +24,14 @@ from tierwise.mixture.em import (
     normalised,
     run_em,
     run_short_then_long,
+    split_and_merge,
     starting_memberships,
 )
+from tierwise.mixture.gibbs import AnswerTable, MixtureTarget, ThetaTable, sweep
 from tierwise.mixture.groups import Component, GroupFitter, distinct_answers
 from tierwise.mixture.scores import standard_errors
+from tierwise.partition.interpolated import LogPartition
+from tierwise.theta.density import ThetaGivenDistance
 
 
 @st.composite
@@ -301,3 +306,90 @@ def test_the_best_end_is_the_maximum_of_all():
     rankings = tw.Rankings.from_orderings(orderings)
     found = tw.fit_mixture(rankings, 2, (1, 1, 1), starts=30, tolerance=1e-9, rng=1)
     assert found.log_likelihood == pytest.approx(highest, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["kendall", "hamming", "footrule", "spearman", "inversions"])
+@pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (1, 2, 1), (2, 2)])
+def test_tables_of_answers_give_distances_and_costs(name, sizes):
+    rng = np.random.default_rng(1)
+    orders = rng.permuted(np.tile(np.arange(4), (20, 1)), axis=1)
+    rankings = tw.Rankings.from_order_array(range(4), orders)
+    distance = get_distance(name)
+    answers = distinct_answers(rankings)
+    fitter = GroupFitter(answers, distance)
+    table = AnswerTable(rankings, sizes, distance)
+    labels = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    part = fitter.likelihood(sizes).parts[0]
+    unit = distance.rule(sizes).unit
+    assert (table.units(labels) * unit).tolist() == part.distances(labels).tolist()
+    members = rng.integers(0, 3, (len(answers.weights), 2))
+    for column, costs in enumerate(table.costs(members, members.sum(axis=0))):
+        component = fitter.component(sizes, labels, 0.5)
+        expected = fitter.costs(members[:, column].astype(float), component)
+        assert np.array_equal(costs.linear, expected.linear)
+        assert np.array_equal(costs.pairs, expected.pairs)
+
+
+@pytest.mark.parametrize(
+    ("number", "total", "kept"),
+    [(5.0, 9.0, False), (300.0, 200.0, True), (2e4, 1e4, True), (1e7, 5e6, False)],
+)
+def test_thetas_of_groups_have_their_exact_distribution(number, total, kept):
+    log_partition = LogPartition(tw.partition_function((1, 1, 1)))
+    prior = tw.Gamma(2, 2)
+    table = ThetaTable(log_partition, prior)
+    numbers, totals, starts = np.full((3, 400), [[number], [total], [0.3]])
+    drawn = table.draw(numbers, totals, starts, np.random.default_rng(1))
+    density = ThetaGivenDistance(log_partition, number, prior).density(total)
+    uniform = np.random.default_rng(1).random(400)
+    if kept:
+        # The points that are kept are as good as those that are made for the purpose.
+        assert drawn == pytest.approx(density.quantile(uniform), rel=1e-6)
+    else:
+        others = density.quantile(np.random.default_rng(2).random(4000))
+        assert ks_2samp(drawn, others).pvalue > 1e-4
+
+
+def test_a_sweep_tells_memberships_and_likelihood_of_where_it_began():
+    tiers = [[0], [1], [2, 3]]
+    rankings = from_groups([(tiers, 1.0), (tiers[::-1], 1.0)], [60, 40], seed=1)[0]
+    answers, distance = distinct_answers(rankings), get_distance("kendall")
+    target = MixtureTarget(answers, distance, tw.Gamma(2, 2), 1.0)
+    fitter = target.fitter
+    first = fitter.component((1, 1, 2), np.array([0, 1, 2, 2]), 1.0)
+    other = fitter.component((1, 1, 2), np.array([2, 2, 1, 0]), 0.5)
+    shares = np.array([0.7, 0.3])
+    state = target.start((first, other), shares)
+    rng = np.random.default_rng(1)
+    sums = np.zeros((len(answers.weights), 2))
+    for _ in range(400):
+        _, info = sweep(target, state, rng)
+        sums += info.members
+    memberships, log_totals = e_step(fitter, (first, other), shares)
+    assert info.memberships == pytest.approx(memberships)
+    assert info.log_likelihood == pytest.approx(float(answers.weights @ log_totals))
+    expected = 400 * answers.weights[:, None] * memberships
+    assert (np.abs(sums - expected) < 6 * np.sqrt(expected + 1)).all()
+
+
+def test_groups_that_are_split_and_merged_end_higher():
+    tiers = [[[0], [1], [2], [3]], [[3], [2], [1], [0]], [[1], [3], [0], [2]]]
+    rankings = from_groups([(one, 2.5) for one in tiers], [100, 100, 100], seed=1)[0]
+    answers, distance, strict = distinct_answers(rankings), get_distance("kendall"), (1,) * 4
+    settings = EMSettings(answers, (strict,) * 3, False, distance, 5, 1e-4, 1000)
+    fitter = GroupFitter(answers, distance)
+    # Two groups for those who agree with the first, and one for all others.
+    labels = [np.array([0, 1, 2, 3]), np.array([0, 1, 3, 2]), np.array([3, 1, 2, 0])]
+    stuck = run_em(
+        fitter,
+        (strict,) * 3,
+        tuple(fitter.component(strict, one, 2.5) for one in labels),
+        np.array([0.4, 0.1, 0.5]),
+        tolerance=1e-4,
+        most_steps=1,
+    )
+    end = split_and_merge(settings, stuck, np.random.SeedSequence(1))
+    assert end.converged
+    assert end.criterion > stuck.criterion + 10
+    found = {tuple(np.argsort(component.labels).tolist()) for component in end.components}
+    assert found == {(0, 1, 2, 3), (3, 2, 1, 0), (1, 3, 0, 2)}

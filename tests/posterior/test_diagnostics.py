@@ -6,7 +6,7 @@ import pytest
 import tierwise as tw
 from tests.posterior.small import SIZES, small_rankings
 from tierwise.posterior.run import sample_posterior
-from tierwise.posterior.summary import diagnose
+from tierwise.posterior.summary import _diagnose, _diagnose_indicators, diagnose
 
 
 def labels_of(n_chains, n_draws):
@@ -84,3 +84,26 @@ def test_plain_values_hold_all_rows():
     plain = diagnose({"x": values}, labels_of(2, 500), ["a", "b", "c"]).to_dict()
     assert set(plain) == {"x", "a ~ b", "a ~ c", "b ~ c"}
     assert set(plain["x"]) == {"mean", "sd", "standard_error", "r_hat", "ess_bulk", "ess_tail"}
+
+
+@pytest.mark.parametrize("n_chains", [1, 4])
+@pytest.mark.parametrize("stay", [0.0, 0.5, 0.97])
+def test_indicators_are_diagnosed_as_any_number(n_chains, stay):
+    """All at once gives what arviz gives one by one."""
+    rng = np.random.default_rng(1)
+    n_draws = 201
+    indicators = np.empty((5, n_chains, n_draws), dtype=bool)
+    for share, rows in zip((0.03, 0.2, 0.5, 0.8, 0.97), indicators, strict=True):
+        for chain in rows:
+            chain[0] = rng.random() < share
+            for draw in range(1, n_draws):
+                kept = rng.random() < stay
+                chain[draw] = chain[draw - 1] if kept else rng.random() < share
+    names = list("abcde")
+    for name, values, found in zip(
+        names, indicators, _diagnose_indicators(names, indicators), strict=True
+    ):
+        one = _diagnose(name, values.astype(np.float64))
+        assert found.name == name
+        for number in ("mean", "sd", "standard_error", "r_hat", "ess_bulk", "ess_tail"):
+            assert getattr(found, number) == pytest.approx(getattr(one, number), rel=1e-6)

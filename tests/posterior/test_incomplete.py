@@ -113,6 +113,76 @@ def test_chains_draw_from_the_posterior(unranked, how):
     assert posterior.thetas.std() == pytest.approx(deviation, rel=0.2)
 
 
+TIED = [
+    ["a"],
+    [["b", "c"], "a"],
+    ["a", ["c", "d"], "b"],
+    ["a", "b"],
+    [["a", "b"], "d"],
+    list("cabd"),
+]
+
+
+@pytest.mark.parametrize("distance", ["kendall", "inversions"])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"method": "exact"}, {"method": "mcmc", "thin": 5}, {"theta_update": "integrated"}],
+)
+def test_weak_orders_around_a_strict_consensus_are_drawn_as_if_they_were_complete(
+    options, distance
+):
+    rankings = tw.Rankings.from_orderings(TIED, items="abcd", unranked="below")
+    posterior = sample(rankings, (1,) * 4, distance=distance, draws=2500, **options)
+    assert posterior.completions == "summed over"
+    assert posterior.method == (
+        "exact"
+        if options.get("method", "exact") == "exact" and "theta_update" not in options
+        else "mcmc"
+    )
+    thetas = np.linspace(0.005, 8, 1600)
+    densities, distances = {}, {}
+    for labels in permutations(range(4)):
+        distance_of = {
+            ordering: NAIVE_DISTANCES["kendall"](ordering, labels, (1,) * 4)
+            for ordering in permutations(range(4))
+        }
+        logs = np.log(thetas) - 2 * thetas
+        mean = np.zeros(len(thetas))
+        for row in TIED:
+            groups = [["abcd".index(item) for item in group] for group in row]
+            listed = {item for group in groups for item in group}
+            groups.append([item for item in range(4) if item not in listed])
+            orders = completions(pairs_of_groups([group for group in groups if group]), 4)
+            units = np.array([distance_of[ordering] for ordering in orders])
+            weights = np.exp(-np.outer(thetas, units))
+            everything = np.array(list(distance_of.values()))
+            logs = logs + np.log(weights.sum(axis=1))
+            logs = logs - np.log(np.exp(-np.outer(thetas, everything)).sum(axis=1))
+            mean = mean + weights @ units / weights.sum(axis=1)
+        densities[labels], distances[labels] = np.exp(logs), mean
+    total = sum(density.sum() for density in densities.values())
+    shares = {labels: density.sum() / total for labels, density in densities.items()}
+    drawn = posterior.labels - 1
+    found = np.array([(drawn == np.array(labels)).all(axis=1).mean() for labels in shares])
+    expected = np.array(list(shares.values()))
+    # Independent draws, or worth a third of that: five standard errors.
+    reach = 5 / np.sqrt(10_000 if posterior.method == "exact" else 10_000 / 3)
+    assert (np.abs(found - expected) < reach * np.sqrt(expected)).all()
+    of_theta = sum(densities.values()) / total
+    mean = of_theta @ thetas
+    deviation = np.sqrt(of_theta @ (thetas - mean) ** 2)
+    assert abs(posterior.thetas.mean() - mean) < reach * deviation
+    mean_distance = sum((densities[labels] @ distances[labels]) / total for labels in densities)
+    spread = posterior.data["posterior"]["total_distance"].to_numpy()
+    assert abs(spread.mean() - mean_distance) < reach * spread.std()
+    best = tuple((posterior.tiers().label_array(tuple("abcd"))).tolist())
+    assert shares[best] == pytest.approx(max(shares.values()))
+    if posterior.method == "exact":
+        # The density of theta is left off at the ends of the grid, and summed coarsely.
+        constant = np.log(total * (thetas[1] - thetas[0]) * 4.0 / 24)
+        assert posterior.log_evidence == pytest.approx(constant, abs=1e-3)
+
+
 @pytest.mark.parametrize(
     ("how", "unranked"),
     every_pair_but_slow(("auto", "reinsert"), {("auto", "anywhere"), ("reinsert", "below")}),

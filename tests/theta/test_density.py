@@ -177,3 +177,11 @@ def test_theta_may_be_small_where_the_prior_is_infinite_at_0():
         3,
     )[0]
     assert density.log_integral == pytest.approx(log(weight) - lgamma(0.1), abs=1e-8)
+
+
+@pytest.mark.parametrize("n_rankings", [1, 30, 5000])
+def test_integrals_at_many_distances_are_those_at_each(n_rankings):
+    given_total = given_distance((1, 2, 1), n_rankings)
+    totals = n_rankings * np.array([2.0, 0.5, 1.0, 2.0, 3.9])
+    expected = [given_total.log_integral(total) for total in totals.tolist()]
+    assert given_total.log_integrals(totals) == pytest.approx(expected, abs=1e-9)

@@ -19,6 +19,26 @@ import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled
 
+# Below so many items it takes less to count the bounds that a uniform number is above than to take
+# its logarithm.
+_MOST_BOUNDS = 64
+
+
+@compiled
+def _bounds_of_insertion(n_items: int, theta: float) -> npt.NDArray[np.float64]:
+    """Entry ``[i, v]``: chance that item ``i`` passes at most ``v`` of the items before it."""
+    n_rows = min(n_items, _MOST_BOUNDS)
+    bounds = np.ones((n_rows, n_rows))
+    for item in range(n_rows):
+        for passed in range(item):
+            if theta == 0.0:
+                bounds[item, passed] = (passed + 1) / (item + 1)
+            else:
+                bounds[item, passed] = np.expm1(-theta * (passed + 1)) / np.expm1(
+                    -theta * (item + 1)
+                )
+    return bounds
+
 
 @compiled
 def draw_by_insertion(
@@ -30,11 +50,16 @@ def draw_by_insertion(
     ``exp(-theta v)``: a truncated geometric variable, drawn by inversion.
     """
     orderings = np.empty((n_rows, n_items), dtype=np.int64)
+    bounds = _bounds_of_insertion(n_items, theta)
     for row in range(n_rows):
         ordering = orderings[row]
         for item in range(n_items):
             uniform = rng.random()
-            if theta == 0.0:
+            if item < _MOST_BOUNDS:
+                passed = 0
+                for bound in range(item):
+                    passed += uniform >= bounds[item, bound]
+            elif theta == 0.0:
                 passed = int(uniform * (item + 1))
             else:
                 passed = int(np.log1p(uniform * np.expm1(-theta * (item + 1))) / -theta)
@@ -131,6 +156,11 @@ def deal_items(
     """
     orderings = np.empty_like(sequences)
     n_tiers = sizes.shape[0]
+    if n_tiers == sequences.shape[1]:
+        for row in range(sequences.shape[0]):
+            for place in range(n_tiers):
+                orderings[row, place] = items_by_label[sequences[row, place]]
+        return orderings
     hand = items_by_label.copy()
     left = np.empty(n_tiers, dtype=np.int64)
     starts = np.empty(n_tiers, dtype=np.int64)

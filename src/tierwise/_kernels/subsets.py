@@ -412,6 +412,54 @@ def _weigh_sets(
     return weights
 
 
+# Tiers that are proposed from the sums at a nearby theta before the sums are made anew: a proposal
+# takes a small part of the time that the sums take.
+_MOST_PROPOSALS = 4
+
+
+@compiled
+def _take_tiers_away(
+    layers: list[Layer],
+    starts: _Integers,
+    least: _Floats,
+    weights: _Floats,
+    theta: float,
+    labels: _Integers,
+    row: int,
+    rng: np.random.Generator,
+) -> float:
+    """Draw a row of labels by the weights of all sets; return its cost above the least."""
+    rank = np.int64(0)
+    excess_of_all = 0.0
+    for tier in range(len(layers) - 1, -1, -1):
+        layer = layers[tier]
+        go_to_set(layer, rank)
+        here = starts[tier + 1] + rank
+        threshold = rng.random() * weights[here]
+        reached = 0.0
+        excess_of_choice = 0.0
+        searching = True
+        while searching:
+            for position in range(layer.chosen[1]):
+                before = layer.ranks[1] + layer.keys[0, position]
+                cost = layer.costs[1] + layer.weights[position]
+                excess = least[starts[tier] + before] + cost - least[here]
+                if theta * excess >= _NEGLIGIBLE:
+                    continue
+                reached += weights[starts[tier] + before] * np.exp(-theta * excess)
+                # Should rounding keep the sum below the threshold, the last choice stands.
+                layer.chosen[0] = position
+                rank = before
+                excess_of_choice = excess
+                if reached >= threshold:
+                    searching = False
+                    break
+            searching = searching and next_choice(layer)
+        excess_of_all += excess_of_choice
+        copy_with_last_tier(layer, labels, row, labels, row)
+    return excess_of_all
+
+
 @compiled
 def draw_tiers(
     linear: _Floats,
@@ -425,36 +473,34 @@ def draw_tiers(
 
     Their probabilities fall by ``exp(-theta)`` with every unit of distance.
 
+    Thetas are gone through from the least to the largest. The sums over tiers at one of them serve
+    the following ones by rejection: tiers that they propose are accepted with what the larger theta
+    makes of them, relative to the best. Where all of a few proposals are rejected the sums are made
+    anew, and what is drawn from them needs no rejection: so all draws are exact and independent.
+
     ``least`` is what ``least_costs`` gave for the same costs and sizes.
     """
     binomials = binomial_table(sizes)
     starts = layer_starts(sizes, binomials)
     labels = np.zeros((thetas.shape[0], binomials.shape[0] - 1), np.int64)
-    for row in range(thetas.shape[0]):
+    layers = [
+        start_layer(tier, linear, pairs_transposed, sizes, binomials)
+        for tier in range(sizes.shape[0])
+    ]
+    theta_of_sums = -np.inf
+    weights = np.zeros(0)
+    for row in np.argsort(thetas):
         theta = thetas[row]
-        weights = _weigh_sets(linear, pairs_transposed, sizes, least, theta)
-        rank = 0
-        for tier in range(sizes.shape[0] - 1, -1, -1):
-            layer = start_layer(tier, linear, pairs_transposed, sizes, binomials)
-            go_to_set(layer, rank)
-            here = starts[tier + 1] + rank
-            threshold = rng.random() * weights[here]
-            reached = 0.0
-            searching = True
-            while searching:
-                for position in range(layer.chosen[1]):
-                    before = layer.ranks[1] + layer.keys[0, position]
-                    cost = layer.costs[1] + layer.weights[position]
-                    excess = least[starts[tier] + before] + cost - least[here]
-                    if theta * excess >= _NEGLIGIBLE:
-                        continue
-                    reached += weights[starts[tier] + before] * np.exp(-theta * excess)
-                    # Should rounding keep the sum below the threshold, the last choice stands.
-                    layer.chosen[0] = position
-                    rank = before
-                    if reached >= threshold:
-                        searching = False
-                        break
-                searching = searching and next_choice(layer)
-            copy_with_last_tier(layer, labels, row, labels, row)
+        accepted = False
+        for _ in range(_MOST_PROPOSALS if weights.shape[0] > 0 else 0):
+            excess = _take_tiers_away(
+                layers, starts, least, weights, theta_of_sums, labels, row, rng
+            )
+            if theta == theta_of_sums or rng.random() < np.exp((theta_of_sums - theta) * excess):
+                accepted = True
+                break
+        if not accepted:
+            theta_of_sums = theta
+            weights = _weigh_sets(linear, pairs_transposed, sizes, least, theta)
+            _take_tiers_away(layers, starts, least, weights, theta, labels, row, rng)
     return labels

@@ -31,6 +31,7 @@ from tierwise.answers.dispatch import (
 from tierwise.answers.drawn import STRETCHES, DrawnCompletions
 from tierwise.answers.known import KnownAnswers, KnownRows
 from tierwise.answers.partial import orders_of_places, orders_of_preferences
+from tierwise.answers.top import StrictWeakOrders, strict_weak_orders
 from tierwise.answers.votes import DrawnVotes, SummedVotes, votes_of
 from tierwise.answers.votes import can_be_summed as votes_can_be_summed
 from tierwise.data.counts import (
@@ -303,6 +304,11 @@ class AnswerSource(ABC):
     def is_known(self, sizes: Sizes) -> bool:
         """Tell whether all answers say which items lie in which block of given sizes."""
 
+    @property
+    def strict_weak_orders(self) -> StrictWeakOrders | None:
+        """The answers under tiers of one item each, if that is a closed form of the distance."""
+        return None
+
     @abstractmethod
     def can_be_summed(self, sizes: Sizes | None) -> bool:
         """Tell whether all completions can be summed over, for given sizes or for all sizes.
@@ -409,6 +415,11 @@ class _RankingSource(AnswerSource):
     def is_known(self, sizes: Sizes) -> bool:
         return self.n_open == 0 or blocks_are_known(self.data, self.distance.blocks(sizes))
 
+    @cached_property
+    def strict_weak_orders(self) -> StrictWeakOrders | None:
+        weights = self.weights.astype(np.float64)
+        return strict_weak_orders(self.first, weights, self.pair_counts, self.distance)
+
     def can_be_summed(self, sizes: Sizes | None) -> bool:
         return all(self.at(vector).drawn is None for vector in self._hardest(sizes))
 
@@ -434,7 +445,7 @@ class _RankingSource(AnswerSource):
         other.weights = weights
         other.n_rankings = float(weights.sum())
         other._joint = None
-        for name in ("pair_counts", "_orders"):
+        for name in ("pair_counts", "strict_weak_orders", "_orders"):
             other.__dict__.pop(name, None)
         return other
 

@@ -17,8 +17,9 @@ Answers with the same opening share one sum.
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from functools import cached_property
-from math import prod
+from math import inf, prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -44,9 +45,13 @@ from tierwise._kernels.top import (
     value_openings,
     value_states,
 )
+from tierwise._util.types import NOT_LISTED
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, add_costs, log_factorials
+from tierwise.data.counts import BlockCounts
 from tierwise.files.places import collapse, sizes_of_groups
-from tierwise.partition.closed import ClosedPartition
+from tierwise.partition import closed
+from tierwise.partition.closed import ClosedPartition, strict_moments
+from tierwise.partition.interpolated import ThetaSeries
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -232,6 +237,91 @@ class StrictTopAnswers(TopAnswers):
         in_order = np.argsort(labels)
         ahead = in_order_probabilities(theta, len(labels))
         add_strict_pairs(self._roles, self._role_weights, in_order, ahead, precedence)
+
+
+@dataclass(frozen=True, eq=False)
+class StrictWeakOrders:
+    """Weak orders under tiers of one item each and the Kendall distance, all at once.
+
+    An answer that puts items into groups, and the groups in order, has the distance between its
+    groups for certain, and each of its groups is a strict model of fewer items. So the likelihood
+    depends on the tiers through one total distance, as for complete rankings, and what the groups
+    leave open is a function of theta only.
+
+    Attributes
+    ----------
+    costs
+        Costs of all tiers from pairs of items in different groups.
+    group_weights
+        ``[size]``: summed weight of the groups of each size.
+    n_rankings
+        Sum of the weights of all answers.
+    unit
+        The distance of a single inversion.
+    """
+
+    costs: Costs
+    group_weights: Floats
+    n_rankings: float
+    unit: float
+
+    @cached_property
+    def log_partition(self) -> ThetaSeries:
+        """Log partition function, less what the groups of an answer leave open, on the average.
+
+        It counts the completions of an answer at a theta of 0 as one.
+        """
+        orders = self.group_weights @ log_factorials(self._n_items) / self.n_rankings
+        return ThetaSeries(lambda thetas: self._log_values(thetas) + orders, 0.0, inf)
+
+    def _log_values(self, thetas: Floats) -> Floats:
+        logs, _ = strict_moments(thetas * self.unit, self._n_items)
+        values: Floats = logs[:, -1] - logs @ self.group_weights / self.n_rankings
+        return values
+
+    def open_distances(self, thetas: Floats) -> Floats:
+        """Mean total distance of pairs of items in the same group, at each theta."""
+        _, means = strict_moments(thetas * self.unit, self._n_items)
+        distances: Floats = self.unit * (means @ self.group_weights)
+        return distances
+
+    @property
+    def _n_items(self) -> int:
+        return len(self.group_weights) - 1
+
+
+def strict_weak_orders(
+    first: Places, weights: Floats, pair_counts: Floats, distance: Distance
+) -> StrictWeakOrders | None:
+    """Sum over the ties of all answers at once; None where that has no closed form.
+
+    Parameters
+    ----------
+    first
+        First place of each item's tied group in the distinct answers; -1 where it may be anywhere.
+    weights
+        Weight of each distinct answer.
+    pair_counts
+        How often each item is put above each other.
+    distance
+        Of the model, whose tiers hold one item each.
+    """
+    n_items = first.shape[1]
+    strict = (1,) * n_items
+    if not closed.applies(strict, distance) or (first == NOT_LISTED).any():
+        return None
+    group_sizes = sizes_of_groups(first)
+    # Each member of a group carries its share of the group.
+    shares = weights[:, None] / group_sizes
+    group_weights: Floats = np.zeros(n_items + 1)
+    np.add.at(group_weights, group_sizes, shares)
+    membership = np.zeros((n_items, len(distance.blocks(strict))))
+    n_rankings = float(weights.sum())
+    counts = BlockCounts(
+        tuple(range(n_items)), distance.blocks(strict), membership, pair_counts, n_rankings
+    )
+    unit = distance.rule(strict).in_largest_units().unit
+    return StrictWeakOrders(distance.costs(counts, strict), group_weights, n_rankings, unit)
 
 
 def in_order_probabilities(theta: float, n_items: int) -> Floats:

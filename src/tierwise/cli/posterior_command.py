@@ -78,12 +78,12 @@ def posterior_command(
         ),
     ] = "auto",
     theta_update: Annotated[
-        Literal["exact", "integrated", "exchange"],
+        Literal["auto", "exact", "integrated", "exchange"],
         typer.Option(
             help="How chains update theta: exactly, integrated out, or by the exchange algorithm.",
             rich_help_panel=_CHAINS,
         ),
-    ] = "exact",
+    ] = "auto",
     prior_sizes: Annotated[
         Literal["uniform", "penalised", "sceptical"],
         typer.Option(help="Prior of the sizes, if they are open.", rich_help_panel=_CHAINS),

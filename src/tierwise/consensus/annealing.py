@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from tierwise._kernels.consensus import anneal, descend
+from tierwise._kernels.consensus import anneal, descend, insert_items
 from tierwise._util.checks import RandomSource, as_generator
 from tierwise.consensus.problem import MAX_ALTERNATIVES, Consensus
 from tierwise.errors import InputError
@@ -20,9 +20,13 @@ if TYPE_CHECKING:
 
 # Changes of the total that are looked at, while it is still hot, to learn their usual size.
 _WARM_UP_STEPS = 200
-# By default a start makes this many steps an item, and there are this many starts ...
-_STEPS_PER_ITEM = 1000
-_MOST_RESTARTS = 20
+# By default a start makes this many steps per item, and there are this many starts; where tiers are
+# strict, insertions make up for shorter runs, and more of them find better tiers ...
+_STEPS_PER_ITEM, _MOST_RESTARTS = 1000, 20
+_STEPS_PER_STRICT_ITEM, _MOST_STRICT_RESTARTS = 300, 60
+# ... of which no more are made once so many ended in the best tiers that were known, or in others
+# that are as good ...
+_ENOUGH_REPEATS, _ENOUGH_HITS = 4, 10
 # ... but no more of either than amounts to this many comparisons of items: a few seconds.
 _MOST_COMPARISONS = 4e9
 
@@ -41,7 +45,8 @@ class Annealing:
     steps
         Number of steps from each start; None for a number that suits the number of items.
     restarts
-        Number of random starts; None for a number that suits the number of items.
+        Number of random starts; None for a number that suits the number of items, or fewer if
+        several of them end in the same total.
 
     Examples
     --------
@@ -87,20 +92,30 @@ def solve_by_annealing(
         raise InputError(
             f"switched is {annealing.switched}, but there are {n_items} items: switch fewer"
         )
-    steps = annealing.steps or min(_STEPS_PER_ITEM * n_items, int(_MOST_COMPARISONS) // n_items)
+    strict = _is_strict(problem)
+    per_item = _STEPS_PER_STRICT_ITEM if strict else _STEPS_PER_ITEM
+    most_restarts = _MOST_STRICT_RESTARTS if strict else _MOST_RESTARTS
+    steps = annealing.steps or min(per_item * n_items, int(_MOST_COMPARISONS) // n_items)
     restarts = annealing.restarts or int(
-        np.clip(_MOST_COMPARISONS // (steps * n_items), 1, _MOST_RESTARTS)
+        np.clip(_MOST_COMPARISONS // (steps * n_items), 1, most_restarts)
     )
     generator = as_generator(rng)
     best: list[npt.NDArray[np.int64]] = []
-    least = np.inf
+    least, n_hits, n_repeats = np.inf, 0, 0
     for _ in range(restarts):
         labels = _descend_from_random_start(problem, annealing, steps, generator)
         total = problem.total(labels)
         if total < least - problem.tolerance:
-            best, least = [labels], total
-        elif total <= least + problem.tolerance and not _is_among(labels, best):
-            best.append(labels)
+            best, least, n_hits, n_repeats = [labels], total, 1, 0
+        elif total <= least + problem.tolerance:
+            n_hits += 1
+            if _is_among(labels, best):
+                n_repeats += 1
+            else:
+                best.append(labels)
+        enough = n_repeats == _ENOUGH_REPEATS or n_hits == _ENOUGH_HITS
+        if enough and annealing.restarts is None:
+            break
     return Consensus(
         labels=best[0],
         total=least,
@@ -111,6 +126,11 @@ def solve_by_annealing(
     )
 
 
+def _is_strict(problem: Problem) -> bool:
+    """Whether each tier holds one item, and pairs of items are all that costs anything."""
+    return len(problem.sizes) == problem.n_items and not problem.linear.any()
+
+
 def _is_among(labels: npt.NDArray[np.int64], known: list[npt.NDArray[np.int64]]) -> bool:
     """Whether the same labels were found before."""
     return any(np.array_equal(labels, other) for other in known)
@@ -119,7 +139,7 @@ def _is_among(labels: npt.NDArray[np.int64], known: list[npt.NDArray[np.int64]])
 def _descend_from_random_start(
     problem: Problem, annealing: Annealing, steps: int, generator: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """Labels that no swap of two improves."""
+    """Labels that no swap of two improves, nor another place of one where tiers are strict."""
     n_items = problem.n_items
     labels = generator.permutation(problem.sorted_labels)
     arrays = (labels, problem.linear, problem.pairs, problem.pairs_transposed)
@@ -131,6 +151,8 @@ def _descend_from_random_start(
         space = np.linspace if annealing.schedule == "linear" else np.geomspace
         anneal(*arrays, space(start, end, steps), switched, generator)
         descend(*arrays, len(problem.sizes), problem.tolerance)
+        if _is_strict(problem):
+            insert_items(labels, problem.pairs, problem.pairs_transposed, problem.tolerance)
     return labels
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from math import lgamma
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.checks import check_path
 from tierwise._util.provenance import digest, names_of
+from tierwise._util.resources import whole_file
 from tierwise._util.types import NOT_LISTED, Item, Places, Weights
 from tierwise._util.wording import quoted
 from tierwise.data.preferences import Preferences
@@ -19,6 +23,7 @@ from tierwise.tiers.sizes import Sizes, check_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from os import PathLike
 
     from tierwise.data.rankings import Rankings
 
@@ -120,6 +125,8 @@ class Counts:
         return tally.counts()
 
     def __add__(self, other: Counts) -> Counts:
+        if not isinstance(other, Counts):
+            return NotImplemented
         if self.items != other.items:
             raise InputError("counts of different items, or in a different order, do not add")
         return Counts(
@@ -152,6 +159,43 @@ class Counts:
         False
         """
         return digest("counts", names_of(self.items), self.joint)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the counts to a file, .npz, with a checksum; `load` reads it.
+
+        An update then counts only what is new: ``Counts.load("counts.npz") + Counts.of(today)``.
+        """
+        wanted = check_path(path)
+        if wanted.suffix.lower() != ".npz":
+            raise InputError(f"counts are saved as .npz, not as {quoted(wanted.name)}")
+        if not all(isinstance(item, str) or type(item) is int for item in self.items):
+            raise InputError("counts are saved if items are texts or whole numbers: rename them")
+        texts = {
+            "items": json.dumps(self.items, ensure_ascii=False),
+            "n_rankings": json.dumps(self.n_rankings),
+        }
+        checksum = digest(*texts.values(), self.fingerprint())
+        with whole_file(wanted) as partial, partial.open("wb") as file:
+            np.savez_compressed(file, joint=self.joint, checksum=checksum, **texts)  # type: ignore[arg-type]
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Counts:
+        """Read what `save` wrote, and refuse it if it is damaged."""
+        wanted = check_path(path)
+        try:
+            with wanted.open("rb") as file, np.load(file) as saved:
+                texts = str(saved["items"]), str(saved["n_rankings"])
+                joint, checksum = saved["joint"], str(saved["checksum"])
+            items = tuple(json.loads(texts[0]))
+            item, place = np.indices(joint.shape[:2])
+            counts = cls(items, joint[item, place, item, place], joint, json.loads(texts[1]))
+        except FileNotFoundError:
+            raise InputError(f"there is no file {quoted(str(wanted))}") from None
+        except (OSError, ValueError, KeyError, TypeError, IndexError, EOFError, BadZipFile):
+            raise InputError(f"{wanted} is no file of counts, or is damaged") from None
+        if checksum != digest(*texts, counts.fingerprint()):
+            raise InputError(f"{wanted} is damaged: its checksum is another; count again")
+        return counts
 
     def blocks(self, sizes: Iterable[int]) -> BlockCounts:
         """Return the counts for places cut into blocks of given sizes."""

@@ -20,11 +20,14 @@ _FROM_LISTS = (
     "(ranks)"
 )
 _REMEDIES: dict[type, str] = {
-    Battles: "fit, search, sample_posterior, bootstrap, check_fit and leaderboard take battles",
+    Battles: "fit, search, sample_posterior, bootstrap, check_fit and leaderboard take battles; "
+    "their page is written by write_leaderboard_page, or by tierwise leaderboard FILE --page "
+    "page.html",
     RankingScan: "read the files with its method distinct()",
     Counts: "counts do not hold the answers, so give the rankings that they were made of",
     Rankings: "answers about pairs are made with Preferences.from_pairs",
-    Preferences: "answers pair by pair are not taken here; fit and sample_posterior take them",
+    Preferences: "answers pair by pair are not taken here; fit and sample_posterior take them, and "
+    "leaderboard takes the comparisons as Battles",
     str: "read the file with read_rankings",
     PathLike: "read the file with read_rankings",
     np.ndarray: "make rankings of it with Rankings.from_ranks (ranks) or Rankings.from_order_array "

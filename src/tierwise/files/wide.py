@@ -38,6 +38,8 @@ from tierwise.files.screening import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# What the columns of battles are called in most files.
+_OF_BATTLES = ({"model_a", "model_b", "winner"}, {"left", "right", "winner"})
 SAMPLE_ROWS = 1000
 _NOT_CHOSEN = "is not among the items given"
 _NO_PLACE = "names no place"
@@ -365,6 +367,12 @@ class _Seen:
         """Refuse columns of which some hold other texts than the rest, unless they name places."""
         if self.options.items is not None or self.sample.num_rows < 2 or len(texts) < 3:
             return
+        if any(columns <= {title.lower() for title in self.titles} for columns in _OF_BATTLES):
+            raise InputError(
+                "the columns are those of battles: read them with read_battles, and leaderboard "
+                "makes tiers and rank intervals of them (tierwise leaderboard FILE --page "
+                'page.html); if they are rankings, say layout="orderings"'
+            )
         words = [set(self.words(column)) for column in texts]
         shared = [
             any(words[one] & words[two] for two in range(len(texts)) if two != one)

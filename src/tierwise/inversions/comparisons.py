@@ -8,6 +8,7 @@ dependent under the model; then this is a composite likelihood.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +32,8 @@ _Integers = NDArray[np.int64]
 _N_TABLED = 4001
 # The integral over log theta reaches so many standard deviations from its peak.
 _REACH, _N_NODES = 9.0, 181
+# Theta is looked for among so many values, and then among so many near the best.
+_N_SCANNED, _N_REFINED = 48, 9
 # Orders of more items are first cut into so many runs.
 _MOST_RUNS = 150
 _MOST_ROUNDS = 60
@@ -97,7 +100,7 @@ def tier_wins(wins: _Floats, labels: _Integers) -> tuple[_Floats, _Integers]:
 
 
 def strengths(wins: _Floats) -> tuple[_Floats, _Floats]:
-    """Bradley-Terry strengths by Hunter's MM algorithm, and how many standard errors they are.
+    """Bradley-Terry strengths by Hunter's MM algorithm, and about how precise they are.
 
     They order the items to begin with; nothing else depends on them. Strengths are drawn to the
     middle by half a comparison, so that they are finite.
@@ -119,8 +122,7 @@ def strengths(wins: _Floats) -> tuple[_Floats, _Floats]:
         if settled:
             break
     logs: _Floats = np.log(worth)
-    errors = 2.0 / np.sqrt(met.sum(axis=1) + _PSEUDO_COMPARISONS)
-    return logs, logs / errors
+    return logs, (met.sum(axis=1) + _PSEUDO_COMPARISONS) / 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,10 +170,41 @@ class TiersPriorNumbers:
         constant = log_prior_of_sizes(prior, (1, 1, n_items - 2)) - two
         return cls(constant, one - two + constant)
 
-    def log_probability(self, sizes: _Integers, log_factorials: _Floats) -> float:
+    def tier_values(self, n_items: int) -> _Floats:
+        """Return what a tier of each size adds to the log prior; an empty one adds nothing."""
+        logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n_items + 1)))])
+        logs[1:] += self.tier_constant
+        return logs
+
+    def log_probability(self, sizes: _Integers) -> float:
         """Log prior probability of tiers, up to a constant."""
         bonus = self.single_bonus if len(sizes) == 1 else 0.0
-        return self.tier_constant * len(sizes) + bonus + float(log_factorials[sizes].sum())
+        return bonus + float(self.tier_values(int(sizes.sum()))[sizes].sum())
+
+
+def values_at_thetas(thetas: _Floats, between: _Floats, sizes: _Integers) -> _Floats:
+    """Log-likelihood of wins between tiers, best tier first, at each of many thetas."""
+    from tierwise._kernels.comparisons import write_values_at_thetas
+
+    values = np.empty(len(thetas))
+    order = np.arange(len(sizes))
+    sums = np.empty(int(sizes.sum()) + 3)
+    write_values_at_thetas(thetas, np.ascontiguousarray(between), sizes, order, sums, values)
+    return values
+
+
+def best_theta(between: _Floats, sizes: _Integers) -> float:
+    """Theta of greatest likelihood: a scan of log theta, refined by ever finer scans."""
+    from tierwise._kernels.comparisons import LARGEST_THETA, LEAST_THETA
+
+    first, last = np.log(LEAST_THETA), np.log(LARGEST_THETA)
+    logs = np.linspace(first, last, _N_SCANNED)
+    while True:
+        best = int(values_at_thetas(np.exp(logs), between, sizes).argmax())
+        low, high = logs[max(best - 1, 0)], logs[min(best + 1, len(logs) - 1)]
+        if high - low < 1e-9:
+            return float(np.exp(logs[best]))
+        logs = np.linspace(low, high, _N_REFINED)
 
 
 def estimate_theta_of_wins(wins: _Floats, labels: _Integers, level: float = 0.95) -> ThetaEstimate:
@@ -197,15 +230,15 @@ def estimate_theta_of_wins(wins: _Floats, labels: _Integers, level: float = 0.95
         best = float(between.trace() * kernels.LOG_HALF)
         for _ in range(60):
             middle = (low + high) / 2
-            value = kernels.values_at_thetas(np.exp([middle]), between, sizes)[0]
+            value = values_at_thetas(np.exp([middle]), between, sizes)[0]
             low, high = (middle, high) if value - best < limit else (low, middle)
         return ThetaEstimate(np.inf, np.nan, (float(np.exp(low)), np.inf), "exact")
-    theta = kernels.best_theta(between, sizes, len(sizes))
+    theta = best_theta(between, sizes)
     if theta <= 2 * kernels.LEAST_THETA:
         theta = 0.0
     step = max(theta, 1e-3) * 1e-3
     around = np.abs(theta + step * np.array([-1.0, 0.0, 1.0]))
-    values = kernels.values_at_thetas(np.maximum(around, kernels.LEAST_THETA), between, sizes)
+    values = values_at_thetas(np.maximum(around, kernels.LEAST_THETA), between, sizes)
     information = -float(values[0] - 2 * values[1] + values[2]) / step**2
     return theta_of_information(theta, information, level)
 
@@ -220,7 +253,7 @@ def log_likelihood_at_best(wins: _Floats, labels: _Integers, theta: float) -> fl
     if np.isinf(theta):
         lost = np.tril(between, k=-1).any()
         return -np.inf if lost else float(between.trace() * kernels.LOG_HALF)
-    return float(kernels.values_at_thetas(np.array([theta]), between, sizes)[0])
+    return float(values_at_thetas(np.array([theta]), between, sizes)[0])
 
 
 def log_integrated_likelihood(wins: _Floats, labels: _Integers, prior: ThetaTable) -> float:
@@ -234,15 +267,13 @@ def log_integrated_likelihood(wins: _Floats, labels: _Integers, prior: ThetaTabl
     >>> round(log_integrated_likelihood(wins, np.array([0, 1]), prior), 3)
     -2.398
     """
-    from tierwise._kernels import comparisons as kernels
-
     between, sizes = tier_wins(wins, labels)
     if len(sizes) == 1:
-        return float(between.sum() * kernels.LOG_HALF)
+        return float(between.sum() * np.log(0.5))
     grid = prior.first + prior.step * np.arange(len(prior.log_density))
 
     def heights(logs: NDArray[Any]) -> _Floats:
-        values: _Floats = kernels.values_at_thetas(np.exp(logs), between, sizes)
+        values = values_at_thetas(np.exp(logs), between, sizes)
         values += np.interp(logs, grid, prior.log_density)
         return values
 
@@ -267,22 +298,84 @@ def log_integrated_likelihood(wins: _Floats, labels: _Integers, prior: ThetaTabl
     return float(np.logaddexp.reduce(heights(nodes)) + np.log(nodes[1] - nodes[0]))
 
 
-def log_factorials(n_items: int) -> _Floats:
-    """Log of ``k!`` for ``k`` up to the number of items."""
-    return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n_items + 1)))])
+@dataclass(frozen=True, eq=False)
+class PackedTiers:
+    """Tiers with all that their likelihood needs, in the two arrays that kernels take.
+
+    Attributes
+    ----------
+    places, tables
+        See `tierwise._kernels.comparisons_tiers`.
+    sums
+        Room for kernels to work in.
+    """
+
+    places: _Integers
+    tables: _Floats
+    sums: _Floats
+
+    @classmethod
+    def of(cls, wins: _Floats, labels: _Integers) -> PackedTiers:
+        """Pack tiers, counted from 0."""
+        n_items = len(wins)
+        # One slot more than items: a tier may be made before another one is gone.
+        places = np.zeros((4, n_items + 1), dtype=np.int64)
+        places[0, :n_items] = labels
+        places[1] = np.arange(n_items + 1)
+        places[2] = np.bincount(labels, minlength=n_items + 1)
+        places[3, 0] = labels.max() + 1
+        member = np.eye(n_items + 1)[labels]
+        tables = np.zeros((4, n_items + 1, n_items + 1))
+        tables[0, :n_items] = wins @ member
+        tables[1, :n_items] = wins.T @ member
+        tables[2] = member.T @ tables[0, :n_items]
+        tables[3, :n_items, :n_items] = wins
+        return cls(places, tables, np.empty(n_items + 3))
+
+    @property
+    def labels(self) -> _Integers:
+        """The tier of each item, counted from 0."""
+        tier_of = np.empty_like(self.places[1])
+        tier_of[self.places[1]] = np.arange(len(tier_of))
+        found: _Integers = tier_of[self.places[0, :-1]]
+        return found
+
+    def between(self) -> tuple[_Floats, _Integers]:
+        """Wins between tiers, and sizes, best tier first."""
+        slots = self.places[1, : self.places[3, 0]]
+        return self.tables[2][np.ix_(slots, slots)], self.places[2, slots]
 
 
-def merged_runs(wins: _Floats, tier_constant: float) -> _Integers:
-    """Tiers by greedy merging of neighbours, along the order of Bradley-Terry strengths."""
-    from tierwise._kernels.comparisons import merge_runs
+def merged_runs(wins: _Floats, prior: TiersPriorNumbers) -> _Integers:
+    """Tiers by greedy merging of neighbours, along the order of Bradley-Terry strengths.
+
+    Neighbours are joined, whichever gains most, down to one tier; the best tiers on the way are
+    returned.
+    """
+    from tierwise._kernels.comparisons_tiers import merge_neighbours
 
     n_items = len(wins)
     order = np.argsort(-strengths(wins)[0], kind="stable")
     n_runs = min(n_items, _MOST_RUNS)
     labels = np.empty(n_items, dtype=np.int64)
     labels[order] = np.arange(n_items) * n_runs // n_items
-    merged: _Integers = merge_runs(wins, labels, log_factorials(n_items), tier_constant)
-    return merged
+    tiers = PackedTiers.of(wins, labels)
+    tier_values = prior.tier_values(n_items)
+    best, best_value = labels, -np.inf
+    theta, since = 1.0, n_runs
+    for count in range(n_runs, 0, -1):
+        between, sizes = tiers.between()
+        if since * 20 >= count > 1:
+            theta, since = best_theta(between, sizes), 0
+        value = float(values_at_thetas(np.array([theta]), between, sizes)[0])
+        value += float(tier_values[sizes].sum())
+        if value > best_value:
+            best, best_value = tiers.labels, value
+        merge_neighbours(
+            tiers.places, tiers.tables, theta, tiers.sums, tier_values, max(count - 1, 1)
+        )
+        since += 1
+    return best
 
 
 def search_tiers_of_wins(
@@ -323,9 +416,9 @@ def search_tiers_of_wins(
     >>> search_tiers_of_wins(wins, np.random.default_rng(1), penalised)[0]
     array([0, 0, 1])
     """
-    starts = [merged_runs(wins, prior.tier_constant)]
+    starts = [merged_runs(wins, prior)]
     if resample is not None:
-        starts += [merged_runs(resample(rng), prior.tier_constant) for _ in range(n_starts - 1)]
+        starts += [merged_runs(resample(rng), prior) for _ in range(n_starts - 1)]
     found: dict[bytes, tuple[float, _Integers]] = {}
     for start in starts:
         labels, value = _climb(wins, start, prior, rng)
@@ -337,109 +430,125 @@ def search_tiers_of_wins(
 def _climb(
     wins: _Floats, start: _Integers, prior: TiersPriorNumbers, rng: np.random.Generator
 ) -> tuple[_Integers, float]:
-    from tierwise._kernels import comparisons as kernels
+    from tierwise._kernels.comparisons_tiers import climb
 
     n_items = len(wins)
-    logs = log_factorials(n_items)
+    tier_values = prior.tier_values(n_items)
     ranking = np.argsort(-strengths(wins)[0], kind="stable").astype(np.int64)
-    labels = start.copy()
+    tiers = PackedTiers.of(wins, start)
     for _ in range(_MOST_ROUNDS):
-        between, sizes = tier_wins(wins, labels)
-        theta = kernels.best_theta(between, sizes, len(sizes)) if len(sizes) > 1 else 1.0
-        state = kernels.make_partition(wins, labels)
-        gained = kernels.climb(
-            state, wins, theta, ranking, logs, prior.tier_constant, rng.permutation(n_items)
+        items = rng.permutation(n_items)
+        gained = climb(
+            tiers.places,
+            tiers.tables,
+            _theta_to_go_on(tiers),
+            tiers.sums,
+            tier_values,
+            items,
+            items,
+            ranking,
         )
-        kernels.write_labels(state, labels)
         if gained < 1e-6:
             break
-    between, sizes = tier_wins(wins, labels)
-    theta = kernels.best_theta(between, sizes, len(sizes)) if len(sizes) > 1 else 1.0
-    value = float(kernels.values_at_thetas(np.array([theta]), between, sizes)[0])
-    return labels, value + prior.log_probability(sizes, logs)
+    between, sizes = tiers.between()
+    theta = np.array([_theta_to_go_on(tiers)])
+    value = float(values_at_thetas(theta, between, sizes)[0] + tier_values[sizes].sum())
+    return tiers.labels, value + (prior.single_bonus if len(sizes) == 1 else 0.0)
+
+
+def _theta_to_go_on(tiers: PackedTiers) -> float:
+    """Return the best theta of tiers; any, where there is a single one."""
+    between, sizes = tiers.between()
+    return best_theta(between, sizes) if len(sizes) > 1 else 1.0
 
 
 def best_tiers_of_sizes(wins: _Floats, sizes: Sequence[int], rng: np.random.Generator) -> _Integers:
     """Find good tiers of given sizes: the order of strengths, then exchanges until none gains."""
-    from tierwise._kernels import comparisons as kernels
+    from tierwise._kernels.comparisons_tiers import climb
 
     n_items = len(wins)
-    logs = log_factorials(n_items)
     labels = np.empty(n_items, dtype=np.int64)
     order = np.argsort(-strengths(wins)[0], kind="stable")
     labels[order] = np.repeat(np.arange(len(sizes)), sizes)
+    if len(sizes) == 1:
+        return labels
+    tiers = PackedTiers.of(wins, labels)
+    tier_values, none = np.zeros(n_items + 1), np.empty(0, dtype=np.int64)
     for _ in range(_MOST_ROUNDS):
-        if len(sizes) == 1:
-            break
-        theta = kernels.best_theta(*tier_wins(wins, labels), len(sizes))
-        sums = kernels.loss_sums(theta, n_items)
-        state = kernels.make_partition(wins, labels)
-        gained = kernels.exchange_neighbours(state, wins, sums, logs, rng.permutation(n_items))
-        kernels.write_labels(state, labels)
+        gained = climb(
+            tiers.places,
+            tiers.tables,
+            _theta_to_go_on(tiers),
+            tiers.sums,
+            tier_values,
+            none,
+            rng.permutation(n_items),
+            none,
+        )
         if gained < 1e-6:
             break
-    return labels
+    return tiers.labels
 
 
+@dataclass(frozen=True, eq=False)
 class ComparisonsChain:
     """A Metropolis chain over ordered partitions and theta, given wins.
 
-    Parameters
+    Attributes
     ----------
     wins
         Wins of each item (row) against each other (column).
-    labels
-        Tiers to begin with, counted from 0.
-    leads
-        By how much each item tends to the upper part of a tier that is cut, as log odds.
     prior_theta, prior_tiers
         The priors.
-    theta
-        The theta to begin with; that of greatest likelihood, within bounds, where none is given.
+    sweeps_per_draw
+        Number of sweeps over all items for each draw.
     """
 
-    def __init__(
-        self,
-        wins: _Floats,
-        labels: _Integers,
-        leads: _Floats,
-        prior_theta: ThetaTable,
-        prior_tiers: TiersPriorNumbers,
-        theta: float | None = None,
-    ) -> None:
-        from tierwise._kernels import comparisons as kernels
+    wins: _Floats
+    prior_theta: ThetaTable
+    prior_tiers: TiersPriorNumbers
+    sweeps_per_draw: int = 1
 
-        self._wins = np.ascontiguousarray(wins)
-        self._state = kernels.make_partition(self._wins, labels)
-        self._prior_theta, self._prior_tiers = prior_theta, prior_tiers
-        self._leads = leads
-        self._log_factorials = log_factorials(len(wins))
-        if theta is None:
-            between, sizes = tier_wins(wins, labels)
-            theta = kernels.best_theta(between, sizes, len(sizes)) if len(sizes) > 1 else 1.0
-            theta = min(max(theta, 10 * kernels.LEAST_THETA), kernels.LARGEST_THETA / 4)
-        self.theta = float(theta)
+    @cached_property
+    def _items(self) -> _Floats:
+        """Strengths and precisions, by which tiers are cut."""
+        return np.stack(strengths(self.wins))
 
-    def sweep(self, rng: np.random.Generator) -> None:
-        """Move items and tiers, and draw theta."""
-        from tierwise._kernels.comparisons import sweep
+    def theta_to_begin(self, labels: _Integers) -> float:
+        """Theta of greatest likelihood given tiers, within bounds."""
+        from tierwise._kernels.comparisons import LARGEST_THETA, LEAST_THETA
 
-        self.theta = sweep(
-            self._state,
-            self._wins,
-            self.theta,
-            self._leads,
-            self._log_factorials,
-            self._prior_tiers.tier_constant,
-            self._prior_tiers.single_bonus,
-            self._prior_theta.log_density,
-            self._prior_theta.first,
-            self._prior_theta.step,
+        theta = _theta_to_go_on(PackedTiers.of(self.wins, labels))
+        return float(min(max(theta, 10 * LEAST_THETA), LARGEST_THETA / 4))
+
+    def run(
+        self, labels: _Integers, theta: float, n_draws: int, rng: np.random.Generator
+    ) -> tuple[_Integers, _Floats]:
+        """Go on from tiers, counted from 0, and a theta.
+
+        Returns the draws of tiers, and of theta with the number of comparisons that the better tier
+        lost and the log posterior, one row per draw.
+        """
+        from tierwise._kernels.comparisons_chain import run_sweeps
+
+        tiers = PackedTiers.of(self.wins, labels)
+        drawn = np.empty((n_draws, len(labels)), dtype=np.int64)
+        numbers = np.empty((n_draws, 3))
+        run_sweeps(
+            tiers.places,
+            tiers.tables,
+            self._items,
+            theta,
+            self.prior_tiers.tier_values(len(labels)),
+            self.prior_tiers.single_bonus,
+            self.prior_theta.log_density,
+            self.prior_theta.first,
+            self.prior_theta.step,
+            tiers.sums,
+            np.empty(len(labels)),
+            drawn,
+            numbers,
+            self.sweeps_per_draw,
             rng,
         )
-
-    def write_labels(self, labels: _Integers) -> None:
-        """Write the tier of each item, counted from 0."""
-        from tierwise._kernels.comparisons import write_labels
-
-        write_labels(self._state, labels)
+        return drawn, numbers

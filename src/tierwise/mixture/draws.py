@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from tierwise._util.provenance import Provenance
     from tierwise.data.frames import Backend
+    from tierwise.mixture.gibbs import Trace
     from tierwise.mixture.result import Mixture
-    from tierwise.mixture.sample import Trace
     from tierwise.tiers.sizes import Sizes
 
 SCHEMA = Schema(

@@ -5,7 +5,8 @@ given these. So Murphy and Martin (2003). EM does not leave tiers that are best 
 they imply, so once it has settled, a local search tries swaps of items and other sizes on the
 likelihood itself. EM begins at centres that are drawn as by k-means++ (Arthur and Vassilvitskii,
 2007), some of them settled by k-means; of several short runs the best is followed to the end, the
-emEM of Biernacki, Celeux and Govaert (2003).
+emEM of Biernacki, Celeux and Govaert (2003). Where long runs end in different places, groups of the
+best one are merged and others split, as long as that helps (Ueda et al., 2000).
 
 References
 ----------
@@ -18,6 +19,9 @@ Data Analysis 41, 561-575.
 
 Arthur, D. and Vassilvitskii, S. (2007). k-means++: the advantages of careful seeding. Proceedings
 of the 18th ACM-SIAM Symposium on Discrete Algorithms, 1027-1035.
+
+Ueda, N., Nakano, R., Ghahramani, Z. and Hinton, G. E. (2000). SMEM algorithm for mixture models.
+Neural Computation 12, 2109-2128.
 """
 
 from dataclasses import dataclass
@@ -36,6 +40,12 @@ GroupSizes: TypeAlias = Sizes | Literal["search"]
 # Short runs of which the best is followed to the end, and how many steps they have.
 SHORT_RUNS = 5
 _STEPS_OF_A_SHORT_RUN = 5
+# Ways to merge and split that are tried in a round, how often each split is made anew, how many of
+# the results are followed to the end, and how many rounds there are.
+_MOST_WAYS = 12
+_SPLITS_OF_A_GROUP = 2
+_LONG_RUNS = 3
+_MOST_ROUNDS = 10
 # A group with less weight than this keeps its tiers and theta: nothing is there to fit them to.
 _LEAST_WEIGHT = 1e-8
 # A gain of a step, in units of log-likelihood, after which other tiers are worth a look.
@@ -155,6 +165,83 @@ def run_short_then_long(settings: EMSettings, seed: np.random.SeedSequence) -> E
         # The long run begins where the short one ended.
         history=ahead.history[:-1] + end.history,
         converged=end.converged,
+    )
+
+
+def split_and_merge(settings: EMSettings, run: EMRun, seed: np.random.SeedSequence) -> EMRun:
+    """Merge groups, or drop one, and split another instead, as long as EM then ends higher.
+
+    All ways to do so are followed for a few steps, with the split made anew a few times, and the
+    best of them to the end.
+    """
+    fitter = GroupFitter(settings.answers, settings.distance)
+    rng = np.random.default_rng(seed)
+    for _ in range(_MOST_ROUNDS):
+        memberships, _ = e_step(fitter, run.components, run.shares)
+        ways = _ways_to_change(len(settings.sizes) - settings.uniform)
+        if len(ways) > _MOST_WAYS:
+            ways = [ways[number] for number in rng.permutation(len(ways))[:_MOST_WAYS].tolist()]
+        sizes = tuple(component.sizes for component in run.components)
+        short = []
+        for freed, receiver, divided in ways * _SPLITS_OF_A_GROUP:
+            changed = memberships.copy()
+            if receiver is None:
+                others = np.delete(np.arange(len(sizes)), freed)
+                total = changed[:, others].sum(axis=1, keepdims=True)
+                changed[:, others] += changed[:, [freed]] * changed[:, others] / total.clip(1e-300)
+            else:
+                changed[:, receiver] += changed[:, freed]
+            halves = _split(settings.answers, changed[:, divided], rng)
+            changed[:, [divided, freed]] = halves
+            components, shares = first_groups(fitter, sizes, changed)
+            steps = min(_STEPS_OF_A_SHORT_RUN, settings.most_steps)
+            short.append(_run_from(settings, fitter, components, shares, steps))
+        short.sort(key=lambda other: other.criterion, reverse=True)
+        ends = [
+            _run_from(settings, fitter, one.components, one.shares, settings.most_steps)
+            for one in short[:_LONG_RUNS]
+        ]
+        best = max(ends, key=lambda other: other.criterion)
+        if best.criterion <= run.criterion + _LEAST_GAIN:
+            break
+        run = best
+    return run
+
+
+def _ways_to_change(n_groups: int) -> list[tuple[int, int | None, int]]:
+    """List which group is freed, which takes its answers (None is all), and which is split."""
+    ways: list[tuple[int, int | None, int]] = []
+    for divided in range(n_groups):
+        others = [group for group in range(n_groups) if group != divided]
+        ways += [(freed, None, divided) for freed in others]
+        ways += [(freed, group, divided) for group in others for freed in others if freed > group]
+    return ways
+
+
+def _split(
+    answers: DistinctAnswers, memberships: NDArray[np.float64], rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Divide the memberships of a group between two, around answers that lie far apart."""
+    own = answers.reweighted(answers.weights * memberships)
+    shares = starting_memberships(own, 2, rounds=_ROUNDS_OF_K_MEANS, rng=rng)
+    halves: NDArray[np.float64] = memberships[:, None] * shares
+    return halves
+
+
+def _run_from(
+    settings: EMSettings,
+    fitter: GroupFitter,
+    components: tuple[Component, ...],
+    shares: NDArray[np.float64],
+    most_steps: int,
+) -> EMRun:
+    return run_em(
+        fitter,
+        settings.sizes,
+        components,
+        shares,
+        tolerance=settings.tolerance,
+        most_steps=most_steps,
     )
 
 

@@ -27,6 +27,7 @@ from tierwise.mixture.em import (
     GroupSizes,
     e_step,
     run_short_then_long,
+    split_and_merge,
 )
 from tierwise.mixture.groups import GroupFitter, distinct_answers, fold_weights
 from tierwise.mixture.result import Group, Mixture
@@ -44,6 +45,8 @@ _MOST_GROUPS_TRIED = 6
 _MOST_ITEMS_FOR_A_SEARCH = 50
 # Runs whose criteria differ by less ended at the same groups.
 _SAME_END = 0.01
+# Where the seeds for splits of groups are in the tree of seeds: behind those of all runs.
+_SEED_OF_SPLITS = 2**31
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +122,8 @@ def fit_mixture(
     -----
     The maximum is over the log-likelihood less the log number of tiers of every group's sizes,
     which is the paper's criterion I when there is one group. With given sizes this is maximum
-    likelihood. EM finds maxima near its starts: more starts may find a better one.
+    likelihood. EM finds maxima near its starts: more starts may find a better one. Where runs from
+    several starts end in different places, groups of the best are merged and split.
 
     A group that no answer supports keeps a share of 0.
 
@@ -247,10 +251,32 @@ def _run_all(
         workers=workers,
         progress=progress,
     )
-    return {
+    best = {
         key: _best([run for run, other in zip(runs, keys, strict=True) if other == key])
         for key in dict.fromkeys(keys)
     }
+    # Runs that do not agree may all have missed the best groups.
+    doubtful = [key for key in best if key[1] == 0 and best[key].n_agreeing < best[key].n_runs]
+    if not doubtful:
+        return best
+    improved = run_tasks(
+        split_and_merge,
+        [
+            (
+                replace(template, answers=parts[0], sizes=wanted[number]),
+                best[number, 0].run,
+                _descendant(root, number, 0, _SEED_OF_SPLITS),
+            )
+            for number, _ in doubtful
+        ],
+        description="Improving groups",
+        workers=workers,
+        progress=progress,
+    )
+    for key, better in zip(doubtful, improved, strict=True):
+        if better.criterion > best[key].run.criterion + _SAME_END:
+            best[key] = _Best(better, n_runs=best[key].n_runs + 1, n_agreeing=1)
+    return best
 
 
 def _best(runs: list[EMRun]) -> _Best:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise._kernels.consensus import log_weight, walk_over_tiers
+from tierwise.posterior.target import summed_over
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,7 +67,7 @@ class CollapsedWalk:
         thetas, log_posteriors = self._draw_thetas(totals, rng)
         trace.extend(
             labels[kept],
-            total=totals[kept],
+            total=sized.distances(totals[kept], thetas[kept]),
             theta=thetas[kept],
             log_posterior=log_posteriors[kept],
             accepted_tiers=n_accepted[kept] / self.n_steps,
@@ -80,19 +81,18 @@ class CollapsedWalk:
 
     def facts(self) -> dict[str, Any]:
         """Return what is known without looking at draws."""
-        return {}
+        source = self.sized.target.source
+        return {} if source.is_known(self.sized.sizes) else summed_over(source)
 
     def _draw_thetas(
         self, totals: NDArray[np.float64], rng: np.random.Generator
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Draw theta for each total distance, and return the log posterior of its tiers too."""
-        thetas, log_posteriors = rng.random(len(totals)), np.empty(len(totals))
+        thetas = rng.random(len(totals))
         for total in np.unique(totals).tolist():
             rows = totals == total
-            density = self.sized.theta.density(total)
-            thetas[rows] = density.quantile(thetas[rows])
-            log_posteriors[rows] = self.sized.log_posterior(total)
-        return thetas, log_posteriors
+            thetas[rows] = self.sized.theta.density(total).quantile(thetas[rows])
+        return thetas, self.sized.log_posteriors(totals)
 
 
 @dataclass(frozen=True, eq=False)

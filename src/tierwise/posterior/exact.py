@@ -14,20 +14,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tierwise._kernels.consensus import total_costs
 from tierwise._kernels.subsets import draw_tiers
 from tierwise.consensus.subsets import subset_work
 from tierwise.errors import InputError, TooLargeError
 from tierwise.evidence.exact import NODES, SumOverTiers, sum_over_tiers
+from tierwise.posterior.target import summed_over
 from tierwise.tiers.sizes import Sizes, compositions
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
-    from tierwise.posterior.chain import State
+    from tierwise.posterior.chain import State, Trace
     from tierwise.posterior.target import SizedTarget, Target
 
-# Steps of the recursion over sets that take some seconds, and some minutes.
-AFFORDABLE_STEPS = 1e9
+# Steps of the recursion over sets that take about a second, some seconds, and some minutes. A chain
+# over tiers of given sizes is one kernel, which in a second gives more than these draws do beyond.
+AFFORDABLE_STEPS = 1e8
+AFFORDABLE_STEPS_OF_ALL_SIZES = 1e9
 MOST_STEPS = 1e11
 _MOST_ITEMS_WITHOUT_SIZES = 14
 _LARGEST_MEMORY = 2**30
@@ -48,13 +54,38 @@ class SizedPosterior:
     sized: SizedTarget
     summed: SumOverTiers
 
+    def draw_tiers(
+        self, thetas: NDArray[np.float64], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """Draw tiers at each theta, one row of labels for each."""
+        problem = self.sized.problem
+        return draw_tiers(
+            problem.linear,
+            problem.pairs_transposed,
+            self.sized.sizes_array,
+            self.summed.least,
+            thetas,
+            rng,
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class ExactPosterior:
-    """The exact posterior: one entry a size vector that is possible."""
+    """The exact posterior: one entry for each size vector that is possible.
+
+    Attributes
+    ----------
+    entries
+        The posterior for each size vector.
+    probabilities
+        Posterior probability of each of them.
+    known
+        What else is to be said about the draws.
+    """
 
     entries: tuple[SizedPosterior, ...]
     probabilities: NDArray[np.float64]
+    known: Mapping[str, Any]
 
     @classmethod
     def of(cls, target: Target, sizes: Sizes | None) -> ExactPosterior:
@@ -72,7 +103,8 @@ class ExactPosterior:
             [entry.summed.log_evidence + entry.sized.log_prior_of_sizes for entry in entries]
         )
         weights = np.exp(logs - logs.max())
-        return cls(tuple(entries), weights / weights.sum())
+        known = {} if target.source.is_known(vectors[0]) else summed_over(target.source)
+        return cls(tuple(entries), weights / weights.sum(), known)
 
     @cached_property
     def _cumulative(self) -> NDArray[np.float64]:
@@ -86,34 +118,49 @@ class ExactPosterior:
     def facts(self) -> dict[str, Any]:
         """Return what is known exactly, as plain values."""
         if len(self.entries) == 1:
-            return {"log_evidence": self.entries[0].summed.log_evidence}
+            return {**self.known, "log_evidence": self.entries[0].summed.log_evidence}
         probable = [
             [list(sizes), share] for sizes, share in self.sizes_probabilities().items() if share > 0
         ]
-        return {"sizes_probabilities": probable}
+        return {**self.known, "sizes_probabilities": probable}
 
-    def __call__(self, state: State, rng: np.random.Generator) -> State:
-        """Draw sizes, theta and tiers, whatever the state was before."""
+    def __call__(
+        self, state: State, kept: NDArray[np.bool_], trace: Trace, rng: np.random.Generator
+    ) -> State:
+        """Draw sizes, theta and tiers for each entry of ``kept``, whatever the state was before.
+
+        The more draws are made together the less each of them takes: tiers at thetas close to each
+        other share their sums.
+        """
+        n_draws = len(kept)
         cumulative = self._cumulative
-        place = np.searchsorted(cumulative, rng.random() * cumulative[-1], side="right")
-        entry = self.entries[min(int(place), len(self.entries) - 1)]
-        sized, problem = entry.sized, entry.sized.problem
-        theta = entry.summed.theta.draw(rng)
-        labels = draw_tiers(
-            problem.linear,
-            problem.pairs_transposed,
-            sized.sizes_array,
-            entry.summed.least,
-            np.array([theta]),
-            rng,
-        )[0]
-        total = problem.total(labels)
+        places = np.searchsorted(cumulative, rng.random(n_draws) * cumulative[-1], side="right")
+        places = np.minimum(places, len(self.entries) - 1)
+        thetas = rng.random(n_draws)
+        labels = np.empty((n_draws, len(state.labels)), dtype=np.int64)
+        totals, log_posteriors = np.empty((2, n_draws))
+        for place in np.unique(places).tolist():
+            rows = places == place
+            entry = self.entries[place]
+            thetas[rows] = entry.summed.theta.quantile(thetas[rows])
+            labels[rows] = drawn = entry.draw_tiers(thetas[rows], rng)
+            problem = entry.sized.problem
+            distances = total_costs(drawn, problem.linear, problem.pairs)
+            log_posteriors[rows] = entry.sized.log_posteriors(distances)
+            totals[rows] = entry.sized.distances(distances, thetas[rows])
+        trace.extend(
+            labels[kept],
+            total=totals[kept],
+            theta=thetas[kept],
+            log_posterior=log_posteriors[kept],
+        )
         return state._replace(
-            labels=labels,
-            sizes=sized.sizes,
-            total=total,
-            theta=theta,
-            log_posterior=sized.log_posterior(total),
+            labels=labels[-1],
+            sizes=self.entries[places[-1]].sized.sizes,
+            total=float(totals[-1]),
+            theta=float(thetas[-1]),
+            log_posterior=float(log_posteriors[-1]),
+            iteration=state.iteration + n_draws,
         )
 
 
@@ -123,14 +170,18 @@ def _sum(target: Target, sized: SizedTarget) -> SumOverTiers:
 
 
 def is_affordable(sizes: Sizes | None, n_items: int, n_draws: int, limit: float) -> bool:
-    """Whether exact draws stay within a number of steps; about 1e8 are done in a second."""
+    """Whether exact draws stay within a number of steps; about 1e8 are done in a second.
+
+    Draws share their sums over tiers, so that these grow with the square root of their number.
+    """
+    n_sums = 2.0 * n_draws**0.5
     if sizes is None and n_items > _MOST_ITEMS_WITHOUT_SIZES:
         return False
     vectors = compositions(n_items) if sizes is None else [sizes]
     work = [subset_work(vector) for vector in vectors]
     steps = [entry.steps for entry in work]
     in_memory = max(entry.memory for entry in work) <= _LARGEST_MEMORY
-    return in_memory and NODES * sum(steps) + n_draws * max(steps) <= limit
+    return in_memory and NODES * sum(steps) + n_sums * max(steps) <= limit
 
 
 def refuse_too_many_steps(sizes: Sizes | None, n_items: int, n_draws: int) -> None:

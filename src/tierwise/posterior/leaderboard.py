@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 Uncertainty: TypeAlias = Literal["posterior", "bootstrap"]
 
 _REPLICATES_PER_TASK = 10
-# Chains over tiers of battles move in small steps.
-_THIN_OF_BATTLES = 2
+# Sweeps for each draw: neighbouring ones are much alike.
+_THIN_OF_BATTLES = 6
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ from tierwise.posterior.samplers import (
     make_sampler,
 )
 from tierwise.posterior.storage import assemble
-from tierwise.posterior.target import Target
+from tierwise.posterior.target import Target, depends_on_distance_only
 from tierwise.posterior.tiers_moves import are_connected
 from tierwise.searching.search import search
 from tierwise.tiers.sizes import check_sizes
@@ -80,7 +80,7 @@ def sample_posterior(
     warmup: int | None = None,
     thin: int = 1,
     method: PosteriorMethod = "auto",
-    theta_update: ThetaUpdate | Exchange = "exact",
+    theta_update: ThetaUpdate | Exchange = "auto",
     likelihood: PosteriorLikelihood = "exact",
     completions: CompletionsMethod = "auto",
     prior_theta: ThetaPrior | Callable[[Any], Any] = DEFAULT_PRIOR,
@@ -114,11 +114,15 @@ def sample_posterior(
         Iterations from one draw to the next.
     method
         "exact" draws independently, by summing over all tiers; "mcmc" runs Metropolis chains;
-        "auto" is exact where affordable: with "inversions" and open sizes, up to 14 items.
+        "auto" is exact where affordable, because that gives most for the time: up to about 14
+        items with given sizes, and up to 14 with open sizes. Answers that leave something open
+        are drawn exactly where tiers hold one item each, the distance is "kendall" or
+        "inversions", and all items are ranked, tied, or below those listed.
     theta_update
         How chains update theta: "exact" draws it from its conditional distribution, "integrated"
         moves tiers with theta integrated out, "exchange" is the paper's exchange algorithm, of
-        which `Exchange` has the options.
+        which `Exchange` has the options. "auto" is "integrated" where sizes are given and
+        ``method="auto"`` needs a chain, else "exact".
     likelihood
         "pseudo" puts the paper's pseudo-likelihood in the place of the likelihood.
     completions
@@ -248,8 +252,8 @@ class _Run:
 
     @property
     def schedule(self) -> Schedule:
-        """When the chain is where; independent draws of all sizes are made all together."""
-        at_once = self.target is None and self.options.method == "exact"
+        """When the chain is where; independent draws are made all together."""
+        at_once = self.options.method == "exact"
         schedule = Schedule(self.options.draws, self.options.warmup_or_default, self.options.thin)
         return replace(schedule, n_parts=1) if at_once else schedule
 
@@ -303,25 +307,38 @@ def _chosen_distance(
 def _settled(options: SamplingOptions, source: AnswerSource) -> SamplingOptions:
     """Settle what was left to "auto", and refuse what does not go with these answers."""
     n_items, n_draws = len(source.items), options.chains * options.draws
-    if not source.is_known(options.sizes or (1,) * n_items):
+    known = source.is_known(options.sizes or (1,) * n_items)
+    if known and options.completions != "auto":
+        raise InputError(
+            "these answers leave no doubt about their blocks, so that there is nothing to "
+            "complete: leave out completions"
+        )
+    by_distance = depends_on_distance_only(source, options.sizes) and options.completions == "auto"
+    if not known and (options.exchange is not None or options.likelihood == "pseudo"):
+        raise InputError(
+            "these answers leave open which items lie in which tier-sized block: leave "
+            "theta_update and likelihood as they are"
+        )
+    if not by_distance:
         if options.needs_chain or options.method == "exact":
             raise InputError(
                 "these answers leave open which items lie in which tier-sized block: leave method, "
                 "theta_update and likelihood as they are"
             )
         return options.settled("mcmc")
-    if options.completions != "auto":
-        raise InputError(
-            "these answers leave no doubt about their blocks, so that there is nothing to "
-            "complete: leave out completions"
-        )
     if options.method == "exact":
         exact.refuse_too_many_steps(options.sizes, n_items, n_draws)
         return options.settled("exact")
-    affordable = exact.is_affordable(options.sizes, n_items, n_draws, exact.AFFORDABLE_STEPS)
+    of_all_sizes = options.sizes is None
+    limit = exact.AFFORDABLE_STEPS_OF_ALL_SIZES if of_all_sizes else exact.AFFORDABLE_STEPS
+    affordable = exact.is_affordable(options.sizes, n_items, n_draws, limit)
     if options.method == "auto" and affordable and not options.needs_chain:
         return options.settled("exact")
-    return options.settled("mcmc")
+    if not known:
+        # The moves that are made given theta take the whole distance to be known.
+        return replace(options, theta_update="integrated").settled("mcmc")
+    integrated = options.sizes is not None and options.method == "auto"
+    return options.settled("mcmc", "integrated" if integrated else "exact")
 
 
 def _refuse_islands(options: SamplingOptions) -> None:

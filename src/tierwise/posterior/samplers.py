@@ -35,6 +35,7 @@ from tierwise.posterior.augmented import Augmented
 from tierwise.posterior.chain import Cycle
 from tierwise.posterior.collapsed import CollapsedWalk, tabulate_weights
 from tierwise.posterior.exact import ExactPosterior
+from tierwise.posterior.target import depends_on_distance_only, summed_over
 from tierwise.posterior.theta_moves import DrawTheta, Exchange, ExchangeTheta, WalkTheta
 from tierwise.posterior.tiers_moves import (
     ChangeObservedSizes,
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from tierwise.tiers.sizes import Sizes
 
 PosteriorMethod: TypeAlias = Literal["auto", "exact", "mcmc"]
-ThetaUpdate: TypeAlias = Literal["exact", "integrated", "exchange"]
+ThetaUpdate: TypeAlias = Literal["auto", "exact", "integrated", "exchange"]
 PosteriorLikelihood: TypeAlias = Literal["exact", "pseudo"]
 CompletionsMethod: TypeAlias = Literal["auto", "reinsert", "refill"]
 PosteriorConcentration: TypeAlias = Literal["single", "tier"]
@@ -113,7 +114,7 @@ class SamplingOptions:
     @property
     def needs_chain(self) -> bool:
         """Whether something was asked for that only a chain does."""
-        return self.theta_update != "exact" or self.likelihood != "exact"
+        return self.theta_update not in ("auto", "exact") or self.likelihood != "exact"
 
     @property
     def exchange(self) -> Exchange | None:
@@ -138,12 +139,15 @@ class SamplingOptions:
                 "used: use fewer draws, or a larger thin"
             )
 
-    def settled(self, method: PosteriorMethod) -> SamplingOptions:
-        """Return the options with a method, and with what follows from it."""
+    def settled(
+        self, method: PosteriorMethod, theta_update: ThetaUpdate = "exact"
+    ) -> SamplingOptions:
+        """Return the options with a method and what follows from it; "auto" is an update."""
+        update = theta_update if self.theta_update == "auto" else self.theta_update
         if method == "exact":
             # Independent draws need neither warm-up nor thinning.
-            return replace(self, method="exact", warmup=0, thin=1)
-        return replace(self, method="mcmc", warmup=self.warmup_or_default)
+            return replace(self, method="exact", theta_update=update, warmup=0, thin=1)
+        return replace(self, method="mcmc", theta_update=update, warmup=self.warmup_or_default)
 
     def plain(self) -> dict[str, Any]:
         """Return the options as text and numbers, for people and files."""
@@ -205,17 +209,17 @@ def make_sampler(options: SamplingOptions, target: Target) -> Sampler:
     target
         What to draw from.
     """
-    if not target.source.is_known(options.sizes or (1,) * target.n_items):
-        return _of_open_answers(options, target)
-    return _of_known_answers(options, target)
+    by_distance = depends_on_distance_only(target.source, options.sizes)
+    if by_distance and options.completions == "auto":
+        return _by_distance(options, target)
+    return _of_open_answers(options, target)
 
 
-def _of_known_answers(options: SamplingOptions, target: Target) -> Sampler:
+def _by_distance(options: SamplingOptions, target: Target) -> Sampler:
     """Draw exactly where that was asked for; else let tiers and theta move in turn."""
     sizes = options.sizes
     if options.method == "exact":
-        exact = ExactPosterior.of(target, sizes)
-        return Cycle((exact,), exact.facts())
+        return ExactPosterior.of(target, sizes)
     switch = SwitchTiers(target, SWITCHES_PER_ITEM * target.n_items)
     if sizes is None:
         change = ChangeSizes(target, target.n_items, _SPLITS_AND_MERGES)
@@ -239,7 +243,7 @@ def _of_open_answers(options: SamplingOptions, target: Target) -> Sampler:
         return Augmented(target, sizes, "reinsert", options.prior_mistakes)
     switch = SwitchObservedTiers(target.observed, max(target.n_items // 2, 2))
     walk = WalkTheta(target, target.observed, options.warmup_or_default, _STEPS_OF_THETA)
-    known = {"completions": "summed over", "pairwise": target.source.pairwise}
+    known = summed_over(target.source)
     if sizes is not None:
         return Cycle((switch, walk), known)
     change = ChangeObservedSizes(target, target.n_items, _SPLITS_AND_MERGES_OF_ANSWERS)

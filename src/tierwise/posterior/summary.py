@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from math import inf, isnan
+from math import inf, isnan, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,8 +23,13 @@ MOST_R_HAT = 1.01
 LEAST_ESS = 400.0
 # Of pairs that are nearly always or nearly never tied, chains cannot tell more than that.
 _RARE = 0.05
-# All pairs of more items would take longer than a minute.
+# All pairs of more items would be many thousand names to tell.
 _MOST_ITEMS_FOR_ALL_PAIRS = 60
+# Pairs that are diagnosed together, so that they take little memory.
+_PAIRS_AT_A_TIME = 100
+# Half chains of fewer draws are left to the general way.
+_LEAST_HALF = 8
+_TAIL = 0.05
 
 
 @dataclass(frozen=True)
@@ -136,15 +141,65 @@ def diagnose(
     if n_items > _MOST_ITEMS_FOR_ALL_PAIRS:
         order = np.argsort(labels.mean(axis=(0, 1)), kind="stable").tolist()
         pairs = [(min(pair), max(pair)) for pair in pairwise(order)]
-    ties = (
-        _diagnose(
-            f"{names[first]} ~ {names[second]}",
-            (labels[:, :, first] == labels[:, :, second]).astype(np.float64),
-        )
-        for first, second in pairs
-    )
+    ties: list[Diagnostic] = []
+    for start in range(0, len(pairs), _PAIRS_AT_A_TIME):
+        some = pairs[start : start + _PAIRS_AT_A_TIME]
+        first, second = np.array(some).T
+        tied = np.moveaxis(labels[:, :, first] == labels[:, :, second], 2, 0)
+        ties += _diagnose_indicators([f"{names[one]} ~ {names[two]}" for one, two in some], tied)
     rows = (_diagnose(name, values) for name, values in numbers.items())
     return Diagnostics(tuple(rows), tuple(ties))
+
+
+def _diagnose_indicators(names: list[str], indicators: NDArray[np.bool_]) -> list[Diagnostic]:
+    """Diagnose quantities that are 0 or 1, ``indicators[quantity, chain, draw]``, all at once.
+
+    Of these, ranks, distances from the median and quantiles are the quantity itself but for its
+    scale, so that all diagnostics of Vehtari et al. (2021) follow from one R-hat and one effective
+    number of draws, by Geyer's initial monotone sequence.
+    """
+    n_chains, n_draws = indicators.shape[1:]
+    half = n_draws // 2
+    if half < _LEAST_HALF:
+        return [_diagnose(*one) for one in zip(names, indicators.astype(np.float64), strict=True)]
+    values = indicators.astype(np.float64)
+    split = np.concatenate([values[:, :, :half], values[:, :, n_draws - half :]], axis=1)
+    means = split.mean(axis=2)
+    padded = 1 << (2 * half - 1).bit_length()
+    spectrum = np.fft.rfft(split - means[:, :, None], n=padded, axis=2)
+    power = (spectrum.real**2 + spectrum.imag**2).mean(axis=1)
+    covariances = np.fft.irfft(power, n=padded, axis=1)[:, :half] / half
+    with np.errstate(all="ignore"):
+        within = covariances[:, :1] * half / (half - 1)
+        spread = means.var(axis=1, ddof=1)[:, None]
+        correlations = 1.0 - (within - covariances) / (covariances[:, :1] + spread)
+        # A single chain is compared with itself, its first half with its second.
+        halves = values[:, 0, : 2 * half].reshape(len(values), 2, half)
+        r_hats = _split_r_hats(values if n_chains > 1 else halves)
+    correlations[:, 0] = 1.0
+    n_most = (half - 3) // 2
+    even, odd = correlations[:, : 2 * n_most + 1 : 2], correlations[:, 1 : 2 * n_most : 2]
+    sums = even[:, :n_most] + odd
+    kept = np.minimum.accumulate(sums > 0.0, axis=1)
+    times = 2.0 * np.where(kept, np.minimum.accumulate(sums, axis=1), 0.0).sum(axis=1) - 1.0
+    times += even[np.arange(len(even)), kept.sum(axis=1)].clip(min=0.0)
+    size = 2 * n_chains * half
+    sizes = size / np.maximum(times, 1.0 / np.log10(size))
+    deviations = values.std(axis=(1, 2), ddof=1)
+    found = []
+    for number, name in enumerate(names):
+        mean = float(values[number].mean())
+        if (indicators[number] == indicators[number, :, :1]).all() or within[number, 0] == 0.0:
+            found.append(_diagnose(name, values[number]))
+            continue
+        ess = float(sizes[number])
+        # A single tail, if the rarer answer lies within it, does not vary.
+        tail = float(size) if mean > 1.0 - _TAIL else ess
+        tail = tail if mean < _TAIL else min(tail, float(size))
+        error = float(deviations[number]) / sqrt(ess)
+        sd = float(values[number].std())
+        found.append(Diagnostic(name, mean, sd, error, float(r_hats[number]), ess, tail))
+    return found
 
 
 def _diagnose(name: str, values: NDArray[np.float64]) -> Diagnostic:
@@ -172,6 +227,16 @@ def _diagnose(name: str, values: NDArray[np.float64]) -> Diagnostic:
         return Diagnostic(name, mean, sd, inf, inf, 0.0, 0.0)
     # The tails of a number with few values are its ends, which may not vary at all.
     return Diagnostic(name, mean, sd, error, r_hat, bulk, bulk if isnan(tail) else tail)
+
+
+def _split_r_hats(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """R-hat of each quantity, ``values[quantity, chain, draw]``, its chains cut in halves."""
+    half = values.shape[2] // 2
+    split = np.concatenate([values[:, :, :half], values[:, :, values.shape[2] - half :]], axis=1)
+    within = split.var(axis=2, ddof=1).mean(axis=1)
+    between = half * split.mean(axis=2).var(axis=1, ddof=1)
+    r_hats: NDArray[np.float64] = np.sqrt((between / within + half - 1) / half)
+    return r_hats
 
 
 _MOST_SIZES = 5

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from tierwise.answers.drawn import DrawnCompletions
     from tierwise.answers.likelihood import AnswerSource, Likelihood
+    from tierwise.answers.top import StrictWeakOrders
     from tierwise.distances.base import Costs
     from tierwise.partition.base import PartitionFunction
 
@@ -39,6 +40,28 @@ class Observed(Protocol):
 
     def distance(self, labels: NDArray[np.int64], theta: float) -> float:
         """Total distance of the answers, on the average where they leave something open."""
+
+
+def ties_in_closed_form(source: AnswerSource, sizes: Sizes | None) -> StrictWeakOrders | None:
+    """Return answers that leave something open if a function of theta says all about that."""
+    if sizes is None or max(sizes) > 1 or source.is_known(sizes):
+        return None
+    return source.strict_weak_orders
+
+
+def depends_on_distance_only(source: AnswerSource, sizes: Sizes | None) -> bool:
+    """Tell whether tiers and theta are as probable as the total distance of the tiers says.
+
+    So it is for complete rankings, for answers that leave no doubt about their blocks, and for all
+    weak orders where each tier holds one item and the distance is Kendall's.
+    """
+    known = source.is_known(sizes or (1,) * len(source.items))
+    return known or ties_in_closed_form(source, sizes) is not None
+
+
+def summed_over(source: AnswerSource) -> dict[str, Any]:
+    """Say that the completions of answers are summed over."""
+    return {"completions": "summed over", "pairwise": source.pairwise}
 
 
 class Target:
@@ -91,14 +114,19 @@ class Target:
         return SizedTarget(self, problem, log_prior_of_sizes(self.prior_sizes, sizes))
 
     def _costs(self, sizes: Sizes) -> Costs:
-        """Costs of all tiers of these sizes, with all completions of answers equally likely."""
-        return self.likelihood(sizes).costs_at_random()
+        """Costs of all tiers of these sizes.
+
+        Where the distance of answers is not all that matters, with all completions equally likely.
+        """
+        ties = ties_in_closed_form(self.source, sizes)
+        return self.likelihood(sizes).costs_at_random() if ties is None else ties.costs
 
     def _partition(self, sizes: Sizes) -> PartitionFunction:
         return partition_function(sizes, self.source.distance, rng=_SEED)
 
     def _theta(self, sizes: Sizes) -> ThetaGivenDistance:
-        log_partition = LogPartition(self.partition(sizes))
+        ties = ties_in_closed_form(self.source, sizes)
+        log_partition = LogPartition(self.partition(sizes)) if ties is None else ties.log_partition
         return ThetaGivenDistance(log_partition, self.n_rankings, self.prior_theta)
 
     def _likelihood(self, sizes: Sizes) -> Likelihood:
@@ -154,6 +182,17 @@ class SizedTarget:
     def log_posterior(self, total: float) -> float:
         """Log posterior probability, up to a constant, of tiers at a total distance."""
         return self.theta.log_integral(total) + self.log_prior
+
+    def log_posteriors(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Log posterior probabilities of tiers at many total distances."""
+        return self.theta.log_integrals(totals) + self.log_prior
+
+    def distances(
+        self, totals: NDArray[np.float64], thetas: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Total distances of the answers, on the average where they leave something open."""
+        ties = ties_in_closed_form(self.target.source, self.sizes)
+        return totals if ties is None else totals + ties.open_distances(thetas)
 
 
 @dataclass(frozen=True, eq=False)

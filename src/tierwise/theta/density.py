@@ -8,7 +8,7 @@ Weideman, SIAM Review 56, 2014).
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import exp, log
+from math import ceil, exp, log
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,8 @@ _DEPTH_OF_PEAK, _POINTS_OF_PEAK = 1.0, 60
 _JUMP = 1e-9
 _MOST_ROUNDS = 40
 _KEPT_DENSITIES = 512
+# Numbers that are computed at the same time: 8 MB.
+_NUMBERS_AT_A_TIME = 1_000_000
 _KEPT_INTEGRALS = 50_000
 
 
@@ -153,6 +155,25 @@ class ThetaGivenDistance:
 
     def _log_integral(self, total: float) -> float:
         return self.density(total).log_integral
+
+    def log_integrals(self, totals: _Floats) -> _Floats:
+        """Log integrals at many total distances, on one grid that resolves all of them."""
+        different, which = np.unique(totals, return_inverse=True)
+        ends = [self._resolve(total, 0.0)[0] for total in (different[0], different[-1])]
+        low, high = min(float(grid[0]) for grid in ends), max(float(grid[-1]) for grid in ends)
+        step = min(float(grid[1] - grid[0]) for grid in ends)
+        grid = np.linspace(low, high, ceil((high - low) / step) + 1)
+        weights, thetas = self._log_weights(grid), np.exp(grid)
+        integrals = np.empty(len(different))
+        rows_at_a_time = max(1, _NUMBERS_AT_A_TIME // len(grid))
+        for start in range(0, len(different), rows_at_a_time):
+            rows = slice(start, start + rows_at_a_time)
+            values = weights - different[rows, None] * thetas
+            peaks = values.max(axis=1)
+            sums = np.exp(values - peaks[:, None]).sum(axis=1)
+            integrals[rows] = peaks + np.log(sums * (grid[1] - grid[0]))
+        all_integrals: _Floats = integrals[which.ravel()]
+        return all_integrals
 
     def _density(self, total: float) -> ThetaDensity:
         return self.weighed_density(total, 0.0, None)

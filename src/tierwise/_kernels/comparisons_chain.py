@@ -1,0 +1,346 @@
+"""Metropolis within Gibbs over ordered partitions and theta, given independent comparisons.
+
+Items move to other tiers or to tiers of their own, two items change places, tiers are cut and
+joined (split and merge, Green 1995), two neighbouring tiers are dealt anew, and theta is drawn by
+slice sampling (Neal 2003). A cut sends each item up or down by how far it lies from a random point
+among the members, in the logarithm of the odds that its comparisons give for the upper part.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from tierwise._kernels.comparisons import value_of_tiers, write_loss_sums
+from tierwise._kernels.comparisons_tiers import (
+    BETWEEN,
+    N_TIERS,
+    ORDER,
+    SIZES,
+    SLOT_OF,
+    close_if_empty,
+    gain_of_joining,
+    gain_of_step,
+    move,
+    open_tier,
+    tier_of,
+    value_of_range,
+)
+from tierwise._kernels.compiling import compiled, compiled_part
+
+_Floats = npt.NDArray[np.float64]
+_Integers = npt.NDArray[np.int64]
+
+# How far, in tiers and the gaps between them, an item may move in one step.
+_REACH = 4
+# The odds of a cut are sharpened by a random factor between these.
+_LEAST_SHARPNESS, _LARGEST_SHARPNESS = 0.3, 1.5
+_MOST_ODDS = 30.0
+_SLICE_WIDTH = 0.3
+_MOST_SLICE_STEPS = 60
+
+
+@compiled
+def run_sweeps(
+    places: _Integers,
+    tables: _Floats,
+    items: _Floats,
+    theta: float,
+    tier_values: _Floats,
+    single_bonus: float,
+    prior: _Floats,
+    first_log_theta: float,
+    log_theta_step: float,
+    sums: _Floats,
+    odds: _Floats,
+    labels: _Integers,
+    numbers: _Floats,
+    sweeps_per_draw: int,
+    rng: np.random.Generator,
+) -> None:
+    """Make sweeps of Metropolis steps over items and tiers, and write down tiers and theta.
+
+    Parameters
+    ----------
+    places, tables
+        The tiers, which are changed.
+    items
+        Strength of each item (first row), and its precision (second row).
+    theta
+        The theta to begin with.
+    tier_values, single_bonus
+        What a tier of each size adds to the log prior, and what a single one adds besides.
+    prior, first_log_theta, log_theta_step
+        Log density of log theta on a grid, and where the grid lies.
+    sums, odds
+        Room to work in.
+    labels, numbers
+        Where the draws are written, one row per draw: the tier of each item, counted from 0; theta,
+        the comparisons lost by the better tier, and the log posterior.
+    sweeps_per_draw
+        Number of sweeps for each draw.
+    rng
+        Randomness.
+    """
+    n_items = places.shape[1] - 1
+    for number in range(len(numbers) * sweeps_per_draw):
+        write_loss_sums(theta, n_items, sums)
+        for _ in range(n_items):
+            _move_at_random(places, tables, sums, tier_values, single_bonus, rng)
+        for _ in range(n_items // 2):
+            _exchange_at_random(places, tables, sums, tier_values, rng)
+        for _ in range(4 + n_items // 8):
+            _cut_join_or_deal(
+                places, tables, items, theta, sums, odds, tier_values, single_bonus, rng
+            )
+        theta, value = _draw_theta(
+            places, tables, theta, prior, first_log_theta, log_theta_step, sums, rng
+        )
+        if (number + 1) % sweeps_per_draw > 0:
+            continue
+        draw = number // sweeps_per_draw
+        count, lost = places[N_TIERS, 0], 0.0
+        for tier in range(count):
+            slot = places[ORDER, tier]
+            value += tier_values[places[SIZES, slot]]
+            for better in range(tier):
+                lost += tables[BETWEEN, slot, places[ORDER, better]]
+        for item in range(n_items):
+            labels[draw, item] = tier_of(places, places[SLOT_OF, item])
+        numbers[draw, 0] = theta
+        numbers[draw, 1] = lost
+        numbers[draw, 2] = value + (single_bonus if count == 1 else 0.0)
+
+
+@compiled_part
+def _below(limit: int, rng: np.random.Generator) -> int:
+    """Draw a whole number below a limit; numba's own way takes long to compile."""
+    return int(limit * rng.random())
+
+
+@compiled_part
+def _move_at_random(
+    places: _Integers,
+    tables: _Floats,
+    sums: _Floats,
+    tier_values: _Floats,
+    single_bonus: float,
+    rng: np.random.Generator,
+) -> None:
+    """Move an item by a few places, by a Metropolis step."""
+    item = _below(places.shape[1] - 1, rng)
+    step = _below(2 * _REACH, rng) - _REACH
+    if step >= 0:
+        step += 1
+    was_single = places[N_TIERS, 0] == 1
+    gain, source, target = gain_of_step(places, tables, sums, tier_values, item, step)
+    if source < 0:
+        return
+    becomes_single = places[SIZES, target] == places.shape[1] - 1
+    if becomes_single:
+        gain += single_bonus
+    if was_single:
+        gain -= single_bonus
+    if np.log(1.0 - rng.random()) >= gain:
+        move(places, tables, item, source)
+    close_if_empty(places, source)
+    close_if_empty(places, target)
+
+
+@compiled_part
+def _exchange_at_random(
+    places: _Integers,
+    tables: _Floats,
+    sums: _Floats,
+    tier_values: _Floats,
+    rng: np.random.Generator,
+) -> None:
+    """Let two items of different tiers change places, by a Metropolis step."""
+    item, other = _below(places.shape[1] - 1, rng), _below(places.shape[1] - 1, rng)
+    here, there = places[SLOT_OF, item], places[SLOT_OF, other]
+    one, two = tier_of(places, here), tier_of(places, there)
+    if one == two or abs(one - two) > _REACH:
+        return
+    low, high = min(one, two), max(one, two)
+    old = value_of_range(places, tables, sums, tier_values, low, high)
+    move(places, tables, item, there)
+    move(places, tables, other, here)
+    gain = value_of_range(places, tables, sums, tier_values, low, high) - old
+    if np.log(1.0 - rng.random()) >= gain:
+        move(places, tables, other, there)
+        move(places, tables, item, here)
+
+
+@compiled_part
+def _write_odds(
+    places: _Integers,
+    items: _Floats,
+    theta: float,
+    upper: int,
+    lower: int,
+    odds: _Floats,
+    rng: np.random.Generator,
+) -> None:
+    """Write the log odds of each item of two slots to go to the upper one, by a random cut.
+
+    The cut depends on the union of the two slots alone, so that it is as probable there and back.
+    """
+    n_items = len(odds)
+    count = places[SIZES, upper] + places[SIZES, lower]
+    chosen = _below(count, rng)
+    sharpness = _LEAST_SHARPNESS + (_LARGEST_SHARPNESS - _LEAST_SHARPNESS) * rng.random()
+    cut = 0.0
+    for item in range(n_items):
+        if places[SLOT_OF, item] == upper or places[SLOT_OF, item] == lower:
+            if chosen == 0:
+                cut = items[0, item]
+            chosen -= 1
+    # Half of the tier apart, items differ by a third of theta for each member, if theta is small.
+    scale = sharpness * min(theta * count / 3.0, 4.0)
+    for item in range(n_items):
+        value = scale * items[1, item] * (items[0, item] - cut)
+        odds[item] = min(max(value, -_MOST_ODDS), _MOST_ODDS)
+
+
+@compiled_part
+def _log_share(odds: float) -> float:
+    """Log of the probability that has these log odds."""
+    return float(-np.log1p(np.exp(-odds)))
+
+
+@compiled_part
+def _cut_join_or_deal(
+    places: _Integers,
+    tables: _Floats,
+    items: _Floats,
+    theta: float,
+    sums: _Floats,
+    odds: _Floats,
+    tier_values: _Floats,
+    single_bonus: float,
+    rng: np.random.Generator,
+) -> None:
+    """Cut a tier in two, join two neighbours, or deal them anew, by a Metropolis step.
+
+    A tier to cut is chosen among as many as the joining back is among pairs of neighbours.
+    """
+    n_items = places.shape[1] - 1
+    count = places[N_TIERS, 0]
+    kind = _below(3, rng)
+    cutting = kind == 0
+    joining = kind == 1
+    if not cutting and count == 1:
+        return
+    tier = _below(count if cutting else count - 1, rng)
+    upper = open_tier(places, tier) if cutting else places[ORDER, tier]
+    lower = places[ORDER, tier + 1]
+    _write_odds(places, items, theta, upper, lower, odds, rng)
+    # Items that change their slot are marked by odds beyond all others.
+    ratio = 0.0
+    n_up, n_members = 0, 0
+    for item in range(n_items):
+        slot = places[SLOT_OF, item]
+        if slot != upper and slot != lower:  # noqa: PLR1714
+            odds[item] = 0.0
+            continue
+        n_members += 1
+        is_up = 1 if slot == upper else 0
+        if not cutting:
+            ratio += _log_share(odds[item] if is_up == 1 else -odds[item])
+        goes_up = 0
+        if not joining:
+            goes_up = 1 if np.log(1.0 - rng.random()) < _log_share(odds[item]) else 0
+            ratio -= _log_share(odds[item] if goes_up == 1 else -odds[item])
+        n_up += goes_up
+        odds[item] = 1.0 if goes_up != is_up else 0.0
+    if not joining and n_up * (n_members - n_up) == 0:
+        close_if_empty(places, upper)
+        return
+    gain = 0.0
+    if not cutting:
+        gain += gain_of_joining(places, tables, sums, tier_values, tier)
+    if not joining:
+        _switch(places, tables, odds, upper, lower)
+        gain -= gain_of_joining(places, tables, sums, tier_values, tier)
+    if n_members == n_items and kind < 2:
+        gain += single_bonus if joining else -single_bonus
+    accepted = np.log(1.0 - rng.random()) < gain + ratio
+    # What is joined is moved only now, since its gain is known without.
+    if accepted == joining:
+        _switch(places, tables, odds, upper, lower)
+    close_if_empty(places, upper)
+
+
+@compiled_part
+def _switch(places: _Integers, tables: _Floats, marked: _Floats, upper: int, lower: int) -> None:
+    """Move every marked item of two slots to the other one."""
+    for item in range(len(marked)):
+        if marked[item] == 1.0:
+            move(places, tables, item, lower if places[SLOT_OF, item] == upper else upper)
+
+
+@compiled_part
+def _log_density(
+    places: _Integers,
+    tables: _Floats,
+    log_theta: float,
+    prior: _Floats,
+    first_log_theta: float,
+    log_theta_step: float,
+    sums: _Floats,
+) -> float:
+    """Log density of log theta given the tiers, up to a constant; the prior is interpolated."""
+    place = (log_theta - first_log_theta) / log_theta_step
+    if place < 0.0 or place >= len(prior) - 1:
+        return -np.inf
+    left = int(place)
+    share = place - left
+    value = float((1.0 - share) * prior[left] + share * prior[left + 1])
+    write_loss_sums(np.exp(log_theta), places.shape[1] - 1, sums)
+    return value + value_of_tiers(
+        sums, tables[BETWEEN], places[SIZES], places[ORDER], places[N_TIERS, 0]
+    )
+
+
+@compiled_part
+def _draw_theta(
+    places: _Integers,
+    tables: _Floats,
+    theta: float,
+    prior: _Floats,
+    first_log_theta: float,
+    log_theta_step: float,
+    sums: _Floats,
+    rng: np.random.Generator,
+) -> tuple[float, float]:
+    """Draw theta given the tiers by slice sampling of its log, with stepping out and shrinking.
+
+    Returns theta and the logarithm of its density, up to a constant.
+    """
+    here = np.log(theta)
+    low = here - _SLICE_WIDTH * rng.random()
+    high = low + _SLICE_WIDTH
+    height = np.inf
+    at = here
+    # One loop that is told what it looks at: a density that is called five times is compiled so.
+    stage = 0
+    while True:
+        value = _log_density(places, tables, at, prior, first_log_theta, log_theta_step, sums)
+        if stage == 0:
+            height = value + np.log(1.0 - rng.random())
+            stage, at = 1, low
+        elif stage == 1 and value > height:
+            low -= _SLICE_WIDTH
+            at = low
+        elif stage == 1:
+            stage, at = 2, high
+        elif stage == 2 and value > height:
+            high += _SLICE_WIDTH
+            at = high
+        elif stage == 3 and value > height:
+            return float(np.exp(at)), value
+        else:
+            if stage == 3 and at < here:
+                low = at
+            elif stage == 3:
+                high = at
+            stage = 3
+            at = low + (high - low) * rng.random()

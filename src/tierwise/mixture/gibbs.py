@@ -1,0 +1,389 @@
+"""Gibbs sampling of a mixture: memberships, shares, tiers and thetas in turn, given all others.
+
+Memberships come from their exact probabilities, shares from a Dirichlet distribution, tiers by
+Metropolis swaps of two items, thetas from their exact distribution given the tiers. Groups trade
+places in a chain; each draw is relabelled to the groups that the chain started from, by the members
+they have in common (the pivotal relabelling of Marin, Mengersen and Robert, 2005).
+
+References
+----------
+Diebolt, J. and Robert, C. P. (1994). Estimation of finite mixture distributions through Bayesian
+sampling. Journal of the Royal Statistical Society B 56, 363-375.
+
+Marin, J.-M., Mengersen, K. and Robert, C. P. (2005). Bayesian modelling and inference on mixtures
+of distributions. Handbook of Statistics 25, 459-507.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._kernels.mixture import (
+    ThetaPoints,
+    add_rows,
+    draw_members,
+    draw_thetas,
+    move_groups,
+    multiply_rows,
+)
+from tierwise.answers.dispatch import answered_places
+from tierwise.data.counts import BlockCounts
+from tierwise.data.rankings import Rankings
+from tierwise.distances.base import Costs, Distance
+from tierwise.mixture.em import e_step
+from tierwise.mixture.groups import Component, DistinctAnswers, GroupFitter
+from tierwise.model.priors import Gamma, ThetaPrior
+from tierwise.partition.interpolated import LogPartition
+from tierwise.theta.density import ThetaGivenDistance
+from tierwise.tiers.sizes import Sizes
+
+# Swaps of two items that are tried in a sweep, times the number of items.
+_SWAPS_PER_ITEM = 10
+# Below this all counts are short integers.
+_MOST_SHORT = 2.0**31
+# Answers that more people gave are divided among groups all together.
+_MOST_ONE_BY_ONE = 32
+# Logs of theta at which the partition function is kept, and how far they are apart.
+_LOG_THETAS = (-7.0, 3.0)
+_STEP = 2.5e-4
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Where a chain is.
+
+    Attributes
+    ----------
+    components
+        Tiers and theta of each group.
+    shares
+        Share of each group.
+    units
+        ``[answer, group]``: distance of each distinct answer from the tiers of each group, in units
+        of the distance.
+    """
+
+    components: tuple[Component, ...]
+    shares: NDArray[np.float64]
+    units: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Info:
+    """What a sweep tells about the state that it began with.
+
+    Attributes
+    ----------
+    memberships
+        ``[answer, group]``: probability of each group for each distinct answer.
+    members
+        ``[answer, group]``: how many of those who gave an answer were drawn to be in a group.
+    log_likelihood
+        Log-likelihood of all answers, memberships summed out.
+    """
+
+    memberships: NDArray[np.float64]
+    members: NDArray[np.int64]
+    log_likelihood: float
+
+
+class AnswerTable:
+    """What distinct answers say about blocks of given sizes, one row of zeros and ones for each.
+
+    Distances from tiers and counts of weighted answers are products of it with a vector.
+
+    Parameters
+    ----------
+    data
+        The rankings, which leave no doubt about blocks.
+    sizes, distance
+        Of the model.
+    """
+
+    def __init__(self, data: Rankings, sizes: Sizes, distance: Distance) -> None:
+        self._sizes, self._distance = sizes, distance
+        self._rule = rule = distance.rule(sizes)
+        blocks = distance.block_of_place(sizes)[answered_places(data)]
+        self._n_items, self._n_blocks = blocks.shape[1], len(distance.blocks(sizes))
+        parts = []
+        if not rule.additive:
+            parts.append(blocks[:, :, None] < blocks[:, None, :])
+        if rule.placing.any():
+            parts.append(blocks[:, :, None] == np.arange(self._n_blocks))
+        rows = np.concatenate([part.reshape(len(blocks), -1) for part in parts], axis=1)
+        self._rows = np.ascontiguousarray(rows, dtype=np.uint8)
+        # Shorter numbers are added faster.
+        self._numbers = np.int32 if data.pattern_weights.sum() < _MOST_SHORT else np.int64
+
+    def units(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Distance of each answer from tiers, in units."""
+        rule = self._rule
+        costs = []
+        if not rule.additive:
+            upper, lower = labels[:, None], labels[None, :]
+            costs.append(rule.misplaced * (lower < upper) + rule.tied * (lower == upper))
+        if rule.placing.any():
+            costs.append(rule.placing.T[labels])
+        of_cells = np.concatenate([part.ravel() for part in costs]).astype(np.int64)
+        return multiply_rows(self._rows, of_cells)
+
+    def costs(self, members: NDArray[np.int64], numbers: NDArray[np.int64]) -> list[Costs]:
+        """Costs of all tiers of these sizes, for each column of members and their number."""
+        sums = np.zeros((members.shape[1], self._rows.shape[1]), dtype=self._numbers)
+        add_rows(self._rows, members.astype(self._numbers), sums)
+        return [
+            self._costs(cells, float(number)) for cells, number in zip(sums, numbers, strict=True)
+        ]
+
+    def _costs(self, cells: NDArray[Any], number: float) -> Costs:
+        """Costs of all tiers from the column sums of one group."""
+        n_items = self._n_items
+        n_pairs = 0 if self._rule.additive else n_items**2
+        precedence, membership = np.zeros((n_items, n_items)), np.zeros((n_items, self._n_blocks))
+        if n_pairs:
+            precedence = cells[:n_pairs].reshape(n_items, n_items)
+        if len(cells) > n_pairs:
+            membership = cells[n_pairs:].reshape(n_items, self._n_blocks)
+        blocks = self._distance.blocks(self._sizes)
+        counts = BlockCounts(tuple(range(n_items)), blocks, membership, precedence, number)
+        return self._distance.costs(counts, self._sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class ThetaTable:
+    """Theta of groups of given sizes: what does not depend on their answers, computed once.
+
+    Attributes
+    ----------
+    log_partition
+        Log of the partition function.
+    prior
+        Prior of theta.
+    """
+
+    log_partition: LogPartition
+    prior: ThetaPrior
+
+    @cached_property
+    def _points(self) -> ThetaPoints:
+        log_thetas = np.arange(*_LOG_THETAS, _STEP)
+        thetas = np.exp(log_thetas)
+        log_weights = self.prior.log_density(thetas) + log_thetas
+        return ThetaPoints(log_thetas, thetas, log_weights, self.log_partition(thetas))
+
+    def draw(
+        self,
+        numbers: NDArray[np.float64],
+        totals: NDArray[np.float64],
+        starts: NDArray[np.float64],
+        rng: np.random.Generator,
+    ) -> NDArray[np.float64]:
+        """Draw theta of each group given the number of its rankings and their total distance."""
+        thetas: NDArray[np.float64] = np.full(len(numbers), np.nan)
+        if isinstance(self.prior, Gamma):
+            # The likelihood is log-concave in theta, so that there is one peak.
+            thetas = draw_thetas(self._points, numbers, totals, starts, rng.random(len(numbers)))
+        for place in np.flatnonzero(np.isnan(thetas)).tolist():
+            given = ThetaGivenDistance(self.log_partition, float(numbers[place]), self.prior)
+            thetas[place] = given.density(float(totals[place])).draw(rng)
+        return thetas
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureTarget:
+    """The posterior that is sampled.
+
+    Attributes
+    ----------
+    answers, distance
+        The data, with whole weights, and the distance.
+    prior_theta
+        Prior of every theta.
+    concentration
+        Parameter of the Dirichlet prior of the shares.
+    """
+
+    answers: DistinctAnswers
+    distance: Distance
+    prior_theta: ThetaPrior
+    concentration: float
+
+    @cached_property
+    def fitter(self) -> GroupFitter:
+        """What computes probabilities and costs of groups."""
+        return GroupFitter(self.answers, self.distance)
+
+    @cached_property
+    def _kept(self) -> dict[Sizes, tuple[AnswerTable, ThetaTable]]:
+        return {}
+
+    def tables(self, sizes: Sizes) -> tuple[AnswerTable, ThetaTable]:
+        """Return the answers, and what is known of theta, at given sizes."""
+        if sizes not in self._kept:
+            data = self.answers.data
+            assert isinstance(data, Rankings)
+            log_partition = LogPartition(self.fitter.partition(sizes))
+            self._kept[sizes] = (
+                AnswerTable(data, sizes, self.distance),
+                ThetaTable(log_partition, self.prior_theta),
+            )
+        return self._kept[sizes]
+
+    @cached_property
+    def weights(self) -> NDArray[np.int64]:
+        """How many people gave each answer."""
+        return self.answers.weights.astype(np.int64)
+
+    @cached_property
+    def given_by_many(self) -> NDArray[np.int64]:
+        """Which answers were given by so many people that these are divided all together."""
+        return np.flatnonzero(self.weights > _MOST_ONE_BY_ONE)
+
+    @cached_property
+    def log_completions(self) -> float:
+        """Sum over answers of the log number of orderings that agree with them."""
+        single_tier = (self.answers.n_items,)
+        return self.fitter.likelihood(single_tier).log_completions
+
+    def start(self, components: tuple[Component, ...], shares: NDArray[np.float64]) -> State:
+        """Return where a chain begins."""
+        units = np.zeros((len(self.weights), len(components)), dtype=np.int64)
+        for group, component in enumerate(components):
+            if len(component.sizes) > 1:
+                units[:, group] = self.tables(component.sizes)[0].units(component.labels)
+        return State(components, shares, units)
+
+
+def sweep(target: MixtureTarget, state: State, rng: np.random.Generator) -> tuple[State, Info]:
+    """Draw memberships, shares, tiers and thetas once each."""
+    components, weights = state.components, target.weights
+    decays = [one.theta * target.distance.rule(one.sizes).unit for one in components]
+    with np.errstate(divide="ignore"):
+        log_factors = np.log(state.shares) - [one.log_partition for one in components]
+    memberships, members, numbers, log_likelihood = draw_members(
+        state.units, np.array(decays), log_factors, weights, _MOST_ONE_BY_ONE, rng
+    )
+    many = target.given_by_many
+    if len(many):
+        members[many] = rng.multinomial(weights[many], memberships[many])
+        numbers += members[many].sum(axis=0)
+    shares = rng.dirichlet(target.concentration + numbers)
+    following, units = _draw_groups(target, state, members, numbers, rng)
+    info = Info(memberships, members, log_likelihood + target.log_completions)
+    return State(following, shares, units), info
+
+
+def _draw_groups(
+    target: MixtureTarget,
+    state: State,
+    members: NDArray[np.int64],
+    numbers: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> tuple[tuple[Component, ...], NDArray[np.int64]]:
+    """Draw the tiers of each group by swaps, then its theta, given who belongs to it."""
+    components, units = list(state.components), state.units
+    for sizes in dict.fromkeys(component.sizes for component in components):
+        if len(sizes) == 1:
+            continue
+        table, theta_table = target.tables(sizes)
+        groups = [place for place, one in enumerate(components) if one.sizes == sizes]
+        before = np.array([components[group].labels for group in groups])
+        starts = np.array([components[group].theta for group in groups])
+        labels = before.copy()
+        costs = table.costs(members[:, groups], numbers[groups])
+        linear = np.array([one.linear for one in costs])
+        pairs = np.array([one.pairs for one in costs])
+        n_steps = _SWAPS_PER_ITEM * labels.shape[1]
+        totals = move_groups(labels, linear, pairs, starts, n_steps, rng)
+        thetas = theta_table.draw(numbers[groups].astype(np.float64), totals, starts, rng)
+        log_partitions = theta_table.log_partition(thetas).tolist()
+        moved = (labels != before).any(axis=1).tolist()
+        if any(moved) and units is state.units:
+            units = units.copy()
+        for place, group in enumerate(groups):
+            theta = float(thetas[place])
+            components[group] = Component(sizes, labels[place], theta, log_partitions[place])
+            if moved[place]:
+                units[:, group] = table.units(labels[place])
+    return tuple(components), units
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """The draws of a chain, one per row, groups relabelled to those it started from.
+
+    Attributes
+    ----------
+    shares, thetas
+        ``[draw, group]``.
+    labels
+        ``[draw, group, item]``, counted from 0.
+    log_likelihood
+        Of all answers, memberships summed out.
+    memberships
+        Mean over draws of the probability of each group for each answer.
+    n_switches
+        How often the groups had to be relabelled.
+    """
+
+    shares: NDArray[np.float64]
+    thetas: NDArray[np.float64]
+    labels: NDArray[np.int64]
+    log_likelihood: NDArray[np.float64]
+    memberships: NDArray[np.float64]
+    n_switches: int
+
+
+def run_chain(
+    target: MixtureTarget,
+    components: tuple[Component, ...],
+    first_shares: NDArray[np.float64],
+    warmup: int,
+    draws: int,
+    seed: np.random.SeedSequence,
+) -> Trace:
+    """Run a chain that starts at given groups, and relabel its draws."""
+    rng = np.random.default_rng(seed)
+    pivot, _ = e_step(target.fitter, components, first_shares)
+    n_groups = len(first_shares)
+    shares, thetas = np.empty((draws, n_groups)), np.empty((draws, n_groups))
+    labels = np.empty((draws, n_groups, target.answers.n_items), dtype=np.int64)
+    log_likelihood, memberships = np.empty(draws), np.zeros_like(pivot)
+    in_place = np.arange(n_groups)
+    order, n_switches = in_place, 0
+    state = target.start(components, first_shares)
+    for draw in range(-warmup, draws):
+        following, info = sweep(target, state, rng)
+        if draw >= 0:
+            sizes = [component.sizes for component in state.components]
+            before, order = order, matching_groups(pivot, info.members, sizes)
+            n_switches += bool((order != before).any())
+            shares[draw] = state.shares[order]
+            thetas[draw] = [state.components[group].theta for group in order]
+            labels[draw] = [state.components[group].labels for group in order]
+            log_likelihood[draw] = info.log_likelihood
+            stay = (order == in_place).all()
+            memberships += info.memberships if stay else info.memberships[:, order]
+        state = following
+    return Trace(shares, thetas, labels, log_likelihood, memberships / draws, n_switches)
+
+
+def matching_groups(
+    pivot: NDArray[np.float64], members: NDArray[np.int64], sizes: list[Sizes]
+) -> NDArray[np.int64]:
+    """Return which group has most members in common with each group of the pivot.
+
+    Only groups of the same sizes can stand for each other.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    common = pivot.T @ members.astype(np.float64)
+    if (common.argmax(axis=1) == np.arange(len(common))).all():
+        return np.arange(len(common))
+    alike = np.array([[one == other for other in sizes] for one in sizes])
+    _, order = linear_sum_assignment(np.where(alike, common, -1.0 - common.sum()), maximize=True)
+    matched: NDArray[np.int64] = order
+    return matched
