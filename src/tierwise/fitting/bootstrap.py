@@ -33,6 +33,7 @@ BootstrapKind: TypeAlias = Literal["nonparametric", "parametric"]
 
 # Replicates that one task makes: enough to outweigh the cost of handing over a task.
 REPLICATES_PER_TASK = 25
+_FEW_REPLICATES = 40
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -266,7 +267,7 @@ def bootstrap(
         model = fit.model()
     seeds = spawn_seeds(rng, replicates)
     # Few replicates are asked for where each takes long: people want to see how far it is.
-    per_task = min(REPLICATES_PER_TASK, max(1, replicates // 20))
+    per_task = REPLICATES_PER_TASK if replicates > _FEW_REPLICATES else 1
     batches = [seeds[first : first + per_task] for first in range(0, replicates, per_task)]
     results = run_tasks(
         _fit_replicates,

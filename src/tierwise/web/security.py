@@ -8,6 +8,7 @@ something, come from a page of this server.
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from hmac import compare_digest
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
@@ -42,6 +43,8 @@ _HEADERS = {
     "cache-control": "no-store",
 }
 _METHODS = ("GET", "HEAD", "POST")
+_BYTES_TO_DISCARD = 8 << 20
+_SECONDS_TO_DISCARD = 2.0
 
 
 class Guard:
@@ -146,6 +149,7 @@ class Guard:
             if complete:
                 return await receive()
             if announced is not None and announced.isdecimal() and int(announced) > most:
+                await _discard(receive)
                 raise _too_large(most)
             try:
                 message = await asyncio.wait_for(receive(), max(0.0, deadline - monotonic()))
@@ -156,6 +160,8 @@ class Guard:
             taken += len(message.get("body", b""))
             complete = not message.get("more_body", False)
             if taken > most:
+                if not complete:
+                    await _discard(receive)
                 raise _too_large(most)
             return message
 
@@ -209,6 +215,18 @@ def _same(given: str, wanted: str) -> bool:
 
 def _plain(status: HTTPStatus, text: str) -> Response:
     return PlainTextResponse(text, status, headers={"connection": "close"})
+
+
+async def _discard(receive: Receive) -> None:
+    """Pass over what is still coming, for a moment: who is cut off while sending sees no answer."""
+    discarded = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_SECONDS_TO_DISCARD):
+            while discarded < _BYTES_TO_DISCARD:
+                message = await receive()
+                discarded += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
 
 
 def _too_large(most: int) -> HTTPException:
