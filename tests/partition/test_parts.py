@@ -96,16 +96,6 @@ def pair_shares(rows, shares, sizes):
 @pytest.mark.parametrize(
     "sizes",
     [(1, 2, 1), (2, 2), (1, 1, 1, 1), (2, 1, 1), (2, 1, 2), (1, 3, 1), (1, 2, 3), (2,) * 3, (3, 3)],
-        (1, 2, 1),
-        (2, 2),
-        (1, 1, 1, 1),
-        (2, 1, 1),
-        (2, 1, 2),
-        (1, 3, 1),
-        (1, 2, 3),
-        (2, 2, 2),
-        (3, 3),
-    ],
 )
 def test_draws_are_from_the_model(sizes):
     for seed, (name, concentration) in enumerate(kinds_of(sizes)):

@@ -1,6 +1,9 @@
 """The way through as requests: a file, how it was understood, a job, its result."""
 
+import os
 import re
+import subprocess
+import sys
 import time
 from html import unescape
 
@@ -271,3 +274,16 @@ def test_closed_page_leads_back_to_where_one_wanted_to_go(tmp_path):
         page = stranger.get("/tiers/jobs/abc")
     assert page.status_code == 403
     assert 'href="/tiers/jobs/abc"' in page.text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
+def test_files_are_cleared_away_when_the_server_is_told_to_end(tmp_path):
+    program = "from tierwise.cli.main import main; main()"
+    command = [sys.executable, "-c", program, "serve", "--no-browser", "--port", "0"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
+        assert "tierwise is at" in server.stdout.readline()
+        assert list(tmp_path.glob("tierwise-*"))
+        server.terminate()
+        assert server.wait(60) == 0
+    assert not list(tmp_path.glob("tierwise-*"))

@@ -1,6 +1,7 @@
 """Start the server: listen, say where, and open the browser."""
 
 import asyncio
+import signal
 import socket
 import sys
 import webbrowser
@@ -70,5 +71,7 @@ def run(
                 await asyncio.to_thread(webbrowser.open, address)
         await serving
 
+    # The server raises again what ended it: as Ctrl-C does, so that files are cleared away.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt):
         asyncio.run(serve())
