@@ -161,7 +161,7 @@ def test_chain_agrees_with_exact_draws_on_eight_items():
             np.testing.assert_allclose(known[:, :width], found[:, :width], atol=0.06)
 
 
-@pytest.mark.parametrize("concentration", ["single", "line"])
+@pytest.mark.parametrize("concentration", ["single", "tier"])
 @pytest.mark.parametrize("complete", [True, False])
 def test_odds_of_a_single_tier_are_those_of_exact_sums(complete, concentration):
     counts = counts_of(random_answers(6, 12, seed=8, complete=complete), 6)
