@@ -35,7 +35,7 @@ def rows_of_tier_list(text):
     """The tier list of a page, row by row: the sign or number, and the items."""
     (first, *_) = re.findall(r'<ol class="tiers">(.*?)</ol>', text, re.S)
     rows = re.findall(r'<span class="number"[^>]*>(.*?)</span>(.*?)</ul>', first, re.S)
-    return [(sign, re.findall(r'"name">(.*?)<', items)) for sign, items in rows]
+    return [(sign, re.findall(r'"name"[^>]*>(.*?)<', items)) for sign, items in rows]
 
 
 def assert_never_called_best(text, item):

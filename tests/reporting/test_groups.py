@@ -53,7 +53,7 @@ def test_tier_lists_stand_side_by_side(camps_report):
         for number, group in enumerate(analysis.groups.groups, start=1)
     ]
     items = [item for group in analysis.groups.groups for tier in group.tiers for item in tier]
-    assert re.findall(r'<span class="name">(.*?)</span>', shown) == items
+    assert re.findall(r'<span class="name" dir="auto">(.*?)</span>', shown) == items
     assert "%</span>" not in shown
     for group in analysis.groups.groups:
         assert f"Theta {group.theta:.3f} ± {group.theta_error:.3f}" in shown
