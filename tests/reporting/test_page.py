@@ -329,7 +329,7 @@ def test_result_is_always_json(tmp_path):
     analysis, _, _ = write(agreeing, tmp_path, sizes=(1, 1, 1), groups=2)
     plain = json.loads(json.dumps(analysis.to_dict(), allow_nan=False))
     assert list(plain) == [
-        "description", "search", "fit", "sampled", "check", "groups", "concentration",
+        "description", "search", "fit", "sampled", "check", "groups", "people", "concentration",
         "neighbours", "provenance",
     ]  # fmt: skip
 
