@@ -107,7 +107,9 @@ def test_tiers_and_how_sure_they_are_come_first(goals_report):
     analysis, text, _ = goals_report
     assert str(analysis.fit.tiers) == "order ~ prices > say ~ speech"
     head = text[: text.index('id="data"')]
-    names = re.findall(r'<span class="name" dir="auto">(.*?)</span> <span class="sure">(\d+)%</span>', head)
+    names = re.findall(
+        r'<span class="name" dir="auto">(.*?)</span> <span class="sure">(\d+)%</span>', head
+    )
     shares = analysis.sampled.tier_probabilities()
     for name, percent in names:
         share = shares[analysis.sampled.items.index(name), analysis.fit.tiers[name] - 1]
