@@ -62,8 +62,8 @@ def test_too_large_for_the_memory():
 def test_the_program_says_that_memory_ran_out(tmp_path):
     """A limit as by `ulimit -v`: one line and an exit code, no trace of its insides."""
     small, large = tmp_path / "small.csv", tmp_path / "large.csv"
-    small.write_text("a,b,c\n1,2,3\n")
-    large.write_text("a,b,c\n" + "1,2,3\n" * 3_000_000)
+    small.write_text("a,b,c\n1,2,3\n3,1,2\n2,3,1\n")
+    large.write_text("a,b,c\n" + "1,2,3\n3,1,2\n2,3,1\n" * 1_000_000)
     code = """
     import resource, sys
     from tierwise.cli.main import main
