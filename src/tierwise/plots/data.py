@@ -121,7 +121,7 @@ def rank_shares(
     >>> from tierwise import plots
     >>> ax = plots.rank_shares(tw.load_political_goals(), ["order", "say"])
     >>> [round(float(bar.get_height()), 2) for bar in ax.containers[0]]  # order has ranks 1 to 4
-    [0.38, 0.32, 0.18, 0.13]
+    [0.39, 0.33, 0.15, 0.13]
     """
     from matplotlib.ticker import MaxNLocator
 
