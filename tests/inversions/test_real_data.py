@@ -75,11 +75,14 @@ def best_strict_by_line(counts):
     """The best strict order with a theta per line, by recursion over sets of items."""
     import numba
 
-    from tierwise._kernels.inversions_lines import line_of_sizes
+    from tierwise._kernels.inversions_lines import curve_of_sizes, line_value
 
     @numba.njit
     def value_of_line(objective, n_worse, total, curve):
-        return line_of_sizes(objective, 1, n_worse, total, curve)
+        if n_worse == 0:
+            return 0.0
+        curve_of_sizes(objective, 1, n_worse, curve)
+        return line_value(objective, curve, total)
 
     objective = line_objective(counts, None)
     curve = np.zeros(objective.grid.factorials.shape[1:])

@@ -451,14 +451,3 @@ def curve_of_sizes(objective: LineObjective, size: int, n_worse: int, curve: _Fl
                 + table[n_worse, node, order]
                 - table[size + n_worse, node, order]
             )
-
-
-@compiled_part
-def line_of_sizes(
-    objective: LineObjective, size: int, n_worse: int, total: float, curve: _Floats
-) -> float:
-    """Value of a line for complete rankings; ``curve`` is room to work in."""
-    if n_worse == 0 or size == 0:
-        return 0.0
-    curve_of_sizes(objective, size, n_worse, curve)
-    return line_value(objective, curve, total)

@@ -398,12 +398,3 @@ def parted_partition(
             'smaller tiers, distance="inversions", or concentration="single"'
         )
     return made
-
-
-def is_parted(sizes: Sizes, distance: Distance, concentration: Concentration) -> bool:
-    """Tell whether there is a partition function with these parts that can be computed."""
-    try:
-        parted_partition(sizes, distance, concentration)
-    except (InputError, TooLargeError):
-        return False
-    return True

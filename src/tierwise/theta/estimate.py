@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, inf, isinf, log, nan, sqrt
 from statistics import NormalDist
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-from tierwise._util.checks import RandomSource, as_generator, check_choice, check_level
+from tierwise._util.checks import RandomSource, as_generator, check_level
 from tierwise.distances.base import Distance
 from tierwise.errors import InputError
 from tierwise.partition.base import PartitionFunction
@@ -145,11 +145,6 @@ def iterate_theta(
             break
     information = n_rankings * partition.variance(theta)
     return theta_of_information(theta, information, level, "monte-carlo", converged=converged)
-
-
-def check_theta_method(method: str) -> None:
-    """Refuse an unknown way to find theta."""
-    check_choice("theta_method", method, get_args(ThetaMethod))
 
 
 def theta_of_information(
