@@ -75,6 +75,22 @@ def test_forms_of_other_pages_are_refused(client, origin):
     assert answer.status_code == 403
 
 
+def test_who_is_refused_while_still_sending_sees_the_answer(settings):
+    body = b"text=" + b"a" * 100_000
+    with running(settings) as here:
+        port = int(here.rpartition(":")[2])
+        head = (
+            f"POST /data HTTP/1.1\r\nHost: evil.example:{port}\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        )
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as sending:
+            sending.sendall(head.encode())
+            for start in range(0, len(body), 10_000):
+                time.sleep(0.02)
+                sending.sendall(body[start : start + 10_000])
+            assert sending.recv(64).startswith(b"HTTP/1.1 400")
+
+
 def test_forms_without_an_origin_are_refused(settings):
     with client_of(settings) as client:
         del client.headers["origin"]

@@ -76,6 +76,7 @@ class Guard:
         headers = _Headers(scope)
         refused = self._refuse(scope, headers)
         if refused is not None:
+            await _discard(receive)
             await refused(scope, receive, _with_headers(send))
             return
         limited = self._limited(scope, headers, receive)
