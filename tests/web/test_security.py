@@ -3,6 +3,7 @@
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import httpx
@@ -221,6 +222,44 @@ def test_slow_uploads_end(tmp_path):
             slow.sendall(head.encode())
             assert slow.recv(64).startswith(b"HTTP/1.1 408")
         assert httpx.get(f"{here}/static/web.css").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
+        b"GET /static/web.css HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n",
+    ],
+    ids=["nothing", "headers without an end", "the rest of what is answered already"],
+)
+def test_connections_without_a_request_end(tmp_path, sent):
+    settings = Settings(folder=tmp_path, limits=Limits(request_seconds=0.5))
+    with running(settings) as here:
+        port = int(here.rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), timeout=60) as slow:
+            slow.sendall(sent)
+            ended = False
+            while not ended:
+                # A letter now and then does not keep a connection open, whatever it belongs to.
+                try:
+                    slow.settimeout(0.1)
+                    ended = slow.recv(1 << 16) == b""
+                except TimeoutError:
+                    slow.settimeout(60)
+                    with suppress(ConnectionError):
+                        slow.sendall(b"a" if sent else b"")
+                except ConnectionError:
+                    ended = True
+        assert httpx.get(f"{here}/static/web.css").status_code == 200
+
+
+def test_connections_that_wait_for_an_answer_do_not_end(tmp_path):
+    limits = Limits(request_seconds=0.5)
+    with client_of(Settings(folder=tmp_path, limits=limits)) as client:
+        # Reading a file takes a child longer than that.
+        taken = client.post("/data", data={"text": "a,b\n1,2\n2,1\n"}).headers["location"]
+        assert "2 rankings of 2 items" in client.get(taken).text
 
 
 def bomb(path, n_bytes):
