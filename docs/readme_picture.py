@@ -17,8 +17,8 @@ from tierwise import plots
 PICTURE = Path(__file__).parent / "figures" / "readme-tiers.svg"
 
 
-def draw(path: Path) -> tw.Tiers:
-    """Find the tiers, draw them, and return them."""
+def draw(path: Path) -> None:
+    """Find the tiers and draw them."""
     races = tw.load_f1()
     best = tw.search(races, rng=1).best
     sure = tw.bootstrap(races, best, replicates=200, rng=1)
@@ -26,8 +26,7 @@ def draw(path: Path) -> tw.Tiers:
     with mpl.rc_context(settings):
         ax = plots.tier_list(best, sure)
         ax.figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
-    return best.tiers
 
 
 if __name__ == "__main__":
-    print(draw(Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURE))
+    draw(Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURE)
