@@ -60,7 +60,7 @@ def test_licences_are_named_once_and_are_there():
     for name in project["license-files"]:
         assert (ROOT / name).is_file()
     # Every data set that comes with the package is named beside its licence, or made of code.
-    said = (ROOT / "src" / "tierwise" / "data" / "LICENSES.txt").read_text(encoding="utf-8")
+    said = (ROOT / "licenses" / "data.txt").read_text(encoding="utf-8")
     for path in (ROOT / "src" / "tierwise" / "data").glob("*.csv*"):
         assert path.name in said
 

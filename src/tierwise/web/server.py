@@ -24,11 +24,12 @@ _SECONDS_TO_FINISH = 2
 def protocol_for(seconds: float) -> "type[asyncio.Protocol]":
     """Return how the server speaks HTTP: connections without a request are ended after a while.
 
-    Uvicorn waits for ever for the first request of a connection, for the headers of one that has
-    begun, and for the rest of one that it has answered already: whoever sends a letter a minute
-    would keep others out. How long the body of a request may take that is not answered yet is for
-    `tierwise.web.security` to say.
+    Uvicorn waits for ever for the first request of a connection, and for the headers of one that
+    has begun: whoever sends a letter a minute would keep others out. And it goes on to take what it
+    has answered already, however much that is. How long the body of a request may take that is not
+    answered yet is for `tierwise.web.security` to say.
     """
+    import h11
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class InTime(H11Protocol):
@@ -45,7 +46,9 @@ def protocol_for(seconds: float) -> "type[asyncio.Protocol]":
 
         def on_response_complete(self) -> None:
             super().on_response_complete()
-            if not self._has_request():
+            if self.conn.their_state is h11.SEND_BODY:
+                self.transport.close()
+            elif not self._has_request():
                 self._wait()
 
         def connection_lost(self, exc: Exception | None) -> None:
