@@ -68,7 +68,7 @@ def result(session, here):
     press(session, "What should a country aim for?")
     wait_for(session, "button.main")
     press(session, "Find the tiers")
-    wait_for(session, ".tiers", 200)
+    wait_for(session, ".tiers", 280)
     return session.current_url
 
 

@@ -46,7 +46,7 @@ def words(page):
     return " ".join(text.replace("&#39;", "'").replace("&#34;", '"').split())
 
 
-def wait(client, job, *, seconds=200):
+def wait(client, job, *, seconds=280):
     end = time.monotonic() + seconds
     while "hx-refresh" not in client.get(f"{job}/progress").headers:
         assert time.monotonic() < end
