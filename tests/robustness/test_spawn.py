@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 PROGRAM = """
-from joblib.externals.loky import set_start_method
+from joblib.externals.loky.backend.context import set_start_method
 
 import tierwise as tw
 
