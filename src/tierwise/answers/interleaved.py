@@ -99,7 +99,8 @@ def most_splits(sizes: Sizes) -> Floats:
         for held in range(int(room.max()))
     ]
     with np.errstate(over="ignore"):
-        return np.round(np.cumprod(np.concatenate([[1.0], *factors])))
+        splits: Floats = np.cumprod(np.concatenate([[1.0], *factors]), dtype=np.float64).round()
+    return splits
 
 
 def work_of(first: Places, sizes: Sizes) -> Floats:

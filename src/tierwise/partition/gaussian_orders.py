@@ -277,8 +277,8 @@ class LinesPartition(ExactPartition):
     def log_values(self, thetas: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Log values at many thetas at once: with one theta, the product is a multinomial."""
         factorials, _ = strict_moments(thetas, self.n_items)
-        lines = factorials[:, -1] - factorials[:, list(self.sizes)].sum(axis=1)
-        return float(self._limit().log_value) + lines
+        lines: _Floats = factorials[:, -1] - factorials[:, list(self.sizes)].sum(axis=1)
+        return lines + float(self._limit().log_value)
 
     @cached_property
     def _labels(self) -> npt.NDArray[np.int64]:
