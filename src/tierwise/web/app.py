@@ -204,7 +204,8 @@ class Pages:
         if job.state != "done":
             return self._page("job.html", job=job, again=again, **self._how_far(job))
         options, wishes, kind = (job.result[name] for name in ("options", "wishes", "kind"))
-        found, without = job.result["found"], job.result["without"]
+        found = job.result["found"]
+        without = job.result.get("without", [])  # older results that a folder keeps have none
         tier_of = {item: number for number, tier in enumerate(found, start=1) for item in tier}
         return self._page(
             "result.html",
