@@ -33,8 +33,10 @@ _Integers = npt.NDArray[np.int64]
 
 # Places at which an order is cut, at most.
 MOST_CUTS = 400
-# Up to so many items every exchange is tried, beyond only those that leave fewer inversions.
+# Up to so many items, and items in tied blocks, every exchange is tried; beyond, only those that
+# leave fewer inversions.
 MOST_ITEMS_TO_EXCHANGE = 60
+MOST_MEMBERS_TO_EXCHANGE = 20_000
 
 
 @compiled
@@ -441,6 +443,8 @@ def try_exchanges(objective: LineObjective, state: Partition, tolerance: float) 
     n_items = state.slot_of.shape[0]
     upper, lower = np.zeros(n_items, np.int64), np.zeros(n_items, np.int64)
     found = False
+    every = n_items <= MOST_ITEMS_TO_EXCHANGE
+    every = every and state.blocks.item_blocks.shape[0] <= MOST_MEMBERS_TO_EXCHANGE
     for position in range(state.n_tiers[0] - 1):
         slot, next_slot = state.order[position], state.order[position + 1]
         if state.sizes[slot] == 1 and state.sizes[next_slot] == 1:
@@ -451,9 +455,7 @@ def try_exchanges(objective: LineObjective, state: Partition, tolerance: float) 
         for place in range(n_upper):
             for other in range(n_lower):
                 first, second = upper[place], lower[other]
-                if n_items > MOST_ITEMS_TO_EXCHANGE and not _brings_nearer(
-                    state, slot, next_slot, first, second
-                ):
+                if not every and not _brings_nearer(state, slot, next_slot, first, second):
                     continue
                 value = _value_of_exchange(objective, state, position, first, second, now)
                 if value > now + tolerance:

@@ -209,8 +209,9 @@ class _Search:
             self.constant = log_prior_constant(prior_sizes, counts.n_items)
         self.state = make_state(counts, self.objective)
         self.by_reference = refer_to_objective(self.objective), refer_to_partition(self.state)
-        # Tiers that were searched from other thetas already.
+        # Tiers that were searched from other thetas already, and orders that were cut.
         self.settled: set[bytes] = set()
+        self.cuts: dict[bytes, _Integers] = {}
         self.tolerance = 1e-9 * (1.0 + counts.n_rankings * counts.n_items)
 
     def run(self, order: _Integers) -> tuple[float, _Integers]:
@@ -277,6 +278,13 @@ class _Search:
         return labels_of(self.state)
 
     def _cut(self, order: _Integers) -> _Integers:
+        """Best runs of an order, found once: clear data lead from every start to the same."""
+        known = order.tobytes()
+        if known not in self.cuts:
+            self.cuts[known] = self._find_cuts(order)
+        return self.cuts[known]
+
+    def _find_cuts(self, order: _Integers) -> _Integers:
         """Best runs of an order; with one theta, the best of those at several thetas."""
         if not self.single:
             return self._best_cuts(order)
