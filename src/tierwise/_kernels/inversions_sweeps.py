@@ -84,11 +84,12 @@ def _write_factorials(theta: float, n_items: int, room: _Floats) -> None:
     room[_FACTORIALS, 0] = 0.0
     one = np.expm1(-theta)
     for size in range(1, n_items + 1):
-        room[_FACTORIALS, size] = room[_FACTORIALS, size - 1] + np.log(np.expm1(-theta * size) / one)
+        ratio = np.expm1(-theta * size) / one
+        room[_FACTORIALS, size] = room[_FACTORIALS, size - 1] + np.log(ratio)
 
 
 @compiled_part
-def _draw_place(
+def _draw_place(  # noqa: PLR0912 - all places of an item in one pass
     above: _Floats,
     labels: _Integers,
     item: int,
@@ -191,7 +192,7 @@ def _deal(
 
 
 @compiled_part
-def _cut_join_or_deal(
+def _cut_join_or_deal(  # noqa: PLR0912 - three moves that are each other's way back
     above: _Floats,
     labels: _Integers,
     theta: float,
@@ -252,7 +253,7 @@ def _cut_join_or_deal(
 
 
 @compiled_part
-def _draw_theta(
+def _draw_theta(  # noqa: PLR0912 - slice sampling is stepping out and shrinking
     above: _Floats,
     labels: _Integers,
     theta: float,

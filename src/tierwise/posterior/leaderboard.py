@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from tierwise._kernels.consensus import total_cost
 from tierwise._util.checks import (
     check_choice,
     check_count,
@@ -21,7 +22,6 @@ from tierwise._util.resources import whole_file
 from tierwise._util.tasks import run_tasks
 from tierwise._util.wording import counted, percent
 from tierwise.answers.likelihood import source_of
-from tierwise._kernels.consensus import total_cost
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
 from tierwise.data.frames import make_frame
@@ -295,8 +295,8 @@ def leaderboard(
 
     The tiers are not the most probable ones, which also part items that may well be tied, but those
     of least expected cost over all pairs, where to part a pair wrongly costs ``certainty`` and to
-    tie it wrongly ``1 - certainty``. Tiers are cut between whole groups, so that some pairs across a
-    cut are less certain than that: a claim about two items is `LeaderboardRow.better_than_next`,
+    tie it wrongly ``1 - certainty``. Tiers are cut between whole groups, so that some pairs across
+    a cut are less certain than that: a claim about two items is `LeaderboardRow.better_than_next`,
     or `Posterior.above_probabilities`.
 
     Parameters
