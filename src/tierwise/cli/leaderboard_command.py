@@ -206,10 +206,9 @@ def leaderboard_command(
     )
     _print_board(board, out, json=json)
     if page is not None:
-        from tierwise.checking.check import check_fit
-        from tierwise.reporting.leaderboard_page import write_leaderboard_page
+        from tierwise.reporting.leaderboard_page import check_leaderboard, write_leaderboard_page
 
-        write_leaderboard_page(board, page, check=check_fit(data, board.fit, rng=seed))
+        write_leaderboard_page(board, page, check=check_leaderboard(board, data, seed))
     if figure is not None:
         from tierwise.plots.rank_intervals import rank_intervals
 

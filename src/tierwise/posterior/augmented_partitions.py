@@ -220,11 +220,10 @@ def _weigh_single_tier(several: WalkOverCompletions) -> SingleTier:
     if settled_by_bound(bound):
         return SingleTier(bound, 0.0, at_most=True)
 
-    state = [labels, theta]
-
     def draw(power: float, n_warmup: int, n_draws: int) -> _Floats:
-        labels, numbers = several.run(drawn, *state, n_warmup + n_draws, rng, power)  # type: ignore[arg-type]
-        state[:] = labels[-1], float(numbers[-1, 0])
+        nonlocal labels, theta
+        found, numbers = several.run(drawn, labels, theta, n_warmup + n_draws, rng, power)
+        labels, theta = found[-1], float(numbers[-1, 0])
         return numbers[n_warmup:, 2]
 
     return single_tier_by_powers(draw, log_single)
@@ -246,5 +245,5 @@ def _log_joint(walk: WalkOverCompletions, drawn: DrawnCompletions, labels: _Inte
     orders = sum(lgamma(size + 1) for size in sizes.tolist())
     logs = factorials[sizes].sum(axis=0) - factorials[n_items] - orders
     heights = n_rankings * logs - thetas * inversions + table.log_density
-    integral = float(np.logaddexp.reduce(heights)) + np.log(table.step)
+    integral = float(np.logaddexp.reduce(heights) + np.log(table.step))
     return integral + walk.prior_tiers.log_probability(sizes)

@@ -436,7 +436,7 @@ def _solution_at(
         theta = solution.theta
     else:
         low, middle, high = np.quantile(posterior.thetas, (0.025, 0.5, 0.975)).tolist()
-        theta = ThetaEstimate(middle, float(posterior.thetas.std()), (low, high), "posterior")
+        theta = ThetaEstimate(middle, float(posterior.thetas.std()), (low, high), "monte-carlo")
         value = likelihood.value(labels, middle)
         solution = Solution(
             unproved(labels, np.nan, how),
