@@ -132,8 +132,8 @@ WRONG = {
         },
     ),
     "save_rankings": (
-        {"rankings": ANSWERS, "path": "answers.npz"},
-        {"rankings": NOT_DATA, "path": [*NOT_A_PATH, "answers.csv"]},
+        {"data": ANSWERS, "path": "answers.npz"},
+        {"data": NOT_DATA, "path": [*NOT_A_PATH, "answers.csv"]},
     ),
     "load_rankings": ({"path": "answers.npz"}, {"path": [*NOT_A_PATH, "answers.csv"]}),
     "merge_rankings": ({"parts": [ANSWERS]}, {"parts": [3, [], [3]]}),

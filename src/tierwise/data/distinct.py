@@ -18,6 +18,7 @@ from tierwise._util.provenance import digest
 from tierwise._util.resources import whole_file
 from tierwise._util.types import NOT_LISTED, Item
 from tierwise._util.wording import quoted
+from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
 
@@ -28,14 +29,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def save_rankings(rankings: Rankings, path: str | PathLike[str]) -> None:
+def save_rankings(data: Rankings, path: str | PathLike[str]) -> None:
     """Write the distinct answers with their weights to a file, .npz, with a checksum.
 
     What is known about the people who gave the answers is not written.
 
     Parameters
     ----------
-    rankings
+    data
         Rankings, with ties and gaps if there are any.
     path
         The file; `load_rankings` reads it.
@@ -49,11 +50,10 @@ def save_rankings(rankings: Rankings, path: str | PathLike[str]) -> None:
     ...     load_rankings(f"{folder}/answers.npz")
     Rankings(2 rankings of 3 items, 1 incomplete: not listed = anywhere, 1 with ties)
     """
-    if not isinstance(rankings, Rankings):
-        raise InputError(f"save_rankings takes Rankings; got {quoted(rankings)}")
+    rankings = check_data(data, "save_rankings", Rankings)
     wanted = check_path(path)
     if wanted.suffix.lower() != ".npz":
-        raise InputError(f"distinct answers are saved as .npz, not as {quoted(wanted.name)}")
+        raise InputError(f"the file of rankings must end in .npz; got {quoted(wanted.name)}")
     if not all(isinstance(item, str) or type(item) is int for item in rankings.items):
         raise InputError("rankings are saved if items are texts or whole numbers: rename them")
     items = json.dumps([rankings.items, rankings.unranked], ensure_ascii=False)
@@ -105,7 +105,7 @@ def merge_rankings(parts: Iterable[Rankings]) -> Rankings:
     for part in given:
         if not isinstance(part, Rankings):
             raise InputError(f"parts must be Rankings; got {quoted(part)}")
-    if given and all(part.is_complete or part.unranked == "anywhere" for part in given):
+    if all(part.unranked != "below" for part in given):
         items = tuple(dict.fromkeys(item for part in given for item in part.items))
         given = [_with_items(part, items) for part in given]
     joined = Rankings.concat(given)
