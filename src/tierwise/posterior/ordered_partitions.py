@@ -22,6 +22,7 @@ tiers. With a theta per tier both integrate the thetas out, and draw them given 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -30,7 +31,12 @@ from numpy.typing import NDArray
 from tierwise.errors import InputError, TooLargeError
 from tierwise.inversions.chain import TiersChain
 from tierwise.inversions.evidence import Evidence, draw_thetas, lines_of_tiers, sum_evidence
-from tierwise.inversions.objective import Concentration, TiersPriorName, tiers_prior
+from tierwise.inversions.objective import (
+    Concentration,
+    TiersPriorName,
+    line_objective,
+    tiers_prior,
+)
 from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
 from tierwise.posterior.chain import State
 from tierwise.searching import all_sizes
@@ -38,6 +44,7 @@ from tierwise.searching import all_sizes
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tierwise._kernels.inversions_lines import LineObjective
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.weak_orders import WeakOrderCounts
     from tierwise.inversions.objective import Concentration
@@ -137,22 +144,24 @@ def weigh_single_tier(
     """
     rng = np.random.default_rng(_SEED)
     labels = np.arange(counts.n_items)
-    single = lines_of_tiers(counts, np.zeros(counts.n_items, dtype=np.int64), prior_theta)
-    log_single = single.log_likelihood(concentration)
     # All tiers together are at least as probable as some that a short chain comes to.
     several = TiersPosterior(counts, concentration, prior_theta, "several")
+    no_tiers = np.zeros(counts.n_items, dtype=np.int64)
+    single = lines_of_tiers(counts, no_tiers, several.objective)
+    log_single = single.log_likelihood(concentration)
     drawn = _draw(counts, labels, concentration, prior_theta, rng)
     bound = log_single - max(several.values(one)[1] for one in drawn[-_TRIED_FOR_BOUND:])
     if settled_by_bound(bound):
         return SingleTier(bound, 0.0, at_most=True)
     powers = (np.arange(_N_POWERS + 1) / _N_POWERS) ** _EXPONENT
     scaled = [_scaled(counts, power) for power in powers.tolist()]
+    objectives = [line_objective(one, prior_theta) for one in scaled]
 
     def likelihoods(draws: _Integers, places: list[int]) -> _Floats:
         distinct, which = np.unique(draws, axis=0, return_inverse=True)
         values = [
             [
-                lines_of_tiers(scaled[place], row, prior_theta).log_likelihood(concentration)
+                lines_of_tiers(scaled[place], row, objectives[place]).log_likelihood(concentration)
                 for row in distinct
             ]
             for place in places
@@ -270,6 +279,11 @@ class TiersPosterior:
     prior_theta: ThetaPrior
     prior_sizes: TiersPriorName
 
+    @cached_property
+    def objective(self) -> LineObjective:
+        """What lines are valued by: the prior of theta on its grid."""
+        return line_objective(self.counts, self.prior_theta)
+
     @property
     def n_lines(self) -> int | None:
         """Number of thetas that are kept for each draw; None for one."""
@@ -302,7 +316,7 @@ class TiersPosterior:
 
     def values(self, labels: _Integers) -> tuple[float, float]:
         """Total distance, and log posterior probability up to a constant, of tiers."""
-        lines = lines_of_tiers(self.counts, labels, self.prior_theta)
+        lines = lines_of_tiers(self.counts, labels, self.objective)
         prior = tiers_prior(self.prior_sizes, self.counts.n_items)
         sizes = np.bincount(labels)
         log_factorials = lines.objective.log_factorials
