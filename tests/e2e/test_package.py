@@ -38,6 +38,7 @@ def test_wheel_holds_the_package_and_nothing_else(wheel):
     assert all(name.startswith(("tierwise/", "tierwise-")) for name in names)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_wheel_works_in_a_clean_environment(wheel, tmp_path):
     run(sys.executable, "-m", "venv", tmp_path / "clean")

@@ -44,6 +44,7 @@ def killer(cluster):
     return Killer(cluster)
 
 
+@pytest.mark.slow
 def test_counting_survives_the_death_of_a_worker(cluster, killer, tmp_path):
     write_parts(tmp_path, random_rankings(60_000, 8, seed=1), 24)
     scan = Rankings.scan(tmp_path)
