@@ -41,10 +41,9 @@ BENCHMARKS: list[Callable[[], list[Row]]] = [
     first_answers,
 ]
 
-PAGE = """# Benchmarks
+PAGE = """# Benchmarks{about}
 
-This page is made by `python -m benchmarks --rankings {rankings} --out docs/benchmarks.md`; no
-figure is typed by hand.
+This page is made by `python -m benchmarks {options}`; no figure is typed by hand.
 
 All times of a line come from the same run on the same data, so the ratios mean more than the
 times. Each is the shortest of several calls, or of one if that takes long, after one that loads
@@ -92,7 +91,12 @@ def main() -> None:
         run.write(options.json)
     if options.out:
         facts = {**vars(run.machine), "version": run.version, "date": run.date.split()[0]}
-        page = PAGE.format(rankings=options.rankings, **facts)
+        part = f"--only {options.only}" if options.only else f"--rankings {options.rankings}"
+        page = PAGE.format(
+            about=f": those with {options.only!r} in their name" if options.only else "",
+            options=f"{part} --out {options.out.as_posix()}",
+            **facts,
+        )
         options.out.write_text(page + show_table(run.rows) + "\n", encoding="utf-8")
 
 

@@ -36,7 +36,8 @@ class Killer:
         if done >= self.after and self.killed is None:
             assert done < total, "nothing is left to be done: the death would prove nothing"
             self.killed = next(iter(self.cluster.workers.values())).pid
-            os.kill(self.killed, signal.SIGKILL)
+            # Windows has no SIGKILL: there, SIGTERM ends a process at once.
+            os.kill(self.killed, getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
 @pytest.fixture

@@ -415,7 +415,14 @@ def _fit_of_draws(
 
     best = max(solutions, key=log_probability)
     sizes = tuple(np.bincount(best.consensus.labels).tolist())
-    single = fit_source(source, sizes, settings, rng, provenance, {sizes: best})
+    solved = {sizes: best}
+    strict = (1,) * len(source.items)
+    if source.at(strict, rng=np.random.default_rng(0)).drawn is not None:
+        # To look for the best strict order would take longer than all else.
+        order = rank_shares(posterior.labels) @ np.arange(len(strict))
+        ranks = order.argsort(kind="stable").argsort()
+        solved[strict] = _solution_at(source, ranks, "order of mean ranks", posterior, settings)
+    single = fit_source(source, sizes, settings, rng, provenance, {**solved, sizes: best})
     if posterior.concentration == "single" or len(sizes) == 1:
         return single
     return fit_parted(source, single, "tier", settings, rng, provenance)

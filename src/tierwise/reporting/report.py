@@ -176,7 +176,7 @@ def report(
             progress,
             rng,
         )
-        partial.write_text(render(analysis, title), encoding="utf-8")
+        partial.write_text(render(analysis, title, progress), encoding="utf-8")
     return analysis
 
 
@@ -206,7 +206,7 @@ def _report_battles(
     return LeaderboardReport(board, check)
 
 
-def render(analysis: Analysis, title: str | None) -> str:
+def render(analysis: Analysis, title: str | None, progress: Progress = "off") -> str:
     """Return the page as HTML."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
@@ -237,7 +237,7 @@ def render(analysis: Analysis, title: str | None) -> str:
         about_sizes=wording.about_sizes(analysis),
         about_fit=analysis.check.verdict_in_words(),
         diagnostics=wording.diagnostics(analysis),
-        figures=draw_figures(analysis),
+        figures=draw_figures(analysis, progress),
         items=tables.items_table(analysis),
         pairs=tables.pairs_table(analysis),
         sizes=tables.sizes_table(analysis),
