@@ -11,6 +11,7 @@ from studies import (
     distance_distributions,
     false_tiers,
     formula_one,
+    leaderboards,
     other_truths,
     pseudo_likelihood,
     rank_tiers,
@@ -43,6 +44,7 @@ STUDIES: list[Study] = [
     sushi_posterior.STUDY,
     false_tiers.STUDY,
     other_truths.STUDY,
+    leaderboards.STUDY,
 ]
 
 

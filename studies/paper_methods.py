@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from tierwise.consensus.annealing import Annealing
 from tierwise.consensus.find import find_consensus
-from tierwise.data.counts import Counts, block_counts, pair_counts
+from tierwise.data.counts import Counts, block_counts
+from tierwise.data.kinds import pair_counts
 from tierwise.distances.named import get_distance
 from tierwise.fitting.agreement import agreement_of_counts
 from tierwise.partition.choose import partition_function

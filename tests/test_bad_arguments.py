@@ -127,9 +127,16 @@ WRONG = {
             "data": NOT_DATA,
             "level": NOT_A_LEVEL,
             "k": NOT_A_COUNT,
+            "certainty": NOT_A_LEVEL,
             "uncertainty": NOT_A_CHOICE,
         },
     ),
+    "save_rankings": (
+        {"data": ANSWERS, "path": "answers.npz"},
+        {"data": NOT_DATA, "path": [*NOT_A_PATH, "answers.csv"]},
+    ),
+    "load_rankings": ({"path": "answers.npz"}, {"path": [*NOT_A_PATH, "answers.csv"]}),
+    "merge_rankings": ({"parts": [ANSWERS]}, {"parts": [3, [], [3]]}),
     "write_rankings": (
         {"data": ANSWERS, "path": "written.csv"},
         {"data": NOT_DATA, "path": NOT_A_PATH, "format": NOT_A_CHOICE, "layout": NOT_A_CHOICE},

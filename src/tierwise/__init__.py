@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from tierwise.data.describe import Description as Description
     from tierwise.data.describe import describe as describe
     from tierwise.data.describe_pairs import PairsDescription as PairsDescription
+    from tierwise.data.distinct import load_rankings as load_rankings
+    from tierwise.data.distinct import merge_rankings as merge_rankings
+    from tierwise.data.distinct import save_rankings as save_rankings
     from tierwise.data.preferences import Preferences as Preferences
     from tierwise.data.rankings import Rankings as Rankings
     from tierwise.data.read import read_preferences as read_preferences
@@ -129,10 +132,12 @@ _HOME_OF = {
     "load_f1": "data.datasets",
     "load_llmfao": "data.datasets",
     "load_political_goals": "data.datasets",
+    "load_rankings": "data.distinct",
     "load_sushi": "data.datasets",
     "load_word_association": "data.datasets",
     "log_partition": "partition.choose",
     "merge_even_pairs": "searching.merging",
+    "merge_rankings": "data.distinct",
     "parallel": "_util.tasks",
     "partition_function": "partition.choose",
     "read_battles": "data.battles",
@@ -142,6 +147,7 @@ _HOME_OF = {
     "report": "reporting.report",
     "sample_mixture": "mixture.sample",
     "sample_posterior": "posterior.run",
+    "save_rankings": "data.distinct",
     "search": "searching.search",
     "write_rankings": "data.write",
 }

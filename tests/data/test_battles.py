@@ -168,5 +168,5 @@ def test_battles_are_told_from_rankings(tmp_path):
     path.write_text("model_a,model_b,winner\nx,y,model_a\ny,z,tie\n")
     with pytest.raises(tw.InputError, match="leaderboard FILE --page"):
         tw.read_rankings(path)
-    with pytest.raises(tw.InputError, match="write_leaderboard_page"):
-        tw.report(tw.read_battles(path), tmp_path / "page.html")
+    with pytest.raises(tw.InputError, match="fit, search, sample_posterior"):
+        tw.describe(tw.read_battles(path))

@@ -10,6 +10,7 @@ from tierwise._kernels.inversions_partition import put_in, take_out
 from tierwise.data.weak_orders import WeakOrderCounts
 from tierwise.inversions.best import criterion_of, find_best_tiers
 from tierwise.inversions.evidence import lines_of_tiers
+from tierwise.inversions.objective import line_objective
 from tierwise.inversions.searching import make_state, search_tiers
 from tierwise.inversions.thetas import estimate_line_thetas, line_statistics
 from tierwise.model.priors import Gamma
@@ -48,7 +49,7 @@ def value(counts, labels, theta, objective):
 
     from tierwise._kernels.inversions_lines import integrate_line
 
-    lines = lines_of_tiers(counts, labels, Gamma(2, 2))
+    lines = lines_of_tiers(counts, labels, line_objective(counts, Gamma(2, 2)))
     grid, prior = lines.objective.grid, lines.objective.prior
     total = sum(
         integrate_line(grid, prior, curve, inversions)

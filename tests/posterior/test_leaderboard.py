@@ -116,6 +116,28 @@ def test_command_line(battles, board, tmp_path):
     assert (tmp_path / "tiers.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_report_of_battles(battles, tmp_path):
+    shown = tw.report(
+        battles,
+        tmp_path / "page.html",
+        uncertainty="posterior",
+        replicates=200,
+        title="Mine",
+        rng=1,
+    )
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Mine" in page
+    assert "3,000 battles put 7 items into 3 tiers" in page
+    assert shown.check.verdict_in_words() in page
+    assert shown.board.n_draws == 800
+    assert shown.fit.sizes == (2, 3, 2)
+    resampled = tw.report(battles, tmp_path / "page.html", replicates=20, rng=1)
+    assert resampled.board.uncertainty == "bootstrap over battles"
+    for wrong in ({"sizes": (3, 4)}, {"groups": 2}, {"distance": "kendall"}, {"by": "age"}):
+        with pytest.raises(tw.InputError, match="leave out sizes"):
+            tw.report(battles, tmp_path / "page.html", **wrong)
+
+
 def test_command_line_reads_scores(tmp_path):
     rng = np.random.default_rng(1)
     scores = rng.normal(size=(40, 4)) + np.array([1.5, 1.5, 0.0, 0.0])

@@ -39,8 +39,8 @@ from tierwise.data.counts import (
     Counts,
     blocks_are_known,
     count_open_answers,
-    pair_counts,
 )
+from tierwise.data.kinds import pair_counts
 from tierwise.data.preferences import Preferences
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TooLargeError

@@ -27,7 +27,8 @@ from tierwise.checking.findings import (
     tail,
 )
 from tierwise.checking.result import Finding, Line, direction_statement, sides, spread_statement
-from tierwise.data.counts import blocks_are_known, pair_counts
+from tierwise.data.counts import blocks_are_known
+from tierwise.data.kinds import pair_counts
 from tierwise.distances.named import get_distance
 from tierwise.partition.base import ExactPartition
 from tierwise.partition.choose import partition_function

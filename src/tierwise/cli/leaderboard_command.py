@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from tierwise.cli import options, printing
+from tierwise.cli import options, printing, reading
 
 if TYPE_CHECKING:
     from tierwise.data.battles import Battles
@@ -29,11 +29,17 @@ tierwise leaderboard battles.jsonl --uncertainty bootstrap -o leaderboard.csv --
 """
 
 
-def _column(what: str) -> typer.models.OptionInfo:
+def _said(
+    panel: str, text: str, metavar: str | None = None, *, shows_default: bool = False
+) -> typer.models.OptionInfo:
     option: typer.models.OptionInfo = typer.Option(
-        metavar="COLUMN", help=f"The column of {what}.", show_default=False, rich_help_panel=_INPUT
+        metavar=metavar, help=text, show_default=shows_default, rich_help_panel=panel
     )
     return option
+
+
+def _column(what: str) -> typer.models.OptionInfo:
+    return _said(_INPUT, f"The column of {what}.", "COLUMN")
 
 
 def leaderboard_command(
@@ -47,39 +53,20 @@ def leaderboard_command(
             show_default=False,
         ),
     ],
-    scores: Annotated[
-        Literal["higher", "lower"] | None,
-        typer.Option(
-            help="The file is a table of scores, one row per task and one column per item: which "
-            "scores are better.",
-            show_default=False,
-            rich_help_panel=_INPUT,
-        ),
-    ] = None,
+    scores: reading.Scores = None,
     tolerance: Annotated[
         float,
-        typer.Option(
-            help="Scores no further than this from the best of a group are tied.",
-            rich_help_panel=_INPUT,
+        _said(
+            _INPUT,
+            "Scores no further than this from the best of a group are tied.",
+            shows_default=True,
         ),
     ] = 0.0,
     items: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,C",
-            help="The columns of scores that are items.",
-            show_default=False,
-            rich_help_panel=_INPUT,
-        ),
+        str | None, _said(_INPUT, "The columns of scores that are items.", "A,B,C")
     ] = None,
     decimal: Annotated[
-        str | None,
-        typer.Option(
-            metavar=".|,",
-            help="What stands before the decimals, where that is open.",
-            show_default=False,
-            rich_help_panel=_INPUT,
-        ),
+        str | None, _said(_INPUT, "What stands before the decimals, where that is open.", ".|,")
     ] = None,
     first: Annotated[str | None, _column("the first model")] = None,
     second: Annotated[str | None, _column("the second model")] = None,
@@ -89,72 +76,60 @@ def leaderboard_command(
     weight: Annotated[str | None, _column("how often a row counts")] = None,
     drawn: Annotated[
         Literal["half", "drop"],
-        typer.Option(
-            help="Whether a drawn battle counts half to each side, or not at all.",
-            rich_help_panel=_INPUT,
+        _said(
+            _INPUT,
+            "Whether a drawn battle counts half to each side, or not at all.",
+            shows_default=True,
         ),
     ] = "half",
     spellings: Annotated[
         Literal["ask", "keep"],
-        typer.Option(
-            help="Whether names that differ by case or space alone are an error.",
-            rich_help_panel=_INPUT,
+        _said(
+            _INPUT,
+            "Whether names that differ by case or space alone are an error.",
+            shows_default=True,
         ),
     ] = "ask",
     uncertainty: Annotated[
         Literal["posterior", "bootstrap"],
-        typer.Option(
-            help="Draws from the posterior, or battles (or judges) drawn anew.",
-            rich_help_panel=_MODEL,
+        _said(
+            _MODEL,
+            "Draws from the posterior, or battles (or judges) drawn anew.",
+            shows_default=True,
         ),
     ] = "posterior",
     concentration: Annotated[
         Literal["single", "tier"],
-        typer.Option(
-            help="For scores: one theta, or one per tier.",
-            rich_help_panel=_MODEL,
-        ),
+        _said(_MODEL, "For scores: one theta, or one per tier.", shows_default=True),
     ] = "single",
     level: Annotated[
-        float, typer.Option(help="Level of the rank intervals.", rich_help_panel=_MODEL)
+        float, _said(_MODEL, "Level of the rank intervals.", shows_default=True)
+    ] = 0.95,
+    certainty: Annotated[
+        float,
+        _said(
+            _MODEL,
+            "How probable it should be that an item is better for two to be in different tiers.",
+            shows_default=True,
+        ),
     ] = 0.95,
     best: Annotated[
         str,
-        typer.Option(
-            metavar="1,3",
-            help="Probabilities to be among so many best are wanted.",
-            rich_help_panel=_MODEL,
+        _said(
+            _MODEL, "Probabilities to be among so many best are wanted.", "1,3", shows_default=True
         ),
     ] = "1,3",
     workers: options.Workers = None,
     seed: options.Seed = None,
     *,
     page: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write a page about it, too, .html.",
-            show_default=False,
-            rich_help_panel=_OUTPUT,
-        ),
+        Path | None, _said(_OUTPUT, "Write a page about it, too, .html.", "FILE")
     ] = None,
     figure: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Draw the rank intervals, .png or .svg.",
-            show_default=False,
-            rich_help_panel=_OUTPUT,
-        ),
+        Path | None, _said(_OUTPUT, "Draw the rank intervals, .png or .svg.", "FILE")
     ] = None,
     tier_list: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Draw the tier list, .png or .svg.",
-            show_default=False,
-            rich_help_panel=_OUTPUT,
-        ),
+        Path | None, _said(_OUTPUT, "Draw the tier list, .png or .svg.", "FILE")
     ] = None,
     json: options.Json = False,
     out: options.Out = None,
@@ -197,6 +172,7 @@ def leaderboard_command(
     board = leaderboard(
         data,
         level=level,
+        certainty=certainty,
         k=options.parse_sizes(best),
         uncertainty=uncertainty,
         concentration=concentration,
@@ -206,10 +182,9 @@ def leaderboard_command(
     )
     _print_board(board, out, json=json)
     if page is not None:
-        from tierwise.checking.check import check_fit
-        from tierwise.reporting.leaderboard_page import write_leaderboard_page
+        from tierwise.reporting.leaderboard_page import check_leaderboard, write_leaderboard_page
 
-        write_leaderboard_page(board, page, check=check_fit(data, board.fit, rng=seed))
+        write_leaderboard_page(board, page, check=check_leaderboard(board, data, seed))
     if figure is not None:
         from tierwise.plots.rank_intervals import rank_intervals
 

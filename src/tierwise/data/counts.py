@@ -324,33 +324,6 @@ def count_open_answers(data: Rankings | Counts | Preferences) -> int:
     return int((tied | (ascending[:, 0] == NOT_LISTED)).sum())
 
 
-def pair_counts(data: Rankings | Counts | Preferences) -> Numbers:
-    """Count, for each two items, how often the first is ranked above the second.
-
-    Pairs that an answer ties or leaves open do not count.
-
-    Examples
-    --------
-    >>> from tierwise import Rankings
-    >>> pair_counts(Rankings.from_orderings([["a", "b", "c"], ["b", "a", "c"]])).tolist()
-    [[0, 1, 2], [1, 0, 2], [0, 0, 0]]
-    """
-    n_items = len(data.items)
-    if isinstance(data, Counts):
-        return data.blocks((1,) * n_items).precedence
-    if isinstance(data, Preferences):
-        said = data.closure if data.times is None else data.times
-        counted: Numbers = said.sum(axis=0)
-        return counted
-    from tierwise._kernels import counting
-
-    weights = data.pattern_weights
-    counts: Numbers = np.zeros((n_items, n_items), dtype=weights.dtype)
-    places = data.patterns if data.unranked == "anywhere" else first_places(data.patterns)
-    counting.add_block_pair_counts(places, weights, counts)
-    return counts
-
-
 def _blocks_of_patterns(rankings: Rankings, sizes: Sizes) -> tuple[Places, NDArray[np.int64]]:
     """Return the block of each item in each pattern, and the size of the group it is tied in."""
     patterns = rankings.patterns

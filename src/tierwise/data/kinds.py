@@ -1,4 +1,4 @@
-"""The kinds of data there are, and one check of them for every function that takes data."""
+"""The kinds of data there are: one check for every function that takes data, one count of pairs."""
 
 from os import PathLike
 from typing import Any, TypeAlias, TypeVar, overload
@@ -7,11 +7,12 @@ import numpy as np
 
 from tierwise._util.wording import quoted
 from tierwise.data.battles import Battles
-from tierwise.data.counts import Counts
+from tierwise.data.counts import Counts, Numbers
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError
+from tierwise.files.places import first_places
 
 Data: TypeAlias = Rankings | RankingScan | Counts | Preferences | Battles
 
@@ -20,14 +21,13 @@ _FROM_LISTS = (
     "(ranks)"
 )
 _REMEDIES: dict[type, str] = {
-    Battles: "fit, search, sample_posterior, bootstrap, check_fit and leaderboard take battles; "
-    "their page is written by write_leaderboard_page, or by tierwise leaderboard FILE --page "
-    "page.html",
+    Battles: "fit, search, sample_posterior, bootstrap, check_fit, leaderboard and report take "
+    "battles",
     RankingScan: "read the files with its method distinct()",
     Counts: "counts do not hold the answers, so give the rankings that they were made of",
     Rankings: "answers about pairs are made with Preferences.from_pairs",
-    Preferences: "answers pair by pair are not taken here; fit and sample_posterior take them, and "
-    "leaderboard takes the comparisons as Battles",
+    Preferences: "answers pair by pair are not taken here; fit, sample_posterior, leaderboard and "
+    "report take them",
     str: "read the file with read_rankings",
     PathLike: "read the file with read_rankings",
     np.ndarray: "make rankings of it with Rankings.from_ranks (ranks) or Rankings.from_order_array "
@@ -100,3 +100,32 @@ def _remedy(data: object) -> str:
         if isinstance(data, kind):
             return remedy
     return "read a file with read_rankings, or make rankings with Rankings.from_orderings"
+
+
+def pair_counts(data: Rankings | Counts | Preferences | Battles) -> Numbers:
+    """Count, for each two items, how often the first is ranked above the second.
+
+    Pairs that an answer ties or leaves open do not count; drawn battles count half to each side.
+
+    Examples
+    --------
+    >>> from tierwise import Rankings
+    >>> pair_counts(Rankings.from_orderings([["a", "b", "c"], ["b", "a", "c"]])).tolist()
+    [[0, 1, 2], [1, 0, 2], [0, 0, 0]]
+    """
+    n_items = len(data.items)
+    if isinstance(data, Counts):
+        return data.blocks((1,) * n_items).precedence
+    if isinstance(data, Battles):
+        return data.wins
+    if isinstance(data, Preferences):
+        said = data.closure if data.times is None else data.times
+        counted: Numbers = said.sum(axis=0)
+        return counted
+    from tierwise._kernels import counting
+
+    weights = data.pattern_weights
+    counts: Numbers = np.zeros((n_items, n_items), dtype=weights.dtype)
+    places = data.patterns if data.unranked == "anywhere" else first_places(data.patterns)
+    counting.add_block_pair_counts(places, weights, counts)
+    return counts

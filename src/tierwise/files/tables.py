@@ -34,6 +34,7 @@ from tierwise.files.places import (
     scatter,
     unknown_item,
 )
+from tierwise.files.scores import ranks_of_scores
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -280,10 +281,7 @@ def _places_of_scores(
     if not np.isfinite(scores[filled]).all():
         row = int(np.argwhere(np.isinf(scores))[0][0])
         raise InputError(f"{name_row(row)}: a score is infinite: correct the cell")
-    sign = -1 if options.scores == "higher" else 1
-    ranks = np.full(scores.shape, np.nan)
-    _, inverse = np.unique(sign * scores[filled], return_inverse=True)
-    ranks[filled] = inverse + 1
+    ranks = ranks_of_scores(scores, "higher" if options.scores == "higher" else "lower")
     return places_of_ranks(ranks, items, "allow", name_row)
 
 

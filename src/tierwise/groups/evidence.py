@@ -22,7 +22,7 @@ from tierwise._util.types import Estimate
 from tierwise.data.weak_orders import WeakOrderCounts
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.evidence import lines_of_tiers, sum_evidence
-from tierwise.inversions.objective import tiers_prior
+from tierwise.inversions.objective import line_objective, tiers_prior
 from tierwise.inversions.searching import search_tiers
 from tierwise.inversions.thetas import estimate_one_theta
 from tierwise.model.priors import Gamma
@@ -101,7 +101,7 @@ class GroupAnswers:
 
     def log_integrated(self, labels: _Integers) -> float:
         """Log probability of the answers given tiers, with theta averaged over."""
-        lines = lines_of_tiers(self.counts, labels, PRIOR_THETA)
+        lines = lines_of_tiers(self.counts, labels, line_objective(self.counts, PRIOR_THETA))
         if labels.max() == 0:
             return lines.log_orders
         return lines.log_likelihood("single")

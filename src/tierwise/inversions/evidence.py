@@ -224,11 +224,18 @@ class LinesOfTiers:
 
 
 def lines_of_tiers(
-    counts: WeakOrderCounts, labels: _Integers, prior: ThetaPrior | Callable[[Any], Any]
+    counts: WeakOrderCounts, labels: _Integers, objective: LineObjective
 ) -> LinesOfTiers:
-    """Write the log-likelihood of each line of given tiers as a curve over theta."""
+    """Write the log-likelihood of each line of given tiers as a curve over theta.
+
+    Parameters
+    ----------
+    counts, labels
+        The data, and the tiers, counted from 0.
+    objective
+        From `line_objective` with a prior: the same for all tiers of so many items.
+    """
     statistics = line_statistics(counts, labels)
-    objective = line_objective(counts, prior)
     table = objective.grid.factorials
     curves = np.tensordot(statistics.coefficients, table, axes=1)
     return LinesOfTiers(
@@ -248,8 +255,9 @@ def draw_thetas(
     shares = rng.random((n_draws, 1 if concentration == "single" else n_items))
     distinct, which = np.unique(labels, axis=0, return_inverse=True)
     thetas = np.full((n_draws, max(int(labels.max(initial=0)), 1)), np.nan)
+    objective = line_objective(counts, prior)
     for number, row in enumerate(distinct):
-        lines = lines_of_tiers(counts, row, prior)
+        lines = lines_of_tiers(counts, row, objective)
         for draw in np.flatnonzero(which.ravel() == number).tolist():
             if concentration == "single":
                 thetas[draw, 0] = lines.one_theta(float(shares[draw, 0]))

@@ -59,7 +59,9 @@ def least_disagreement(
     distinct, counts = np.unique(labels, axis=0, return_counts=True)
     starts = distinct[np.argsort(-counts, kind="stable")[:_MOST_STARTS]]
     best = min(starts, key=lambda start: expected_disagreement(start, above))
-    return _descend(best, above)
+    tied = 1.0 - above - above.T
+    found = _descend(best, above.T + tied / 2, (1.0 - tied) / 2)
+    return found, expected_disagreement(found, above)
 
 
 def expected_disagreement(labels: NDArray[np.int64], above: NDArray[np.float64]) -> float:
@@ -71,13 +73,71 @@ def expected_disagreement(labels: NDArray[np.int64], above: NDArray[np.float64])
     return float(costs_of_order[better].sum() + ((1.0 - tied) / 2)[same].sum())
 
 
+def sure_tiers(labels: NDArray[np.int64], certainty: float) -> NDArray[np.int64]:
+    """Find tiers that part two items only where draws are sure enough which one is better.
+
+    To part a pair that is tied, or the other way round, costs ``certainty``; to tie a pair that is
+    parted costs ``1 - certainty``. So a pair by itself is parted where the one is better with about
+    that probability, and the tiers are those of least expected cost over all pairs: the best cuts
+    of the order of mean ranks (dynamic programming), then single items move until nothing improves.
+
+    Parameters
+    ----------
+    labels
+        Draws of tiers, one row per draw.
+    certainty
+        At least one half.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> draws = np.array([[1, 2, 3]] * 7 + [[1, 1, 2]] * 3)
+    >>> sure_tiers(draws, 0.5), sure_tiers(draws, 0.9)
+    (array([0, 1, 2]), array([0, 0, 1]))
+    """
+    above = share_above(labels)
+    better, same = certainty * (1.0 - above), (1.0 - certainty) * (above + above.T)
+    np.fill_diagonal(better, 0.0)
+    # What an item gains by being better than others, one by one, adds up to its place.
+    order = np.lexsort((np.arange(len(above)), (above.T - above).sum(axis=1)))
+    return _descend(_best_cuts(order, better, same), better, same)
+
+
+def _best_cuts(
+    order: NDArray[np.int64], better: NDArray[np.float64], same: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Cut an order into tiers of least cost, the last cut of each beginning being known."""
+    n_items = len(order)
+    # What it costs more to tie a pair than to part it as in the order, above the diagonal.
+    excess = np.triu((same - better)[np.ix_(order, order)], k=1)
+    least, last_cut = np.zeros(n_items + 1), np.zeros(n_items + 1, dtype=np.int64)
+    within = np.zeros(n_items + 1)
+    for end in range(1, n_items + 1):
+        # Cost of one tier from each start to this end: all pairs with the last item are added.
+        within[:end] += np.cumsum(excess[:end, end - 1][::-1])[::-1]
+        costs = least[:end] + within[:end]
+        last_cut[end] = int(costs.argmin())
+        least[end] = costs[last_cut[end]]
+    labels = np.zeros(n_items, dtype=np.int64)
+    end = n_items
+    while end > 0:
+        labels[order[last_cut[end] : end]] = last_cut[end]
+        end = int(last_cut[end])
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
 def _descend(
-    labels: NDArray[np.int64], above: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], float]:
-    """Move single items, into new tiers too, as long as that is an improvement."""
-    tied = 1.0 - above - above.T
-    # What it costs that the row's item is in a better tier than the column's, and that both tie.
-    better, same = above.T + tied / 2, (1.0 - tied) / 2
+    labels: NDArray[np.int64], better: NDArray[np.float64], same: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Move single items, into new tiers too, as long as that is an improvement.
+
+    Parameters
+    ----------
+    labels
+        Tiers to begin with.
+    better, same
+        What it costs that the row's item is in a better tier than the column's, and that both tie.
+    """
     improved = True
     while improved:
         improved = False
@@ -85,7 +145,7 @@ def _descend(
             moved, gain = _move(labels, item, better, same)
             if gain > 1e-12:
                 labels, improved = moved, True
-    return labels, expected_disagreement(labels, above)
+    return labels
 
 
 def _move(

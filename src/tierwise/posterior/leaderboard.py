@@ -3,37 +3,46 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from tierwise._kernels.consensus import total_cost
 from tierwise._util.checks import (
     check_choice,
     check_count,
     check_iterable,
     check_level,
+    check_number,
     spawn_seeds,
 )
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.resources import whole_file
 from tierwise._util.tasks import run_tasks
 from tierwise._util.wording import counted, percent
+from tierwise.answers.likelihood import source_of
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
 from tierwise.data.frames import make_frame
 from tierwise.data.kinds import check_data
+from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
-from tierwise.fitting.battles import settle_resampling
+from tierwise.fitting.battles import fit_of_labels, settle_resampling
+from tierwise.fitting.fit import fit_parted, fit_source
 from tierwise.fitting.result import plain_item, plain_tiers
-from tierwise.posterior.estimates import rank_intervals, rank_shares, share_above
+from tierwise.fitting.solution import Settings, Solution, named_tiers, unproved
+from tierwise.fitting.solve import solution_at
+from tierwise.model.priors import log_prior_of_sizes
+from tierwise.posterior.estimates import rank_intervals, rank_shares, share_above, sure_tiers
 from tierwise.posterior.run import sample_posterior
 from tierwise.searching.battles import best_tiers
-from tierwise.searching.search import search
+from tierwise.theta.estimate import ThetaEstimate
+from tierwise.tiers.sizes import log_number_of_tiers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from os import PathLike
 
     from numpy.typing import NDArray
@@ -42,9 +51,11 @@ if TYPE_CHECKING:
     from tierwise._util.provenance import Provenance
     from tierwise._util.tasks import Progress
     from tierwise._util.types import Item
+    from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.frames import Backend
     from tierwise.data.scan import RankingScan
     from tierwise.fitting.result import Fit
+    from tierwise.posterior.result import Posterior
     from tierwise.tiers.ordered_partition import Tiers
 
 Uncertainty: TypeAlias = Literal["posterior", "bootstrap"]
@@ -52,6 +63,8 @@ Uncertainty: TypeAlias = Literal["posterior", "bootstrap"]
 _REPLICATES_PER_TASK = 10
 # Sweeps for each draw: neighbouring ones are much alike.
 _THIN_OF_BATTLES = 6
+# Where draws cannot be compared by their probability, tiers with so sure differences are.
+_CERTAINTIES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
 @dataclass(frozen=True)
@@ -97,10 +110,15 @@ class Leaderboard:
     ----------
     rows : tuple of LeaderboardRow
         The items by tier, and by their mean rank within a tier.
+    tiers : Tiers
+        The tiers to publish: items are parted where it is sure enough which is better.
     fit : Fit
-        The tiers, theta, and what they are compared to.
+        The most probable tiers, with theta, and what they are compared to. They describe the data
+        best, and part more items than one can be sure of.
     level : float
         Level of the rank intervals.
+    certainty : float
+        How probable it must be that an item is better for a pair to be parted.
     k : tuple of int
         The numbers of best items that probabilities are given for.
     uncertainty : str
@@ -112,17 +130,14 @@ class Leaderboard:
     """
 
     rows: tuple[LeaderboardRow, ...]
+    tiers: Tiers
     fit: Fit
     level: float
+    certainty: float
     k: tuple[int, ...]
     uncertainty: str
     n_draws: int
     provenance: Provenance
-
-    @property
-    def tiers(self) -> Tiers:
-        """The tiers."""
-        return self.fit.tiers
 
     def __len__(self) -> int:
         """Return the number of items."""
@@ -160,6 +175,8 @@ class Leaderboard:
         columns = self.columns()
         return {
             "tiers": plain_tiers(self.tiers),
+            "most_probable_tiers": plain_tiers(self.fit.tiers),
+            "certainty": self.certainty,
             "level": self.level,
             "uncertainty": self.uncertainty,
             "draws": self.n_draws,
@@ -218,6 +235,7 @@ class Leaderboard:
             f"Ranks with {percent(self.level)} intervals, from {self.n_draws:,} "
             f"{'draws of the posterior' if self.uncertainty == 'posterior' else 'replicates'}"
             f"{'' if self.uncertainty == 'posterior' else f' ({self.uncertainty})'}.",
+            self.note_on_tiers(),
         ]
         if self.fit.likelihood == "composite":
             sentences.append(
@@ -230,6 +248,14 @@ class Leaderboard:
                 )
             )
         return " ".join(sentences)
+
+    def note_on_tiers(self) -> str:
+        """Say what the tiers are."""
+        sure = f"Items are in different tiers where one is better with {percent(self.certainty)}"
+        if self.tiers == self.fit.tiers:
+            return f"{sure} probability, as a rule."
+        best = counted(len(self.fit.tiers), "tier")
+        return f"{sure} probability, as a rule; the most probable division has {best}."
 
     def summary(self) -> str:
         """Return the leaderboard for people."""
@@ -247,9 +273,10 @@ class Leaderboard:
 
 
 def leaderboard(
-    data: Rankings | RankingScan | Counts | Battles,
+    data: Rankings | RankingScan | Counts | Preferences | Battles,
     *,
     level: float = 0.95,
+    certainty: float = 0.95,
     k: int | Iterable[int] = (1, 3),
     uncertainty: Uncertainty = "posterior",
     concentration: Literal["single", "tier"] = "single",
@@ -266,12 +293,22 @@ def leaderboard(
     The distance is inversions. Items of a tier share the ranks that the tier takes up, in any order
     with the same probability.
 
+    The tiers are not the most probable ones, which also part items that may well be tied, but those
+    of least expected cost over all pairs, where to part a pair wrongly costs ``certainty`` and to
+    tie it wrongly ``1 - certainty``. Tiers are cut between whole groups, so that some pairs across
+    a cut are less certain than that: a claim about two items is `LeaderboardRow.better_than_next`,
+    or `Posterior.above_probabilities`.
+
     Parameters
     ----------
     data
-        Battles, or rankings (of scores: `Rankings.from_scores`), or counts of them.
+        Battles, or rankings (of scores: `Rankings.from_scores`), or counts of them, or preferences:
+        where judges gave many answers each, these have the full likelihood, and battles do not.
     level
         Level of the rank intervals.
+    certainty
+        How probable it should be that an item is better than another for them to be in different
+        tiers; one half parts whatever is more probable than not.
     k
         Of how many best items the probability to be among them is wanted; several may be named.
     uncertainty
@@ -298,9 +335,11 @@ def leaderboard(
     [('order', 1, 1, 2), ('prices', 1, 1, 2), ('say', 2, 3, 4), ('speech', 2, 3, 4)]
     """
     watch = Stopwatch()
-    known = check_data(data, "leaderboard", Battles, Rankings, Counts)
+    known = check_data(data, "leaderboard", Battles, Rankings, Counts, Preferences)
     check_level(level)
     check_choice("uncertainty", uncertainty, get_args(Uncertainty))
+    if not 0.5 <= check_number("certainty", certainty) < 1.0:
+        raise InputError(f"certainty must be at least one half, and below 1; got {certainty}")
     numbers = _check_k(k, len(known.items))
     first_seed, second_seed = spawn_seeds(rng, 2)
     if uncertainty == "bootstrap" and not isinstance(known, Battles):
@@ -308,18 +347,16 @@ def leaderboard(
             'uncertainty="bootstrap" is for battles; of rankings the posterior is exact in that '
             "each is one answer: leave uncertainty as it is"
         )
-    found = search(
-        known,
-        "inversions",
-        concentration=concentration,
-        prior_sizes=prior_sizes,
-        progress=progress,
-        workers=workers,
-        rng=first_seed,
-    )
+    generator = np.random.default_rng(first_seed)
+
+    def made() -> Provenance:
+        return watch.provenance(rng)
+
     how = "posterior"
     if uncertainty == "bootstrap" and isinstance(known, Battles):
         how = f"bootstrap over {settle_resampling(known, 'auto')}s"
+        best = best_tiers(known, generator, prior_sizes)[0]
+        fit = fit_of_labels(known, best, "local search", 0.95, generator, made)
         labels = _resampled_labels(
             known,
             prior_sizes,
@@ -341,8 +378,84 @@ def leaderboard(
             rng=second_seed,
         )
         labels = posterior.labels
-    rows = _rows(known.items, found.best.tiers, labels, numbers, level)
-    return Leaderboard(rows, found.best, level, numbers, how, len(labels), watch.provenance(rng))
+        fit = _fit_of_draws(known, posterior, prior_sizes, generator, made)
+    tiers = named_tiers(sure_tiers(labels, certainty), known.items)
+    rows = _rows(known.items, tiers, labels, numbers, level)
+    return Leaderboard(rows, tiers, fit, level, certainty, numbers, how, len(labels), made())
+
+
+def _fit_of_draws(
+    data: Rankings | Counts | Preferences | Battles,
+    posterior: Posterior,
+    prior_sizes: Literal["uniform", "penalised", "sceptical"],
+    rng: np.random.Generator,
+    provenance: Callable[[], Provenance],
+) -> Fit:
+    """Fit theta to the most probable tiers drawn, and compare them with others."""
+    settings = Settings()
+    drawn = posterior.tiers().label_array(posterior.items)
+    if isinstance(data, Battles):
+        return fit_of_labels(data, drawn, "most probable draw", settings.level, rng, provenance)
+    source = source_of(data, "inversions")
+    if posterior.completions is None:
+        tried, how = [drawn], "most probable draw"
+    else:
+        # Given completions, draws cannot be compared: summaries of them are, by their probability.
+        tried = [sure_tiers(posterior.labels, certainty) for certainty in _CERTAINTIES]
+        how = "most probable summary of the draws"
+    solutions = [
+        _solution_at(source, labels, how, posterior, settings)
+        for labels in {labels.tobytes(): labels for labels in tried}.values()
+    ]
+
+    def log_probability(solution: Solution) -> float:
+        sizes = tuple(np.bincount(solution.consensus.labels).tolist())
+        likely = solution.log_likelihood - log_number_of_tiers(sizes)
+        return likely + log_prior_of_sizes(prior_sizes, sizes)
+
+    best = max(solutions, key=log_probability)
+    sizes = tuple(np.bincount(best.consensus.labels).tolist())
+    solved = {sizes: best}
+    strict = (1,) * len(source.items)
+    if source.at(strict, rng=np.random.default_rng(0)).drawn is not None:
+        # To look for the best strict order would take longer than all else.
+        order = rank_shares(posterior.labels) @ np.arange(len(strict))
+        ranks = order.argsort(kind="stable").argsort()
+        solved[strict] = _solution_at(source, ranks, "order of mean ranks", posterior, settings)
+    single = fit_source(source, sizes, settings, rng, provenance, {**solved, sizes: best})
+    if posterior.concentration == "single" or len(sizes) == 1:
+        return single
+    return fit_parted(source, single, "tier", settings, rng, provenance)
+
+
+def _solution_at(
+    source: AnswerSource,
+    labels: NDArray[np.int64],
+    how: str,
+    posterior: Posterior,
+    settings: Settings,
+) -> Solution:
+    """Fit theta to tiers; where completions cannot be summed over, it is that of the draws."""
+    sizes = tuple(np.bincount(labels).tolist())
+    likelihood = source.at(sizes, rng=np.random.default_rng(0))
+    if likelihood.drawn is None:
+        solution = solution_at(source, unproved(labels, np.nan, how), settings)
+        theta = solution.theta
+    else:
+        low, middle, high = np.quantile(posterior.thetas, (0.025, 0.5, 0.975)).tolist()
+        theta = ThetaEstimate(middle, float(posterior.thetas.std()), (low, high), "monte-carlo")
+        value = likelihood.value(labels, middle)
+        solution = Solution(
+            unproved(labels, np.nan, how),
+            theta,
+            float(value),
+            value.standard_error,
+            likelihood.partition.method,
+            likelihood.log_completions,
+        )
+    costs = likelihood.expected_costs(labels, min(theta.value, likelihood.largest_theta))
+    total = float(total_cost(labels, costs.linear, costs.pairs))
+    return replace(solution, consensus=replace(solution.consensus, total=total))
 
 
 def _check_k(k: int | Iterable[int], n_items: int) -> tuple[int, ...]:

@@ -22,6 +22,7 @@ tiers. With a theta per tier both integrate the thetas out, and draw them given 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -30,12 +31,20 @@ from numpy.typing import NDArray
 from tierwise.errors import InputError, TooLargeError
 from tierwise.inversions.chain import TiersChain
 from tierwise.inversions.evidence import Evidence, draw_thetas, lines_of_tiers, sum_evidence
-from tierwise.inversions.objective import Concentration, TiersPriorName, tiers_prior
+from tierwise.inversions.objective import (
+    Concentration,
+    TiersPriorName,
+    line_objective,
+    tiers_prior,
+)
 from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
 from tierwise.posterior.chain import State
 from tierwise.searching import all_sizes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tierwise._kernels.inversions_lines import LineObjective
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.weak_orders import WeakOrderCounts
     from tierwise.inversions.objective import Concentration
@@ -49,6 +58,9 @@ _Integers = NDArray[np.int64]
 # Powers lie close together near 0, where the likelihood changes most.
 _N_POWERS, _EXPONENT = 12, 4.0
 _WARMUP, _DRAWS = 20, 60
+# Log odds below which a single tier does not occur among any number of draws.
+_SETTLED = -30.0
+_TRIED_FOR_BOUND = 5
 # The same data give the same answer.
 _SEED = 0
 
@@ -63,15 +75,57 @@ class SingleTier:
         Log of the probability of the data given a single tier over that given several.
     error
         Standard error of the log odds, from going through the powers upward and downward.
+    at_most
+        Whether the log odds are a bound from above, which is as good where it is low.
     """
 
     log_odds: float
     error: float
+    at_most: bool = False
 
     @property
     def probability(self) -> float:
         """Posterior probability, both being equally probable before."""
         return float(np.exp(-np.logaddexp(0.0, -self.log_odds)))
+
+    def facts(self) -> dict[str, Any]:
+        """Return the log odds as plain values."""
+        return {
+            "single_tier_log_odds": self.log_odds,
+            "single_tier_log_odds_error": self.error,
+            "single_tier_log_odds_at_most": self.at_most,
+        }
+
+
+def settled_by_bound(log_odds_at_most: float) -> bool:
+    """Whether a single tier is so improbable that no draw would be one."""
+    return log_odds_at_most < _SETTLED
+
+
+def single_tier_by_powers(
+    draw: Callable[[float, int, int], _Floats], log_single: float
+) -> SingleTier:
+    """Compare a single tier with several by bridge sampling between powers of the likelihood.
+
+    Parameters
+    ----------
+    draw
+        Goes on with a chain: for a power, a number of sweeps before the first draw and a number of
+        draws it returns the log-likelihood of each draw, not raised to the power.
+    log_single
+        Log-likelihood of a single tier.
+    """
+    powers = (np.arange(_N_POWERS + 1) / _N_POWERS) ** _EXPONENT
+    estimates = []
+    for upward in (True, False):
+        order = range(_N_POWERS + 1) if upward else range(_N_POWERS, -1, -1)
+        logs = {place: draw(float(powers[place]), _WARMUP, _DRAWS) for place in order}
+        steps = np.diff(powers).tolist()
+        estimates.append(
+            sum(bridge(step * logs[k], step * logs[k + 1]) for k, step in enumerate(steps))
+        )
+    error = abs(estimates[0] - estimates[1]) / 2
+    return SingleTier(log_single - float(np.mean(estimates)), error)
 
 
 def weigh_single_tier(
@@ -89,14 +143,25 @@ def weigh_single_tier(
         Prior of theta.
     """
     rng = np.random.default_rng(_SEED)
+    labels = np.arange(counts.n_items)
+    # All tiers together are at least as probable as some that a short chain comes to.
+    several = TiersPosterior(counts, concentration, prior_theta, "several")
+    no_tiers = np.zeros(counts.n_items, dtype=np.int64)
+    single = lines_of_tiers(counts, no_tiers, several.objective)
+    log_single = single.log_likelihood(concentration)
+    drawn = _draw(counts, labels, concentration, prior_theta, rng)
+    bound = log_single - max(several.values(one)[1] for one in drawn[-_TRIED_FOR_BOUND:])
+    if settled_by_bound(bound):
+        return SingleTier(bound, 0.0, at_most=True)
     powers = (np.arange(_N_POWERS + 1) / _N_POWERS) ** _EXPONENT
     scaled = [_scaled(counts, power) for power in powers.tolist()]
+    objectives = [line_objective(one, prior_theta) for one in scaled]
 
     def likelihoods(draws: _Integers, places: list[int]) -> _Floats:
         distinct, which = np.unique(draws, axis=0, return_inverse=True)
         values = [
             [
-                lines_of_tiers(scaled[place], row, prior_theta).log_likelihood(concentration)
+                lines_of_tiers(scaled[place], row, objectives[place]).log_likelihood(concentration)
                 for row in distinct
             ]
             for place in places
@@ -104,22 +169,19 @@ def weigh_single_tier(
         found: _Floats = np.array(values)[:, which.ravel()]
         return found
 
-    labels = np.arange(counts.n_items)
     estimates = []
     for upward in (True, False):
         order = range(_N_POWERS + 1) if upward else range(_N_POWERS, -1, -1)
-        drawn: dict[int, _Integers] = {}
+        by_power: dict[int, _Integers] = {}
         for place in order:
-            drawn[place] = _draw(scaled[place], labels, concentration, prior_theta, rng)
-            labels = drawn[place][-1]
+            by_power[place] = _draw(scaled[place], labels, concentration, prior_theta, rng)
+            labels = by_power[place][-1]
         total = 0.0
         for place in range(_N_POWERS):
             pair = [place, place + 1]
-            below, above = (np.diff(likelihoods(drawn[one], pair), axis=0)[0] for one in pair)
+            below, above = (np.diff(likelihoods(by_power[one], pair), axis=0)[0] for one in pair)
             total += bridge(below, above)
         estimates.append(total)
-    single = lines_of_tiers(counts, np.zeros(counts.n_items, dtype=np.int64), prior_theta)
-    log_single = single.log_likelihood(concentration)
     error = abs(estimates[0] - estimates[1]) / 2
     return SingleTier(log_single - float(np.mean(estimates)), error)
 
@@ -178,16 +240,24 @@ def _draw(
     return draws
 
 
-_NAMED_PRIORS = ("uniform", "penalised", "sceptical")
+NAMED_PRIORS = ("uniform", "penalised", "sceptical")
 # Exact draws of so many items take some seconds; with a theta per tier, ties make them slow.
 _AFFORDABLE_ITEMS, _AFFORDABLE_ITEMS_WITH_TIES = 14, 11
 _MOST_ITEMS = 16
 # Probabilities of all sizes are summed, too, for so many items.
 _MOST_ITEMS_FOR_SIZES = 10
 # A chain joins all of so few items to a single tier, and leaves it, often enough.
-_MOST_ITEMS_TO_JOIN = 12
+MOST_ITEMS_TO_JOIN = 12
 # Where a prior that is given as a function is integrated.
 _LOG_THETAS = np.linspace(np.log(1e-12), np.log(1e3), 20_001)
+
+
+def random_tiers(n_items: int, rng: np.random.Generator) -> _Integers:
+    """Draw several tiers, whatever the rankings."""
+    cuts = rng.random(n_items) < 0.5
+    cuts[0] = False
+    cuts[rng.integers(1, n_items)] = True  # a chain over several tiers cannot begin with one
+    return np.cumsum(cuts)[rng.permutation(n_items)].astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,6 +279,11 @@ class TiersPosterior:
     prior_theta: ThetaPrior
     prior_sizes: TiersPriorName
 
+    @cached_property
+    def objective(self) -> LineObjective:
+        """What lines are valued by: the prior of theta on its grid."""
+        return line_objective(self.counts, self.prior_theta)
+
     @property
     def n_lines(self) -> int | None:
         """Number of thetas that are kept for each draw; None for one."""
@@ -216,11 +291,7 @@ class TiersPosterior:
 
     def start(self, rng: np.random.Generator) -> State:
         """Tiers that know nothing of the rankings, so that chains start far from each other."""
-        n_items = self.counts.n_items
-        cuts = rng.random(n_items) < 0.5
-        cuts[0] = False
-        cuts[rng.integers(1, n_items)] = True  # a chain over several tiers cannot begin with one
-        labels = np.cumsum(cuts)[rng.permutation(n_items)].astype(np.int64)
+        labels = random_tiers(self.counts.n_items, rng)
         return State(labels, tuple(np.bincount(labels).tolist()), np.nan, np.nan)
 
     def record(
@@ -238,14 +309,14 @@ class TiersPosterior:
             padding = np.full((len(labels), self.n_lines - thetas.shape[1]), np.nan)
             thetas = np.hstack([thetas, padding])
         distinct, which = np.unique(labels, axis=0, return_inverse=True)
-        totals, logs = np.array([self._values(row) for row in distinct]).T
+        totals, logs = np.array([self.values(row) for row in distinct]).T
         trace.extend(
             labels, theta=thetas, total=totals[which.ravel()], log_posterior=logs[which.ravel()]
         )
 
-    def _values(self, labels: _Integers) -> tuple[float, float]:
+    def values(self, labels: _Integers) -> tuple[float, float]:
         """Total distance, and log posterior probability up to a constant, of tiers."""
-        lines = lines_of_tiers(self.counts, labels, self.prior_theta)
+        lines = lines_of_tiers(self.counts, labels, self.objective)
         prior = tiers_prior(self.prior_sizes, self.counts.n_items)
         sizes = np.bincount(labels)
         log_factorials = lines.objective.log_factorials
@@ -339,12 +410,7 @@ class WalkOverTiers:
 
     def facts(self) -> dict[str, Any]:
         """Return what is known without looking at draws, as plain values."""
-        if self.single_tier is None:
-            return {}
-        return {
-            "single_tier_log_odds": self.single_tier.log_odds,
-            "single_tier_log_odds_error": self.single_tier.error,
-        }
+        return {} if self.single_tier is None else self.single_tier.facts()
 
 
 def applies(options: SamplingOptions, source: AnswerSource) -> bool:
@@ -360,7 +426,7 @@ def applies(options: SamplingOptions, source: AnswerSource) -> bool:
         and options.completions == "auto"
         and len(source.items) > 1
         and isinstance(prior_sizes, str)
-        and prior_sizes in _NAMED_PRIORS
+        and prior_sizes in NAMED_PRIORS
         and all_sizes.applies(source)
         and bool(np.isfinite(_log_density_of_log(as_theta_prior(options.prior_theta))).all())
     )
@@ -410,7 +476,7 @@ def sampler_of(options: SamplingOptions, posterior: TiersPosterior) -> Sampler:
     """Return what makes the draws."""
     if options.method == "mcmc":
         single_tier = None
-        many = posterior.counts.n_items > _MOST_ITEMS_TO_JOIN
+        many = posterior.counts.n_items > MOST_ITEMS_TO_JOIN
         if posterior.prior_sizes == "sceptical" and many:
             single_tier = weigh_single_tier(
                 posterior.counts, posterior.concentration, posterior.prior_theta

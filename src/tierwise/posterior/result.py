@@ -112,12 +112,15 @@ class Posterior(StoredDraws):
         """Log odds of a single tier against several, where a chain had them estimated apart.
 
         That is so for ``prior_sizes="sceptical"`` with "inversions", beyond what is drawn exactly.
+        Where a single tier is out of the question they are a bound from above, as `method` says.
         """
         value = self._facts.get("single_tier_log_odds")
         if value is None:
             return None
         error = float(self._facts["single_tier_log_odds_error"])
-        return Estimate(value, standard_error=error, method="bridge sampling")
+        at_most = self._facts.get("single_tier_log_odds_at_most", False)
+        method = "bound from above" if at_most else "bridge sampling"
+        return Estimate(value, standard_error=error, method=method)
 
     @cached_property
     def labels(self) -> NDArray[np.int64]:

@@ -28,7 +28,7 @@ from tierwise.model.priors import (
     as_theta_prior,
     log_prior_of_sizes,
 )
-from tierwise.posterior import exact, ordered_partitions
+from tierwise.posterior import augmented_partitions, exact, ordered_partitions
 from tierwise.posterior.battles import sampler_of_battles
 from tierwise.posterior.chain import Checkpoint, Schedule, random_state, run_chain
 from tierwise.posterior.result import Posterior
@@ -271,6 +271,9 @@ def _run_of(options: SamplingOptions, source: AnswerSource) -> _Run:
         options = ordered_partitions.settle_method(options, tiers)
         sampler_of = partial(ordered_partitions.sampler_of, options, tiers)
         return _Run(options, tiers.start, sampler_of, tiers.n_lines)
+    if augmented_partitions.applies(options, source):
+        walk = augmented_partitions.sampler_of(options, source)
+        return _Run(options.settled("mcmc"), walk.start, lambda: walk)
     options = _settled(options, source)
     _refuse_islands(options)
     counted = source.counted() if options.likelihood == "exact" else source

@@ -6,14 +6,23 @@ from base64 import b64encode
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args, overload
 
+from tierwise._util.checks import check_choice
 from tierwise._util.resources import whole_file
 from tierwise._util.wording import counted
+from tierwise.data.battles import Battles
+from tierwise.errors import InputError
+from tierwise.posterior.leaderboard import leaderboard
 from tierwise.reporting import tables, wording
 from tierwise.reporting.analysis import Analysis, Uncertainty, analyse
 from tierwise.reporting.figures import draw_figures
 from tierwise.reporting.groups import describe_groups, describe_people
+from tierwise.reporting.leaderboard_page import (
+    LeaderboardReport,
+    check_leaderboard,
+    write_leaderboard_page,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,8 +37,42 @@ if TYPE_CHECKING:
 _PAPER = "Piancastelli, L. S. C. and Friel, N., Clustered Mallows Model"
 
 
+@overload
+def report(
+    data: Battles,
+    path: str | PathLike[str],
+    *,
+    uncertainty: Uncertainty = ...,
+    replicates: int | None = ...,
+    title: str | None = ...,
+    workers: int | None = ...,
+    progress: Progress = ...,
+    rng: RandomSource = ...,
+) -> LeaderboardReport: ...
+
+
+@overload
 def report(
     data: Rankings | Preferences,
+    path: str | PathLike[str],
+    *,
+    sizes: Iterable[int] | None = ...,
+    distance: str = ...,
+    concentration: ConcentrationChoice = ...,
+    uncertainty: Uncertainty = ...,
+    replicates: int | None = ...,
+    groups: int | Iterable[int] | None = ...,
+    by: str | Iterable[str] | None = ...,
+    cluster: str | None = ...,
+    title: str | None = ...,
+    workers: int | None = ...,
+    progress: Progress = ...,
+    rng: RandomSource = ...,
+) -> Analysis: ...
+
+
+def report(
+    data: Rankings | Preferences | Battles,
     path: str | PathLike[str],
     *,
     sizes: Iterable[int] | None = None,
@@ -44,7 +87,7 @@ def report(
     workers: int | None = None,
     progress: Progress = "auto",
     rng: RandomSource = None,
-) -> Analysis:
+) -> Analysis | LeaderboardReport:
     """Find the tiers of rankings and write a page about them.
 
     The page is one HTML file without any links to the outside. From top to bottom: the tiers and
@@ -55,7 +98,9 @@ def report(
     Parameters
     ----------
     data
-        The rankings, or pairwise answers.
+        The rankings, or pairwise answers; or battles, whose page is that of their `leaderboard`:
+        tiers, rank intervals, and whether the model fits. Sizes, distance, concentration, groups,
+        by and cluster are then left as they are.
     path
         The file to write; it is there whole or not at all.
     sizes
@@ -98,6 +143,8 @@ def report(
     -------
     Analysis
         What the page shows: ``search``, ``fit``, ``sampled``, ``check``, ``groups``, ``people``.
+    LeaderboardReport
+        For battles: ``board``, ``fit``, ``check``.
 
     Examples
     --------
@@ -106,6 +153,14 @@ def report(
     >>> shown.fit.tiers  # doctest: +SKIP
     Tiers('order ~ prices > say ~ speech')
     """
+    if isinstance(data, Battles):
+        asked = (sizes, groups, by, cluster)
+        if any(one is not None for one in asked) or (distance, concentration) != ("auto", "single"):
+            raise InputError(
+                "a page about battles shows tiers of all sizes with one theta: leave out sizes, "
+                "distance, concentration, groups, by and cluster"
+            )
+        return _report_battles(data, path, uncertainty, replicates, title, workers, progress, rng)
     with whole_file(Path(path)) as partial:
         analysis = analyse(
             data,
@@ -123,6 +178,32 @@ def report(
         )
         partial.write_text(render(analysis, title, progress), encoding="utf-8")
     return analysis
+
+
+def _report_battles(
+    data: Battles,
+    path: str | PathLike[str],
+    uncertainty: Uncertainty,
+    replicates: int | None,
+    title: str | None,
+    workers: int | None,
+    progress: Progress,
+    rng: RandomSource,
+) -> LeaderboardReport:
+    """Write the page of a leaderboard."""
+    check_choice("uncertainty", uncertainty, get_args(Uncertainty))
+    how_many = {"bootstrap": "replicates", "posterior": "draws"}[uncertainty]
+    board = leaderboard(
+        data,
+        uncertainty=uncertainty,
+        workers=workers,
+        progress=progress,
+        rng=rng,
+        **({} if replicates is None else {how_many: replicates}),  # type: ignore[arg-type]
+    )
+    check = check_leaderboard(board, data, rng)
+    write_leaderboard_page(board, path, check=check, title=title)
+    return LeaderboardReport(board, check)
 
 
 def render(analysis: Analysis, title: str | None, progress: Progress = "off") -> str:
