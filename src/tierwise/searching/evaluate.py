@@ -6,7 +6,7 @@ Evaluate size vectors: each once, the costly ones side by side.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from typing import Literal, TypeAlias
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tierwise._util.tasks import Progress, check_workers, stream_tasks, track
 from tierwise._util.types import Estimate
 from tierwise.answers.likelihood import AnswerSource
-from tierwise.consensus.find import find_consensus
+from tierwise.consensus.find import closer_labels, find_consensus
 from tierwise.consensus.problem import make_problem
 from tierwise.consensus.subsets import subset_work
 from tierwise.distances.base import Distance
@@ -174,16 +174,23 @@ def evaluate_sizes(setting: Setting, sizes: Sizes, depth: Depth) -> Evaluation:
     """Find the best tiers of given sizes and say how good they are."""
     rng = np.random.default_rng(setting.seed(sizes))
     source = setting.source
-    method = consensus_method(sizes, source.distance)
     if depth == "agreement" and source.n_open == 0:
+        method = consensus_method(sizes, source.distance)
         costs = source.costs(sizes)
         consensus = find_consensus(costs, sizes, method=method, rng=rng)
         agreement = agreement_of_counts(source.pair_counts, consensus.labels).overall
         return Evaluation(sizes, depth, consensus.labels, consensus.optimal, agreement)
-    settings = Settings(
-        method=method, partition_seed=setting.entropy, partition_budget=SEARCH_BUDGET
-    )
+    settings = _settings(setting, sizes)
     return evaluate_solution(setting, solve(source, sizes, settings, rng), depth, rng)
+
+
+def _settings(setting: Setting, sizes: Sizes) -> Settings:
+    """Return how size vectors are fitted in a search."""
+    return Settings(
+        method=consensus_method(sizes, setting.source.distance),
+        partition_seed=setting.entropy,
+        partition_budget=SEARCH_BUDGET,
+    )
 
 
 def evaluate_solution(
@@ -238,8 +245,7 @@ def can_be_together(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> b
     """Tell whether several size vectors can be evaluated at the same time."""
     source = setting.source
     return (
-        len(batch) > 1
-        and depth in ("likelihood", "posterior")
+        depth in ("likelihood", "posterior")
         and source.n_open == 0
         and len(source.items) <= together.MOST_ITEMS
         and all(source.distance.rule(sizes).unit == 1.0 for sizes in batch)
@@ -249,22 +255,23 @@ def can_be_together(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> b
 def evaluate_together(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> list[Evaluation]:
     """Evaluate size vectors of few items, which leave nothing open, at the same time.
 
-    Only where the closest tiers are not unique, or the prior of theta is an unusual one, sizes are
-    evaluated one by one: which tiers stand for them then does not depend on what is beside them.
+    Of several closest tiers those are taken that a fit of the sizes takes. Where the prior of theta
+    is an unusual one, sizes are evaluated one by one.
     """
     source = setting.source
     partitions = [partition_function(sizes, source.distance) for sizes in batch]
     problems = [make_problem(source.costs(sizes), sizes) for sizes in batch]
     labels, unique = together.closest_tiers(problems)
+    for row in np.flatnonzero(~unique).tolist():
+        labels[row] = closer_labels(problems[row])
     totals = np.array([problem.total(one) for problem, one in zip(problems, labels, strict=True)])
     n_rankings = float(source.n_rankings)
     distributions = together.Distributions(partitions)
     thetas = distributions.best_thetas(totals / n_rankings)
     log_likelihoods = distributions.log_likelihoods(thetas, totals, n_rankings)
-    integrated = np.full(len(batch), nan)
+    integrated, resolved = np.full(len(batch), nan), np.ones(len(batch), dtype=np.bool_)
     if depth == "posterior":
         integrated, resolved = distributions.log_integrals(totals, n_rankings, setting.prior_theta)
-        unique &= resolved
     agreements = together.agreements(source.pair_counts, labels)
     return [
         Evaluation(
@@ -277,7 +284,7 @@ def evaluate_together(setting: Setting, batch: Sequence[Sizes], depth: Depth) ->
             log_likelihood=float(log_likelihoods[row]),
             log_integrated=float(integrated[row]),
         )
-        if unique[row]
+        if resolved[row]
         else evaluate_sizes(setting, sizes, depth)
         for row, sizes in enumerate(batch)
     ]
@@ -326,7 +333,11 @@ class Evaluator:
         """See to it that the solution of known sizes is there, for which there is a fit."""
         known = self.known[sizes]
         if known.solution is None:
-            self.known[sizes] = evaluate_sizes(self.setting, sizes, known.depth)
+            rng = np.random.default_rng(self.setting.seed(sizes))
+            solution = solve(self.setting.source, sizes, _settings(self.setting, sizes), rng)
+            self.known[sizes] = replace(
+                known, log_likelihood=solution.log_likelihood, solution=solution
+            )
 
     def is_known(self, sizes: Sizes, depth: Depth) -> bool:
         """Whether a size vector was evaluated at least so far."""

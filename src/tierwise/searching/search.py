@@ -44,8 +44,8 @@ from tierwise.searching.exploration import Exploration, doubtful_sizes, rank
 from tierwise.searching.merging import Merging, merge_even_pairs
 from tierwise.searching.result import Family, Search
 from tierwise.searching.size_space import SizeSpace, make_space
-from tierwise.searching.together import MOST_ITEMS as MOST_ITEMS_TOGETHER
 from tierwise.searching.strategies import Greedy, Strategy, explore, name_of, strategy_of
+from tierwise.searching.together import MOST_ITEMS as MOST_ITEMS_TOGETHER
 from tierwise.tiers.sizes import Sizes, check_sizes
 
 if TYPE_CHECKING:

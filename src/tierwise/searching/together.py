@@ -36,7 +36,7 @@ _POINTS = 400
 # much.
 _DEPTH, _DEPTH_BELOW = 37.0, 23.0
 # The rule is exact to rounding once the peak, down to a depth of 1, has so many points.
-_DEPTH_OF_PEAK, _POINTS_OF_PEAK = 1.0, 16
+_DEPTH_OF_PEAK, _POINTS_OF_PEAK = 1.0, 8
 _MOST_ROUNDS = 40
 _NEWTON_STEPS = 200
 
