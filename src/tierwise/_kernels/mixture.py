@@ -244,7 +244,7 @@ def _find_end(
 
 
 @compiled
-def _draw_theta(
+def draw_theta(
     points: ThetaPoints,
     number: float,
     total: float,
@@ -297,7 +297,7 @@ def draw_thetas(
     """
     thetas = np.empty(numbers.shape[0])
     for group in range(numbers.shape[0]):
-        thetas[group] = _draw_theta(
+        thetas[group] = draw_theta(
             points, numbers[group], totals[group], starts[group], shares[group]
         )
     return thetas

@@ -97,6 +97,16 @@ class DrawnCompletions(Completions):
         return other
 
     @property
+    def relations(self) -> npt.NDArray[np.bool_]:
+        """``[answer, a, b]``: whether an answer puts item a before b, directly or not."""
+        return self._orders.relations
+
+    @property
+    def which(self) -> npt.NDArray[np.int64]:
+        """The answer that each completion is of."""
+        return self._which
+
+    @property
     def blocks(self) -> npt.NDArray[np.int32]:
         """Block of each item in each completed answer."""
         blocks: npt.NDArray[np.int32] = self._block_of_place[self.places]

@@ -37,7 +37,7 @@ from tierwise.mixture.em import e_step
 from tierwise.mixture.groups import Component, DistinctAnswers, GroupFitter
 from tierwise.model.priors import Gamma, ThetaPrior
 from tierwise.partition.interpolated import LogPartition
-from tierwise.theta.density import ThetaGivenDistance
+from tierwise.theta.density import ThetaGivenDistance, theta_points
 from tierwise.tiers.sizes import Sizes
 
 # Swaps of two items that are tried in a sweep, times the number of items.
@@ -46,9 +46,6 @@ _SWAPS_PER_ITEM = 10
 _MOST_SHORT = 2.0**31
 # Answers that more people gave are divided among groups all together.
 _MOST_ONE_BY_ONE = 32
-# Logs of theta at which the partition function is kept, and how far they are apart.
-_LOG_THETAS = (-7.0, 3.0)
-_STEP = 2.5e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,10 +198,7 @@ class ThetaTable:
 
     @cached_property
     def _points(self) -> ThetaPoints:
-        log_thetas = np.arange(*_LOG_THETAS, _STEP)
-        thetas = np.exp(log_thetas)
-        log_weights = self.prior.log_density(thetas) + log_thetas
-        return ThetaPoints(log_thetas, thetas, log_weights, self.log_partition(thetas))
+        return theta_points(self.log_partition, self.prior)
 
     def draw(
         self,
