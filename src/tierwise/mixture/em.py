@@ -374,15 +374,13 @@ def _resize(
     if own.sum() <= _LEAST_WEIGHT:
         return component
     best, rivals = fitter.search(own, component)
-    if best.sizes != component.sizes:
-        return best
     others = normalised(np.delete(joint, group, axis=1))[1]
 
     def value(candidate: Component) -> float:
         column = np.log(share) + fitter.log_probabilities(candidate)
         return float(weights @ np.logaddexp(others, column)) - _penalty(candidate)
 
-    winner = max(rivals, key=value, default=component)
+    winner = max((best, *rivals), key=value)
     return winner if value(winner) > value(component) + _LEAST_GAIN else component
 
 

@@ -134,7 +134,10 @@ class AnswerTable:
         # Shorter numbers are added faster.
         self._numbers = np.int32 if data.pattern_weights.sum() < _MOST_SHORT else np.int64
         # What a ranking costs, wherever items are.
-        nothing = np.zeros((self._n_items, self._n_items)), np.zeros((self._n_items, self._n_blocks))
+        nothing = (
+            np.zeros((self._n_items, self._n_items)),
+            np.zeros((self._n_items, self._n_blocks)),
+        )
         counts = BlockCounts(
             tuple(range(self._n_items)), self._blocks_of_places, nothing[1], nothing[0], 1.0
         )

@@ -120,7 +120,14 @@ class Augmented:
                 np.empty(room, dtype=np.int64),
             )
             n_made = iterate(
-                drawn.places, labels, theta, answers, given_distance.points, n_switches, visited, rng
+                drawn.places,
+                labels,
+                theta,
+                answers,
+                given_distance.points,
+                n_switches,
+                visited,
+                rng,
             )
             theta = float(visited.thetas[n_made - 1])
             if isnan(theta):

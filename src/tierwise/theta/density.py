@@ -245,9 +245,7 @@ class ThetaGivenDistance:
         return type(self), (self._log_partition, self._n_rankings, self._prior)
 
 
-def theta_points(
-    log_partition: Callable[[_Floats], _Floats], prior: ThetaPrior
-) -> ThetaPoints:
+def theta_points(log_partition: Callable[[_Floats], _Floats], prior: ThetaPrior) -> ThetaPoints:
     """Lay out what kernels draw theta from: the log partition function and the prior, by theta.
 
     Parameters
