@@ -30,11 +30,11 @@ MOST_ITEMS_OF_OTHERS = 6
 class Settings:
     """How many data sets of noise and of tiers there are, by the number of items."""
 
-    items: tuple[int, ...] = (4, 6, 10)
+    items: tuple[int, ...] = (4, 6, 10, 30)
     rankings: tuple[int, ...] = (20, 100, 1000)
     thetas: tuple[float, ...] = (0.1, 0.3, 1.0)
-    noise_sets: tuple[int, ...] = (100, 100, 30)
-    tiers_sets: tuple[int, ...] = (20, 20, 5)
+    noise_sets: tuple[int, ...] = (200, 200, 100, 200)
+    tiers_sets: tuple[int, ...] = (40, 40, 10, 40)
     seed: int = 20_611
 
 

@@ -74,6 +74,15 @@ def test_known_values(sizes, value):
     assert estimate.exact
 
 
+@pytest.mark.parametrize("name", ["kendall", "inversions", "hamming", "footrule"])
+@pytest.mark.parametrize("sizes", [(1, 2, 3), (1, 1, 1, 1), (4,), (2, 1, 4)])
+def test_many_thetas_at_once(sizes, name):
+    partition = partition_function(sizes, name)
+    thetas = np.array([2.0, 0.0, 1e-9, 0.3, 40.0, np.inf])
+    expected = [partition.log_value(theta) for theta in thetas]
+    assert partition.log_values(thetas) == pytest.approx(expected, rel=1e-13)
+
+
 @pytest.mark.parametrize(
     ("sizes", "name"),
     [

@@ -82,27 +82,31 @@ class SequencedAnswers(ExactCompletions):
         return self._costs(membership, precedence)
 
 
-def most_splits(sizes: Sizes, n_free: int) -> int:
-    """Count in how many ways free items can be split by tiers, for tiers that make them most.
+def most_splits(sizes: Sizes) -> Floats:
+    """Count in how many ways 0, 1, ..., n free items can be split by tiers, at most.
+
+    That is for the free items that make them most: one more of a tier that has few multiplies the
+    number most, so that every tier gets one, then every tier that has room a second one.
 
     Examples
     --------
-    >>> most_splits((1, 2), 2)
-    4
+    >>> most_splits((1, 2))
+    array([1., 2., 4., 6.])
     """
-    counts = [0] * len(sizes)
-    for _ in range(n_free):
-        # One more of a label that has few multiplies the number most.
-        able = [label for label, size in enumerate(sizes) if counts[label] < size]
-        counts[min(able, key=counts.__getitem__)] += 1
-    return int(np.prod(np.array(counts, dtype=np.float64) + 1))
+    room = np.asarray(sizes)
+    factors = [
+        np.full(np.count_nonzero(room > held), (held + 2) / (held + 1))
+        for held in range(int(room.max()))
+    ]
+    with np.errstate(over="ignore"):
+        splits: Floats = np.cumprod(np.concatenate([[1.0], *factors]), dtype=np.float64).round()
+    return splits
 
 
 def work_of(first: Places, sizes: Sizes) -> Floats:
     """Return how many numbers an evaluation of each answer goes through, at most."""
     n_free = (first == NOT_LISTED).sum(axis=1)
-    splits = np.array([most_splits(sizes, number) for number in range(first.shape[1] + 1)])
-    work: Floats = splits[n_free].astype(np.float64) * len(sizes) ** 2
+    work: Floats = most_splits(sizes)[n_free] * len(sizes) ** 2
     return work
 
 
@@ -176,7 +180,8 @@ def work_of_shared(first: Places, sizes: Sizes) -> float:
     """Return how many numbers an evaluation of all answers goes through, at most."""
     n_items = first.shape[1]
     numbers = np.bincount((first == NOT_LISTED).sum(axis=1), minlength=n_items + 1)
-    return float(sum(n * most_splits(sizes, free) for free, n in enumerate(numbers) if n))
+    splits = most_splits(sizes)
+    return float(sum(n * splits[free] for free, n in enumerate(numbers) if n))
 
 
 class SharedInterleavings(InterleavedAnswers):

@@ -50,7 +50,7 @@ def work_of(first: Places, sizes: Sizes) -> Floats:
     from scipy.special import comb
 
     n_items = first.shape[1]
-    splits = np.array([float(most_splits(sizes, number)) for number in range(n_items + 1)])
+    splits = most_splits(sizes)
     order = np.argsort(first, axis=1, kind="stable")
     starts = np.take_along_axis(first, order, axis=1).astype(np.int64)
     ends = starts + np.take_along_axis(sizes_of_groups(first), order, axis=1)

@@ -1,6 +1,4 @@
-"""Probabilities under tiers with inversions: weak orders, places of tiers, pairs; and draws.
-
-Probabilities under tiers with ``inversions``: weak orders, places of tiers, pairs; and draws.
+"""Probabilities under tiers with ``inversions``: weak orders, places of tiers, pairs; and draws.
 
 Inversions, any sizes: a product of Gaussian binomials, one for each tier but the last.
 """
@@ -15,6 +13,7 @@ from numpy.typing import NDArray
 
 from tierwise.files.places import first_places
 from tierwise.partition.base import ExactPartition, Moments
+from tierwise.partition.closed import strict_moments
 from tierwise.partition.gaussian import (
     Thetas,
     distance_distribution,
@@ -280,6 +279,12 @@ class LinesPartition(ExactPartition):
         lines = line_moments(self.sizes, theta)
         log_value = float(self._limit().log_value) + float(lines.log_binomials.sum())
         return self._known(log_value, float(lines.means.sum()), float(lines.variances.sum()))
+
+    def log_values(self, thetas: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Log values at many thetas at once: with one theta, the product is a multinomial."""
+        factorials, _ = strict_moments(thetas, self.n_items)
+        lines: _Floats = factorials[:, -1] - factorials[:, list(self.sizes)].sum(axis=1)
+        return lines + float(self._limit().log_value)
 
     @cached_property
     def _labels(self) -> npt.NDArray[np.int64]:

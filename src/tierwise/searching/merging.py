@@ -134,34 +134,75 @@ def merge_even_pairs(
         tolerance = min(sqrt(0.5 / known.n_rankings), 0.5)
     if not 0 <= check_number("tolerance", tolerance) <= 0.5:
         raise InputError(f"tolerance must lie between 0 and 0.5; got {tolerance:g}")
-    groups: list[Group] = [(item,) for item in known.items]
     counts = known.wins if isinstance(known, Battles) else pair_counts(known)
-    above = wins = counts.astype(np.float64)
+    wins = counts.astype(np.float64)
+    groups: dict[int, Group] = {row: (item,) for row, item in enumerate(known.items)}
+    pairs = _EvenPairs(wins)
     steps: list[MergingStep] = []
     while True:
-        proportions = _proportions(above)
-        first, second = _most_even(proportions)
-        if not abs(proportions[first, second] - 0.5) < tolerance:
+        first, second, share = pairs.closest()
+        if not abs(share - 0.5) < tolerance:
             break
-        steps.append(
-            MergingStep(
-                groups[first],
-                groups[second],
-                float(proportions[first, second]),
-                tuple(groups),
-                known.items,
-                wins,
-            )
-        )
+        before = tuple(groups.values())
+        steps.append(MergingStep(groups[first], groups[second], share, before, known.items, wins))
         groups[first] += groups.pop(second)
-        above = _merged(above, first, second)
+        pairs.merge(first, second)
+    above = pairs.above[np.ix_(list(groups), list(groups))]
     order = _order_of_preference(above)
+    merged = tuple(groups.values())
     return Merging(
         tolerance,
         tuple(steps),
-        tuple(groups[group] for group in order),
-        proportions[np.ix_(order, order)],
+        tuple(merged[group] for group in order),
+        _proportions(above)[np.ix_(order, order)],
     )
+
+
+class _EvenPairs:
+    """How even pairs of groups are, with the closest pair of each row, kept up to date.
+
+    A merge changes one row and one column, so that it costs a few rows and not the whole matrix.
+    A group keeps the number of its first item; the second of two that are merged is left empty.
+    """
+
+    def __init__(self, wins: NDArray[np.float64]) -> None:
+        self.above = wins.copy()
+        # Both halves say the same but for rounding: only the upper one is asked.
+        uneven = np.abs(_proportions(wins) - 0.5)
+        self._uneven = np.where(np.triu(~np.isnan(uneven), 1), uneven, np.inf)
+        self._column = self._uneven.argmin(axis=1)
+        self._least = self._uneven.min(axis=1)
+
+    def closest(self) -> tuple[int, int, float]:
+        """Return the two groups closest to even, in ascending order, and the share of the first."""
+        first = int(self._least.argmin())
+        second = int(self._column[first])
+        won, lost = self.above[first, second], self.above[second, first]
+        return first, second, float(won / (won + lost)) if won + lost > 0 else np.nan
+
+    def merge(self, first: int, second: int) -> None:
+        """Add the second group to the first."""
+        above = self.above
+        above[first] += above[second]
+        above[:, first] += above[:, second]
+        above[first, first] = 0.0
+        above[second], above[:, second] = 0.0, 0.0
+        won, lost = above[first], above[:, first]
+        met = won + lost
+        shares = np.divide(won, met, out=np.full_like(won, np.inf), where=met > 0)
+        shares[:first] = np.divide(
+            lost[:first], met[:first], out=shares[:first], where=met[:first] > 0
+        )
+        uneven = np.abs(shares - 0.5)
+        self._uneven[second], self._uneven[:, second] = np.inf, np.inf
+        self._uneven[first, first + 1 :] = uneven[first + 1 :]
+        self._uneven[:first, first] = uneven[:first]
+        rows = np.arange(second + 1)
+        stale = np.isin(self._column[rows], (first, second)) | (rows == first) | (rows == second)
+        stale[:first] |= uneven[:first] <= self._least[:first]
+        changed = rows[stale]
+        self._column[changed] = self._uneven[changed].argmin(axis=1)
+        self._least[changed] = self._uneven[changed, self._column[changed]]
 
 
 def _proportions(above: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -169,25 +210,6 @@ def _proportions(above: NDArray[np.float64]) -> NDArray[np.float64]:
     compared = above + above.T
     np.fill_diagonal(compared, 0.0)
     return np.divide(above, compared, out=np.full_like(above, np.nan), where=compared > 0)
-
-
-def _most_even(proportions: NDArray[np.float64]) -> tuple[int, int]:
-    """Return the two groups, in ascending order, whose proportion is closest to a half."""
-    distances = np.abs(proportions - 0.5)
-    distances[np.isnan(distances)] = np.inf
-    # Both halves say the same but for rounding: only the upper one is asked.
-    distances[np.tril_indices(len(distances))] = np.inf
-    first, second = divmod(int(np.argmin(distances)), len(distances))
-    return first, second
-
-
-def _merged(above: NDArray[np.float64], first: int, second: int) -> NDArray[np.float64]:
-    """Add the row and column of the second group to those of the first."""
-    merged = above.copy()
-    merged[first] += merged[second]
-    merged[:, first] += merged[:, second]
-    merged[first, first] = 0.0
-    return np.delete(np.delete(merged, second, axis=0), second, axis=1)
 
 
 def _order_of_preference(above: NDArray[np.float64]) -> list[int]:
