@@ -142,7 +142,7 @@ def iterate(
     n_items = labels.shape[0]
     nothing = np.zeros(1)
     pairs = np.empty((n_items, n_items))
-    for iteration in range(visited.totals.shape[0]):
+    for iteration in range(len(visited.totals)):
         _complete(places, answers, labels, np.exp(-theta * answers.misplaced), pairs, rng)
         total, n_accepted = switch_labels(
             labels,
@@ -163,4 +163,4 @@ def iterate(
         visited.accepted[iteration] = n_accepted
         if np.isnan(theta):
             return iteration + 1
-    return visited.totals.shape[0]
+    return len(visited.totals)

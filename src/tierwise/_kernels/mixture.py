@@ -57,7 +57,23 @@ def add_rows(
 
 
 @compiled
-def draw_members(
+def _weigh_groups(
+    units: _Integers, decays: _Floats, log_factors: _Floats, weights: _Floats
+) -> tuple[float, float]:
+    """Fill in the weight of each group for an answer; return the log of its unit, and the sum."""
+    peak = -np.inf
+    for group in range(units.shape[0]):
+        weights[group] = log_factors[group] - decays[group] * units[group]
+        peak = max(peak, weights[group])
+    total = 0.0
+    for group in range(units.shape[0]):
+        weights[group] = np.exp(weights[group] - peak)
+        total += weights[group]
+    return peak, total
+
+
+@compiled
+def draw_members(  # noqa: PLR0912 - one pass over the answers, without calls that copy
     units: _Integers,
     decays: _Floats,
     log_factors: _Floats,
@@ -92,11 +108,10 @@ def draw_members(
         have in common; and the log-likelihood of all answers.
     """
     n_answers, n_groups = units.shape
-    n_pivots = pivot.shape[1]
     probabilities = np.empty((n_answers, n_groups))
     members = np.zeros((n_answers, n_groups), np.int64)
     numbers = np.zeros(n_groups, np.int64)
-    common = np.zeros((n_pivots, n_groups))
+    common = np.zeros((pivot.shape[1], n_groups))
     log_likelihood = 0.0
     highest = log_factors.max()
     # Where answers are more than distances, each exponential is computed once.
@@ -118,16 +133,7 @@ def draw_members(
                 probabilities[answer, group] = share
                 total += share
         if total < _LEAST_TOTAL:
-            peak = -np.inf
-            for group in range(n_groups):
-                value = log_factors[group] - decays[group] * units[answer, group]
-                probabilities[answer, group] = value
-                peak = max(peak, value)
-            total = 0.0
-            for group in range(n_groups):
-                share = np.exp(probabilities[answer, group] - peak)
-                probabilities[answer, group] = share
-                total += share
+            peak, total = _weigh_groups(units[answer], decays, log_factors, probabilities[answer])
         weight = weights[answer]
         log_likelihood += weight * peak
         if weight == 1 and total > _LEAST_FACTOR:
@@ -152,7 +158,7 @@ def draw_members(
             person += 1
             members[answer, chosen] += 1
             numbers[chosen] += 1
-            for other in range(n_pivots):
+            for other in range(pivot.shape[1]):
                 common[other, chosen] += pivot[answer, other]
     return probabilities, members, numbers, common, log_likelihood + np.log(product)
 

@@ -202,7 +202,7 @@ class Counts:
         """Return the counts for places cut into blocks of given sizes."""
         checked = check_sizes(sizes, len(self.items))
         ends = np.cumsum(checked)
-        starts = ends - checked
+        starts = np.concatenate([[0], ends[:-1]])
         membership = np.add.reduceat(self.places, starts, axis=1)
         precedence = self._ahead[starts, ends].sum(axis=0)
         return BlockCounts(self.items, checked, membership, precedence, self.n_rankings)

@@ -120,10 +120,11 @@ class AnswerTable:
         n_answers, self._n_items = blocks.shape
         self._n_blocks = len(self._blocks_of_places)
         decided = data.is_complete and self._n_blocks == self._n_items
-        everything = np.indices((self._n_items, self._n_items)).reshape(2, -1)
-        self._first, self._second = (
-            np.triu_indices(self._n_items, k=1) if decided else (everything[0], everything[1])
-        )
+        everything = np.ones((self._n_items, self._n_items), dtype=np.bool_)
+        chosen = np.triu(everything, k=1) if decided else everything
+        self._first: NDArray[np.int64]
+        self._second: NDArray[np.int64]
+        self._first, self._second = np.nonzero(chosen)
         self._decided = decided
         parts = []
         if not rule.additive:
@@ -134,12 +135,12 @@ class AnswerTable:
         # Shorter numbers are added faster.
         self._numbers = np.int32 if data.pattern_weights.sum() < _MOST_SHORT else np.int64
         # What a ranking costs, wherever items are.
-        nothing = (
-            np.zeros((self._n_items, self._n_items)),
-            np.zeros((self._n_items, self._n_blocks)),
-        )
         counts = BlockCounts(
-            tuple(range(self._n_items)), self._blocks_of_places, nothing[1], nothing[0], 1.0
+            tuple(range(self._n_items)),
+            self._blocks_of_places,
+            membership=np.zeros((self._n_items, self._n_blocks)),
+            precedence=np.zeros((self._n_items, self._n_items)),
+            n_rankings=1.0,
         )
         self._anywhere = distance.costs(counts, sizes).linear
 

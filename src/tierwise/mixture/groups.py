@@ -337,8 +337,8 @@ class GroupFitter:
         Returned are the best group, and the fits of other sizes that come closest to it.
         """
         if self._source.n_open == 0 and self.answers.n_items <= MOST_ITEMS_TOGETHER:
-            best, *others = self._search_all_sizes(weights)
-            return best, others
+            ranked_fits = self._search_all_sizes(weights)
+            return ranked_fits[0], ranked_fits[1:]
         known = {component.sizes: self.fit(weights, component.sizes, component)}
 
         def value(sizes: Sizes) -> float:

@@ -119,16 +119,8 @@ class Augmented:
                 np.empty(room),
                 np.empty(room, dtype=np.int64),
             )
-            n_made = iterate(
-                drawn.places,
-                labels,
-                theta,
-                answers,
-                given_distance.points,
-                n_switches,
-                visited,
-                rng,
-            )
+            points = given_distance.points
+            n_made = iterate(drawn.places, labels, theta, answers, points, n_switches, visited, rng)
             theta = float(visited.thetas[n_made - 1])
             if isnan(theta):
                 theta = given_distance.density(float(visited.totals[n_made - 1])).draw(rng)

@@ -119,7 +119,7 @@ def _last_tiers(
         for tier, (end, size) in enumerate(zip(ends, problem.sizes, strict=True)):
             found.setdefault((end, size), []).append((row, tier))
     by_end = sorted(found.items())
-    return {key: tuple(np.array(rows).T) for key, rows in by_end}  # type: ignore[misc]
+    return {key: tuple(np.array(rows).T) for key, rows in by_end}
 
 
 def agreements(pair_counts: NDArray[Any], labels: _Integers) -> _Floats:
