@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks import counting, peers, races
-from benchmarks.first_use import first_answers
 from benchmarks.leaderboard import tiers_against_bradley_terry
 from benchmarks.many_items import best_of_all_sizes, search_of_many_items
 from benchmarks.partition import (
@@ -38,30 +37,54 @@ BENCHMARKS: list[Callable[[], list[Row]]] = [
     best_of_all_sizes,
     search_of_many_items,
     tiers_against_bradley_terry,
-    first_answers,
 ]
 
 PAGE = """# Benchmarks
 
-This page is made by `python -m benchmarks --rankings {rankings} --out docs/benchmarks.md`; no
-figure is typed by hand.
+This page is made by `python -m benchmarks --out docs/benchmarks.md`; no figure is typed by hand.
 
 All times of a line come from the same run on the same data, so the ratios mean more than the
 times. Each is the shortest of several calls, or of one if that takes long, after one that loads
-and compiles; only the last file is counted in a fresh process. *Floor* is what the machine needs
-in any case: to read from memory, at the {gigabytes_per_second:.0f} GB/s that one core was
-measured to reach, a byte for every cell (counting) or eight for every state (recursion).
-*Peer / tierwise* above 1 means that tierwise is faster.
+and compiles; only first uses and the largest file are counted in a fresh process. *Floor* is what
+the machine needs in any case: to read from memory, at the speed that one core was measured to
+reach, a byte for every cell (counting) or eight for every state (recursion). *Peer / tierwise*
+above 1 means that tierwise is faster. Where a remark has a date, the peer was built and run side by
+side with an earlier tierwise at that time, and its figures stand here as they were found then.
+"""
 
-Made on {date} with tierwise {version}, Python {python}, numpy {numpy}; {cores} cores
-({processor}), which {load} programs wanted to use at the time.
+SECTION = """## {heading}
+
+`python -m benchmarks {command}` on {date} with tierwise {version}, Python {python}, numpy {numpy};
+{cores} cores ({processor}), which {load} programs wanted to use at the time;
+{gigabytes_per_second:.0f} GB/s from memory.
 
 """
 
 
+def with_section(page: str, heading: str, section: str) -> str:
+    """Put a section into a page, in the place of the one with its heading if there is one.
+
+    Examples
+    --------
+    >>> with_section("# Page\\n\\n## A\\n\\nold\\n\\n## B\\n", "A", "## A\\n\\nnew\\n")
+    '# Page\\n\\n## A\\n\\nnew\\n\\n## B\\n'
+    """
+    first, *others = page.split("\n## ")
+    kept = [f"## {other.strip()}\n" for other in others]
+    places = [place for place, other in enumerate(kept) if other.startswith(f"## {heading}\n")]
+    if places:
+        kept[places[0]] = section
+    else:
+        kept.insert(0, section)
+    return "\n".join([first.strip() + "\n", *kept])
+
+
 def chosen(only: str, n_rankings: int) -> list[Callable[[], list[Row]]]:
     """The benchmarks that have a word in their name: all of them if it is empty."""
-    every = {benchmark.__name__: benchmark for benchmark in BENCHMARKS}
+    every = {
+        "races_" * (benchmark in races.RACES) + benchmark.__name__: benchmark
+        for benchmark in BENCHMARKS
+    }
     every["large_file"] = partial(counting.large_file, n_rankings)
     found = [benchmark for name, benchmark in every.items() if only in name]
     if not found:
@@ -92,8 +115,12 @@ def main() -> None:
         run.write(options.json)
     if options.out:
         facts = {**vars(run.machine), "version": run.version, "date": run.date.split()[0]}
-        page = PAGE.format(rankings=options.rankings, **facts)
-        options.out.write_text(page + show_table(run.rows) + "\n", encoding="utf-8")
+        heading = options.only.capitalize() or "All benchmarks"
+        command = f"--only {options.only}" if options.only else f"--rankings {options.rankings}"
+        section = SECTION.format(heading=heading, command=command, **facts)
+        section += show_table(run.rows) + "\n"
+        page = options.out.read_text(encoding="utf-8") if options.out.exists() else PAGE
+        options.out.write_text(with_section(page, heading, section), encoding="utf-8")
 
 
 if __name__ == "__main__":
