@@ -12,6 +12,7 @@ The sushi rankings, which may not be shipped, are read from the folder ``sushi``
 import os
 import warnings
 from collections.abc import Callable
+from math import isnan
 from pathlib import Path
 from time import process_time
 
@@ -90,7 +91,9 @@ def effective_draws_of_posteriors() -> list[Row]:
         remark = f"{posterior.method}: {theta / seconds:,.0f}/s; peer {of_theta:,.0f}/s {WHEN}"
         rows.append(_thousand("theta", case, seconds / theta, remark, 1 / of_theta))
         remark = f"{least / seconds:,.0f}/s"
-        if of_ranks is None:
+        if isnan(least):
+            rows.append(Row(_WHAT.format("the worst rank"), case, None, "no rank varies"))
+        elif of_ranks is None:
             rows.append(Row(_WHAT.format("the worst rank"), case, 1000 * seconds / least, remark))
         else:
             remark += f"; peer {of_ranks:g}/s {WHEN}"

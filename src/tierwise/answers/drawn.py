@@ -83,7 +83,7 @@ class DrawnCompletions(Completions):
             orders.weights if each == "answer" else np.ones(len(self._which), dtype=np.float64)
         )
         self._block_of_place = distance.block_of_place(sizes)
-        self.places: Places = orders.some_completions()[self._which]
+        self.places: Places = orders.some_completions[self._which]
         self._sweeps = int(np.clip(DRAWS // len(self._which), FEWEST_SWEEPS, MOST_SWEEPS))
 
     def resized(self, sizes: Sizes) -> Self:

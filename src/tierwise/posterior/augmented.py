@@ -95,7 +95,8 @@ class Augmented:
             drawn.which,
             np.array(self.sizes, dtype=np.int64),
             rule.misplaced * rule.unit,
-            drawn.costs().linear,
+            # The same for all completions: nothing, unless tied pairs cost less than reversed ones.
+            np.empty((0, 0)) if rule.tied == rule.misplaced else drawn.costs().linear,
         )
 
     def _run_kernel(
