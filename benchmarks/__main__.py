@@ -39,18 +39,22 @@ BENCHMARKS: list[Callable[[], list[Row]]] = [
     tiers_against_bradley_terry,
 ]
 
-PAGE = """# Benchmarks
+PAGE = """# Benchmarks{about}
 
-This page is made by `python -m benchmarks --out docs/benchmarks.md`; no figure is typed by hand.
+This page is made by `python -m benchmarks {options}`; no figure is typed by hand.
 
 All times of a line come from the same run on the same data, so the ratios mean more than the
 times. Each is the shortest of several calls, or of one if that takes long, after one that loads
-and compiles; only first uses and the largest file are counted in a fresh process. *Floor* is what
-the machine needs in any case: to read from memory, at the speed that one core was measured to
-reach, a byte for every cell (counting) or eight for every state (recursion). *Peer / tierwise*
-above 1 means that tierwise is faster. Where a remark has a date, the peer was built and run side by
-side with an earlier tierwise at that time, and its figures stand here as they were found then.
+and compiles; only the last file is counted in a fresh process. *Floor* is what the machine needs
+in any case: to read from memory, at the {gigabytes_per_second:.0f} GB/s that one core was
+measured to reach, a byte for every cell (counting) or eight for every state (recursion).
+*Peer / tierwise* above 1 means that tierwise is faster.
+
+Made on {date} with tierwise {version}, Python {python}, numpy {numpy}; {cores} cores
+({processor}), which {load} programs wanted to use at the time.
+
 """
+
 
 SECTION = """## {heading}
 
@@ -115,12 +119,20 @@ def main() -> None:
         run.write(options.json)
     if options.out:
         facts = {**vars(run.machine), "version": run.version, "date": run.date.split()[0]}
-        heading = options.only.capitalize() or "All benchmarks"
-        command = f"--only {options.only}" if options.only else f"--rankings {options.rankings}"
-        section = SECTION.format(heading=heading, command=command, **facts)
-        section += show_table(run.rows) + "\n"
-        page = options.out.read_text(encoding="utf-8") if options.out.exists() else PAGE
-        options.out.write_text(with_section(page, heading, section), encoding="utf-8")
+        part = f"--only {options.only}" if options.only else f"--rankings {options.rankings}"
+        table = show_table(run.rows) + "\n"
+        before = options.out.read_text(encoding="utf-8") if options.out.exists() else ""
+        if "\n## " in before:
+            heading = options.only.capitalize() or "All benchmarks"
+            section = SECTION.format(heading=heading, command=part, **facts) + table
+            options.out.write_text(with_section(before, heading, section), encoding="utf-8")
+            return
+        page = PAGE.format(
+            about=f": those with {options.only!r} in their name" if options.only else "",
+            options=f"{part} --out {options.out.as_posix()}",
+            **facts,
+        )
+        options.out.write_text(page + table, encoding="utf-8")
 
 
 if __name__ == "__main__":

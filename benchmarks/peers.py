@@ -12,7 +12,7 @@ from math import exp
 import numpy as np
 
 from benchmarks.rows import Row, best_time, shortest_time
-from tierwise import ClusteredMallows, Fit, Rankings, Tiers, fit
+from tierwise import ClusteredMallows, Fit, Rankings, Tiers, fit, sample_posterior
 
 THETA = 0.1
 
@@ -101,13 +101,14 @@ def order_of_items() -> list[Row]:
 
 
 def in_r() -> list[Row]:
-    """Mallows draws in R, if R is there; each program keeps its own time."""
+    """Draws from the Mallows model and from its posterior in R; each program keeps its own time."""
     if not shutil.which("Rscript"):
         remark = "Rscript was not found: BayesMallows and PerMallows were not run"
         return [Row("Mallows draws", "in R", None, remark, "R")]
     n_rankings, n_items = 10_000, 10
     model = ClusteredMallows(Tiers.from_sizes((1,) * n_items, range(n_items)), THETA)
-    seconds, _ = best_time(lambda: model.sample(n_rankings, rng=1), 3)
+    seconds, drawn = best_time(lambda: model.sample(n_rankings, rng=1), 3)
+    ours = model.distances(drawn).mean()
     calls = {
         "PerMallows": f'rmm({n_rankings}, 1:{n_items}, {THETA}, dist.name = "kendall")',
         # BayesMallows divides its alpha by the number of items.
@@ -115,15 +116,58 @@ def in_r() -> list[Row]:
         'metric = "kendall")',
     }
     case = _case(n_rankings, n_items)
-    return [_in_r(package, call, case, seconds) for package, call in calls.items()]
+    rows = []
+    for package, call in calls.items():
+        # Both number the items from 1 and return the place of each, or the other way round.
+        mean = "mean(apply(made, 1, function(r) sum(outer(r, r, '>')[upper.tri(diag(10))])))"
+        told = _in_r(package, call, mean)
+        remark = told if isinstance(told, str) else f"mean distance {ours:.1f} and {told[1]:.1f}"
+        peer_seconds = None if isinstance(told, str) else told[0]
+        rows.append(Row("Mallows draws", case, seconds, remark, package, peer_seconds))
+    return [*rows, _posterior_in_r()]
 
 
-def _in_r(package: str, call: str, case: str, seconds: float) -> Row:
-    code = f'suppressMessages(library({package})); cat(system.time({call})[["elapsed"]])'
+def _posterior_in_r() -> Row:
+    """Draws from the posterior of a strict order and theta, given complete rankings."""
+    n_draws, n_items = 10_000, 10
+    model = ClusteredMallows(Tiers.from_sizes((1,) * n_items, range(n_items)), 0.3)
+    rankings = model.sample(280, rng=1)
+    seconds, posterior = best_time(
+        lambda: sample_posterior(
+            rankings, (1,) * n_items, "kendall", draws=n_draws, chains=1, progress="off", rng=1
+        ),
+        3,
+    )
+    places = ",".join(map(str, (rankings.places + 1).T.ravel()))
+    call = (
+        f"compute_mallows(setup_rank_data(matrix(c({places}), ncol = {n_items})), model_options = "
+        'set_model_options(metric = "kendall"), compute_options = set_compute_options('
+        f"nmc = {n_draws + 1000}, burnin = 1000))"
+    )
+    mean = f"mean(made$alpha$value[made$alpha$iteration > 1000]) / {n_items}"
+    told = _in_r("BayesMallows", call, mean)
+    what, case = "posterior, 10,000 draws", "280 complete rankings of 10 items"
+    if isinstance(told, str):
+        return Row(what, case, seconds, told, "BayesMallows")
+    remark = (
+        f"mean theta {posterior.thetas.mean():.3f} and {told[1]:.3f}; independent draws against a "
+        "chain with 1,000 more to settle"
+    )
+    return Row(what, case, seconds, remark, "BayesMallows", told[0])
+
+
+def _in_r(package: str, call: str, number: str) -> tuple[float, float] | str:
+    """Return the seconds that a call takes in R and a number made of what comes out, or say why."""
+    code = (
+        f"suppressMessages(library({package})); "
+        f'seconds <- system.time(made <- {call})[["elapsed"]]; cat(seconds, {number})'
+    )
     done = subprocess.run(["Rscript", "-e", code], check=False, capture_output=True, text=True)
     if done.returncode:
-        return Row("Mallows draws", case, seconds, "not installed in R", package)
-    return Row("Mallows draws", case, seconds, "", package, float(done.stdout))
+        absent = "there is no package called" in done.stderr
+        return "not installed in R" if absent else "stopped with an error"
+    seconds, told = done.stdout.split()
+    return float(seconds), float(told)
 
 
 def _strict_fit(orderings: list[list[int]]) -> Fit:

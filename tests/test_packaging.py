@@ -52,6 +52,19 @@ def test_conda_asks_for_no_less_of_what_is_optional():
     ]
 
 
+def test_licences_are_named_once_and_are_there():
+    project = PROJECT["project"]
+    about = RECIPE.partition("about:")[2]
+    assert f"  license: {project['license']}\n" in about
+    assert re.findall(r"^    - (.*)$", about, re.MULTILINE) == project["license-files"]
+    for name in project["license-files"]:
+        assert (ROOT / name).is_file()
+    # Every data set that comes with the package is named beside its licence, or made of code.
+    said = (ROOT / "licenses" / "data.txt").read_text(encoding="utf-8")
+    for path in (ROOT / "src" / "tierwise" / "data").glob("*.csv*"):
+        assert path.name in said
+
+
 def test_conda_builds_as_pip_does():
     (builder,) = PROJECT["build-system"]["requires"]
     assert as_on_conda(builder)[0] in section("host")

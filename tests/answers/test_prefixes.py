@@ -112,6 +112,7 @@ def test_answers_are_summed_over_together_where_that_is_less_work():
     assert len(orders) == 300
 
 
+@pytest.mark.slow
 def test_a_fit_of_many_ballots_finds_the_tiers():
     sizes = (1, 1, 1, 1, 1, 2, 2)
     model = tw.ClusteredMallows(tw.Tiers.from_sizes(sizes, range(9)), 0.5)

@@ -166,6 +166,7 @@ def test_a_posterior_may_say_what_to_expect():
     assert averaged.pairs_expected[0, 1] != plain.pairs_expected[0, 1]
 
 
+@pytest.mark.slow
 def test_many_items_are_sampled():
     names = [f"item {number}" for number in range(12)]
     model = tw.ClusteredMallows(Tiers.from_sizes((4, 8), names), theta=0.4)

@@ -218,3 +218,23 @@ def test_bad_input_is_refused_with_row_and_item(make, complaint):
 
 def test_errors_are_tierwise_errors():
     assert issubclass(InputError, tw.TierwiseError)
+
+
+def test_items_left_out_are_said_and_unknown_ones_refused(tmp_path):
+    from tierwise.data.read import leave_out, read_answers
+
+    path = tmp_path / "drinks.csv"
+    path.write_text("tea,coffee,milk\n1,2,3\n3,1,2\n", encoding="utf-8")
+    whole = read_answers(path)
+    left = leave_out(whole, ["coffee", "coffee"])
+    assert left.to_orderings() == [["tea", "milk"], ["milk", "tea"]]
+    assert left.reading.set_aside() == ["Left out of every answer: 'coffee'."]
+    assert whole.reading.set_aside() == []
+    assert leave_out(whole, []) is whole
+    with pytest.raises(InputError, match=r"item 'cocoa' cannot be left out.*'tea', 'coffee'"):
+        leave_out(whole, ["cocoa"])
+    with pytest.raises(InputError, match="2 items left out there is nothing to compare"):
+        leave_out(whole, ["tea", "milk"])
+    pairs = tw.Preferences.from_pairs([("Ann", "tea", "milk")])
+    with pytest.raises(InputError, match="comparisons of two items"):
+        leave_out(pairs, ["tea"])

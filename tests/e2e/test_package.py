@@ -38,6 +38,7 @@ def test_wheel_holds_the_package_and_nothing_else(wheel):
     assert all(name.startswith(("tierwise/", "tierwise-")) for name in names)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_wheel_works_in_a_clean_environment(wheel, tmp_path):
     run(sys.executable, "-m", "venv", tmp_path / "clean")
@@ -81,4 +82,21 @@ def test_the_readme_program_runs():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (program,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
     shown = run(sys.executable, "-c", program)
-    assert "order ~ prices > say ~ speech" in shown
+    (printed,) = re.findall(r"```text\n(.*?)```", readme, re.DOTALL)
+    assert shown.splitlines() == ["order ~ prices > say ~ speech", *printed.splitlines()]
+
+
+def test_the_readme_leads_to_files_that_are_there():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", readme):
+        assert (ROOT / target).is_file(), target
+
+
+def test_the_picture_of_the_readme_shows_the_tiers_of_its_words():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    ((words, file),) = re.findall(r"!\[(.*?)\]\((.*?)\)", readme)
+    picture = (ROOT / file).read_text(encoding="utf-8")
+    for driver in tierwise.load_f1().items:
+        assert str(driver) in picture
+    assert "seven tiers" in words
+    assert re.findall(r">([0-9]+)</text>", picture) == list("1234567")

@@ -119,7 +119,7 @@ def test_too_many_items_are_refused_before_work_begins():
         evidence_of(rankings, (8, 8, 8), "kendall")
 
 
-@pytest.mark.parametrize("kind", ["known", "open"])
+@pytest.mark.parametrize("kind", ["known", pytest.param("open", marks=pytest.mark.slow)])
 def test_a_prior_may_be_a_function(kind):
     rows = [["a", "b", "c", "d"], ["b", "a", "c", "d"], ["a", "c", "b", "d"]]
     if kind == "open":

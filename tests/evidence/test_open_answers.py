@@ -149,6 +149,7 @@ def test_a_search_gives_probabilities_of_sizes(kind):
         assert found.probabilities[sizes] == pytest.approx(weight / total, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_estimates_are_told():
     votes = tw.Preferences(VOTES, items="abcd", cycles="keep")
     with warnings.catch_warnings():

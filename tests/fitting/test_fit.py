@@ -303,6 +303,7 @@ def test_formula_one_finishers():
     assert found.criterion - found.log_completions == pytest.approx(-2087.05, abs=0.005)
 
 
+@pytest.mark.slow
 def test_the_papers_second_study_recovers_tiers_and_theta():
     tiers = Tiers.from_labels([1, 2, 2, 3, 3, 3, 3, 4, 4, 5])
     model = tw.ClusteredMallows(tiers, 0.4)

@@ -194,6 +194,7 @@ def test_the_standard_error_of_theta_is_that_of_both_unknowns():
     assert errors[0] > 1.05 / np.sqrt(-hessian[0][0] / 4e-6)
 
 
+@pytest.mark.slow
 def test_estimates_are_right_on_the_average():
     """Repeated answers count as often as they were given: else mistakes would be overrated."""
     rng = np.random.default_rng(7)
@@ -218,6 +219,7 @@ def test_estimates_are_right_on_the_average():
     assert sum(inside) >= 43
 
 
+@pytest.mark.slow
 def test_drawing_finds_what_summing_finds(monkeypatch):
     preferences, sizes = simulated(5, 30, theta=0.8, mistake=0.1, seed=2)
     exact = tw.fit(preferences, sizes, rng=1)

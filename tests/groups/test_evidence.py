@@ -64,7 +64,8 @@ def made(orders, group):
 
 
 @pytest.mark.parametrize(
-    ("n_items", "seed", "n_rows"), [(2, 1, 6), (3, 2, 5), (3, 3, 8), (4, 4, 4)]
+    ("n_items", "seed", "n_rows"),
+    [(2, 1, 6), (3, 2, 5), (3, 3, 8), pytest.param(4, 4, 4, marks=pytest.mark.slow)],
 )
 def test_evidence_is_a_sum_over_all_tiers(n_items, seed, n_rows):
     rng = np.random.default_rng(seed)

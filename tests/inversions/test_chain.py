@@ -68,6 +68,7 @@ def test_log_posterior_is_prior_times_likelihood():
         assert value == pytest.approx(wanted, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_chain_agrees_with_exact_draws_on_eight_items():
     counts = counts_of(random_answers(8, 40, seed=3, complete=True), 8)
     for concentration in ("single", "tier"):

@@ -76,6 +76,7 @@ def test_one_group_is_the_fit(two_groups):
         assert alone.separation == 1.0
 
 
+@pytest.mark.slow
 def test_one_group_is_returned_where_there_is_one():
     rankings = tw.ClusteredMallows(tw.Tiers(random_tiers((1,) * 8, 1)), 0.4).sample(500, rng=2)
     found = tw.fit_mixture(rankings, range(1, 4), starts=10, folds=3, rng=1)

@@ -279,6 +279,7 @@ def test_standard_errors_are_those_of_the_curvature():
     assert theta_errors == pytest.approx(errors[1:], rel=1e-3)
 
 
+@pytest.mark.slow
 def test_the_best_end_is_the_maximum_of_all():
     """Two strict groups of three items: every pair of tiers, each with its best numbers."""
     from scipy.optimize import minimize

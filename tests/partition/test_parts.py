@@ -45,7 +45,7 @@ def kinds_of(sizes):
             yield name, concentration
 
 
-@pytest.mark.parametrize("n_items", range(1, 7))
+@pytest.mark.parametrize("n_items", [*range(1, 6), pytest.param(6, marks=pytest.mark.slow)])
 def test_moments_and_tables_by_brute_force(n_items):
     rng = np.random.default_rng(n_items)
     for sizes in compositions(n_items):

@@ -1,7 +1,6 @@
 """A run that is killed goes on where it was, and gives the draws of one that was not."""
 
 import json
-import signal
 import subprocess
 import sys
 import time
@@ -41,7 +40,7 @@ def test_killed_run_resumes_with_the_same_draws(tmp_path, case):
     while draws_on_disk(folder, 2) < 100 and process.poll() is None:
         assert time.monotonic() < limit
         time.sleep(0.005)
-    process.send_signal(signal.SIGKILL)
+    process.kill()
     said, _ = process.communicate()
     assert said == b"", "the run was over before it could be killed"
     assert 100 <= draws_on_disk(folder, 2) < 2000

@@ -122,8 +122,15 @@ def test_exact_draws_and_evidence_are_those_of_all_tiers(n_items, complete, prio
         assert theta_p_value(answers, wanted, posterior.thetas) > 1e-4
 
 
-@pytest.mark.parametrize("concentration", ["single", "tier"])
-@pytest.mark.parametrize(("complete", "prior"), [(True, "sceptical"), (False, "penalised")])
+@pytest.mark.parametrize(
+    ("complete", "prior", "concentration"),
+    [
+        (True, "sceptical", "single"),
+        (False, "penalised", "single"),
+        pytest.param(True, "sceptical", "tier", marks=pytest.mark.slow),
+        (False, "penalised", "tier"),
+    ],
+)
 def test_chain_follows_the_posterior(complete, prior, concentration):
     answers = random_answers(4, 6, seed=13, complete=complete)
     wanted = Enumerated(answers, 4, concentration == "tier", prior)
@@ -144,6 +151,7 @@ def test_chain_follows_the_posterior(complete, prior, concentration):
         assert theta_p_value(answers, wanted, posterior.thetas) > 1e-4
 
 
+@pytest.mark.slow
 def test_chain_agrees_with_exact_draws_on_eight_items():
     answers = rankings_of(random_answers(8, 25, seed=3), 8)
     for concentration in ("single", "tier"):

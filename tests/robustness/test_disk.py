@@ -101,6 +101,7 @@ def close(folder):
             parent.chmod(parent.stat().st_mode | 0o055)
 
 
+@pytest.mark.slow
 def test_read_only_folder(tmp_path):
     # The administrator may write anywhere: what is needed is loaded first, then the rights go.
     hinder = """
@@ -137,6 +138,7 @@ def test_chains_on_a_full_disk(tmp_path):
     assert "cannot be written: No space left on device" in done.stdout
 
 
+@pytest.mark.slow
 def test_chains_in_a_read_only_folder(tmp_path):
     close(tmp_path)
     program = PREPARE + "from tierwise.posterior import chain\n"

@@ -390,6 +390,7 @@ def test_interruption_before_anything_is_there_is_an_interruption():
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs Unix signals")
 @pytest.mark.parametrize("workers", ["None", "2"])
 def test_control_c_at_the_terminal(workers):
     program = (

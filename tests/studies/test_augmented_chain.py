@@ -50,6 +50,7 @@ def posterior(unranked):
     return {order: weight / sum(weights.values()) for order, weight in weights.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unranked", ["below", "anywhere"])
 @pytest.mark.parametrize("proposal", ["reinsert", "refill"])
 def test_tiers_are_visited_as_often_as_they_are_probable(unranked, proposal):

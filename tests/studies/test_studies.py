@@ -37,6 +37,7 @@ def test_quick_studies_write_a_page_and_figures(tmp_path, capsys):
     assert "Not run: it needs the sushi data." in page
 
 
+@pytest.mark.slow
 def test_figures_are_the_same_every_time(tmp_path):
     for folder in ("first", "second"):
         main(["--quick", "--workers", "1", "--out", str(tmp_path / folder), "rank-tiers"])
@@ -123,7 +124,23 @@ def test_shifts_are_counted_from_the_truth():
     assert shares_by_shifts(tops, 0) == pytest.approx([1 / 3, 1 / 3, 0, 1 / 3])
 
 
-@pytest.mark.parametrize("finding", FINDINGS, ids=lambda finding: finding.title)
+LONG_FINDINGS = (
+    "The greedy search stops short of the best sizes",
+    "The data criterion D prefers degenerate tiers",
+)
+
+
+@pytest.mark.parametrize(
+    "finding",
+    [
+        pytest.param(
+            finding,
+            id=finding.title,
+            marks=pytest.mark.slow if finding.title in LONG_FINDINGS else (),
+        )
+        for finding in FINDINGS
+    ],
+)
 def test_the_code_of_a_finding_runs(finding, monkeypatch):
     if finding.data is not None:
         monkeypatch.setenv("TIERWISE_DATA", str(shared_data(finding.data).parent))

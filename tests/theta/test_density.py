@@ -67,7 +67,7 @@ def test_integral_mean_and_quantiles_are_those_of_quadrature(sizes, n_rankings, 
         log_prior = (shape - 1) * log(theta) - rate * theta + shape * log(rate)
         return log_prior - total * theta - n_rankings * float(psi.log_value(theta))
 
-    top = max(log_height(theta) for theta in np.geomspace(1e-4, 30, 3000))
+    top = max(log_height(theta) for theta in np.geomspace(1e-4, 30, 300))
     low, high = np.exp(density.log_thetas[[0, -1]])
     middle = density.mean
 

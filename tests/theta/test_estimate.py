@@ -75,6 +75,7 @@ def test_the_papers_iteration_comes_close_and_says_whether_it_settled():
     assert iterate_theta(partition, 0.0, 100).value == inf
 
 
+@pytest.mark.slow
 def test_an_iteration_that_runs_away_does_not_claim_to_have_settled():
     # Each round overshoots here, until theta collapses to 0.
     partition = partition_function((3, 3, 3, 3, 3))

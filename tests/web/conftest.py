@@ -16,19 +16,21 @@ def running(settings):
     """Serve on a free port in a thread; yield the address, without base path and token."""
     import uvicorn
 
-    from tierwise.web.app import make_app
-    from tierwise.web.server import listen
+    from tierwise.web.server import configuration, listen
 
     with listen("127.0.0.1", 0) as listening:
-        config = uvicorn.Config(make_app(settings), log_level="error", ws="none")
-        server = uvicorn.Server(config)
+        server = uvicorn.Server(configuration(settings))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
-        while not server.started:
-            time.sleep(0.02)
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-        server.should_exit = True
-        thread.join(20)
+        try:
+            while not server.started:
+                assert thread.is_alive()
+                time.sleep(0.02)
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(60)
+        assert not thread.is_alive()
 
 
 @contextmanager

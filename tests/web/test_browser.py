@@ -68,7 +68,7 @@ def result(session, here):
     press(session, "What should a country aim for?")
     wait_for(session, "button.main")
     press(session, "Find the tiers")
-    wait_for(session, ".tiers", 200)
+    wait_for(session, ".tiers", 280)
     return session.current_url
 
 
@@ -166,6 +166,58 @@ def test_excel_with_title_rows(browser, tmp_path):
     give(browser, tmp_path / "drinks.xlsx")
     assert "3 rankings of 3 items" in text_of(browser)
     assert [item.text for item in find_all(browser, ".names li")] == ["Tea", "Coffee", "شاي"]
+
+
+def drop(browser, *paths):
+    """Drop files from the disk where the page asks for one, as a mouse does."""
+    place = find(browser, "form.drop").rect
+    where = {"x": place["x"] + 30, "y": place["y"] + 30}
+    data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        event = {"type": kind, "data": data, **where}
+        browser.execute_cdp_cmd("Input.dispatchDragEvent", event)
+
+
+def test_files_are_dropped(browser, here, tmp_path):
+    tabs = tmp_path / "séjour.tsv"
+    tabs.write_text("Mer\tMontagne\tחלב\n1\t2\t3\n2\t1\t3\n", encoding="utf-8")
+    drop(browser, tabs)
+    wait_for(browser, "button.main")
+    assert "How séjour.tsv was understood" in text_of(browser)
+    assert [item.text for item in find_all(browser, ".names li")] == ["Mer", "Montagne", "חלב"]
+    browser.get(here)
+    drop(browser, tabs, tabs)
+    assert wait_for(browser, "#file-problem").text == "Drop one file."
+
+
+def test_a_file_of_preflib(browser, tmp_path):
+    lines = ["# DATA TYPE: soc", "# NUMBER ALTERNATIVES: 2", "# ALTERNATIVE NAME 1: tea"]
+    lines += ["# ALTERNATIVE NAME 2: milk", "# NUMBER VOTERS: 3", "# NUMBER UNIQUE ORDERS: 2"]
+    lines += ["2: 1,2", "1: 2,1"]
+    (tmp_path / "drinks.soc").write_text("\n".join(lines), encoding="utf-8")
+    give(browser, tmp_path / "drinks.soc")
+    assert "3 rankings of 2 items" in text_of(browser)
+
+
+def test_an_item_is_left_out_and_columns_are_assigned_by_hand(browser, tmp_path):
+    table = "who,age,tea,coffee,milk\nAnn,3,1,2,3\nBob,2,3,2,1\nEve,1,2,1,3\n"
+    (tmp_path / "drinks.csv").write_text(table, encoding="utf-8")
+    give(browser, tmp_path / "drinks.csv")
+    press(browser, "Something is wrong?")
+    for column, role in {0: "assessor", 1: "aside"}.items():
+        find(browser, f"select[name=role-{column}] option[value={role}]").click()
+    find(browser, "#reading > details button").click()
+    wait_for(browser, "button.main")
+    assert "3 rankings of 3 items" in text_of(browser)
+    press(browser, "Leave items out")
+    find(browser, "input[name=without-1]").click()
+    find(browser, ".leave-out button").click()
+    wait_for(browser, "input[name=without-1]:checked")
+    assert [item.text for item in find_all(browser, ".names li")] == ["tea", "milk"]
+    find(browser, "input[name=without-1]").click()
+    find(browser, ".leave-out button").click()
+    wait_for(browser, ".names li:nth-child(3)")
+    assert "3 rankings of 3 items" in text_of(browser)
 
 
 def test_wrong_file(browser, tmp_path):
@@ -303,8 +355,8 @@ def test_pages_fit_and_axe_finds_nothing(browser, here, result, width, scheme, t
     press(browser, "Paste answers instead")
     check("start")
     give(browser, table_of(30, tmp_path / "many.csv"))
-    press(browser, "Something is wrong?")
-    press(browser, "Options")
+    for fold in ("Leave items out", "Something is wrong?", "Options"):
+        press(browser, fold)
     check("understood")
     press(browser, "Find the tiers")
     wait_for(browser, "#progress progress")

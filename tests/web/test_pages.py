@@ -1,12 +1,17 @@
 """The way through as requests: a file, how it was understood, a job, its result."""
 
+import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
 from html import unescape
+from itertools import chain
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
@@ -41,7 +46,7 @@ def words(page):
     return " ".join(text.replace("&#39;", "'").replace("&#34;", '"').split())
 
 
-def wait(client, job, *, seconds=200):
+def wait(client, job, *, seconds=280):
     end = time.monotonic() + seconds
     while "hx-refresh" not in client.get(f"{job}/progress").headers:
         assert time.monotonic() < end
@@ -114,13 +119,92 @@ def test_the_same_is_said_in_python_and_in_the_shell():
     )
     assert reading == {"unranked": "below", "assessor": ["who"], "items": ["tea", "it's"]}
     wishes = choices.parse_wishes({"sizes": "1,1", "seed": "3"})
-    lines = choices.in_python("a b.csv", reading, wishes, "rankings")
+    lines = choices.in_python("a b.csv", reading, ["it's"], wishes, "rankings")
     compile(lines, "lines", "exec")
     assert "tw.read_rankings('a b.csv', unranked='below'" in lines
     assert 'tw.report(answers, "report.html", sizes=[1, 1], rng=3)' in lines
-    command = choices.in_shell("-a b.csv", reading, wishes)
+    assert """left_out = ["it's"]""" in lines
+    command = choices.in_shell("-a b.csv", reading, ["it's"], wishes)
     assert command.startswith("tierwise report './-a b.csv' --unranked below --assessor who")
     assert "--sizes 1,1 --seed 3" in command
+    assert shlex.split(command)[-4:] == ["--without", "it's", "--out", "report.html"]
+
+
+COMPLETE = "tea,coffee,milk,cocoa\n1,2,3,4\n2,1,4,3\n3,4,1,2\n1,4,2,3\n"
+
+
+def test_items_of_complete_ranks_are_left_out(client):
+    here = give(client, COMPLETE)
+    assert "4 rankings of 4 items" in words(client.get(here))
+    # A box that is ticked, and a column that is said to be no part of the answers.
+    for query in ("without-1=on", "role-1=aside"):
+        read = words(client.get(f"{here}?{query}"))
+        assert "4 rankings of 3 items" in read
+        assert "Answer 1: tea first, then milk, cocoa." in read
+        assert "Answer 2: tea first, then cocoa, milk." in read
+        assert "Left out of every answer: 'coffee'." in read
+    assert "nothing to compare" in words(
+        client.get(f"{here}?without-0=on&without-1=on&without-2=on")
+    )
+    places = give(client, "place 1,place 2,place 3\na,b,c\nb,a,c\n")
+    assert "Answer 1: a first, then c." in words(client.get(f"{places}?without-1=on"))
+
+
+def test_a_result_without_an_item_is_that_of_the_python_lines_and_the_command(
+    client, tmp_path, monkeypatch
+):
+    from tierwise.cli.main import app
+
+    here = give(client, COMPLETE)
+    started = client.post(f"{here}/jobs?without-1=on", data={"sizes": "1,2"})
+    job = started.headers["location"]
+    page = wait(client, job)
+    theirs = client.get(f"{job}/files/result.json").json()["fit"]
+    assert sorted(chain.from_iterable(theirs["tiers"])) == ["cocoa", "milk", "tea"]
+    assert "without-1=on" in page.text  # the way back keeps it
+    assert "points worse" in client.post(f"{job}/own", data={"tier": ["2", "1", "1"]}).text
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "survey.csv").write_text(COMPLETE, encoding="utf-8")
+    told = {}
+    exec(code_of(page, "Lines of Python"), told)
+    assert told["shown"].fit.to_dict()["criterion"] == theirs["criterion"]
+    command = shlex.split(code_of(page, "Command"))
+    assert CliRunner().invoke(app, command[1:]).exit_code == 0
+    assert "milk" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def code_of(page, label):
+    text = page.text.partition(f'aria-label="{label}">')[2].partition("</pre>")[0]
+    return unescape(text)
+
+
+TSV = "Name\tThé vert\tعصير\tחלב\nAnn\t1\t2\t3\nBob\t2\t1\t3\n"
+SOC = (
+    "# FILE NAME: drinks.soc\n# TITLE: Drinks\n# DATA TYPE: soc\n# NUMBER ALTERNATIVES: 3\n"
+    "# NUMBER VOTERS: 5\n# NUMBER UNIQUE ORDERS: 2\n# ALTERNATIVE NAME 1: tea\n"
+    "# ALTERNATIVE NAME 2: coffee\n# ALTERNATIVE NAME 3: milk\n3: 1,2,3\n2: 2,1,3\n"
+)
+
+
+def parquet():
+    sink = io.BytesIO()
+    pq.write_table(pa.table({"tea": [1, 2], "coffee": [2, 1], "milk": [3, 3]}), sink)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("drinks.tsv", TSV, "2 rankings of 3 items"),
+        ("drinks.tsv", TSV.encode("utf-16"), "Answer 1: Thé vert first, then عصير, חלב."),
+        ("drinks.soc", SOC, "5 rankings of 3 items"),
+        ("no ending", SOC, "5 rankings of 3 items"),
+        ("drinks.parquet", parquet(), "2 rankings of 3 items"),
+        ("drinks.blt", '2 1\n3 1 2 0\n1 2 1 0\n0\n"tea"\n"milk"\n"Drinks"\n', "4 rankings"),
+    ],
+)
+def test_formats(client, name, content, told):
+    assert told in words(client.get(give(client, content, name)))
 
 
 @pytest.fixture(scope="module")
@@ -180,10 +264,9 @@ def test_own_tiers_are_judged_by_the_criterion(client, finished):
 def test_the_lines_of_python_give_the_same(client, finished, tmp_path, monkeypatch):
     here, page = finished
     monkeypatch.chdir(tmp_path)
-    text = page.text.partition('aria-label="Lines of Python">')[2].partition("</pre>")[0]
     tw.write_rankings(tw.load_political_goals(), tmp_path / "goals.csv")
     told = {}
-    exec(unescape(text), told)  # the page says that people may
+    exec(code_of(page, "Lines of Python"), told)  # the page says that people may
     theirs = client.get(f"{here}/files/result.json").json()
     assert told["shown"].fit.to_dict()["criterion"] == theirs["fit"]["criterion"]
     assert told["shown"].fit.tiers.to_lists() == theirs["fit"]["tiers"]

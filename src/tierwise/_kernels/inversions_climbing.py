@@ -31,6 +31,11 @@ from tierwise._kernels.inversions_partition import (
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 
+# Places at which an order is cut, at most.
+MOST_CUTS = 400
+# Up to so many items every exchange is tried, beyond only those that leave fewer inversions.
+MOST_ITEMS_TO_EXCHANGE = 60
+
 
 @compiled
 def improve_order(above: _Floats, order: _Integers, most_sweeps: int) -> None:
@@ -65,11 +70,15 @@ def improve_order(above: _Floats, order: _Integers, most_sweeps: int) -> None:
 
 
 @compiled
-def load_best_cuts(  # noqa: PLR0912 - all runs, with and without ties, in one pass
+def load_best_cuts(  # noqa: PLR0912, PLR0915 - all runs, with and without ties, in one pass
     objective: LineObjective, state: Partition, order: _Integers
 ) -> None:
-    """Make the best runs of an order the tiers."""
+    """Make the best runs of an order the tiers.
+
+    Orders of very many items are cut at every few places only: moves of items do the rest.
+    """
     n_items = order.shape[0]
+    step = 1 + (n_items - 1) // MOST_CUTS
     blocks = state.blocks
     has_blocks = blocks.weights.shape[0] > 0
     width = state.net.shape[0]
@@ -88,6 +97,7 @@ def load_best_cuts(  # noqa: PLR0912 - all runs, with and without ties, in one p
     whole = np.zeros(blocks.weights.shape[0], np.int64)
     in_run = np.zeros(blocks.weights.shape[0], np.int64)
     for first in range(n_items - 1, -1, -1):
+        may_begin = first % step == 0
         if has_blocks:
             for block in range(in_run.shape[0]):
                 in_run[block] = 0
@@ -106,6 +116,8 @@ def load_best_cuts(  # noqa: PLR0912 - all runs, with and without ties, in one p
             paid += tails[last]
             added += state.below[order[first], item]
             inside[last] += added
+            if not may_begin:
+                continue
             if has_blocks:
                 for entry in range(blocks.item_offsets[item], blocks.item_offsets[item + 1]):
                     block = blocks.item_blocks[entry]
@@ -115,8 +127,10 @@ def load_best_cuts(  # noqa: PLR0912 - all runs, with and without ties, in one p
                     meets[2, whole[block] - number] -= weight
                     meets[2, whole[block] - number - 1] += weight
                     in_run[block] += 1
-                for number in range(2, width):
-                    state.net[number] = meets[0, number] - meets[1, number] - meets[2, number]
+            if (last + 1) % step != 0 and last + 1 < n_items:
+                continue
+            for number in range(2, width):
+                state.net[number] = meets[0, number] - meets[1, number] - meets[2, number]
             size = last - first + 1
             total = paid - inside[last]
             value = line_of_net(objective, state, size, n_items - 1 - last, total)
@@ -437,6 +451,10 @@ def try_exchanges(objective: LineObjective, state: Partition, tolerance: float) 
         for place in range(n_upper):
             for other in range(n_lower):
                 first, second = upper[place], lower[other]
+                if n_items > MOST_ITEMS_TO_EXCHANGE and not _brings_nearer(
+                    state, slot, next_slot, first, second
+                ):
+                    continue
                 value = _value_of_exchange(objective, state, position, first, second, now)
                 if value > now + tolerance:
                     exchange_items(state, position, first, second)
@@ -444,6 +462,15 @@ def try_exchanges(objective: LineObjective, state: Partition, tolerance: float) 
                     now = value
                     found = True
     return found
+
+
+@inlined_part
+def _brings_nearer(state: Partition, slot: int, next_slot: int, first: int, second: int) -> bool:
+    """Tell whether there are fewer inversions after two items are exchanged."""
+    change = state.out_of[slot, first] - state.out_of[slot, second]
+    change += state.into[next_slot, second] - state.into[next_slot, first]
+    change += state.above[first, second] + state.above[second, first]
+    return bool(change < 0.0)
 
 
 @inlined_part

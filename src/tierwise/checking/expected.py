@@ -176,13 +176,25 @@ def expected_wins(
         The tier of each item, counted from 0; None where the orderings come from several tiers.
     """
     places, weights = orderings.places, orderings.weights
-    wins = np.array(
-        [
-            (weights * listing[places[:, item]]) @ (places[:, [item]] < places)
-            for item in range(places.shape[1])
-        ]
-    )
+    if (listing == 1.0).all():
+        wins = weight_of_pairs(places, weights)
+    else:
+        wins = np.array(
+            [
+                (weights * listing[places[:, item]]) @ (places[:, [item]] < places)
+                for item in range(places.shape[1])
+            ]
+        )
     return wins if labels is None else _averaged_over_tiers(wins, labels)
+
+
+def weight_of_pairs(places: NDArray[Any], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the weight of the orderings in which the row's item stands before the column's."""
+    from tierwise._kernels.inversions_weak_orders import add_pairs
+
+    above = np.zeros((places.shape[1],) * 2)
+    add_pairs(np.ascontiguousarray(places, dtype=np.int32), np.ascontiguousarray(weights), above)
+    return above
 
 
 def shares_won(won: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -15,6 +15,7 @@ from tierwise.checking.expected import (
     share_listing,
     shares_of_places,
     shares_won,
+    weight_of_pairs,
 )
 from tierwise.checking.findings import (
     FALSE_ALARMS,
@@ -209,10 +210,8 @@ def _explained_by_distance(
     deviations = fitted - weights @ fitted
     weighted = (weights[:, None] * deviations).T
     inverse = np.linalg.pinv(weighted @ deviations, hermitian=True)
-    covariances = np.array(
-        [weighted @ (places[:, [item]] < places) for item in range(places.shape[1])]
-    )
-    explained: NDArray[np.float64] = np.einsum("apb,pq,aqb->ab", covariances, inverse, covariances)
+    covariances = np.array([weight_of_pairs(places, part) for part in weighted])
+    explained: NDArray[np.float64] = np.einsum("pab,pq,qab->ab", covariances, inverse, covariances)
     return explained
 
 
@@ -432,12 +431,17 @@ def _score_of_excess(
     rng: np.random.Generator,
 ) -> float:
     """Return how unusual an excess of variance is, in standard deviations, if the model holds."""
+    from scipy.linalg import eigh
+
     n_rows = max(2, round(min(n_rankings, _MOST_ROWS_OF_A_REPLICATE)))
     even = np.full(n_rows, 1.0 / n_rows)
     replicates = np.empty(_REPLICATES)
+    last = (len(expected) - 1,) * 2
     for number in range(_REPLICATES):
         rows = rng.choice(len(orderings.places), size=n_rows, p=orderings.weights)
-        replicates[number], _ = _excess_direction(orderings.places[rows], even, expected)
+        differences = _place_covariances(orderings.places[rows], even) - expected
+        # The largest eigenvalue alone takes a tenth of the time of all of them.
+        (replicates[number],) = eigh(differences, eigvals_only=True, subset_by_index=last)
     # The largest eigenvalue of noise shrinks with the square root of the number of rankings.
     shrink = (n_rows / n_rankings) ** 0.5
     spread = float(replicates.std(ddof=1))

@@ -101,6 +101,10 @@ Items: TypeAlias = Annotated[
         "NAMES",
     ),
 ]
+Without: TypeAlias = Annotated[
+    list[str] | None,
+    _option("An item to strike from every answer; may be given several times.", "ITEM"),
+]
 Rename: TypeAlias = Annotated[
     list[str] | None,
     _option("Another name for an item; may be given several times.", "OLD=NEW"),
@@ -152,6 +156,7 @@ def read_file(
     unranked: Unranked = None,
     ties: Ties = "error",
     items: Items = None,
+    without: Without = None,
     rename: Rename = None,
     scores: Scores = None,
     empty: Empty = "error",
@@ -167,13 +172,13 @@ def read_file(
     memory: Memory = None,
 ) -> Answers:
     """Read what a command is about."""
-    from tierwise.data.read import read_answers
+    from tierwise.data.read import leave_out, read_answers
 
     if memory is not None:
         parse_size(memory, "--memory")
         # In the environment, so that processes that this one starts see it.
         os.environ[VARIABLE] = memory
-    return read_answers(
+    answers = read_answers(
         sys.stdin.buffer if file == "-" else file,
         format=format,
         layout=layout,
@@ -193,6 +198,7 @@ def read_file(
         other=other,
         cycles=cycles,
     )
+    return leave_out(answers, without or ())
 
 
 def _parse_items(text: str | None) -> "str | list[str] | None":

@@ -1,11 +1,12 @@
 """Files in: CSV, Parquet, PrefLib and the sushi format; rankings, or answers pair by pair."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 from tierwise._util.checks import check_choice, check_count
 from tierwise._util.types import Cycles, Item, Ties, Unranked
-from tierwise._util.wording import quoted
+from tierwise._util.wording import counted, quoted
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
@@ -260,6 +261,42 @@ def scan_rankings(
             raise InputError(f"the {file_format} format is read whole: use read_rankings")
         chunks = _open_table(source, file_format).scan(options, chunk_rows)
     return _named(chunks, source)
+
+
+def leave_out(answers: Rankings | Preferences, without: Iterable[Item]) -> Rankings | Preferences:
+    """Strike items from all answers, and say so among the notes of how they were read.
+
+    Examples
+    --------
+    >>> rankings = Rankings.from_orderings([["tea", "milk", "coffee"], ["milk", "coffee", "tea"]])
+    >>> leave_out(rankings, ["milk"]).to_orderings()
+    [['tea', 'coffee'], ['coffee', 'tea']]
+    """
+    struck = list(dict.fromkeys(without))
+    if not struck:
+        return answers
+    if isinstance(answers, Preferences):
+        raise InputError(
+            "items cannot be left out of comparisons of two items: delete their rows in the file"
+        )
+    for item in struck:
+        if item not in answers.items:
+            raise InputError(
+                f"item {quoted(item)} cannot be left out, for there is no such item: name it as "
+                f"one of {', '.join(quoted(known) for known in answers.items[:6])}"
+                + (", ..." if len(answers.items) > 6 else "")
+            )
+    kept = [item for item in answers.items if item not in struck]
+    if len(kept) < 2:
+        raise InputError(
+            f"with {counted(len(struck), 'item')} left out there is nothing to compare: leave out "
+            "fewer"
+        )
+    rankings = answers.restrict(kept)
+    if answers.reading is not None:
+        said = f"Left out of every answer: {', '.join(quoted(item) for item in struck)}."
+        rankings.reading = replace(answers.reading, remarks=(*answers.reading.remarks, said))
+    return rankings
 
 
 def _named(chunks: Iterator[EncodedRankings], source: Source) -> Iterator[Rankings]:

@@ -180,7 +180,16 @@ def expected_pairs(check: FitCheck, *, ax: Axes | None = None) -> Axes:
     ax = style.new_axes(ax, 4.6, 4.4)
     lowest = min(0.45, float(observed.min(initial=1.0)) - 0.05)
     ax.plot([lowest, 1.0], [lowest, 1.0], color=style.MUTED, linewidth=1.0, zorder=1)
-    ax.scatter(expected, observed, s=22, color=style.BLUE, alpha=0.9, linewidths=0, zorder=2)
+    ax.scatter(
+        expected,
+        observed,
+        s=22,
+        color=style.BLUE,
+        alpha=0.9,
+        linewidths=0,
+        zorder=2,
+        rasterized=len(pairs) > style.MOST_DRAWN_CELLS,
+    )
     ax.set_xlim(lowest, 1.02)
     ax.set_ylim(lowest, 1.02)
     ax.set_aspect("equal")
@@ -232,6 +241,7 @@ def expected_ranks(check: FitCheck, *, ax: Axes | None = None) -> Axes:
         cmap=colormaps["PuOr"],
         vmin=-reach,
         vmax=reach,
+        rasterized=excess.size > style.MOST_DRAWN_CELLS,
     )
     style.name_rows(ax, style.short_names(items))
     style.separate_tiers(ax, tiers.sizes, columns=False)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise import plots
+from tierwise._util.tasks import track
 from tierwise._util.wording import percent
 from tierwise.checking.result import sides
 from tierwise.data.preferences import Preferences
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.axes import Axes
 
+    from tierwise._util.tasks import Progress
     from tierwise._util.types import Item
+    from tierwise.groups.tree import GroupTree
     from tierwise.reporting.analysis import Analysis
 
 # Stands for the colour of the page's text, which depends on the reader's settings.
@@ -71,8 +74,15 @@ def matrix_size(items: Sequence[Item]) -> tuple[float, float]:
     return side + 0.7, side
 
 
-def draw_figures(analysis: Analysis) -> dict[str, Picture]:
+def draw_figures(analysis: Analysis, progress: Progress = "off") -> dict[str, Picture]:
     """Draw all figures for which there are data, by name."""
+    plans = plan_figures(analysis)
+    steps = track(plans.items(), "figures", len(plans), progress)
+    return {name: plan() for name, plan in steps}
+
+
+def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
+    """Return what draws each of the figures for which there are data, by name."""
     fit, data, check = analysis.fit, analysis.data, analysis.check
     items = fit.tiers.items
     n_items, n_tiers = len(items), len(fit.tier_rows())
@@ -81,7 +91,7 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
     following = ""
     if isinstance(data, Preferences) and data.times is None:
         following = ", what follows from other answers included"
-    drawn: dict[str, Picture] = {}
+    planned: dict[str, Callable[[], Picture]] = {}
 
     def draw(
         name: str,
@@ -91,10 +101,13 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
         size: tuple[float, float],
         description: str,
     ) -> None:
-        svg = figure_as_svg(
-            function, name=name, width=size[0], height=size[1], description=description
-        )
-        drawn[name] = Picture(svg, caption)
+        def plan() -> Picture:
+            svg = figure_as_svg(
+                function, name=name, width=size[0], height=size[1], description=description
+            )
+            return Picture(svg, caption)
+
+        planned[name] = plan
 
     if isinstance(data, Preferences):
         draw(
@@ -228,7 +241,7 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
         description="Scatter of observed against expected pairwise shares, which differ by "
         f"{100 * check.pairs_off_by:.1f} percentage points on average.",
     )
-    drawn |= _draw_people(analysis)
+    planned |= _plan_people(analysis)
     groups = analysis.groups
     if groups is not None and len(groups.groups) > 1:
         draw(
@@ -258,14 +271,19 @@ def draw_figures(analysis: Analysis) -> dict[str, Picture]:
             description="Theta by line between tiers: "
             + "; ".join(f"{sides(line, names)} {line.theta:.2f}" for line in check.lines),
         )
-    return drawn
+    return planned
 
 
-def _draw_people(analysis: Analysis) -> dict[str, Picture]:
-    """Draw how people are split, if that was asked for."""
+def _plan_people(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
+    """Return what draws how people are split, if that was asked for."""
     if analysis.people is None:
         return {}
     tree = analysis.people[1]
+    return {"people": lambda: _draw_people(tree)}
+
+
+def _draw_people(tree: GroupTree) -> Picture:
+    """Draw how people are split."""
     leaves = tree.leaves()
     n_lines = sum(len(leaf.group.tiers) + 1 for leaf in leaves)
     svg = figure_as_svg(
@@ -276,7 +294,7 @@ def _draw_people(analysis: Analysis) -> dict[str, Picture]:
         description=f"Tree of people with {len(leaves)} leaves; the table below has the same.",
     )
     caption = "People, split wherever their tiers differ; on the right the tiers of each part."
-    return {"people": Picture(svg, caption)}
+    return Picture(svg, caption)
 
 
 def figure_as_svg(

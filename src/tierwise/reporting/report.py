@@ -121,11 +121,11 @@ def report(
             progress,
             rng,
         )
-        partial.write_text(render(analysis, title), encoding="utf-8")
+        partial.write_text(render(analysis, title, progress), encoding="utf-8")
     return analysis
 
 
-def render(analysis: Analysis, title: str | None) -> str:
+def render(analysis: Analysis, title: str | None, progress: Progress = "off") -> str:
     """Return the page as HTML."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
@@ -156,7 +156,7 @@ def render(analysis: Analysis, title: str | None) -> str:
         about_sizes=wording.about_sizes(analysis),
         about_fit=analysis.check.verdict_in_words(),
         diagnostics=wording.diagnostics(analysis),
-        figures=draw_figures(analysis),
+        figures=draw_figures(analysis, progress),
         items=tables.items_table(analysis),
         pairs=tables.pairs_table(analysis),
         sizes=tables.sizes_table(analysis),

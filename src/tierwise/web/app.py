@@ -49,6 +49,7 @@ _STEPS = {
     "bootstrap": "Seeing how sure the tiers are, from resampled answers",
     "chains": "Drawing from the posterior",
     "Fitting groups": "Looking for groups of people",
+    "figures": "Drawing figures",
     "": "Starting",
 }
 _OWN_STEPS = ("Reading the file", "Finding the tiers")
@@ -198,11 +199,13 @@ class Pages:
     async def job(self, request: Request) -> Response:
         """Show how far a job is, or what came of it."""
         job = self.store.job(request.path_params["number"])
-        again = self._address("data", job.upload) + _query_of(job.reading)
+        fields = urlencode(choices.fields_of(job.reading))
+        again = self._address("data", job.upload) + (f"?{fields}" if fields else "")
         if job.state != "done":
             return self._page("job.html", job=job, again=again, **self._how_far(job))
         options, wishes, kind = (job.result[name] for name in ("options", "wishes", "kind"))
         found = job.result["found"]
+        without = job.result.get("without", [])  # older results that a folder keeps have none
         tier_of = {item: number for number, tier in enumerate(found, start=1) for item in tier}
         return self._page(
             "result.html",
@@ -210,8 +213,8 @@ class Pages:
             again=again,
             names=job.result["items"],
             labels=[tier_of[item] for item in sorted(tier_of)],
-            python=choices.in_python(job.name, options, wishes, kind),
-            command=choices.in_shell(job.name, options, wishes),
+            python=choices.in_python(job.name, options, without, wishes, kind),
+            command=choices.in_shell(job.name, options, without, wishes),
         )
 
     def _how_far(self, job: Job) -> dict[str, Any]:
@@ -332,10 +335,10 @@ def step_in_words(step: str, *, ended: bool = False) -> str:
     >>> step_in_words("chain 2"), step_in_words("greedy")
     ('Drawing from the posterior', 'Comparing tiers of other sizes')
     >>> step_in_words("bootstrap", ended=True)
-    'Checking the tiers, and drawing figures'
+    'Checking the tiers'
     """
     if ended and (step == "bootstrap" or step.startswith("chain")):
-        return "Checking the tiers, and drawing figures"
+        return "Checking the tiers"
     if step.startswith("chain"):
         return _STEPS["chains"]
     return step if step in _OWN_STEPS else _STEPS.get(step, "Comparing tiers of other sizes")
@@ -354,10 +357,3 @@ def in_words(seconds: float) -> str:
     if seconds < 90:
         return f"about {round(seconds / 5) * 5} seconds"
     return f"about {round(seconds / 60)} minutes"
-
-
-def _query_of(reading: dict[str, Any]) -> str:
-    """Return choices as the query of the page on which they were made."""
-    fields = {name: value for name, value in reading.items() if name != "roles"}
-    fields |= {f"role-{column}": role for column, role in reading.get("roles", {}).items()}
-    return f"?{urlencode(fields)}" if fields else ""

@@ -104,6 +104,8 @@ def parse_reading(fields: Fields) -> dict[str, Any]:
     --------
     >>> parse_reading({"unranked": "below", "role-2": "weights", "layout": ""})
     {'unranked': 'below', 'roles': {'2': 'weights'}}
+    >>> parse_reading({"without-3": "on"})
+    {'without': ['3']}
     """
     chosen: dict[str, Any] = {}
     given = {name: value for name, value in fields.items() if value and value != "auto"}
@@ -121,7 +123,25 @@ def parse_reading(fields: Fields) -> dict[str, Any]:
         for name, value in given.items()
         if re.fullmatch(r"role-\d{1,5}", name)
     }
-    return {**chosen, "roles": roles} if roles else chosen
+    without = [
+        name.removeprefix("without-") for name in given if re.fullmatch(r"without-\d{1,5}", name)
+    ]
+    return chosen | ({"roles": roles} if roles else {}) | ({"without": without} if without else {})
+
+
+def fields_of(chosen: Mapping[str, Any]) -> dict[str, str]:
+    """Return choices as the fields of the form on which they were made.
+
+    Examples
+    --------
+    >>> fields_of({"unranked": "below", "roles": {"2": "weights"}, "without": ["3"]})
+    {'unranked': 'below', 'role-2': 'weights', 'without-3': 'on'}
+    """
+    return {
+        **{name: value for name, value in chosen.items() if name not in ("roles", "without")},
+        **{f"role-{column}": role for column, role in chosen.get("roles", {}).items()},
+        **{f"without-{item}": "on" for item in chosen.get("without", ())},
+    }
 
 
 def columns_of_role(chosen: Mapping[str, Any], columns: tuple[str, ...], role: str) -> list[str]:
@@ -134,7 +154,7 @@ def columns_of_role(chosen: Mapping[str, Any], columns: tuple[str, ...], role: s
 
 
 def reading_options(chosen: Mapping[str, Any], columns: tuple[str, ...]) -> dict[str, Any]:
-    """Return choices as `read_answers` takes them, but for columns that are left out.
+    """Return choices as `read_answers` takes them, but for columns and items that are left out.
 
     Parameters
     ----------
@@ -143,7 +163,7 @@ def reading_options(chosen: Mapping[str, Any], columns: tuple[str, ...]) -> dict
     columns
         What the columns of the table are called.
     """
-    options = {name: value for name, value in chosen.items() if name != "roles"}
+    options = {name: value for name, value in chosen.items() if name not in ("roles", "without")}
     for role in ("weights", "item", "rank", "preferred", "other"):
         named = columns_of_role(chosen, columns, role)
         if len(named) > 1:
@@ -196,8 +216,15 @@ def parse_wishes(fields: Fields) -> dict[str, Any]:
     return wishes
 
 
-def in_python(file: str, reading: Mapping[str, Any], wishes: Mapping[str, Any], kind: str) -> str:
+def in_python(
+    file: str,
+    reading: Mapping[str, Any],
+    without: Iterable[str],
+    wishes: Mapping[str, Any],
+    kind: str,
+) -> str:
     """Return the lines of Python that write the same report."""
+    left_out = list(without)
     read = "read_preferences" if kind == "pairs" else "read_rankings"
     passed = {name: value for name, value in reading.items() if name != "layout" or kind != "pairs"}
     return "\n".join(
@@ -205,13 +232,23 @@ def in_python(file: str, reading: Mapping[str, Any], wishes: Mapping[str, Any], 
             "import tierwise as tw",
             "",
             f"answers = tw.{read}({', '.join([repr(file), *_arguments(passed)])})",
+            *(
+                [
+                    f"left_out = {left_out!r}",
+                    "answers = answers.restrict(i for i in answers.items if i not in left_out)",
+                ]
+                if left_out
+                else []
+            ),
             f'shown = tw.report(answers, "report.html"{_following(wishes)})',
             "print(shown.fit.tiers)",
         )
     )
 
 
-def in_shell(file: str, reading: Mapping[str, Any], wishes: Mapping[str, Any]) -> str:
+def in_shell(
+    file: str, reading: Mapping[str, Any], without: Iterable[str], wishes: Mapping[str, Any]
+) -> str:
     """Return the command that writes the same report."""
     words = ["tierwise", "report", f"./{file}" if file.startswith("-") else file]
     for name, value in {**reading, **wishes}.items():
@@ -221,6 +258,8 @@ def in_shell(file: str, reading: Mapping[str, Any], wishes: Mapping[str, Any]) -
                 words += [option, one]
         else:
             words += [option, ",".join(map(str, value)) if isinstance(value, list) else str(value)]
+    for item in without:
+        words += ["--without", item]
     return shlex.join([*words, "--out", "report.html"])
 
 

@@ -134,7 +134,7 @@ class Children:
                 stderr=DEVNULL,
                 limit=_LONGEST_LINE,
                 start_new_session=True,
-                env={name: value for name, value in os.environ.items() if name != "TIERWISE_TOKEN"},
+                env=_environment(),
             )
             self._running.add(process)
             try:
@@ -167,6 +167,17 @@ class Children:
         """End all children."""
         for process in self._running:
             _end(process)
+
+
+def _environment() -> dict[str, str]:
+    """Return what a child sees: not the token, and one thread for linear algebra.
+
+    There are as many children as cores. Threads of several that wait for one another take ten
+    times the time.
+    """
+    threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    kept = {name: value for name, value in os.environ.items() if name != "TIERWISE_TOKEN"}
+    return {**dict.fromkeys(threads, "1"), **kept}
 
 
 def _end(process: Process) -> None:

@@ -7,14 +7,83 @@ import sys
 import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from tierwise.errors import InputError
 from tierwise.web.app import make_app
 from tierwise.web.settings import Settings
 
+if TYPE_CHECKING:
+    import uvicorn
+
 # More than anybody has tabs: what comes beyond is told to come back.
 _MOST_CONNECTIONS = 300
 _SECONDS_TO_FINISH = 2
+
+
+def protocol_for(seconds: float) -> "type[asyncio.Protocol]":
+    """Return how the server speaks HTTP: connections without a request are ended after a while.
+
+    Uvicorn waits for ever for the first request of a connection, and for the headers of one that
+    has begun: whoever sends a letter a minute would keep others out. And it goes on to take what it
+    has answered already, however much that is. How long the body of a request may take that is not
+    answered yet is for `tierwise.web.security` to say.
+    """
+    import h11
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class InTime(H11Protocol):
+        _waiting: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self._wait()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            if self._has_request():
+                self._stop_waiting()
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            if self.conn.their_state is h11.SEND_BODY:
+                self.transport.close()
+            elif not self._has_request():
+                self._wait()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._stop_waiting()
+            super().connection_lost(exc)
+
+        def _has_request(self) -> bool:
+            return self.cycle is not None and not self.cycle.response_complete
+
+        def _wait(self) -> None:
+            self._stop_waiting()
+            self._waiting = self.loop.call_later(seconds, self.transport.close)
+
+        def _stop_waiting(self) -> None:
+            if self._waiting is not None:
+                self._waiting.cancel()
+
+    return InTime
+
+
+def configuration(settings: Settings) -> "uvicorn.Config":
+    """Return how uvicorn serves the pages."""
+    import uvicorn
+
+    return uvicorn.Config(
+        make_app(settings),
+        http=protocol_for(settings.limits.request_seconds),
+        log_level="warning",
+        access_log=False,
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_graceful_shutdown=_SECONDS_TO_FINISH,
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+    )
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -48,18 +117,7 @@ def run(
     import uvicorn
 
     address = address_of(settings, listening)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            make_app(settings),
-            log_level="warning",
-            access_log=False,
-            limit_concurrency=_MOST_CONNECTIONS,
-            timeout_graceful_shutdown=_SECONDS_TO_FINISH,
-            server_header=False,
-            proxy_headers=False,
-            ws="none",
-        )
-    )
+    server = uvicorn.Server(configuration(settings))
 
     async def serve() -> None:
         serving = asyncio.create_task(server.serve(sockets=[listening]))

@@ -17,6 +17,8 @@ class Limits:
 
     Attributes
     ----------
+    request_seconds
+        How long a connection may last without a request: until the last of its headers.
     upload_bytes, upload_seconds
         The size of a file, counted while it arrives, and how long that may take.
     form_bytes
@@ -35,6 +37,7 @@ class Limits:
         How many files are kept; the oldest that nothing was computed from makes room.
     """
 
+    request_seconds: float = 20.0
     upload_bytes: int = 50 * _MEGABYTE
     upload_seconds: float = 120.0
     form_bytes: int = _MEGABYTE

@@ -13,7 +13,7 @@ import re
 import sys
 import threading
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from time import monotonic
@@ -64,17 +64,31 @@ class _Upload(BytesIO):
 
 def understand(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, Any]:
     """Say how a file is understood, or what is wrong with it, and what has to be asked."""
-    seen: dict[str, Any] = {"columns": [], "sheets": [], "layout": "", "problem": "", "asks": []}
+    seen: dict[str, Any] = {
+        "columns": [],
+        "sheets": [],
+        "layout": "",
+        "problem": "",
+        "asks": [],
+        "aside": [],
+    }
     try:
         refuse_bombs(task)
-        answers, options = _read(task, _look_at_table(task, seen))
+        read = _read(task, _look_at_table(task, seen))
     except TierwiseError as error:
         seen |= {
             "problem": said_without_arguments(str(error)),
             "asks": asked_by(str(error)),
         }
         return seen
-    return {**seen, **_described(answers), "options": options}
+    return {
+        **seen,
+        **_described(read.answers),
+        "options": read.options,
+        # Those left out are known by their numbers in this list.
+        "all_items": [str(item) for item in read.all_items],
+        "without": [str(item) for item in read.without],
+    }
 
 
 def _look_at_table(task: dict[str, Any], seen: dict[str, Any]) -> TableFile | None:
@@ -118,19 +132,37 @@ def _short(cell: object) -> str:
     return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 1] + "…"
 
 
-def _read(
-    task: dict[str, Any], table: TableFile | None
-) -> tuple[Rankings | Preferences, dict[str, Any]]:
-    """Read answers as people said, within the limits; return them and the options used."""
-    from tierwise.data.read import read_answers
+@dataclass(frozen=True)
+class _Read:
+    """Answers, the options they were read with, all items of the file, and those left out."""
+
+    answers: Rankings | Preferences
+    options: dict[str, Any]
+    all_items: tuple[Any, ...]
+    without: list[Any]
+
+
+def _read(task: dict[str, Any], table: TableFile | None) -> _Read:
+    """Read answers as people said, within the limits."""
+    from tierwise.data.read import leave_out, read_answers
 
     columns = () if table is None else table.columns
     options = reading_options(task["reading"], columns)
-    if table is not None and "items" not in options:
-        options |= _without_columns(
-            table, columns_of_role(task["reading"], columns, "aside"), options
-        )
+    aside = columns_of_role(task["reading"], columns, "aside")
+    if table is not None and aside and "items" not in options:
+        try:
+            options |= _without_columns(table, aside, options)
+            aside = []
+        except InputError:
+            # Without a column of ranks the others have gaps: its item is struck from the answers.
+            if not set(aside) <= set(read_answers(_Upload(task), **options).items):
+                raise
     answers = read_answers(_Upload(task), **options)
+    all_items, numbers = answers.items, task["reading"].get("without", ())
+    without = [
+        item for number, item in enumerate(all_items) if str(number) in numbers or item in aside
+    ]
+    answers = leave_out(answers, without)
     n_rows, n_items = len(answers), len(answers.items)
     if n_rows > task["limits"]["rows"] or n_items > task["limits"]["items"]:
         raise InputError(
@@ -140,15 +172,13 @@ def _read(
         )
     if n_items < 2:
         raise InputError(f"{task['name']} is about a single item: there is nothing to compare")
-    return answers, options
+    return _Read(answers, options, all_items, without)
 
 
 def _without_columns(table: TableFile, aside: list[str], options: dict[str, Any]) -> dict[str, Any]:
     """Return the option that sets columns aside: which of the others are items."""
     from tierwise.files.options import TableOptions
 
-    if not aside:
-        return {}
     kept = tuple(column for column in table.columns if column not in aside)
     narrow = replace(table, columns=kept, read=lambda: table.read().select(list(kept)))
     others = {name: value for name, value in options.items() if name not in _NOT_OF_TABLES}
@@ -180,7 +210,7 @@ def _described(answers: Rankings | Preferences) -> dict[str, Any]:
             "read_as": [] if notes is None else notes.sentences(),
             "layout": "" if notes is None else notes.layout,
             "incomplete": description.unranked is not None,
-            "used": [] if notes is None else list(notes.columns),
+            "aside": [] if notes is None else [one.column for one in notes.aside],
         }
     return {
         **told,
@@ -192,7 +222,7 @@ def _described(answers: Rankings | Preferences) -> dict[str, Any]:
         "read_as": ["Layout: pairs, one row per comparison of two items."],
         "layout": "pairs",
         "incomplete": False,
-        "used": [],
+        "aside": [],
     }
 
 
@@ -247,7 +277,8 @@ def analyse_file(task: dict[str, Any], tell: Callable[..., None]) -> dict[str, A
 
     refuse_bombs(task)
     tell("Reading the file", 0, 0)
-    answers, options = _read(task, _table(task, {}))
+    read = _read(task, _table(task, {}))
+    answers = read.answers
     wishes, folder = {**task["wishes"]}, Path(task["folder"])
     if len(answers.items) > _MANY_ITEMS and wishes.get("uncertainty") != "posterior":
         wishes["replicates"] = _FEW_REPLICATES
@@ -258,7 +289,8 @@ def analyse_file(task: dict[str, Any], tell: Callable[..., None]) -> dict[str, A
     _write_downloads(analysis, folder)
     return {
         **_shown(analysis),
-        "options": options,
+        "options": read.options,
+        "without": [str(item) for item in read.without],
         "wishes": wishes,
         "kind": "rankings" if isinstance(answers, Rankings) else "pairs",
         "policy": _policy_of((folder / "report.html").read_text(encoding="utf-8")),
@@ -346,7 +378,7 @@ def _as_text(name: str) -> str:
 
 def judge_own(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, Any]:
     """Compare tiers of one's own with those found: the paper's I of both, with one theta each."""
-    answers, _ = _read(task, _table(task, {}))
+    answers = _read(task, _table(task, {})).answers
     own, found = (_criterion(answers, task[key], task["distance"]) for key in ("own", "found"))
     return {"own": own, "found": found, "n_answers": float(answers.n_rankings)}
 
