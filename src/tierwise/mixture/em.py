@@ -205,6 +205,8 @@ def split_and_merge(settings: EMSettings, run: EMRun, seed: np.random.SeedSequen
                     components = (*run.components[:group], rival, *run.components[group + 1 :])
                     steps = min(_STEPS_OF_A_SHORT_RUN, settings.most_steps)
                     short.append(_run_from(settings, fitter, components, run.shares, steps))
+        if not short:
+            break
         short.sort(key=lambda other: other.criterion, reverse=True)
         ends = [
             _run_from(settings, fitter, one.components, one.shares, settings.most_steps)
