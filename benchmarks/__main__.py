@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks import counting, peers, races
-from benchmarks.first_use import first_answers
 from benchmarks.leaderboard import tiers_against_bradley_terry
 from benchmarks.many_items import best_of_all_sizes, search_of_many_items
 from benchmarks.partition import (
@@ -38,7 +37,6 @@ BENCHMARKS: list[Callable[[], list[Row]]] = [
     best_of_all_sizes,
     search_of_many_items,
     tiers_against_bradley_terry,
-    first_answers,
 ]
 
 PAGE = """# Benchmarks{about}
@@ -58,9 +56,39 @@ Made on {date} with tierwise {version}, Python {python}, numpy {numpy}; {cores} 
 """
 
 
+SECTION = """## {heading}
+
+`python -m benchmarks {command}` on {date} with tierwise {version}, Python {python}, numpy {numpy};
+{cores} cores ({processor}), which {load} programs wanted to use at the time;
+{gigabytes_per_second:.0f} GB/s from memory.
+
+"""
+
+
+def with_section(page: str, heading: str, section: str) -> str:
+    """Put a section into a page, in the place of the one with its heading if there is one.
+
+    Examples
+    --------
+    >>> with_section("# Page\\n\\n## A\\n\\nold\\n\\n## B\\n", "A", "## A\\n\\nnew\\n")
+    '# Page\\n\\n## A\\n\\nnew\\n\\n## B\\n'
+    """
+    first, *others = page.split("\n## ")
+    kept = [f"## {other.strip()}\n" for other in others]
+    places = [place for place, other in enumerate(kept) if other.startswith(f"## {heading}\n")]
+    if places:
+        kept[places[0]] = section
+    else:
+        kept.insert(0, section)
+    return "\n".join([first.strip() + "\n", *kept])
+
+
 def chosen(only: str, n_rankings: int) -> list[Callable[[], list[Row]]]:
     """The benchmarks that have a word in their name: all of them if it is empty."""
-    every = {benchmark.__name__: benchmark for benchmark in BENCHMARKS}
+    every = {
+        "races_" * (benchmark in races.RACES) + benchmark.__name__: benchmark
+        for benchmark in BENCHMARKS
+    }
     every["large_file"] = partial(counting.large_file, n_rankings)
     found = [benchmark for name, benchmark in every.items() if only in name]
     if not found:
@@ -92,12 +120,19 @@ def main() -> None:
     if options.out:
         facts = {**vars(run.machine), "version": run.version, "date": run.date.split()[0]}
         part = f"--only {options.only}" if options.only else f"--rankings {options.rankings}"
+        table = show_table(run.rows) + "\n"
+        before = options.out.read_text(encoding="utf-8") if options.out.exists() else ""
+        if "\n## " in before:
+            heading = options.only.capitalize() or "All benchmarks"
+            section = SECTION.format(heading=heading, command=part, **facts) + table
+            options.out.write_text(with_section(before, heading, section), encoding="utf-8")
+            return
         page = PAGE.format(
             about=f": those with {options.only!r} in their name" if options.only else "",
             options=f"{part} --out {options.out.as_posix()}",
             **facts,
         )
-        options.out.write_text(page + show_table(run.rows) + "\n", encoding="utf-8")
+        options.out.write_text(page + table, encoding="utf-8")
 
 
 if __name__ == "__main__":

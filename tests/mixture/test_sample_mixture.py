@@ -202,9 +202,9 @@ def test_groups_are_matched_by_their_members():
     pivot = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     members = np.array([[0, 5, 0], [5, 0, 0], [0, 0, 5]])
     alike = [(1, 1)] * 3
-    assert matching_groups(pivot, members, alike).tolist() == [1, 0, 2]
+    assert matching_groups(pivot.T @ members, alike).tolist() == [1, 0, 2]
     different = [(1, 1), (2,), (1, 1)]
-    assert matching_groups(pivot, members, different)[1] == 1
+    assert matching_groups(pivot.T @ members, different)[1] == 1
 
 
 @pytest.mark.parametrize(

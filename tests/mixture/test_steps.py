@@ -13,6 +13,7 @@ import tierwise as tw
 from tests import reference, reference_mixture
 from tests.mixture.simulated import from_groups, random_tiers
 from tierwise.data.counts import block_counts
+from tierwise.distances.base import Costs
 from tierwise.distances.named import get_distance
 from tierwise.mixture.em import (
     EMSettings,
@@ -324,7 +325,8 @@ def test_tables_of_answers_give_distances_and_costs(name, sizes):
     unit = distance.rule(sizes).unit
     assert (table.units(labels) * unit).tolist() == part.distances(labels).tolist()
     members = rng.integers(0, 3, (len(answers.weights), 2))
-    for column, costs in enumerate(table.costs(members, members.sum(axis=0))):
+    linear, pairs = table.costs(members, members.sum(axis=0), [0, 1])
+    for column, costs in enumerate(map(Costs, linear, pairs)):
         component = fitter.component(sizes, labels, 0.5)
         expected = fitter.costs(members[:, column].astype(float), component)
         assert np.array_equal(costs.linear, expected.linear)

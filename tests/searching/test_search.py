@@ -172,7 +172,8 @@ def test_the_search_hands_over_what_it_solved(monkeypatch):
     monkeypatch.setattr(evaluate, "solve", counting)
     monkeypatch.setitem(fit.__globals__, "solve", counting)
     found = tw.search(rankings, workers=1, distance="kendall", criterion="likelihood")
-    assert len(solved) == len(set(solved)) == 16
+    assert len(solved) == len(set(solved))
+    assert {found.best.sizes, (1,) * 5, (5,)} <= set(solved)
     monkeypatch.undo()
     fitted = tw.fit(rankings, found.best.sizes)
     assert found.best.tiers == fitted.tiers
@@ -189,6 +190,7 @@ def test_nothing_is_evaluated_twice(monkeypatch):
         return original(setting, sizes, depth)
 
     monkeypatch.setattr(evaluate, "evaluate_sizes", counting)
+    monkeypatch.setattr(evaluate, "can_be_together", lambda *_: False)
     for method in ("greedy", "tabu", "genetic", "exhaustive"):
         for criterion in ("likelihood", "both"):
             asked.clear()
@@ -423,6 +425,7 @@ def test_monte_carlo_error_that_could_change_the_winner_is_warned_of(monkeypatch
     monkeypatch.setattr(
         evaluate, "Settings", lambda **options: Settings(partition_method="path", **options)
     )
+    monkeypatch.setattr(evaluate, "can_be_together", lambda *_: False)
     # Read from the other end these are the same rankings, so two sizes are equally good.
     rankings = Rankings.from_orderings([list("abc")] * 50 + [list("bac")] * 20 + [list("acb")] * 20)
     with pytest.warns(TierwiseWarning, match="could change the winner"):

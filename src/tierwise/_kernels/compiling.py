@@ -1,9 +1,9 @@
 """The one way kernels are compiled."""
 
+import sys
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, cast
-
-import numba
+from functools import cached_property, update_wrapper
+from typing import Any, Generic, ParamSpec, TypeVar
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -16,6 +16,55 @@ _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
 }
+# Up to so many cells NumPy is quicker than to load the compiler.
+_MOST_CELLS = 5_000_000
+
+
+class Kernel(Generic[_Parameters, _Result]):
+    """A function that is compiled when it is first called.
+
+    To load the compiler takes a second, more than a first answer for few items, so that nothing
+    but the first call of a kernel does.
+
+    Parameters
+    ----------
+    function
+        The function.
+    options
+        Those of Numba's compiler.
+    """
+
+    def __init__(self, function: Callable[_Parameters, _Result], options: dict[str, Any]) -> None:
+        self._function = function
+        self._options = options
+        update_wrapper(self, function)
+
+    @cached_property
+    def dispatcher(self) -> Any:
+        """What Numba makes of the function."""
+        import numba
+
+        _introduce_kernels()
+        return numba.njit(**self._options)(self._function)
+
+    def __call__(self, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        result: _Result = self.dispatcher(*args, **kwargs)
+        return result
+
+    def __getattr__(self, name: str) -> Any:
+        # What the compiler asks a function that another one calls.
+        if name.startswith("__") or name == "dispatcher":
+            raise AttributeError(name)
+        return getattr(self.dispatcher, name)
+
+
+def _introduce_kernels() -> None:
+    """Tell Numba that a kernel that another one calls is what it makes of it."""
+    from numba import types
+    from numba.extending import typeof_impl
+
+    if Kernel not in typeof_impl.registry:
+        typeof_impl.register(Kernel)(lambda kernel, _: types.Dispatcher(kernel.dispatcher))
 
 
 def compiled(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
@@ -24,7 +73,7 @@ def compiled(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, 
     The global interpreter lock is released, so kernels run side by side in threads. No kernel is
     called from C, so the wrapper for that, a tenth of the time to compile, is left out.
     """
-    return cast("Callable[_Parameters, _Result]", numba.njit(**_OPTIONS)(function))
+    return Kernel(function, _OPTIONS)
 
 
 def compiled_part(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
@@ -33,8 +82,7 @@ def compiled_part(function: Callable[_Parameters, _Result]) -> Callable[_Paramet
     What would translate its arguments from Python is left out: where they are large tuples of
     arrays, it takes as long to compile as the function itself.
     """
-    options = {**_OPTIONS, "no_cpython_wrapper": True}
-    return cast("Callable[_Parameters, _Result]", numba.njit(**options)(function))
+    return Kernel(function, {**_OPTIONS, "no_cpython_wrapper": True})
 
 
 def inlined_part(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
@@ -43,5 +91,22 @@ def inlined_part(function: Callable[_Parameters, _Result]) -> Callable[_Paramete
     A function with a name of its own is compiled once by itself and then again with every kernel
     that calls it, directly or not. For what is called in one or two places a copy is cheaper.
     """
-    options = {**_OPTIONS, "no_cpython_wrapper": True, "inline": "always"}
-    return cast("Callable[_Parameters, _Result]", numba.njit(**options)(function))
+    return Kernel(function, {**_OPTIONS, "no_cpython_wrapper": True, "inline": "always"})
+
+
+def is_quicker_by_arrays(n_cells: int) -> bool:
+    """Tell whether NumPy gives a result sooner than a kernel that is not loaded yet.
+
+    It depends on what was called before, so both must give the same to the last digit.
+
+    Parameters
+    ----------
+    n_cells
+        How many numbers there are to go through.
+
+    Examples
+    --------
+    >>> is_quicker_by_arrays(10**9)
+    False
+    """
+    return "numba" not in sys.modules and n_cells <= _MOST_CELLS

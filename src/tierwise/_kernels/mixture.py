@@ -14,6 +14,8 @@ _Integers = npt.NDArray[np.int64]
 
 # Below this a sum of exponentials may have lost some of them.
 _LEAST_TOTAL = 1e-250
+# Products of factors above the one are taken as long as they stay above the other.
+_LEAST_FACTOR, _LEAST_PRODUCT = 1e-100, 1e-150
 # Where the log density is this far below its peak, nothing is left.
 _DEPTH = 37.0
 # Points between the ends of what is left: a few dozen for each standard deviation.
@@ -43,26 +45,43 @@ def multiply_rows(rows: npt.NDArray[np.uint8], costs: _Integers) -> _Integers:
 
 @compiled
 def add_rows(
-    rows: npt.NDArray[np.uint8], members: npt.NDArray[Any], sums: npt.NDArray[Any]
+    rows: npt.NDArray[np.uint8], members: _Integers, groups: _Integers, sums: npt.NDArray[Any]
 ) -> None:
-    """Add to ``sums[group, cell]`` each row of zeros and ones as often as the group has members."""
+    """Add to ``sums[place, cell]`` each row as often as the group of this place has members."""
     for row in range(rows.shape[0]):
-        for group in range(members.shape[1]):
-            number = members[row, group]
+        for place in range(groups.shape[0]):
+            number = sums.dtype.type(members[row, groups[place]])
             if number > 0:
                 for cell in range(rows.shape[1]):
-                    sums[group, cell] += number * rows[row, cell]
+                    sums[place, cell] += number * rows[row, cell]
 
 
 @compiled
-def draw_members(
+def _weigh_groups(
+    units: _Integers, decays: _Floats, log_factors: _Floats, weights: _Floats
+) -> tuple[float, float]:
+    """Fill in the weight of each group for an answer; return the log of its unit, and the sum."""
+    peak = -np.inf
+    for group in range(units.shape[0]):
+        weights[group] = log_factors[group] - decays[group] * units[group]
+        peak = max(peak, weights[group])
+    total = 0.0
+    for group in range(units.shape[0]):
+        weights[group] = np.exp(weights[group] - peak)
+        total += weights[group]
+    return peak, total
+
+
+@compiled
+def draw_members(  # noqa: PLR0912 - one pass over the answers, without calls that copy
     units: _Integers,
     decays: _Floats,
     log_factors: _Floats,
     weights: _Integers,
     most_weight: int,
-    rng: np.random.Generator,
-) -> tuple[_Floats, _Integers, _Integers, float]:
+    pivot: _Floats,
+    uniforms: _Floats,
+) -> tuple[_Floats, _Integers, _Integers, _Floats, float]:
     """Draw the group of everybody who gave an answer, from its exact probabilities.
 
     Parameters
@@ -76,62 +95,72 @@ def draw_members(
         How many people gave each answer.
     most_weight
         Answers that more people gave are left to the caller.
-    rng
-        Generator.
+    pivot
+        ``[answer, group]``: memberships in other groups, which may be none.
+    uniforms
+        Random numbers between 0 and 1, one for each person whose group is drawn here.
 
     Returns
     -------
     tuple
         ``[answer, group]``: the probability of each group, and how many are drawn to be in it;
-        how many those are in all answers; and the log-likelihood of all answers.
+        how many those are in all answers; ``[group of the pivot, group]``: how many members they
+        have in common; and the log-likelihood of all answers.
     """
     n_answers, n_groups = units.shape
     probabilities = np.empty((n_answers, n_groups))
     members = np.zeros((n_answers, n_groups), np.int64)
     numbers = np.zeros(n_groups, np.int64)
+    common = np.zeros((pivot.shape[1], n_groups))
     log_likelihood = 0.0
     highest = log_factors.max()
     # Where answers are more than distances, each exponential is computed once.
     n_units = units.max() + 1
     n_kept = n_units if n_units < n_answers else 0
-    kept = np.empty((n_groups, n_kept))
-    for group in range(n_groups):
-        for distance in range(n_kept):
-            kept[group, distance] = np.exp(log_factors[group] - highest - decays[group] * distance)
+    kept = np.empty((n_units if n_kept > 0 else 0, n_groups))
+    for distance in range(n_kept):
+        for group in range(n_groups):
+            kept[distance, group] = np.exp(log_factors[group] - highest - decays[group] * distance)
+    # One logarithm of a product stands for those of many sums.
+    product = 1.0
+    person = 0
     for answer in range(n_answers):
         total = 0.0
         peak = highest
         if n_kept > 0:
             for group in range(n_groups):
-                share = kept[group, units[answer, group]]
+                share = kept[np.uint64(units[answer, group]), group]
                 probabilities[answer, group] = share
                 total += share
         if total < _LEAST_TOTAL:
-            peak = -np.inf
-            for group in range(n_groups):
-                value = log_factors[group] - decays[group] * units[answer, group]
-                probabilities[answer, group] = value
-                peak = max(peak, value)
-            total = 0.0
-            for group in range(n_groups):
-                share = np.exp(probabilities[answer, group] - peak)
-                probabilities[answer, group] = share
-                total += share
-        log_likelihood += weights[answer] * (peak + np.log(total))
+            peak, total = _weigh_groups(units[answer], decays, log_factors, probabilities[answer])
+        weight = weights[answer]
+        log_likelihood += weight * peak
+        if weight == 1 and total > _LEAST_FACTOR:
+            product *= total
+            if product < _LEAST_PRODUCT or product > 1.0 / _LEAST_PRODUCT:
+                log_likelihood += np.log(product)
+                product = 1.0
+        else:
+            log_likelihood += weight * np.log(total)
         scale = 1.0 / total
         for group in range(n_groups):
             probabilities[answer, group] *= scale
-        if weights[answer] > most_weight:
+        if weight > most_weight:
             continue
-        for _ in range(weights[answer]):
-            rest = rng.random()
+        for _ in range(weight):
+            # Adding up comparisons needs no branches, which could not be foreseen.
+            cumulative = 0.0
             chosen = 0
-            while chosen < n_groups - 1 and rest >= probabilities[answer, chosen]:
-                rest -= probabilities[answer, chosen]
-                chosen += 1
+            for group in range(n_groups - 1):
+                cumulative += probabilities[answer, group]
+                chosen += uniforms[person] >= cumulative
+            person += 1
             members[answer, chosen] += 1
             numbers[chosen] += 1
-    return probabilities, members, numbers, log_likelihood
+            for other in range(pivot.shape[1]):
+                common[other, chosen] += pivot[answer, other]
+    return probabilities, members, numbers, common, log_likelihood + np.log(product)
 
 
 @compiled
@@ -221,7 +250,7 @@ def _find_end(
 
 
 @compiled
-def _draw_theta(
+def draw_theta(
     points: ThetaPoints,
     number: float,
     total: float,
@@ -274,7 +303,7 @@ def draw_thetas(
     """
     thetas = np.empty(numbers.shape[0])
     for group in range(numbers.shape[0]):
-        thetas[group] = _draw_theta(
+        thetas[group] = draw_theta(
             points, numbers[group], totals[group], starts[group], shares[group]
         )
     return thetas

@@ -146,7 +146,7 @@ def stream_tasks(
     >>> list(stream_tasks(pow, [(2, 3), (3, 2)]))
     [8, 9]
     """
-    _check_workers(workers)
+    check_workers(workers)
     return _stream(function, tasks, workers, prefer)
 
 
@@ -156,6 +156,9 @@ def _stream(
     workers: int | None,
     prefer: str,
 ) -> Iterator[_Result]:
+    if len(tasks) == 1:
+        yield function(*tasks[0])
+        return
     from joblib import Parallel, delayed
 
     results = Parallel(n_jobs=workers, prefer=prefer, return_as="generator")(
@@ -217,7 +220,7 @@ def parallel(
 
 def _check_engine(engine: str, workers: int | None, address: str | None) -> None:
     check_choice("engine", engine, get_args(Engine))
-    _check_workers(workers)
+    check_workers(workers)
     if engine == "dask" and workers is not None:
         raise InputError("a Dask cluster has its own number of workers: leave out workers")
     if engine != "dask" and address is not None:
@@ -226,7 +229,7 @@ def _check_engine(engine: str, workers: int | None, address: str | None) -> None
         )
 
 
-def _check_workers(workers: int | None) -> None:
+def check_workers(workers: int | None) -> None:
     if workers is None:
         return
     if check_count("workers", workers, least=-1) == 0:

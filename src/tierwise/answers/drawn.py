@@ -83,7 +83,7 @@ class DrawnCompletions(Completions):
             orders.weights if each == "answer" else np.ones(len(self._which), dtype=np.float64)
         )
         self._block_of_place = distance.block_of_place(sizes)
-        self.places: Places = orders.some_completions()[self._which]
+        self.places: Places = orders.some_completions[self._which]
         self._sweeps = int(np.clip(DRAWS // len(self._which), FEWEST_SWEEPS, MOST_SWEEPS))
 
     def resized(self, sizes: Sizes) -> Self:
@@ -95,6 +95,16 @@ class DrawnCompletions(Completions):
         Completions.__init__(other, sizes, self.distance, self.weights, self.log_numbers)
         other._block_of_place = self.distance.block_of_place(sizes)
         return other
+
+    @property
+    def relations(self) -> npt.NDArray[np.bool_]:
+        """``[answer, a, b]``: whether an answer puts item a before b, directly or not."""
+        return self._orders.relations
+
+    @property
+    def which(self) -> npt.NDArray[np.int64]:
+        """The answer that each completion is of."""
+        return self._which
 
     @property
     def blocks(self) -> npt.NDArray[np.int32]:

@@ -359,6 +359,10 @@ class AnswerSource(ABC):
     def _parts(self, sizes: Sizes, rng: np.random.Generator, most_work: float) -> list[Part]:
         """Decide how the completions of each answer are treated, from sizes alone."""
 
+    def costs(self, sizes: Sizes) -> Costs:
+        """Return the costs of all tiers of given sizes, all completions being equally likely."""
+        return self.at(sizes).costs_at_random()
+
     def complete_orderings(self) -> npt.NDArray[np.int64]:
         """Return ``orderings[answer, place]``, the items of complete rankings place by place."""
         raise InputError('likelihood="pseudo" needs complete rankings without ties')
@@ -433,6 +437,11 @@ class _RankingSource(AnswerSource):
     def complete_orderings(self) -> npt.NDArray[np.int64]:
         return self._rows.orderings if self.n_open == 0 else super().complete_orderings()
 
+    def costs(self, sizes: Sizes) -> Costs:
+        if self._joint is None:
+            return super().costs(sizes)
+        return self.distance.costs(self._joint.blocks(self.distance.blocks(sizes)), sizes)
+
     def counted(self) -> AnswerSource:
         if self.n_open > 0 or len(self.items) > MOST_ITEMS_FOR_JOINT_COUNTS:
             return self
@@ -474,6 +483,9 @@ class _CountSource(AnswerSource):
     @cached_property
     def pair_counts(self) -> Numbers:
         return pair_counts(self.data)
+
+    def costs(self, sizes: Sizes) -> Costs:
+        return self.distance.costs(self.data.blocks(self.distance.blocks(sizes)), sizes)
 
     def is_known(self, sizes: Sizes) -> bool:  # noqa: ARG002
         return True

@@ -6,6 +6,7 @@ Extensions are counted by sets of items, or estimated by sequential importance s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import log
 from typing import TYPE_CHECKING
 
@@ -174,8 +175,9 @@ class PartialOrders:
     log_numbers: Floats
     first: Places | None
 
+    @cached_property
     def some_completions(self) -> Places:
-        """Return the places of all items in a complete ordering that agrees with each."""
+        """The places of all items in a complete ordering that agrees with each."""
         # Whoever comes before another has fewer items before it.
         order = np.argsort(self.relations.sum(axis=1), axis=1, kind="stable")
         places = np.empty(order.shape, dtype=np.int32)

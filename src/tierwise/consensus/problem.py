@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.consensus import total_cost
+from tierwise._kernels.consensus import total_of_labels
 from tierwise.errors import InputError
 from tierwise.tiers.sizes import Sizes, check_sizes
 
@@ -62,7 +62,7 @@ class Problem:
 
     def total(self, labels: npt.NDArray[np.int64]) -> float:
         """Total distance of the data from tiers with these labels."""
-        return float(total_cost(labels, self.linear, self.pairs))
+        return total_of_labels(labels, self.linear, self.pairs)
 
 
 def make_problem(costs: Costs, sizes: Sizes) -> Problem:

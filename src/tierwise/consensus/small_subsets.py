@@ -28,7 +28,7 @@ MOST_ITEMS = 20
 MOST_TRANSITIONS = 60_000
 
 
-class _Choices(NamedTuple):
+class Choices(NamedTuple):
     """The ways to take a last tier away from each set of one size."""
 
     members: _Integers
@@ -51,7 +51,8 @@ def _sets(n_items: int, size: int) -> _Integers:
 
 
 @cache
-def _choices(n_items: int, size: int, n_last: int) -> _Choices:
+def choices_of_last_tier(n_items: int, size: int, n_last: int) -> Choices:
+    """Return the ways to take a last tier away from each set of a size."""
     members = _sets(n_items, size)
     n_remaining = size - n_last
     # In the order of the compiled recursion, so that both list the same optima first.
@@ -70,7 +71,7 @@ def _choices(n_items: int, size: int, n_last: int) -> _Choices:
     is_member = np.zeros((members.shape[0], n_items))
     np.put_along_axis(is_member, members, 1.0, axis=1)
     cells = members + n_items * np.arange(members.shape[0])[:, None]
-    return _Choices(members, cells, is_member, np.ascontiguousarray(is_last.T, dtype=float), before)
+    return Choices(members, cells, is_member, np.ascontiguousarray(is_last.T, dtype=float), before)
 
 
 def find_optima(problem: Problem, limit: int) -> tuple[float, float, _Integers]:
@@ -78,12 +79,12 @@ def find_optima(problem: Problem, limit: int) -> tuple[float, float, _Integers]:
 
     The number is exact up to ``2 ** 53``.
     """
-    layers: list[tuple[_Choices, _Floats]] = []
+    layers: list[tuple[Choices, _Floats]] = []
     least = np.zeros(1)
     size = 0
     for tier, n_last in enumerate(problem.sizes):
         size += n_last
-        choices = _choices(problem.n_items, size, n_last)
+        choices = choices_of_last_tier(problem.n_items, size, n_last)
         totals = least[choices.before] + _costs(problem, tier, choices)
         least = totals.min(axis=1)
         layers.append((choices, totals))
@@ -91,7 +92,7 @@ def find_optima(problem: Problem, limit: int) -> tuple[float, float, _Integers]:
     return float(least[0]), n_optima, labels
 
 
-def _costs(problem: Problem, tier: int, choices: _Choices) -> _Floats:
+def _costs(problem: Problem, tier: int, choices: Choices) -> _Floats:
     """``[set, choice]``: what the last tier of each choice costs."""
     weights = np.zeros(choices.members.shape)
     if problem.pairs.size:
@@ -103,7 +104,7 @@ def _costs(problem: Problem, tier: int, choices: _Choices) -> _Floats:
 
 
 def _trace(
-    problem: Problem, layers: list[tuple[_Choices, _Floats]], limit: int
+    problem: Problem, layers: list[tuple[Choices, _Floats]], limit: int
 ) -> tuple[float, _Integers]:
     """Go back from the set of all items: the number of optima, and the labels of some, by row."""
     ways = {0: 1.0}

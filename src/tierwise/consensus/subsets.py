@@ -73,6 +73,14 @@ def fits(sizes: Sizes, max_steps: float) -> bool:
     return work.steps <= max_steps and work.memory <= _LARGEST_MEMORY
 
 
+def is_small(problem: Problem) -> bool:
+    """Whether arrays are as quick as compiled code."""
+    return (
+        problem.n_items <= small_subsets.MOST_ITEMS
+        and subset_work(problem.sizes).transitions <= small_subsets.MOST_TRANSITIONS
+    )
+
+
 def best_labels(problem: Problem) -> tuple[npt.NDArray[np.int64], float]:
     """One optimum and its total, for searches over many size vectors."""
     total, _, labels = _find_optima(problem)
@@ -87,10 +95,7 @@ def count_and_list(problem: Problem) -> tuple[int | None, list[npt.NDArray[np.in
 
 def _find_optima(problem: Problem) -> tuple[float, float, npt.NDArray[np.int64]]:
     """Least total, the number of optima, and the labels of some of them."""
-    if (
-        problem.n_items <= small_subsets.MOST_ITEMS
-        and subset_work(problem.sizes).transitions <= small_subsets.MOST_TRANSITIONS
-    ):
+    if is_small(problem):
         return small_subsets.find_optima(problem, MAX_ALTERNATIVES + 1)
     return find_optima_compiled(problem)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from math import lgamma
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 from zipfile import BadZipFile
@@ -200,12 +201,22 @@ class Counts:
     def blocks(self, sizes: Iterable[int]) -> BlockCounts:
         """Return the counts for places cut into blocks of given sizes."""
         checked = check_sizes(sizes, len(self.items))
-        starts = np.cumsum((0, *checked[:-1]))
+        ends = np.cumsum(checked)
+        starts = np.concatenate([[0], ends[:-1]])
         membership = np.add.reduceat(self.places, starts, axis=1)
-        by_block = np.add.reduceat(np.add.reduceat(self.joint, starts, axis=1), starts, axis=3)
-        earlier = np.triu(np.ones((len(checked), len(checked)), dtype=self.joint.dtype), k=1)
-        precedence = np.einsum("aibj,ij->ab", by_block, earlier)
+        precedence = self._ahead[starts, ends].sum(axis=0)
         return BlockCounts(self.items, checked, membership, precedence, self.n_rankings)
+
+    @cached_property
+    def _ahead(self) -> Numbers:
+        """``_ahead[start, end, a, b]``: item ``a`` lies between the places, and ``b`` behind."""
+        n_items = len(self.items)
+        ahead = np.zeros((n_items + 1, n_items + 1, n_items, n_items), dtype=self.joint.dtype)
+        by_places = self.joint.transpose(1, 3, 0, 2)
+        for end in range(1, n_items):
+            behind = by_places[:end, end:].sum(axis=1)
+            ahead[:end, end] = np.cumsum(behind[::-1], axis=0)[::-1]
+        return ahead
 
 
 class _Tally:

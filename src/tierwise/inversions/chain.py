@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from tierwise._kernels import inversions_chain as kernels
 from tierwise._kernels.inversions_lines import LARGEST_GRID_THETA
 from tierwise._kernels.inversions_partition import labels_of, load_and_value
-from tierwise._kernels.inversions_references import refer_to_objective, refer_to_partition
 from tierwise.inversions.evidence import draw_thetas
 from tierwise.inversions.objective import (
     Concentration,
@@ -102,6 +101,9 @@ class TiersChain:
             self._objective = line_objective(counts, prior_theta, self._prior.tier_constant)
         self._prior_of_theta = prior_table(prior_theta, self._objective.grid)
         self._state = make_state(counts, self._objective)
+        # Loads the compiler, which a search of few items does without.
+        from tierwise._kernels.inversions_references import refer_to_objective, refer_to_partition
+
         self._by_reference = refer_to_objective(self._objective), refer_to_partition(self._state)
         load_and_value(*self._by_reference, begin)
         # Leads are sums over a tier of differences of counts; scaled to a few units.

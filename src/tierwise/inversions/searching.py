@@ -29,7 +29,6 @@ from tierwise._kernels.inversions_partition import (
     load_and_value,
     make_partition,
 )
-from tierwise._kernels.inversions_references import refer_to_objective, refer_to_partition
 from tierwise.inversions.objective import (
     Concentration,
     SizesPriorName,
@@ -208,6 +207,9 @@ class _Search:
             self.objective = line_objective(counts, prior_theta, tier_constant_of(prior_sizes))
             self.constant = log_prior_constant(prior_sizes, counts.n_items)
         self.state = make_state(counts, self.objective)
+        # Loads the compiler, which a search of few items does without.
+        from tierwise._kernels.inversions_references import refer_to_objective, refer_to_partition
+
         self.by_reference = refer_to_objective(self.objective), refer_to_partition(self.state)
         # Tiers that were searched from other thetas already, and orders that were cut.
         self.settled: set[bytes] = set()

@@ -58,6 +58,8 @@ _ROUNDS_OF_K_MEANS = 10
 # How firmly an answer belongs to its group at first: enough to tell the groups apart, not so much
 # that an answer cannot change sides.
 _FIRMNESS = 0.9
+# Other sizes of a group that are followed for a few steps.
+_RESIZED_GROUPS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +174,7 @@ def split_and_merge(settings: EMSettings, run: EMRun, seed: np.random.SeedSequen
     """Merge groups, or drop one, and split another instead, as long as EM then ends higher.
 
     All ways to do so are followed for a few steps, with the split made anew a few times, and the
-    best of them to the end.
+    best of them to the end. So are other sizes of a group, where they are searched for.
     """
     fitter = GroupFitter(settings.answers, settings.distance)
     rng = np.random.default_rng(seed)
@@ -196,6 +198,15 @@ def split_and_merge(settings: EMSettings, run: EMRun, seed: np.random.SeedSequen
             components, shares = first_groups(fitter, sizes, changed)
             steps = min(_STEPS_OF_A_SHORT_RUN, settings.most_steps)
             short.append(_run_from(settings, fitter, components, shares, steps))
+        for group, wanted in enumerate(settings.sizes):
+            if wanted == "search":
+                own = settings.answers.weights * memberships[:, group]
+                for rival in fitter.search(own, run.components[group])[1][:_RESIZED_GROUPS]:
+                    components = (*run.components[:group], rival, *run.components[group + 1 :])
+                    steps = min(_STEPS_OF_A_SHORT_RUN, settings.most_steps)
+                    short.append(_run_from(settings, fitter, components, run.shares, steps))
+        if not short:
+            break
         short.sort(key=lambda other: other.criterion, reverse=True)
         ends = [
             _run_from(settings, fitter, one.components, one.shares, settings.most_steps)
@@ -374,15 +385,13 @@ def _resize(
     if own.sum() <= _LEAST_WEIGHT:
         return component
     best, rivals = fitter.search(own, component)
-    if best.sizes != component.sizes:
-        return best
     others = normalised(np.delete(joint, group, axis=1))[1]
 
     def value(candidate: Component) -> float:
         column = np.log(share) + fitter.log_probabilities(candidate)
         return float(weights @ np.logaddexp(others, column)) - _penalty(candidate)
 
-    winner = max(rivals, key=value, default=component)
+    winner = max((best, *rivals), key=value)
     return winner if value(winner) > value(component) + _LEAST_GAIN else component
 
 

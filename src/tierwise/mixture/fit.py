@@ -255,8 +255,13 @@ def _run_all(
         key: _best([run for run, other in zip(runs, keys, strict=True) if other == key])
         for key in dict.fromkeys(keys)
     }
-    # Runs that do not agree may all have missed the best groups.
-    doubtful = [key for key in best if key[1] == 0 and best[key].n_agreeing < best[key].n_runs]
+    # Runs that do not agree may all have missed the best groups, and others the best sizes.
+    searched = {number for number, sizes in wanted.items() if len(sizes) > 1 and "search" in sizes}
+    doubtful = [
+        key
+        for key in best
+        if key[1] == 0 and (best[key].n_agreeing < best[key].n_runs or key[0] in searched)
+    ]
     if not doubtful:
         return best
     improved = run_tasks(

@@ -16,7 +16,7 @@ of distributions. Handbook of Statistics 25, 459-507.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,12 +32,12 @@ from tierwise._kernels.mixture import (
 from tierwise.answers.dispatch import answered_places
 from tierwise.data.counts import BlockCounts
 from tierwise.data.rankings import Rankings
-from tierwise.distances.base import Costs, Distance
+from tierwise.distances.base import Distance
 from tierwise.mixture.em import e_step
 from tierwise.mixture.groups import Component, DistinctAnswers, GroupFitter
 from tierwise.model.priors import Gamma, ThetaPrior
 from tierwise.partition.interpolated import LogPartition
-from tierwise.theta.density import ThetaGivenDistance
+from tierwise.theta.density import ThetaGivenDistance, theta_points
 from tierwise.tiers.sizes import Sizes
 
 # Swaps of two items that are tried in a sweep, times the number of items.
@@ -46,9 +46,6 @@ _SWAPS_PER_ITEM = 10
 _MOST_SHORT = 2.0**31
 # Answers that more people gave are divided among groups all together.
 _MOST_ONE_BY_ONE = 32
-# Logs of theta at which the partition function is kept, and how far they are apart.
-_LOG_THETAS = (-7.0, 3.0)
-_STEP = 2.5e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,17 +80,30 @@ class Info:
         ``[answer, group]``: how many of those who gave an answer were drawn to be in a group.
     log_likelihood
         Log-likelihood of all answers, memberships summed out.
+    common
+        ``[group of the pivot, group]``: how many members they have in common.
     """
 
     memberships: NDArray[np.float64]
     members: NDArray[np.int64]
     log_likelihood: float
+    common: NDArray[np.float64]
+
+
+class CostsOfGroups(NamedTuple):
+    """Costs of all tiers of given sizes, as in `tierwise.distances.base.Costs`, for each group."""
+
+    linear: NDArray[np.float64]
+    """``[group, item, tier]``, or empty."""
+    pairs: NDArray[np.float64]
+    """``[group, a, b]``, or empty."""
 
 
 class AnswerTable:
     """What distinct answers say about blocks of given sizes, one row of zeros and ones for each.
 
-    Distances from tiers and counts of weighted answers are products of it with a vector.
+    Distances from tiers and counts of weighted answers are products of it with a vector. Where one
+    of every two items is always above the other, a row says it once.
 
     Parameters
     ----------
@@ -104,52 +114,75 @@ class AnswerTable:
     """
 
     def __init__(self, data: Rankings, sizes: Sizes, distance: Distance) -> None:
-        self._sizes, self._distance = sizes, distance
         self._rule = rule = distance.rule(sizes)
+        self._blocks_of_places = distance.blocks(sizes)
         blocks = distance.block_of_place(sizes)[answered_places(data)]
-        self._n_items, self._n_blocks = blocks.shape[1], len(distance.blocks(sizes))
+        n_answers, self._n_items = blocks.shape
+        self._n_blocks = len(self._blocks_of_places)
+        decided = data.is_complete and self._n_blocks == self._n_items
+        everything = np.ones((self._n_items, self._n_items), dtype=np.bool_)
+        chosen = np.triu(everything, k=1) if decided else everything
+        self._first: NDArray[np.int64]
+        self._second: NDArray[np.int64]
+        self._first, self._second = np.nonzero(chosen)
+        self._decided = decided
         parts = []
         if not rule.additive:
-            parts.append(blocks[:, :, None] < blocks[:, None, :])
+            parts.append(blocks[:, self._first] < blocks[:, self._second])
         if rule.placing.any():
-            parts.append(blocks[:, :, None] == np.arange(self._n_blocks))
-        rows = np.concatenate([part.reshape(len(blocks), -1) for part in parts], axis=1)
-        self._rows = np.ascontiguousarray(rows, dtype=np.uint8)
+            parts.append((blocks[:, :, None] == np.arange(self._n_blocks)).reshape(n_answers, -1))
+        self._rows = np.ascontiguousarray(np.concatenate(parts, axis=1), dtype=np.uint8)
         # Shorter numbers are added faster.
         self._numbers = np.int32 if data.pattern_weights.sum() < _MOST_SHORT else np.int64
+        # What a ranking costs, wherever items are.
+        counts = BlockCounts(
+            tuple(range(self._n_items)),
+            self._blocks_of_places,
+            membership=np.zeros((self._n_items, self._n_blocks)),
+            precedence=np.zeros((self._n_items, self._n_items)),
+            n_rankings=1.0,
+        )
+        self._anywhere = distance.costs(counts, sizes).linear
 
     def units(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
         """Distance of each answer from tiers, in units."""
         rule = self._rule
-        costs = []
+        costs, always = [], 0
         if not rule.additive:
-            upper, lower = labels[:, None], labels[None, :]
-            costs.append(rule.misplaced * (lower < upper) + rule.tied * (lower == upper))
+            upper, lower = labels[self._first], labels[self._second]
+            ties = rule.tied * (lower == upper)
+            reversed_pairs = rule.misplaced * (lower < upper) + ties
+            if self._decided:
+                otherwise = rule.misplaced * (upper < lower) + ties
+                reversed_pairs, always = reversed_pairs - otherwise, int(otherwise.sum())
+            costs.append(reversed_pairs)
         if rule.placing.any():
-            costs.append(rule.placing.T[labels])
-        of_cells = np.concatenate([part.ravel() for part in costs]).astype(np.int64)
-        return multiply_rows(self._rows, of_cells)
+            costs.append(rule.placing.T[labels].ravel())
+        of_cells = np.concatenate(costs).astype(np.int64)
+        return multiply_rows(self._rows, of_cells) + always
 
-    def costs(self, members: NDArray[np.int64], numbers: NDArray[np.int64]) -> list[Costs]:
-        """Costs of all tiers of these sizes, for each column of members and their number."""
-        sums = np.zeros((members.shape[1], self._rows.shape[1]), dtype=self._numbers)
-        add_rows(self._rows, members.astype(self._numbers), sums)
-        return [
-            self._costs(cells, float(number)) for cells, number in zip(sums, numbers, strict=True)
-        ]
-
-    def _costs(self, cells: NDArray[Any], number: float) -> Costs:
-        """Costs of all tiers from the column sums of one group."""
-        n_items = self._n_items
-        n_pairs = 0 if self._rule.additive else n_items**2
-        precedence, membership = np.zeros((n_items, n_items)), np.zeros((n_items, self._n_blocks))
-        if n_pairs:
-            precedence = cells[:n_pairs].reshape(n_items, n_items)
-        if len(cells) > n_pairs:
-            membership = cells[n_pairs:].reshape(n_items, self._n_blocks)
-        blocks = self._distance.blocks(self._sizes)
-        counts = BlockCounts(tuple(range(n_items)), blocks, membership, precedence, number)
-        return self._distance.costs(counts, self._sizes)
+    def costs(
+        self, members: NDArray[np.int64], numbers: NDArray[np.int64], groups: list[int]
+    ) -> CostsOfGroups:
+        """Costs of all tiers of these sizes, for some columns of members and of their number."""
+        n_groups, n_items, rule = len(groups), self._n_items, self._rule
+        sums = np.zeros((n_groups, self._rows.shape[1]), dtype=self._numbers)
+        add_rows(self._rows, members, np.array(groups), sums)
+        numbers = numbers[groups]
+        pairs, n_pairs = np.empty((n_groups, 0, 0)), 0
+        if not rule.additive:
+            n_pairs = len(self._first)
+            above = rule.misplaced * rule.unit * sums[:, :n_pairs]
+            pairs = np.zeros((n_groups, n_items, n_items))
+            pairs[:, self._first, self._second] = above
+            if self._decided:
+                all_pairs = rule.misplaced * rule.unit * numbers[:, None]
+                pairs[:, self._second, self._first] = all_pairs - above
+        linear = np.multiply.outer(numbers.astype(np.float64), self._anywhere)
+        if rule.placing.any():
+            membership = sums[:, n_pairs:].reshape(n_groups, n_items, self._n_blocks)
+            linear = linear + membership.astype(np.float64) @ (rule.placing * rule.unit)
+        return CostsOfGroups(linear, pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,10 +202,7 @@ class ThetaTable:
 
     @cached_property
     def _points(self) -> ThetaPoints:
-        log_thetas = np.arange(*_LOG_THETAS, _STEP)
-        thetas = np.exp(log_thetas)
-        log_weights = self.prior.log_density(thetas) + log_thetas
-        return ThetaPoints(log_thetas, thetas, log_weights, self.log_partition(thetas))
+        return theta_points(self.log_partition, self.prior)
 
     def draw(
         self,
@@ -233,6 +263,16 @@ class MixtureTarget:
         return self._kept[sizes]
 
     @cached_property
+    def _units(self) -> dict[Sizes, float]:
+        return {}
+
+    def unit(self, sizes: Sizes) -> float:
+        """Return the distance that a unit is, at given sizes."""
+        if sizes not in self._units:
+            self._units[sizes] = self.distance.rule(sizes).unit
+        return self._units[sizes]
+
+    @cached_property
     def weights(self) -> NDArray[np.int64]:
         """How many people gave each answer."""
         return self.answers.weights.astype(np.int64)
@@ -241,6 +281,11 @@ class MixtureTarget:
     def given_by_many(self) -> NDArray[np.int64]:
         """Which answers were given by so many people that these are divided all together."""
         return np.flatnonzero(self.weights > _MOST_ONE_BY_ONE)
+
+    @cached_property
+    def n_one_by_one(self) -> int:
+        """How many people gave other answers."""
+        return int(self.weights.sum() - self.weights[self.given_by_many].sum())
 
     @cached_property
     def log_completions(self) -> float:
@@ -257,22 +302,43 @@ class MixtureTarget:
         return State(components, shares, units)
 
 
-def sweep(target: MixtureTarget, state: State, rng: np.random.Generator) -> tuple[State, Info]:
-    """Draw memberships, shares, tiers and thetas once each."""
+def sweep(
+    target: MixtureTarget,
+    state: State,
+    rng: np.random.Generator,
+    pivot: NDArray[np.float64] | None = None,
+) -> tuple[State, Info]:
+    """Draw memberships, shares, tiers and thetas once each.
+
+    Parameters
+    ----------
+    target
+        What is sampled.
+    state
+        Where the chain is.
+    rng
+        Generator.
+    pivot
+        ``[answer, group]``: memberships that the members drawn are compared with.
+    """
     components, weights = state.components, target.weights
-    decays = [one.theta * target.distance.rule(one.sizes).unit for one in components]
+    decays = [one.theta * target.unit(one.sizes) for one in components]
     with np.errstate(divide="ignore"):
         log_factors = np.log(state.shares) - [one.log_partition for one in components]
-    memberships, members, numbers, log_likelihood = draw_members(
-        state.units, np.array(decays), log_factors, weights, _MOST_ONE_BY_ONE, rng
-    )
+    if pivot is None:
+        pivot = np.empty((len(weights), 0))
     many = target.given_by_many
+    uniforms = rng.random(target.n_one_by_one)
+    memberships, members, numbers, common, log_likelihood = draw_members(
+        state.units, np.array(decays), log_factors, weights, _MOST_ONE_BY_ONE, pivot, uniforms
+    )
     if len(many):
         members[many] = rng.multinomial(weights[many], memberships[many])
         numbers += members[many].sum(axis=0)
+        common += pivot[many].T @ members[many]
     shares = rng.dirichlet(target.concentration + numbers)
     following, units = _draw_groups(target, state, members, numbers, rng)
-    info = Info(memberships, members, log_likelihood + target.log_completions)
+    info = Info(memberships, members, log_likelihood + target.log_completions, common)
     return State(following, shares, units), info
 
 
@@ -293,9 +359,7 @@ def _draw_groups(
         before = np.array([components[group].labels for group in groups])
         starts = np.array([components[group].theta for group in groups])
         labels = before.copy()
-        costs = table.costs(members[:, groups], numbers[groups])
-        linear = np.array([one.linear for one in costs])
-        pairs = np.array([one.pairs for one in costs])
+        linear, pairs = table.costs(members, numbers, groups)
         n_steps = _SWAPS_PER_ITEM * labels.shape[1]
         totals = move_groups(labels, linear, pairs, starts, n_steps, rng)
         thetas = theta_table.draw(numbers[groups].astype(np.float64), totals, starts, rng)
@@ -356,10 +420,10 @@ def run_chain(
     order, n_switches = in_place, 0
     state = target.start(components, first_shares)
     for draw in range(-warmup, draws):
-        following, info = sweep(target, state, rng)
+        following, info = sweep(target, state, rng, pivot)
         if draw >= 0:
             sizes = [component.sizes for component in state.components]
-            before, order = order, matching_groups(pivot, info.members, sizes)
+            before, order = order, matching_groups(info.common, sizes)
             n_switches += bool((order != before).any())
             shares[draw] = state.shares[order]
             thetas[draw] = [state.components[group].theta for group in order]
@@ -371,18 +435,22 @@ def run_chain(
     return Trace(shares, thetas, labels, log_likelihood, memberships / draws, n_switches)
 
 
-def matching_groups(
-    pivot: NDArray[np.float64], members: NDArray[np.int64], sizes: list[Sizes]
-) -> NDArray[np.int64]:
+def matching_groups(common: NDArray[np.float64], sizes: list[Sizes]) -> NDArray[np.int64]:
     """Return which group has most members in common with each group of the pivot.
 
     Only groups of the same sizes can stand for each other.
-    """
-    from scipy.optimize import linear_sum_assignment
 
-    common = pivot.T @ members.astype(np.float64)
+    Parameters
+    ----------
+    common
+        ``[group of the pivot, group]``: how many members they have in common.
+    sizes
+        Sizes of the tiers of each group.
+    """
     if (common.argmax(axis=1) == np.arange(len(common))).all():
         return np.arange(len(common))
+    from scipy.optimize import linear_sum_assignment
+
     alike = np.array([[one == other for other in sizes] for one in sizes])
     _, order = linear_sum_assignment(np.where(alike, common, -1.0 - common.sum()), maximize=True)
     matched: NDArray[np.int64] = order

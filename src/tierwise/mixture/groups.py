@@ -34,9 +34,12 @@ from tierwise.data.rankings import Rankings
 from tierwise.distances.base import Distance
 from tierwise.errors import TooLargeError
 from tierwise.files.places import first_places, sizes_of_groups
+from tierwise.model.priors import Gamma
 from tierwise.partition.base import PartitionFunction
+from tierwise.searching.evaluate import Evaluator, Setting
 from tierwise.searching.strategies import hill_climb
-from tierwise.tiers.sizes import Sizes, log_number_of_tiers, neighbours
+from tierwise.searching.together import MOST_ITEMS as MOST_ITEMS_TOGETHER
+from tierwise.tiers.sizes import Sizes, compositions, log_number_of_tiers, neighbours
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +218,9 @@ _MOST_STEPS_OF_AN_UPDATE = 3_000_000
 _FIRST_ROUNDS = 3
 # Fits of neighbouring sizes that are compared with the best by the likelihood of all groups.
 _RIVALS = 5
+_RIVALS_OF_ALL_SIZES = 16
+# Theta is estimated, not averaged over.
+_ANY_PRIOR = Gamma(2.0, 2.0)
 # Step of the difference quotients that give moments of the distance.
 _STEP = 1e-3
 
@@ -326,8 +332,13 @@ class GroupFitter:
     ) -> tuple[Component, list[Component]]:
         """Fit a group anew, and go to neighbouring sizes as long as that is better.
 
-        Returned are the best group, and the fits of neighbouring sizes that come closest to it.
+        Few items have so few sizes that all of them are compared.
+
+        Returned are the best group, and the fits of other sizes that come closest to it.
         """
+        if self._source.n_open == 0 and self.answers.n_items <= MOST_ITEMS_TOGETHER:
+            ranked_fits = self._search_all_sizes(weights)
+            return ranked_fits[0], ranked_fits[1:]
         known = {component.sizes: self.fit(weights, component.sizes, component)}
 
         def value(sizes: Sizes) -> float:
@@ -342,6 +353,18 @@ class GroupFitter:
         *_, best = hill_climb(component.sizes, [neighbours], best_of)
         ranked = sorted(neighbours(best), key=value, reverse=True)
         return known[best][0], [known[sizes][0] for sizes in ranked[:_RIVALS]]
+
+    def _search_all_sizes(self, weights: NDArray[np.float64]) -> list[Component]:
+        """Return the fits of the sizes that suit a group best, the best first."""
+        source = self._source.reweighted(weights).counted()
+        every = list(compositions(self.answers.n_items))
+        evaluator = Evaluator(Setting(source, _ANY_PRIOR, entropy=0), workers=1, progress="off")
+        evaluator.evaluate(every, "likelihood", "sizes of a group")
+        ranked = sorted(evaluator.known.values(), key=lambda one: one.criterion, reverse=True)
+        return [
+            self.component(one.sizes, one.labels, one.theta)
+            for one in ranked[: _RIVALS_OF_ALL_SIZES + 1]
+        ]
 
     def best_swap(
         self, memberships: NDArray[np.float64], component: Component

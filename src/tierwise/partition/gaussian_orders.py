@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from tierwise.partition.base import DistanceDistribution
     from tierwise.tiers.sizes import Sizes
 
+# Of so few items the numbers of orderings at each distance are few, and quickly summed.
+MOST_ITEMS_BY_COUNTS = 12
+
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 
@@ -270,6 +273,9 @@ class LinesPartition(ExactPartition):
     method = "lines"
 
     def _moments(self, theta: float) -> Moments:
+        if self.n_items <= MOST_ITEMS_BY_COUNTS:
+            known = self._distribution
+            return self._from_counts(known.distances, known.log_counts, theta)
         lines = line_moments(self.sizes, theta)
         log_value = float(self._limit().log_value) + float(lines.log_binomials.sum())
         return self._known(log_value, float(lines.means.sum()), float(lines.variances.sum()))

@@ -10,17 +10,20 @@ Posterior Distributions by Data Augmentation, Journal of the American Statistica
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import nan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from tierwise._kernels.augmented_chain import OpenAnswers, Visited, iterate
 from tierwise.answers.augmentation import completions_of_assessors, rename_items
 from tierwise.answers.votes import DrawnVotes
+from tierwise.model.priors import Gamma
 from tierwise.posterior.target import CompletedCosts
 from tierwise.posterior.theta_moves import DrawTheta
 from tierwise.posterior.tiers_moves import ChangeSizes, SwitchTiers
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from tierwise.answers.drawn import DrawnCompletions, Proposal
@@ -60,11 +63,81 @@ class Augmented:
     ) -> State:
         """Make an iteration for each entry, and record the draws where it is true."""
         drawn = self.begin(state, rng)
+        open_answers = self._open_answers(drawn)
+        if open_answers is not None:
+            return self._run_kernel(drawn, open_answers, state, kept, trace, rng)
         for keep in kept.tolist():
             drawn = drawn.resized(state.sizes)
             state = self.iterate(drawn, state, rng)
             if keep:
                 trace.record(state)
+        return state._replace(completions=drawn.places)
+
+    def _open_answers(self, drawn: DrawnCompletions) -> OpenAnswers | None:
+        """Return what the kernel that makes whole iterations takes, where it is for these answers.
+
+        It is where every place is a block of its own and only pairs cost something, and where the
+        density of theta has one peak.
+        """
+        rule, theta = drawn.rule, self.target.prior_theta
+        if (
+            self.sizes is None
+            or isinstance(drawn, DrawnVotes)
+            or self.proposal != "reinsert"
+            or not isinstance(theta, Gamma)
+            or rule.additive
+            or rule.placing.any()
+            or max(drawn.distance.blocks(self.sizes)) > 1
+        ):
+            return None
+        return OpenAnswers(
+            drawn.relations,
+            drawn.which,
+            np.array(self.sizes, dtype=np.int64),
+            rule.misplaced * rule.unit,
+            # The same for all completions: nothing, unless tied pairs cost less than reversed ones.
+            np.empty((0, 0)) if rule.tied == rule.misplaced else drawn.costs().linear,
+        )
+
+    def _run_kernel(
+        self,
+        drawn: DrawnCompletions,
+        answers: OpenAnswers,
+        state: State,
+        kept: npt.NDArray[np.bool_],
+        trace: Trace,
+        rng: np.random.Generator,
+    ) -> State:
+        """Make all iterations in a kernel; theta is drawn here where the kernel cannot."""
+        n_items, n_switches = len(state.labels), _SWITCHES_PER_ITEM * len(state.labels)
+        given_distance = self.target.theta(state.sizes)
+        labels, theta, n_done = state.labels.copy(), state.theta, 0
+        while n_done < len(kept):
+            room = len(kept) - n_done
+            visited = Visited(
+                np.empty((room, n_items), dtype=np.int64),
+                np.empty(room),
+                np.empty(room),
+                np.empty(room, dtype=np.int64),
+            )
+            points = given_distance.points
+            n_made = iterate(drawn.places, labels, theta, answers, points, n_switches, visited, rng)
+            theta = float(visited.thetas[n_made - 1])
+            if isnan(theta):
+                theta = given_distance.density(float(visited.totals[n_made - 1])).draw(rng)
+                visited.thetas[n_made - 1] = theta
+            for row in range(n_made):
+                state = state._replace(
+                    labels=visited.labels[row],
+                    total=float(visited.totals[row]),
+                    theta=float(visited.thetas[row]),
+                    accepted_tiers=float(visited.accepted[row]) / n_switches,
+                    log_posterior=nan,
+                    iteration=state.iteration + 1,
+                )
+                if kept[n_done + row]:
+                    trace.record(state)
+            n_done += n_made
         return state._replace(completions=drawn.places)
 
     def facts(self) -> dict[str, Any]:

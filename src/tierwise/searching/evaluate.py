@@ -6,17 +6,18 @@ Evaluate size vectors: each once, the costly ones side by side.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.tasks import Progress, stream_tasks, track
+from tierwise._util.tasks import Progress, check_workers, stream_tasks, track
 from tierwise._util.types import Estimate
 from tierwise.answers.likelihood import AnswerSource
-from tierwise.consensus.find import find_consensus
+from tierwise.consensus.find import closer_labels, find_consensus
+from tierwise.consensus.problem import make_problem
 from tierwise.consensus.subsets import subset_work
 from tierwise.distances.base import Distance
 from tierwise.evidence.choose import find_log_evidence
@@ -29,6 +30,7 @@ from tierwise.partition import recursion
 from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import choose_method, partition_function
 from tierwise.partition.interpolated import for_many_thetas
+from tierwise.searching import together
 from tierwise.tiers.sizes import Sizes, log_number_of_tiers
 
 Depth: TypeAlias = Literal["agreement", "likelihood", "posterior", "evidence"]
@@ -172,16 +174,23 @@ def evaluate_sizes(setting: Setting, sizes: Sizes, depth: Depth) -> Evaluation:
     """Find the best tiers of given sizes and say how good they are."""
     rng = np.random.default_rng(setting.seed(sizes))
     source = setting.source
-    method = consensus_method(sizes, source.distance)
     if depth == "agreement" and source.n_open == 0:
-        costs = source.at(sizes).costs_at_random()
+        method = consensus_method(sizes, source.distance)
+        costs = source.costs(sizes)
         consensus = find_consensus(costs, sizes, method=method, rng=rng)
         agreement = agreement_of_counts(source.pair_counts, consensus.labels).overall
         return Evaluation(sizes, depth, consensus.labels, consensus.optimal, agreement)
-    settings = Settings(
-        method=method, partition_seed=setting.entropy, partition_budget=SEARCH_BUDGET
-    )
+    settings = _settings(setting, sizes)
     return evaluate_solution(setting, solve(source, sizes, settings, rng), depth, rng)
+
+
+def _settings(setting: Setting, sizes: Sizes) -> Settings:
+    """Return how size vectors are fitted in a search."""
+    return Settings(
+        method=consensus_method(sizes, setting.source.distance),
+        partition_seed=setting.entropy,
+        partition_budget=SEARCH_BUDGET,
+    )
 
 
 def evaluate_solution(
@@ -232,6 +241,55 @@ def evaluate_batch(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> li
     return [evaluate_sizes(setting, sizes, depth) for sizes in batch]
 
 
+def can_be_together(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> bool:
+    """Tell whether several size vectors can be evaluated at the same time."""
+    source = setting.source
+    return (
+        depth in ("likelihood", "posterior")
+        and source.n_open == 0
+        and len(source.items) <= together.MOST_ITEMS
+        and all(source.distance.rule(sizes).unit == 1.0 for sizes in batch)
+    )
+
+
+def evaluate_together(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> list[Evaluation]:
+    """Evaluate size vectors of few items, which leave nothing open, at the same time.
+
+    Of several closest tiers those are taken that a fit of the sizes takes. Where the prior of theta
+    is an unusual one, sizes are evaluated one by one.
+    """
+    source = setting.source
+    partitions = [partition_function(sizes, source.distance) for sizes in batch]
+    problems = [make_problem(source.costs(sizes), sizes) for sizes in batch]
+    labels, unique = together.closest_tiers(problems)
+    for row in np.flatnonzero(~unique).tolist():
+        labels[row] = closer_labels(problems[row])
+    totals = np.array([problem.total(one) for problem, one in zip(problems, labels, strict=True)])
+    n_rankings = float(source.n_rankings)
+    distributions = together.Distributions(partitions)
+    thetas = distributions.best_thetas(totals / n_rankings)
+    log_likelihoods = distributions.log_likelihoods(thetas, totals, n_rankings)
+    integrated, resolved = np.full(len(batch), nan), np.ones(len(batch), dtype=np.bool_)
+    if depth == "posterior":
+        integrated, resolved = distributions.log_integrals(totals, n_rankings, setting.prior_theta)
+    agreements = together.agreements(source.pair_counts, labels)
+    return [
+        Evaluation(
+            sizes=sizes,
+            depth=depth,
+            labels=labels[row],
+            optimal=True,
+            agreement=float(agreements[row]),
+            theta=float(thetas[row]),
+            log_likelihood=float(log_likelihoods[row]),
+            log_integrated=float(integrated[row]),
+        )
+        if resolved[row]
+        else evaluate_sizes(setting, sizes, depth)
+        for row, sizes in enumerate(batch)
+    ]
+
+
 class Evaluator:
     """Remembers the value of every size vector, and computes what it does not know.
 
@@ -244,6 +302,7 @@ class Evaluator:
     """
 
     def __init__(self, setting: Setting, workers: int | None, progress: Progress) -> None:
+        check_workers(workers)
         self.setting = setting
         self.known: dict[Sizes, Evaluation] = {}
         self._workers = workers
@@ -257,16 +316,28 @@ class Evaluator:
         missing = [sizes for sizes in dict.fromkeys(candidates) if not self.is_known(sizes, depth)]
         if not missing:
             return
-        setting = self.setting
-        batches = deal(missing, setting, depth)
-        results = stream_tasks(
-            evaluate_batch,
-            [(self.setting, batch, depth) for batch in batches],
-            workers=self._workers,
-        )
-        evaluations = (evaluation for batch in results for evaluation in batch)
+        evaluations: Iterable[Evaluation]
+        if can_be_together(self.setting, missing, depth):
+            evaluations = evaluate_together(self.setting, missing, depth)
+        else:
+            results = stream_tasks(
+                evaluate_batch,
+                [(self.setting, batch, depth) for batch in deal(missing, self.setting, depth)],
+                workers=self._workers,
+            )
+            evaluations = (evaluation for batch in results for evaluation in batch)
         for evaluation in track(evaluations, description, len(missing), self._progress):
             self.known[evaluation.sizes] = evaluation
+
+    def solve(self, sizes: Sizes) -> None:
+        """See to it that the solution of known sizes is there, for which there is a fit."""
+        known = self.known[sizes]
+        if known.solution is None and known.depth != "agreement":
+            rng = np.random.default_rng(self.setting.seed(sizes))
+            solution = solve(self.setting.source, sizes, _settings(self.setting, sizes), rng)
+            self.known[sizes] = replace(
+                known, log_likelihood=solution.log_likelihood, solution=solution
+            )
 
     def is_known(self, sizes: Sizes, depth: Depth) -> bool:
         """Whether a size vector was evaluated at least so far."""

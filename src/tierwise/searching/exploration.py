@@ -126,7 +126,7 @@ def rank(exploration: Exploration, items: tuple[Item, ...]) -> tuple[Candidate, 
             optimal=known[sizes].optimal,
             allowed=sizes in space,
         )
-        for sizes in sorted(known, key=exploration.order)
+        for sizes in sorted(known, key=lambda sizes: (-scores[sizes], len(sizes), sizes))
     )
 
 
@@ -135,14 +135,15 @@ def doubtful_sizes(exploration: Exploration, best: Sizes) -> tuple[Sizes, ...]:
     if exploration.judge.depth == "agreement":
         return ()
     known = exploration.evaluator.known
-    winner = known[best]
+    error_of_best = exploration.judge.error(known[best])
     found = []
-    for sizes in sorted(known, key=exploration.order):
-        error = hypot(exploration.judge.error(winner), exploration.judge.error(known[sizes]))
-        behind = exploration.score(best) - exploration.score(sizes)
-        if sizes != best and sizes in exploration.space and behind < _STANDARD_ERRORS * error:
-            found.append(sizes)
-    return tuple(found)
+    for sizes, evaluation in known.items():
+        error = hypot(error_of_best, exploration.judge.error(evaluation))
+        if error > 0.0 and sizes != best and sizes in exploration.space:
+            behind = exploration.score(best) - exploration.score(sizes)
+            if behind < _STANDARD_ERRORS * error:
+                found.append(sizes)
+    return tuple(sorted(found, key=exploration.order))
 
 
 def _normalise(log_weights: dict[Sizes, float]) -> dict[Sizes, float]:

@@ -45,6 +45,7 @@ from tierwise.searching.merging import Merging, merge_even_pairs
 from tierwise.searching.result import Family, Search
 from tierwise.searching.size_space import SizeSpace, make_space
 from tierwise.searching.strategies import Greedy, Strategy, explore, name_of, strategy_of
+from tierwise.searching.together import MOST_ITEMS as MOST_ITEMS_TOGETHER
 from tierwise.tiers.sizes import Sizes, check_sizes
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ _MOST_SECONDS_OF_COMPARISON = 5.0
 COMPARED_DISTANCES = ("kendall", "inversions", "hamming")
 # A greedy search compares about so many sizes for each item.
 _SIZES_OF_A_GREEDY_STEP = 20
-# For so few items all sizes are fitted one by one, so that the leaderboard is complete.
+# For so few items all sizes are fitted one by one, so that the leaderboard is complete; where
+# answers leave nothing open, for as many as can be evaluated together.
 _MOST_ITEMS_ONE_BY_ONE = 8
 
 
@@ -255,10 +257,12 @@ def _run(
 ) -> tuple[bool, str]:
     """Search; return whether the user interrupted it, and how it was searched."""
     space, setting = exploration.space, exploration.evaluator.setting
+    leaves_nothing_open = setting.source.n_open == 0
+    most_items_one_by_one = MOST_ITEMS_TOGETHER if leaves_nothing_open else _MOST_ITEMS_ONE_BY_ONE
     at_once = (
         strategy == "auto"
         and space == SizeSpace(space.n_items)
-        and space.n_items > _MOST_ITEMS_ONE_BY_ONE
+        and space.n_items > most_items_one_by_one
         and exploration.judge.criterion in ("posterior", "likelihood")
         and all_sizes.applies(setting.source)
     )
@@ -343,6 +347,8 @@ def _choose(space: SizeSpace, depth: Depth, source: AnswerSource) -> Greedy | Li
     """Compare all sizes if that is a matter of seconds."""
     if space.n_sizes > _MOST_SIZES:
         return Greedy()
+    if source.n_open == 0 and space.n_items <= MOST_ITEMS_TOGETHER:
+        return "exhaustive"
     if source.n_open > 0:
         some = list(islice(space, 0, None, max(space.n_sizes // _SIZES_TO_JUDGE_BY, 1)))
         some_seconds = sum(seconds_of_answers(source, sizes, depth) for sizes in some)
@@ -379,6 +385,8 @@ def _conclude(
 ) -> Search:
     """Rank what was evaluated, fit the best sizes, and warn of what may be wrong with them."""
     setting, space = exploration.evaluator.setting, exploration.space
+    allowed = [sizes for sizes in exploration.evaluator.known if sizes in space]
+    exploration.evaluator.solve(exploration.best_of(allowed))
     leaderboard = rank(exploration, setting.source.items)
     best = next(candidate.sizes for candidate in leaderboard if candidate.allowed)
     doubtful = doubtful_sizes(exploration, best)

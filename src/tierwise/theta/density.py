@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels.interpolation import grid_quantiles
+from tierwise._kernels.mixture import ThetaPoints
 from tierwise.errors import InputError
 from tierwise.model.priors import ThetaPrior
 
@@ -40,6 +41,9 @@ _KEPT_DENSITIES = 512
 # Numbers that are computed at the same time: 8 MB.
 _NUMBERS_AT_A_TIME = 1_000_000
 _KEPT_INTEGRALS = 50_000
+# Logs of theta at which the partition function is kept for kernels, and how far they are apart.
+_LOG_THETAS = (-7.0, 3.0)
+_STEP = 2.5e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +127,11 @@ class ThetaGivenDistance:
         self._prior = prior
         self.density: Callable[[float], ThetaDensity] = lru_cache(_KEPT_DENSITIES)(self._density)
         self.log_integral: Callable[[float], float] = lru_cache(_KEPT_INTEGRALS)(self._log_integral)
+
+    @cached_property
+    def points(self) -> ThetaPoints:
+        """What kernels draw theta from."""
+        return theta_points(self._log_partition, self._prior)
 
     def _log_weights(self, log_thetas: _Floats) -> _Floats:
         """Log density of ``log theta``, up to a constant, were the total distance 0."""
@@ -234,6 +243,22 @@ class ThetaGivenDistance:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._log_partition, self._n_rankings, self._prior)
+
+
+def theta_points(log_partition: Callable[[_Floats], _Floats], prior: ThetaPrior) -> ThetaPoints:
+    """Lay out what kernels draw theta from: the log partition function and the prior, by theta.
+
+    Parameters
+    ----------
+    log_partition
+        Log partition function of the sizes.
+    prior
+        Prior of theta.
+    """
+    log_thetas = np.arange(*_LOG_THETAS, _STEP)
+    thetas = np.exp(log_thetas)
+    log_weights = prior.log_density(thetas) + log_thetas
+    return ThetaPoints(log_thetas, thetas, log_weights, log_partition(thetas))
 
 
 def _falls_off(values: _Floats) -> bool:

@@ -1,6 +1,7 @@
 """Size vectors: how many items each tier holds, and which size vectors lie next to each other."""
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from math import lgamma
 from operator import index
 
@@ -47,6 +48,7 @@ def check_sizes(sizes: Iterable[int], n_items: int | None = None) -> Sizes:
     return checked
 
 
+@lru_cache(maxsize=2**14)
 def log_number_of_tiers(sizes: Sizes) -> float:
     """Log of the number of different tiers with these sizes, ``n! / (n_1! ... n_L!)``.
 

@@ -1,0 +1,120 @@
+"""Size vectors evaluated together: what is found for each of them alone."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import tierwise as tw
+from tierwise.answers.likelihood import source_of
+from tierwise.consensus.find import find_consensus
+from tierwise.consensus.problem import make_problem
+from tierwise.distances.base import Costs
+from tierwise.model.priors import Gamma
+from tierwise.searching import evaluate
+from tierwise.searching.evaluate import Setting, evaluate_sizes, evaluate_together
+from tierwise.searching.together import closest_tiers
+from tierwise.tiers.sizes import compositions
+
+PRIOR = Gamma(2.0, 2.0)
+
+
+def setting_of(rankings, distance, prior=PRIOR):
+    return Setting(source_of(rankings, distance).counted(), prior, entropy=1)
+
+
+def drawn(n_items, n_rankings, theta, seed, weights=None):
+    tiers = tw.Tiers.from_sizes((1,) * n_items, range(n_items))
+    rankings = tw.ClusteredMallows(tiers, theta).sample(n_rankings, rng=seed)
+    return tw.Rankings(rankings.items, rankings.places, weights=weights)
+
+
+def assert_same(setting, depth, n_items):
+    candidates = list(compositions(n_items))
+    for one in evaluate_together(setting, candidates, depth):
+        alone = evaluate_sizes(setting, one.sizes, depth)
+        assert one.labels.tolist() == alone.labels.tolist()
+        assert one.optimal == alone.optimal
+        assert one.theta == pytest.approx(alone.theta, rel=1e-9, abs=1e-12)
+        assert one.agreement == pytest.approx(alone.agreement, rel=1e-12, nan_ok=True)
+        assert one.log_likelihood == pytest.approx(alone.log_likelihood, rel=1e-12)
+        assert one.log_integrated == pytest.approx(alone.log_integrated, rel=1e-11, nan_ok=True)
+
+
+@pytest.mark.parametrize("distance", ["kendall", "inversions", "hamming", "footrule"])
+@pytest.mark.parametrize("depth", ["likelihood", "posterior"])
+def test_together_is_as_alone(distance, depth):
+    assert_same(setting_of(drawn(6, 80, 0.4, 1), distance), depth, 6)
+
+
+@pytest.mark.parametrize(
+    ("n_items", "n_rankings", "theta"), [(7, 3, 0.1), (5, 5000, 0.0), (5, 40, 3.0), (2, 9, 0.2)]
+)
+def test_few_many_undecided_and_agreeing_rankings(n_items, n_rankings, theta):
+    rankings = drawn(n_items, n_rankings, theta, 3)
+    for distance in ("kendall", "inversions"):
+        assert_same(setting_of(rankings, distance), "posterior", n_items)
+
+
+def test_all_rankings_agree():
+    setting = setting_of(tw.Rankings.from_orderings([list("abcd")] * 12), "kendall")
+    assert_same(setting, "posterior", 4)
+
+
+def test_weights_that_are_no_whole_numbers():
+    weights = np.random.default_rng(2).random(60)
+    rankings = drawn(6, 60, 0.3, 4, weights)
+    for distance in ("kendall", "hamming"):
+        assert_same(setting_of(rankings, distance), "posterior", 6)
+
+
+def test_counts_go_the_same_way():
+    rankings = drawn(5, 50, 0.5, 5)
+    assert_same(setting_of(tw.Counts.of(rankings), "kendall"), "posterior", 5)
+
+
+def test_an_unusual_prior_is_integrated_alone():
+    rankings = drawn(4, 30, 0.5, 6)
+    assert_same(setting_of(rankings, "kendall", Gamma(0.01, 2.0)), "posterior", 4)
+
+
+def test_the_closest_tiers_are_those_of_the_recursion():
+    rng = np.random.default_rng(7)
+    candidates = list(compositions(6))
+    costs = {
+        sizes: Costs(rng.integers(0, 9, (6, len(sizes))).astype(float), rng.random((6, 6)))
+        for sizes in candidates
+    }
+    found = closest_tiers([make_problem(costs[sizes], sizes) for sizes in candidates])
+    for sizes, labels, unique in zip(candidates, *found, strict=True):
+        alone = find_consensus(costs[sizes], sizes, method="subsets")
+        assert unique == (alone.n_optima == 1)
+        assert labels.tolist() == alone.labels.tolist()
+
+
+def test_what_is_known_is_not_evaluated_again(monkeypatch):
+    asked = []
+    together, alone = evaluate.evaluate_together, evaluate.evaluate_sizes
+    rankings = drawn(6, 30, 0.3, 8)
+
+    def counting_many(setting, batch, depth):
+        asked.extend((sizes, depth) for sizes in batch)
+        monkeypatch.setattr(evaluate, "evaluate_sizes", alone)
+        found = together(setting, batch, depth)
+        monkeypatch.setattr(evaluate, "evaluate_sizes", counting_one)
+        return found
+
+    def counting_one(setting, sizes, depth):
+        asked.append((sizes, depth))
+        return alone(setting, sizes, depth)
+
+    monkeypatch.setattr(evaluate, "evaluate_together", counting_many)
+    monkeypatch.setattr(evaluate, "evaluate_sizes", counting_one)
+    for method, criterion in product(("greedy", "exhaustive"), ("likelihood", "both")):
+        asked.clear()
+        found = tw.search(rankings, "kendall", method=method, criterion=criterion, rng=1)
+        # The winner is solved once more, for the fit that is made of it.
+        winner = (found.best.sizes, "likelihood")
+        again = [one for one in asked if asked.count(one) > 1]
+        assert set(again) <= {winner}
+        assert {sizes for sizes, _ in asked} == {one.sizes for one in found.leaderboard}
