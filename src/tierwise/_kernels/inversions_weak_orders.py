@@ -282,28 +282,29 @@ def draw_by_insertion_and_shuffle(
 
 
 @compiled
-def weigh_weak_orders(
+def tally_weak_orders(
     sequences: _Integers,
     starts: npt.NDArray[np.int32],
+    weights: _Floats,
     labels: _Integers,
-    theta: float,
-    factorials: _Floats,
     log_factorials: _Floats,
-    values: _Floats,
-) -> None:
-    """Fill ``values[row]`` with log weight, mean and variance of the distance of each answer.
+    coefficients: _Floats,
+) -> tuple[float, float]:
+    """Add up what the sums over all completions of weighted answers need, whatever theta is.
 
-    ``sequences[row, place]`` is an item and ``starts[row, place]`` the first place of its block;
-    ``factorials[k]`` are the logarithm of the Gaussian factorial of k and its two derivatives.
+    ``sequences[row, place]`` is an item and ``starts[row, place]`` the first place of its block.
+    Adds to ``coefficients[k]`` how often the Gaussian factorial of k is a factor; returns the
+    inversions between blocks, and the log number of orders of tied items of one tier.
     """
     n_rows, n_items = sequences.shape
     n_tiers = labels.max() + 1
     here = np.zeros(n_tiers, np.int64)
     seen = np.zeros(n_tiers, np.int64)
+    all_inversions, log_orders = 0.0, 0.0
     for row in range(n_rows):
+        weight = weights[row]
         seen[:] = 0
         inversions = 0
-        log_orders, first, second = 0.0, 0.0, 0.0
         begin = 0
         while begin < n_items:
             end = begin
@@ -311,24 +312,19 @@ def weigh_weak_orders(
             while end < n_items and starts[row, end] == starts[row, begin]:
                 here[labels[sequences[row, end]]] += 1
                 end += 1
-            if end - begin > 1:
-                log_orders += factorials[end - begin, 0]
-                first += factorials[end - begin, 1]
-                second += factorials[end - begin, 2]
+            coefficients[end - begin] += weight
             worse_seen = 0
             for tier in range(n_tiers - 1, -1, -1):
                 number = here[tier]
                 inversions += number * worse_seen
                 if number > 1:
-                    log_orders += log_factorials[number] - factorials[number, 0]
-                    first -= factorials[number, 1]
-                    second -= factorials[number, 2]
+                    log_orders += weight * log_factorials[number]
+                    coefficients[number] -= weight
                 worse_seen += seen[tier]
                 seen[tier] += number
             begin = end
-        values[row, 0] = log_orders - theta * inversions
-        values[row, 1] = inversions - first
-        values[row, 2] = second
+        all_inversions += weight * inversions
+    return all_inversions, log_orders
 
 
 @compiled

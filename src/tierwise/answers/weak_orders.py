@@ -1,25 +1,26 @@
 """Weak orders: ties summed over by dynamic programming; under inversions, in closed form.
 
-Answers in groups, the order within each group being unknown: summed over exactly.
+An answer is a sequence of groups, the order within each group being unknown. The work for an answer
+grows with the ways to split its groups by tiers where a block ends within them, and not with the
+number of its completions.
 
-The work for an answer grows with the ways to split its groups by tiers where a block ends within
-them, and not with the number of its completions.
-
-Weak orders under inversions: ties and lists of the best items, summed over in closed form.
-
-The probability of a sequence of tied blocks is that of the inversions between the blocks, times a
-smaller partition function for each block. No completions are listed or drawn, for any number of
-items.
+Under inversions, the probability of a sequence of tied blocks is that of the inversions between the
+blocks, times a smaller partition function for each block. No completions are listed or drawn, for
+any number of items.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tierwise._kernels.inversions_lines import q_factorial_derivatives
-from tierwise._kernels.inversions_weak_orders import add_expected_precedence, weigh_weak_orders
+from tierwise._kernels.inversions_lines import log_q_factorials, q_factorial_derivatives
+from tierwise._kernels.inversions_weak_orders import (
+    add_expected_precedence,
+    log_weights_of_weak_orders,
+    tally_weak_orders,
+)
 from tierwise._kernels.weak_orders import add_expected_counts, value_weak_orders
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_factorials
 from tierwise.answers.interleaved import SequencedAnswers, most_splits
@@ -106,6 +107,14 @@ class WeakOrders(SequencedAnswers):
         )
 
 
+class _Tally(NamedTuple):
+    """What the sums over answers need at any theta; see `tally_weak_orders`."""
+
+    inversions: float
+    log_orders: float
+    coefficients: Floats
+
+
 class InvertedWeakOrders(ExactCompletions):
     """Answers that put all items into groups, and the groups in order, under inversions.
 
@@ -124,37 +133,52 @@ class InvertedWeakOrders(ExactCompletions):
         logs = log_factorials(first.shape[1])
         shares = logs[group_sizes] / group_sizes
         super().__init__(sizes, distance, weights, log_numbers=shares.sum(axis=1))
+        self._first = first
         self._sequences = np.argsort(first, axis=1, kind="stable").astype(np.int64)
         self._starts = np.take_along_axis(first, self._sequences, axis=1)
         self._log_factorials = logs
+        self._latest: tuple[bytes, _Tally] | None = None
+
+    def _weigh(self) -> None:
+        self._latest = None
 
     @property
     def work(self) -> float:
         """How many numbers an evaluation goes through."""
         return float(self._sequences.size)
 
-    def _values(self, labels: Labels, theta: float) -> Floats:
-        n_rows, n_items = self._sequences.shape
-        values = np.empty((n_rows, 3))
-        factorials = np.ascontiguousarray(q_factorial_derivatives(theta, n_items).T)
-        weigh_weak_orders(
-            self._sequences,
-            self._starts,
-            labels,
-            theta,
-            factorials,
-            self._log_factorials,
-            values,
-        )
-        return values
-
     def log_weights(self, labels: Labels, theta: float) -> Floats:
         """Log of the sum of ``exp(-theta d)`` over the completions of each answer."""
-        return np.ascontiguousarray(self._values(labels, theta)[:, 0])
+        n_items, n_lines = len(labels), int(labels.max())
+        tables = np.broadcast_to(log_q_factorials(theta, n_items), (n_lines, n_items + 1))
+        thetas = np.full(n_lines, theta)
+        return log_weights_of_weak_orders(self._first, labels, thetas, tables, self._log_factorials)
 
     def sums(self, labels: Labels, theta: float) -> Sums:
         """Log weights, and moments of the distance, over all answers."""
-        return Sums(*(self.weights @ self._values(labels, theta)).tolist())
+        tally = self._tally(labels)
+        logs, first, second = q_factorial_derivatives(theta, len(labels)) @ tally.coefficients
+        return Sums(
+            tally.log_orders + float(logs) - theta * tally.inversions,
+            tally.inversions - float(first),
+            max(float(second), 0.0),
+        )
+
+    def _tally(self, labels: Labels) -> _Tally:
+        """Go through the answers once for all thetas of the same tiers."""
+        known = labels.tobytes()
+        if self._latest is None or self._latest[0] != known:
+            coefficients = np.zeros(len(labels) + 1)
+            inversions, log_orders = tally_weak_orders(
+                self._sequences,
+                self._starts,
+                self.weights,
+                labels,
+                self._log_factorials,
+                coefficients,
+            )
+            self._latest = known, _Tally(inversions, log_orders, coefficients)
+        return self._latest[1]
 
     def expected_costs(self, labels: Labels, theta: float) -> Costs:
         """Costs of all tiers, on the average over completions drawn from the model."""
