@@ -36,7 +36,7 @@ $(VENV)/.run-installed: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev-installed: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --editable ".[dev,lint]"
 	@touch $@ $(VENV)/.run-installed
 
 demo: $(VENV)/.run-installed
