@@ -304,14 +304,15 @@ def test_cancel_ends_a_job_at_once_and_others_wait(tmp_path):
     ("limits", "told"),
     [
         ({"job_seconds": 0.2}, "It took longer than 0 seconds, and was ended."),
-        ({"memory_bytes": 40 << 20}, "stopped without an answer"),
+        # Which of the two depends on what first asks for more memory than there is.
+        ({"memory_bytes": 40 << 20}, "stopped without an answer|There is not enough memory"),
     ],
 )
 def test_a_job_that_ends_early_says_so(tmp_path, limits, told):
     with client_of(Settings(folder=tmp_path, limits=Limits(**limits))) as client:
         here = client.post("/data", data={"text": "a,b\n1,2\n2,1\n"}).headers["location"]
         job = client.post(f"{here}/jobs", data={}).headers["location"]
-        assert told in words(wait(client, job))
+        assert re.search(told, words(wait(client, job)))
         assert "failed" in client.get("/").text
 
 
