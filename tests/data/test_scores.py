@@ -55,6 +55,11 @@ def test_what_was_not_tried_may_be_anywhere():
     assert rankings.to_orderings() == [["y", "x"], ["x", "z"]]
 
 
+def test_rows_without_any_score_are_named():
+    with pytest.raises(tw.InputError, match="row 2 of the scores has none: leave the row out"):
+        tw.Rankings.from_scores([[1.0, 2.0], [np.nan, np.nan]], "higher")
+
+
 def test_long_tables_and_named_columns():
     text = "task,model,score\none,x,1\none,y,2\ntwo,y,1\ntwo,x,5\n"
     assert orderings(text, layout="long") == [["y", "x"], ["x", "y"]]

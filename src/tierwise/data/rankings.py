@@ -332,6 +332,11 @@ class Rankings:
             raise InputError("scores must be a table: one row per task, one column per item")
         if np.isinf(table).any():
             raise InputError("scores must be finite numbers, or NaN where an item was not tried")
+        untried = np.isnan(table).all(axis=1)
+        if untried.any():
+            raise InputError(
+                f"row {int(np.argmax(untried)) + 1} of the scores has none: leave the row out"
+            )
         ranks = ranks_of_scores(table, better, tolerance)
         unranked: Unranked | None = "anywhere" if np.isnan(ranks).any() else None
         return cls.from_ranks(ranks, items, unranked=unranked, ties="allow")
