@@ -136,6 +136,7 @@ def test_sizes_may_differ_by_group(two_groups):
     assert mixed.criterion >= found.criterion
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_answer_whoever_works(two_groups):
     rankings, _ = two_groups
     first = tw.fit_mixture(rankings, range(2, 4), starts=10, folds=2, rng=7)
@@ -217,6 +218,7 @@ def test_each_choice_changes_something(two_groups):
     )
 
 
+@pytest.mark.slow
 def test_criteria_choose(two_groups):
     rankings, _ = two_groups
     for criterion in ("icl", "held-out"):

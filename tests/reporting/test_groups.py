@@ -110,6 +110,7 @@ def test_sizes_and_distance_are_those_of_the_report(two_camps, tmp_path):
     assert analysis.groups.distance == "hamming"
 
 
+@pytest.mark.slow
 def test_seed_decides_and_other_numbers_stay_the_same(two_camps, camps_report, tmp_path):
     with_groups, _, _ = camps_report
     again, _, _ = write(two_camps, tmp_path, groups=[2, 3])

@@ -101,6 +101,7 @@ def test_small_and_strange_answers(rows, items, cycles, said, tmp_path):
     assert "nan" not in " ".join([*page.words, *map(str, page.tables.values())]).split()
 
 
+@pytest.mark.slow
 def test_posterior_instead_of_bootstrap(tmp_path):
     _, text, _ = write(
         said_by_rankings("error", 20),
