@@ -41,10 +41,10 @@ WAYS = {
 class Settings:
     """How many data sets there are of each kind."""
 
-    items: tuple[int, ...] = (40, 120)
-    data_sets: int = 1
+    items: tuple[int, ...] = (40, 120, 300)
+    data_sets: int = 5
     rankings: tuple[int, ...] = (50, 200)
-    luce_sets: int = 20
+    luce_sets: int = 40
     luce_rankings: tuple[int, ...] = (200, 1000)
     seed: int = 20_612
 
