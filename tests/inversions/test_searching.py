@@ -188,3 +188,14 @@ def test_orders_to_begin_with_may_be_given():
 def test_random_weak_orders_of_the_reference_are_weak_orders():
     blocks = random_weak_order(5, np.random.default_rng(1))
     assert sorted(item for block in blocks for item in block) == list(range(5))
+
+
+@pytest.mark.parametrize("n_listed", [450, 200])
+def test_very_long_orders_are_cut_at_some_places_and_then_mended(n_listed):
+    # Beyond 400 items an order is cut at every second place: 101 and 254 are none of these.
+    labels = np.repeat([0, 1, 2], [101, 153, 196])
+    orderings = draw_orderings(labels, 0.05, 60, np.random.default_rng(1))
+    patterns = np.argsort(orderings, axis=1)
+    patterns[patterns >= n_listed] = -1
+    found = search_tiers(WeakOrderCounts.from_patterns(patterns), n_starts=2)
+    assert np.array_equal(found.labels, labels)
