@@ -45,7 +45,11 @@ class Kernel(Generic[_Parameters, _Result]):
         import numba
 
         _introduce_kernels()
-        return numba.njit(**self._options)(self._function)
+        try:
+            return numba.njit(**self._options)(self._function)
+        except RuntimeError:
+            # Nothing may be written, neither beside the package nor at home: compile each time.
+            return numba.njit(**{**self._options, "cache": False})(self._function)
 
     def __call__(self, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
         result: _Result = self.dispatcher(*args, **kwargs)

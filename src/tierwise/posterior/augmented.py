@@ -110,7 +110,7 @@ class Augmented:
     ) -> State:
         """Make all iterations in a kernel; theta is drawn here where the kernel cannot."""
         n_items, n_switches = len(state.labels), _SWITCHES_PER_ITEM * len(state.labels)
-        given_distance = self.target.theta(state.sizes)
+        given_distance = self.target.theta_of_completed(state.sizes)
         labels, theta, n_done = state.labels.copy(), state.theta, 0
         while n_done < len(kept):
             room = len(kept) - n_done

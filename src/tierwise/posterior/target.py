@@ -85,6 +85,8 @@ class Target:
         self.n_rankings = float(source.n_rankings)
         self.partition = lru_cache(_KEPT_SIZES)(self._partition)
         self.theta = lru_cache(_KEPT_SIZES)(self._theta)
+        self.theta_of_completed = lru_cache(_KEPT_SIZES)(self._theta_of_completed)
+        self._is_completed = False
         self.likelihood = lru_cache(_KEPT_SIZES)(self._likelihood)
         self._use(self._costs)
 
@@ -94,9 +96,14 @@ class Target:
         self.at = lru_cache(_KEPT_SIZES)(self._at)
 
     def given(self, costs: Callable[[Sizes], Costs]) -> Target:
-        """Return the posterior given other costs; what does not depend on them is shared."""
+        """Return the posterior given the costs of completed answers, which leave nothing open.
+
+        What does not depend on the completions is shared.
+        """
         other = object.__new__(Target)
         other.__dict__.update(self.__dict__)
+        other._is_completed = True
+        other.theta = self.theta_of_completed
         other._use(costs)
         return other
 
@@ -118,15 +125,24 @@ class Target:
 
         Where the distance of answers is not all that matters, with all completions equally likely.
         """
-        ties = ties_in_closed_form(self.source, sizes)
+        ties = self.ties(sizes)
         return self.likelihood(sizes).costs_at_random() if ties is None else ties.costs
 
     def _partition(self, sizes: Sizes) -> PartitionFunction:
         return partition_function(sizes, self.source.distance, rng=_SEED)
 
+    def ties(self, sizes: Sizes) -> StrictWeakOrders | None:
+        """Return answers that leave something open if a function of theta says all about that."""
+        return None if self._is_completed else ties_in_closed_form(self.source, sizes)
+
     def _theta(self, sizes: Sizes) -> ThetaGivenDistance:
-        ties = ties_in_closed_form(self.source, sizes)
-        log_partition = LogPartition(self.partition(sizes)) if ties is None else ties.log_partition
+        ties = self.ties(sizes)
+        if ties is None:
+            return self.theta_of_completed(sizes)
+        return ThetaGivenDistance(ties.log_partition, self.n_rankings, self.prior_theta)
+
+    def _theta_of_completed(self, sizes: Sizes) -> ThetaGivenDistance:
+        log_partition = LogPartition(self.partition(sizes))
         return ThetaGivenDistance(log_partition, self.n_rankings, self.prior_theta)
 
     def _likelihood(self, sizes: Sizes) -> Likelihood:
@@ -191,7 +207,7 @@ class SizedTarget:
         self, totals: NDArray[np.float64], thetas: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Total distances of the answers, on the average where they leave something open."""
-        ties = ties_in_closed_form(self.target.source, self.sizes)
+        ties = self.target.ties(self.sizes)
         return totals if ties is None else totals + ties.open_distances(thetas)
 
 
