@@ -17,7 +17,7 @@ from pyarrow import csv
 
 import tierwise as tw
 from benchmarks.rows import Row
-from tierwise.inversions.comparisons import win_probabilities
+from tierwise.partition.gaussian_orders import pair_probabilities
 from tierwise.posterior.estimates import sure_tiers
 
 SIZES = (10,) * 10
@@ -88,7 +88,7 @@ def _write(path: Path, n_battles: int) -> tuple[np.ndarray, dict[str, np.ndarray
     truth = rng.permutation(np.repeat(np.arange(len(SIZES)), SIZES))
     first = rng.integers(n_items, size=n_battles)
     second = (first + 1 + rng.integers(n_items - 1, size=n_battles)) % n_items
-    shares = win_probabilities(SIZES, THETA)[truth[first], truth[second]]
+    shares = pair_probabilities(SIZES, THETA)[truth[first], truth[second]]
     names = np.array([f"model {number:03}" for number in range(n_items)], dtype=object)
     winner = np.where(rng.random(n_battles) < shares, "model_a", "model_b")
     columns = {"model_a": names[first], "model_b": names[second], "winner": winner}

@@ -13,7 +13,7 @@ from studies.harness import Place, Results, Study
 from studies.writing import paragraphs, sizes_text, table
 from tierwise import Battles, TierwiseWarning, leaderboard
 from tierwise._util.tasks import run_tasks
-from tierwise.inversions.comparisons import win_probabilities
+from tierwise.partition.gaussian_orders import pair_probabilities
 
 if TYPE_CHECKING:
     from numpy.random import Generator, SeedSequence
@@ -78,7 +78,7 @@ def simulate(sizes: Sizes, theta: float, n_battles: int, rng: Generator) -> Batt
     labels = np.repeat(np.arange(len(sizes)), sizes)
     first = rng.integers(n_items, size=n_battles)
     second = (first + 1 + rng.integers(n_items - 1, size=n_battles)) % n_items
-    won = rng.random(n_battles) < win_probabilities(sizes, theta)[labels[first], labels[second]]
+    won = rng.random(n_battles) < pair_probabilities(sizes, theta)[labels[first], labels[second]]
     wins = np.zeros((n_items, n_items))
     np.add.at(wins, (np.where(won, first, second), np.where(won, second, first)), 1.0)
     return Battles(tuple(map(str, range(n_items))), wins, np.zeros_like(wins))

@@ -10,7 +10,7 @@ from scipy.stats import chi2
 import tierwise as tw
 from tests.reference_posterior import GRID, all_tiers, gamma_density, sizes_of
 from tierwise.answers.likelihood import source_of
-from tierwise.inversions.comparisons import ThetaTable, TiersPriorNumbers
+from tierwise.inversions.objective import ThetaTable, TiersPriorNumbers
 from tierwise.model.priors import Gamma
 from tierwise.posterior import augmented_partitions
 from tierwise.posterior.augmented_partitions import WalkOverCompletions

@@ -1,9 +1,17 @@
-"""Independent comparisons under tiers: their log-likelihood in closed form.
+"""Independent comparisons under tiers: likelihood in closed form, greedy merging, local search.
 
 An item of tier ``l`` loses against one of a worse tier ``m`` with probability the mean, over the
 places ``i`` of tier ``l`` and ``j`` of tier ``m``, of ``f(j - i) - f(j - i + 1)``, where
 ``f(x) = x / (exp(theta x) - 1)``. The sum over ``j`` telescopes, and that over ``i`` is a
 difference of sums of ``f``: a pair of tiers takes four entries of a table, whatever the sizes.
+
+Tiers lie in slots, which do not change when tiers come and go. All that their likelihood needs is
+packed into two arrays, since each array that a kernel takes adds to the time to compile it:
+
+- ``places``: by rows the slot of each item, the slot of each tier from the best (behind the last
+  tier, slots that are free), the number of items of each slot, and the number of tiers;
+- ``tables``: wins of each item against the items of each slot, losses likewise, wins of the items
+  of each slot against those of each other, and wins of each item against each other.
 """
 
 import numpy as np
@@ -113,3 +121,368 @@ def write_values_at_thetas(
     for number in range(len(thetas)):
         write_loss_sums(thetas[number], len(sums) - 3, sums)
         values[number] = value_of_tiers(sums, between, sizes, order, len(order))
+
+
+SLOT_OF, ORDER, SIZES, N_TIERS = 0, 1, 2, 3
+WON, LOST, BETWEEN, WINS = 0, 1, 2, 3
+# How far, in tiers and the gaps between them, an item is tried.
+_SEARCHED_REACH = 8
+_LEAST_GAIN = 1e-9
+
+
+@compiled_part
+def move(places: _Integers, tables: _Floats, item: int, target: int) -> None:
+    """Move an item to a slot; both slots must be among the tiers, and may be or become empty."""
+    source = places[SLOT_OF, item]
+    for tier in range(places[N_TIERS, 0]):
+        slot = places[ORDER, tier]
+        won, lost = tables[WON, item, slot], tables[LOST, item, slot]
+        # Within a slot these add up to the same, whichever way round.
+        tables[BETWEEN, source, slot] -= won
+        tables[BETWEEN, slot, source] -= lost
+    places[SLOT_OF, item] = target
+    for other in range(places.shape[1] - 1):
+        won, lost = tables[WINS, other, item], tables[WINS, item, other]
+        tables[WON, other, source] -= won
+        tables[WON, other, target] += won
+        tables[LOST, other, source] -= lost
+        tables[LOST, other, target] += lost
+    for tier in range(places[N_TIERS, 0]):
+        slot = places[ORDER, tier]
+        tables[BETWEEN, target, slot] += tables[WON, item, slot]
+        tables[BETWEEN, slot, target] += tables[LOST, item, slot]
+    places[SIZES, source] -= 1
+    places[SIZES, target] += 1
+
+
+@compiled_part
+def open_tier(places: _Integers, tier: int) -> int:
+    """Put an empty tier before a tier; return its slot."""
+    count = places[N_TIERS, 0]
+    slot = places[ORDER, count]
+    for place in range(count, tier, -1):
+        places[ORDER, place] = places[ORDER, place - 1]
+    places[ORDER, tier] = slot
+    places[N_TIERS, 0] += 1
+    return int(slot)
+
+
+@compiled_part
+def tier_of(places: _Integers, slot: int) -> int:
+    """Return the tier in a slot, counted from 0."""
+    tier = 0
+    while places[ORDER, tier] != slot:
+        tier += 1
+    return tier
+
+
+@compiled_part
+def close_if_empty(places: _Integers, slot: int) -> None:
+    """Take out the tier of a slot if it has no items; then the slot is free."""
+    if places[SIZES, slot] > 0:
+        return
+    last = places[N_TIERS, 0] - 1
+    for place in range(tier_of(places, slot), last):
+        places[ORDER, place] = places[ORDER, place + 1]
+    places[ORDER, last] = slot
+    places[N_TIERS, 0] = last
+
+
+@compiled_part
+def value_of_range(
+    places: _Integers, tables: _Floats, sums: _Floats, tier_values: _Floats, first: int, last: int
+) -> float:
+    """Log posterior of all pairs with a tier between two tiers, and of these tiers.
+
+    Parameters
+    ----------
+    places, tables
+        The tiers; empty ones add nothing.
+    sums
+        From `write_loss_sums`.
+    tier_values
+        What a tier of each size adds to the log prior.
+    first, last
+        The two tiers.
+    """
+    value = 0.0
+    for better in range(last + 1):
+        upper = places[ORDER, better]
+        size = places[SIZES, upper]
+        inside = better >= first
+        if size == 0:
+            continue
+        if inside:
+            value += LOG_HALF * tables[BETWEEN, upper, upper] + tier_values[size]
+        span = size
+        for worse in range(better + 1, places[N_TIERS, 0]):
+            lower = places[ORDER, worse]
+            span += places[SIZES, lower]
+            if places[SIZES, lower] > 0 and (inside or first <= worse <= last):
+                value += pair_value(
+                    sums,
+                    tables[BETWEEN, upper, lower],
+                    tables[BETWEEN, lower, upper],
+                    size,
+                    places[SIZES, lower],
+                    span,
+                )
+    return value
+
+
+@compiled_part
+def gain_of_step(
+    places: _Integers,
+    tables: _Floats,
+    sums: _Floats,
+    tier_values: _Floats,
+    item: int,
+    step: int,
+) -> tuple[float, int, int]:
+    """Move an item by a number of places, gaps between tiers being places of new tiers.
+
+    Returns what the log posterior gains, and the slots it left and went to; slots of -1 say that
+    there is no such place, and that nothing is changed. A tier that is left empty is not closed.
+    """
+    source = places[SLOT_OF, item]
+    tier = tier_of(places, source)
+    alone = 1 if places[SIZES, source] == 1 else 0
+    n_others = places[N_TIERS, 0] - alone
+    # Without the item there are tiers at the odd places, and gaps at the even ones.
+    wanted = 2 * tier + 1 - alone + step
+    if wanted < 0 or wanted > 2 * n_others:
+        return -np.inf, -1, -1
+    goal = wanted // 2
+    if alone == 1 and goal >= tier:
+        goal += 1
+    low, high = min(tier, goal), max(tier, goal)
+    if wanted % 2 == 1:
+        target = places[ORDER, goal]
+    else:
+        target = open_tier(places, goal)
+        if goal <= tier:
+            high += 1
+    old = value_of_range(places, tables, sums, tier_values, low, high)
+    move(places, tables, item, target)
+    gain = value_of_range(places, tables, sums, tier_values, low, high) - old
+    return gain, int(source), int(target)
+
+
+@compiled_part
+def gain_of_joining(
+    places: _Integers, tables: _Floats, sums: _Floats, tier_values: _Floats, tier: int
+) -> float:
+    """Return what the log posterior gains if a tier is joined with the next."""
+    one, other = places[ORDER, tier], places[ORDER, tier + 1]
+    upper_size, lower_size = places[SIZES, one], places[SIZES, other]
+    joined = upper_size + lower_size
+    gain: float = tier_values[joined] - tier_values[upper_size] - tier_values[lower_size]
+    won, lost = tables[BETWEEN, one, other], tables[BETWEEN, other, one]
+    gain += LOG_HALF * (won + lost) - pair_value(sums, won, lost, upper_size, lower_size, joined)
+    for direction in (-1, 1):
+        span = joined
+        third = tier - 1 if direction == -1 else tier + 2
+        while 0 <= third < places[N_TIERS, 0]:
+            slot = places[ORDER, third]
+            size = places[SIZES, slot]
+            span += size
+            upper_won, upper_lost = tables[BETWEEN, one, slot], tables[BETWEEN, slot, one]
+            lower_won, lower_lost = tables[BETWEEN, other, slot], tables[BETWEEN, slot, other]
+            upper_span, lower_span = span, span - upper_size
+            if direction == -1:
+                # The third tier is the better one.
+                upper_won, upper_lost = upper_lost, upper_won
+                lower_won, lower_lost = lower_lost, lower_won
+                upper_span, lower_span = span - lower_size, span
+            # The probability is the same whichever of the two sizes is that of the better tier.
+            gain += pair_value(
+                sums, upper_won + lower_won, upper_lost + lower_lost, size, joined, span
+            )
+            gain -= pair_value(sums, upper_won, upper_lost, size, upper_size, upper_span)
+            gain -= pair_value(sums, lower_won, lower_lost, size, lower_size, lower_span)
+            third += direction
+    return gain
+
+
+@compiled_part
+def join(places: _Integers, tables: _Floats, tier: int) -> None:
+    """Join a tier with the next."""
+    upper, lower = places[ORDER, tier], places[ORDER, tier + 1]
+    for item in range(places.shape[1] - 1):
+        if places[SLOT_OF, item] == lower:
+            places[SLOT_OF, item] = upper
+        for table in (WON, LOST):
+            tables[table, item, upper] += tables[table, item, lower]
+            tables[table, item, lower] = 0.0
+    for place in range(places[N_TIERS, 0]):
+        slot = places[ORDER, place]
+        tables[BETWEEN, upper, slot] += tables[BETWEEN, lower, slot]
+        tables[BETWEEN, lower, slot] = 0.0
+    for place in range(places[N_TIERS, 0]):
+        slot = places[ORDER, place]
+        tables[BETWEEN, slot, upper] += tables[BETWEEN, slot, lower]
+        tables[BETWEEN, slot, lower] = 0.0
+    places[SIZES, upper] += places[SIZES, lower]
+    places[SIZES, lower] = 0
+    close_if_empty(places, lower)
+
+
+@compiled
+def merge_neighbours(
+    places: _Integers,
+    tables: _Floats,
+    theta: float,
+    sums: _Floats,
+    tier_values: _Floats,
+    n_wanted: int,
+) -> None:
+    """Join neighbouring tiers, whichever gains most, until so many are left.
+
+    Parameters
+    ----------
+    places, tables
+        The tiers, which are changed.
+    theta, tier_values
+        What tiers are valued by.
+    sums
+        Room to work in.
+    n_wanted
+        Number of tiers to end with.
+    """
+    write_loss_sums(theta, places.shape[1] - 1, sums)
+    while places[N_TIERS, 0] > n_wanted:
+        best_tier, best_gain = places[N_TIERS, 0] - 2, -np.inf
+        for tier in range(places[N_TIERS, 0] - 1):
+            gain = gain_of_joining(places, tables, sums, tier_values, tier)
+            if gain > best_gain:
+                best_gain, best_tier = gain, tier
+        join(places, tables, best_tier)
+
+
+@compiled
+def climb(
+    places: _Integers,
+    tables: _Floats,
+    theta: float,
+    sums: _Floats,
+    tier_values: _Floats,
+    moved: _Integers,
+    exchanged: _Integers,
+    ranking: _Integers,
+) -> float:
+    """Move and exchange items, then join and cut tiers, where that gains; return what was gained.
+
+    Parameters
+    ----------
+    places, tables
+        The tiers, which are changed.
+    theta, tier_values
+        What tiers are valued by.
+    sums
+        Room to work in.
+    moved, exchanged
+        The items that are moved, and those that are exchanged, in the order of trying.
+    ranking
+        The items, best first; tiers are cut in this order. If it is empty, none is joined or cut.
+    """
+    write_loss_sums(theta, places.shape[1] - 1, sums)
+    total = 0.0
+    for number in range(len(moved)):
+        item = moved[number]
+        best_step, best_gain = 0, _LEAST_GAIN
+        for step in range(-_SEARCHED_REACH, _SEARCHED_REACH + 2):
+            # The last step is the best one, and is not undone.
+            last = step == _SEARCHED_REACH + 1
+            wanted = best_step if last else step
+            if wanted == 0:
+                continue
+            gain, source, target = gain_of_step(places, tables, sums, tier_values, item, wanted)
+            if source < 0:
+                continue
+            if last:
+                total += gain
+                close_if_empty(places, source)
+                continue
+            move(places, tables, item, source)
+            close_if_empty(places, target)
+            if gain > best_gain:
+                best_gain, best_step = gain, step
+    total += _exchange_neighbours(places, tables, sums, tier_values, exchanged)
+    if len(ranking) > 0:
+        total += _join_neighbours(places, tables, sums, tier_values)
+        total += _cut_tiers(places, tables, sums, tier_values, ranking)
+    return total
+
+
+@compiled_part
+def _exchange_neighbours(
+    places: _Integers, tables: _Floats, sums: _Floats, tier_values: _Floats, items: _Integers
+) -> float:
+    """Let two items of neighbouring tiers change places wherever that gains."""
+    total = 0.0
+    for number in range(len(items)):
+        item = items[number]
+        here = places[SLOT_OF, item]
+        tier = tier_of(places, here)
+        if tier + 1 >= places[N_TIERS, 0]:
+            continue
+        there = places[ORDER, tier + 1]
+        for second in range(len(items)):
+            other = items[second]
+            if places[SLOT_OF, other] != there:
+                continue
+            old = value_of_range(places, tables, sums, tier_values, tier, tier + 1)
+            move(places, tables, item, there)
+            move(places, tables, other, here)
+            gain = value_of_range(places, tables, sums, tier_values, tier, tier + 1) - old
+            if gain > _LEAST_GAIN:
+                total += gain
+                break
+            move(places, tables, other, there)
+            move(places, tables, item, here)
+    return total
+
+
+@compiled_part
+def _join_neighbours(
+    places: _Integers, tables: _Floats, sums: _Floats, tier_values: _Floats
+) -> float:
+    """Join neighbouring tiers where that gains."""
+    total = 0.0
+    for tier in range(places[N_TIERS, 0] - 2, -1, -1):
+        gain = gain_of_joining(places, tables, sums, tier_values, tier)
+        if gain > _LEAST_GAIN:
+            join(places, tables, tier)
+            total += gain
+    return total
+
+
+@compiled_part
+def _cut_tiers(
+    places: _Integers,
+    tables: _Floats,
+    sums: _Floats,
+    tier_values: _Floats,
+    ranking: _Integers,
+) -> float:
+    """Cut tiers, in the order of a ranking, where that gains most."""
+    total = 0.0
+    for tier in range(places[N_TIERS, 0] - 1, -1, -1):
+        slot = places[ORDER, tier]
+        upper = open_tier(places, tier)
+        best_left, best_gain = 0, _LEAST_GAIN
+        for place in range(len(ranking)):
+            if places[SLOT_OF, ranking[place]] != slot or places[SIZES, slot] == 1:
+                continue
+            move(places, tables, ranking[place], upper)
+            gain = -gain_of_joining(places, tables, sums, tier_values, tier)
+            if gain > best_gain:
+                best_gain, best_left = gain, places[SIZES, slot]
+        for place in range(len(ranking) - 1, -1, -1):
+            wanted = best_left if best_left > 0 else places.shape[1]
+            if places[SLOT_OF, ranking[place]] == upper and places[SIZES, slot] < wanted:
+                move(places, tables, ranking[place], slot)
+        close_if_empty(places, upper)
+        if best_left > 0:
+            total += best_gain
+    return total

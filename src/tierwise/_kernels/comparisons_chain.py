@@ -9,8 +9,7 @@ among the members, in the logarithm of the odds that its comparisons give for th
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.comparisons import value_of_tiers, write_loss_sums
-from tierwise._kernels.comparisons_tiers import (
+from tierwise._kernels.comparisons import (
     BETWEEN,
     N_TIERS,
     ORDER,
@@ -23,8 +22,11 @@ from tierwise._kernels.comparisons_tiers import (
     open_tier,
     tier_of,
     value_of_range,
+    value_of_tiers,
+    write_loss_sums,
 )
 from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.slice_sampling import ACCEPTED, SLICE_WIDTH, interpolated, next_point
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -34,7 +36,6 @@ _REACH = 4
 # The odds of a cut are sharpened by a random factor between these.
 _LEAST_SHARPNESS, _LARGEST_SHARPNESS = 0.3, 1.5
 _MOST_ODDS = 30.0
-_SLICE_WIDTH = 0.3
 
 
 @compiled
@@ -277,29 +278,6 @@ def _switch(places: _Integers, tables: _Floats, marked: _Floats, upper: int, low
 
 
 @compiled_part
-def _log_density(
-    places: _Integers,
-    tables: _Floats,
-    log_theta: float,
-    prior: _Floats,
-    first_log_theta: float,
-    log_theta_step: float,
-    sums: _Floats,
-) -> float:
-    """Log density of log theta given the tiers, up to a constant; the prior is interpolated."""
-    place = (log_theta - first_log_theta) / log_theta_step
-    if place < 0.0 or place >= len(prior) - 1:
-        return -np.inf
-    left = int(place)
-    share = place - left
-    value = float((1.0 - share) * prior[left] + share * prior[left + 1])
-    write_loss_sums(np.exp(log_theta), places.shape[1] - 1, sums)
-    return value + value_of_tiers(
-        sums, tables[BETWEEN], places[SIZES], places[ORDER], places[N_TIERS, 0]
-    )
-
-
-@compiled_part
 def _draw_theta(
     places: _Integers,
     tables: _Floats,
@@ -310,36 +288,17 @@ def _draw_theta(
     sums: _Floats,
     rng: np.random.Generator,
 ) -> tuple[float, float]:
-    """Draw theta given the tiers by slice sampling of its log, with stepping out and shrinking.
-
-    Returns theta and the logarithm of its density, up to a constant.
-    """
+    """Draw theta given the tiers; return it and the logarithm of its density, up to a constant."""
     here = np.log(theta)
-    low = here - _SLICE_WIDTH * rng.random()
-    high = low + _SLICE_WIDTH
-    height = np.inf
-    at = here
-    # One loop that is told what it looks at: a density that is called five times is compiled so.
-    stage = 0
-    while True:
-        value = _log_density(places, tables, at, prior, first_log_theta, log_theta_step, sums)
-        if stage == 0:
-            height = value + np.log(1.0 - rng.random())
-            stage, at = 1, low
-        elif stage == 1 and value > height:
-            low -= _SLICE_WIDTH
-            at = low
-        elif stage == 1:
-            stage, at = 2, high
-        elif stage == 2 and value > height:
-            high += _SLICE_WIDTH
-            at = high
-        elif stage == 3 and value > height:
-            return float(np.exp(at)), value
-        else:
-            if stage == 3 and at < here:
-                low = at
-            elif stage == 3:
-                high = at
-            stage = 3
-            at = low + (high - low) * rng.random()
+    low = here - SLICE_WIDTH * rng.random()
+    high = low + SLICE_WIDTH
+    stage, at, height, value = 0, here, np.inf, 0.0
+    while stage != ACCEPTED:
+        value = interpolated(prior, first_log_theta, log_theta_step, at)
+        if value > -np.inf:
+            write_loss_sums(np.exp(at), places.shape[1] - 1, sums)
+            value += value_of_tiers(
+                sums, tables[BETWEEN], places[SIZES], places[ORDER], places[N_TIERS, 0]
+            )
+        stage, at, height, low, high = next_point(stage, here, at, value, height, low, high, rng)
+    return float(np.exp(at)), value

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.slice_sampling import ACCEPTED, SLICE_WIDTH, interpolated, next_point
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 
-_SLICE_WIDTH = 0.3
 # Rows of the room to work in.
 _VALUES, _FACTORIALS, _COSTS_ABOVE, _COSTS_BELOW, _SIZES, _ORDERS = 0, 1, 2, 3, 4, 5
 N_ROWS = 6
@@ -253,7 +253,7 @@ def _cut_join_or_deal(  # noqa: PLR0912 - three moves that are each other's way 
 
 
 @compiled_part
-def _draw_theta(  # noqa: PLR0912 - slice sampling is stepping out and shrinking
+def _draw_theta(
     above: _Floats,
     labels: _Integers,
     theta: float,
@@ -264,10 +264,7 @@ def _draw_theta(  # noqa: PLR0912 - slice sampling is stepping out and shrinking
     room: _Floats,
     rng: np.random.Generator,
 ) -> tuple[float, float, float]:
-    """Draw theta given the tiers by slice sampling of its log, with stepping out and shrinking.
-
-    Returns theta, the number of inversions, and the log-likelihood.
-    """
+    """Draw theta given the tiers; return it, the number of inversions, and the log-likelihood."""
     n_items = len(labels)
     inversions, orders = 0.0, 0.0
     for tier in range(n_items):
@@ -280,41 +277,17 @@ def _draw_theta(  # noqa: PLR0912 - slice sampling is stepping out and shrinking
     for tier in range(labels.max() + 1):
         orders += room[_ORDERS, int(room[_SIZES, tier])]
     here = np.log(theta)
-    low = here - _SLICE_WIDTH * rng.random()
-    high = low + _SLICE_WIDTH
-    height = np.inf
-    at = here
-    # One loop that is told what it looks at: a density that is called five times is compiled so.
-    stage = 0
-    while True:
-        place = (at - first_log_theta) / log_theta_step
-        value, log_likelihood = -np.inf, 0.0
-        if 0.0 <= place < len(prior) - 1:
-            left = int(place)
-            share = place - left
+    low = here - SLICE_WIDTH * rng.random()
+    high = low + SLICE_WIDTH
+    stage, at, height, log_likelihood = 0, here, np.inf, 0.0
+    while stage != ACCEPTED:
+        value = interpolated(prior, first_log_theta, log_theta_step, at)
+        if value > -np.inf:
             _write_factorials(np.exp(at), n_items, room)
             shuffles = -room[_FACTORIALS, n_items]
             for tier in range(labels.max() + 1):
                 shuffles += room[_FACTORIALS, int(room[_SIZES, tier])]
             log_likelihood = n_rankings * (shuffles - orders) - np.exp(at) * inversions
-            value = log_likelihood + (1.0 - share) * prior[left] + share * prior[left + 1]
-        if stage == 0:
-            height = value + np.log(1.0 - rng.random())
-            stage, at = 1, low
-        elif stage == 1 and value > height:
-            low -= _SLICE_WIDTH
-            at = low
-        elif stage == 1:
-            stage, at = 2, high
-        elif stage == 2 and value > height:
-            high += _SLICE_WIDTH
-            at = high
-        elif stage == 3 and value > height:
-            return float(np.exp(at)), inversions, log_likelihood
-        else:
-            if stage == 3 and at < here:
-                low = at
-            elif stage == 3:
-                high = at
-            stage = 3
-            at = low + (high - low) * rng.random()
+            value += log_likelihood
+        stage, at, height, low, high = next_point(stage, here, at, value, height, low, high, rng)
+    return float(np.exp(at)), inversions, log_likelihood

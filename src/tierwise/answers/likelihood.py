@@ -9,48 +9,45 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from copy import copy
-from dataclasses import dataclass, replace
-from functools import cached_property, reduce
-from math import hypot, inf
-from operator import add
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tierwise._kernels.counting import add_block_pair_counts
-from tierwise._util.types import Estimate
-from tierwise.answers.base import Completions, expected_costs_of
+from tierwise.answers.comparisons import ComparisonLikelihood
 from tierwise.answers.dispatch import (
-    MOST_COMPLETIONS,
     MOST_WORK,
     Part,
     answered_places,
     parts_of_orders,
     parts_of_places,
 )
-from tierwise.answers.drawn import STRETCHES, DrawnCompletions
+from tierwise.answers.drawn import DrawnCompletions
+from tierwise.answers.given_sizes import Likelihood
 from tierwise.answers.known import KnownAnswers, KnownRows
 from tierwise.answers.partial import orders_of_places, orders_of_preferences
 from tierwise.answers.top import StrictWeakOrders, strict_weak_orders
 from tierwise.answers.votes import DrawnVotes, SummedVotes, votes_of
 from tierwise.answers.votes import can_be_summed as votes_can_be_summed
+from tierwise.data.battles import Battles
 from tierwise.data.counts import (
     MOST_ITEMS_FOR_JOINT_COUNTS,
     Counts,
     blocks_are_known,
     count_open_answers,
 )
-from tierwise.data.kinds import pair_counts
+from tierwise.data.kinds import KnownData, pair_counts
 from tierwise.data.preferences import Preferences
 from tierwise.distances.named import get_distance
-from tierwise.errors import InputError, TooLargeError
+from tierwise.errors import InputError
 from tierwise.partition.choose import partition_function
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise._util.types import Item, Places
-    from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums
+    from tierwise.answers.base import Floats
     from tierwise.answers.partial import PartialOrders
     from tierwise.answers.votes import Votes
     from tierwise.data.counts import Numbers
@@ -59,201 +56,10 @@ if TYPE_CHECKING:
     from tierwise.partition.base import PartitionFunction
     from tierwise.tiers.sizes import Sizes
 
-# At this theta, per unit of distance, a completion that is not the closest weighs nothing.
-LARGEST_THETA_OF_UNIT = 46.0
-# A maximum beyond this one cannot be told from an infinite theta: it would take a single deviation
-# among tens of billions of rankings.
-LARGEST_FINITE_THETA_OF_UNIT = 25.0
-# From here on the slope may be lost in rounding: the log-likelihood is compared with that at
-# infinity, up to so much an answer.
-DOUBTFUL_THETA_OF_UNIT = 10.0
-ROUNDING = 1e-10
 # Where Monte Carlo has to stand in, the same sizes have the same partition function every time.
 _SEED = 0
 # Mistake probability to begin with, where answers may be mistaken.
 FIRST_MISTAKE_PROBABILITY = 0.1
-
-
-@dataclass(frozen=True, eq=False)
-class Likelihood:
-    """The likelihood at given sizes, for any tiers and theta.
-
-    Attributes
-    ----------
-    parts
-        Collections of answers that are summed over, each in its own way.
-    partition
-        The partition function of the model.
-    drawn
-        Answers that have too many completions to be summed over, if there are any.
-    rows
-        Which of the distinct answers each part holds, in the order of the parts.
-    """
-
-    parts: tuple[ExactCompletions, ...]
-    partition: PartitionFunction
-    drawn: DrawnCompletions | None = None
-    rows: tuple[npt.NDArray[np.int64], ...] = ()
-
-    @property
-    def sizes(self) -> Sizes:
-        """Sizes of the tiers."""
-        return self.partition.sizes
-
-    @property
-    def known(self) -> bool:
-        """Whether all answers say which items lie in which block."""
-        return self.drawn is None and all(isinstance(part, KnownAnswers) for part in self.parts)
-
-    @property
-    def all_parts(self) -> tuple[Completions, ...]:
-        """The parts that are summed over and the one that is drawn."""
-        return self.parts if self.drawn is None else (*self.parts, self.drawn)
-
-    @cached_property
-    def n_rankings(self) -> float:
-        """Sum of the weights of all answers."""
-        return sum(float(part.weights.sum()) for part in self.all_parts)
-
-    @property
-    def log_completions(self) -> float:
-        """Sum over answers of the log number of orderings that agree with them."""
-        return sum(float((part.weights * part.log_numbers).sum()) for part in self.all_parts)
-
-    @property
-    def seconds(self) -> float:
-        """About how long a sum over all completions takes."""
-        return sum(part.seconds for part in self.parts)
-
-    @property
-    def largest_theta(self) -> float:
-        """A theta that is as good as infinite."""
-        return LARGEST_THETA_OF_UNIT / self.partition.rule.unit
-
-    def reweighted(self, weights: Floats) -> Likelihood:
-        """Return the likelihood of the same distinct answers with other weights."""
-        self._refuse_drawn()
-        pairs = zip(self.parts, self.rows, strict=True)
-        return replace(self, parts=tuple(part.reweighted(weights[rows]) for part, rows in pairs))
-
-    def log_weights(self, labels: Labels, theta: float) -> Floats:
-        """Log of the sum of ``exp(-theta d)`` over the completions of each distinct answer."""
-        self._refuse_drawn()
-        theta = min(theta, self.largest_theta)
-        logs = np.empty(sum(len(rows) for rows in self.rows))
-        for part, rows in zip(self.parts, self.rows, strict=True):
-            logs[rows] = part.log_weights(labels, theta)
-        return logs
-
-    def log_weight_changes(
-        self, labels: Labels, theta: float, swaps: npt.NDArray[np.int64]
-    ) -> Floats:
-        """Growth of `log_weights` when two items trade their tiers: ``[swap, distinct answer]``."""
-        (part, *others), finite = self.parts, min(theta, self.largest_theta)
-        if isinstance(part, KnownAnswers) and not others:
-            return np.array([-finite * part.distance_changes(labels, swap) for swap in swaps])
-        before, after = self.log_weights(labels, theta), []
-        for swap in swaps:
-            swapped = labels.copy()
-            swapped[swap] = labels[swap[::-1]]
-            after.append(self.log_weights(swapped, theta))
-        return np.array(after) - before
-
-    def _refuse_drawn(self) -> None:
-        if self.drawn is not None:
-            raise TooLargeError(
-                f"{len(self.drawn.weights)} of the answers have more than {MOST_COMPLETIONS:,} "
-                "completions, too many to sum over: fit or sample the posterior, which draw "
-                "completions, or restrict the rankings to fewer items"
-            )
-
-    def sums(self, labels: Labels, theta: float) -> Sums:
-        """Log weights, and moments of the distance, over all answers that are summed over."""
-        return reduce(add, (part.sums(labels, theta) for part in self.parts))
-
-    def value(self, labels: Labels, theta: float, *, stretches: int = STRETCHES) -> Estimate:
-        """Log-likelihood, with its error where completions or the partition function are drawn.
-
-        Parameters
-        ----------
-        labels, theta
-            Tiers, counted from 0, and theta.
-        stretches
-            Stretches of draws where completions are drawn: more make the error smaller.
-        """
-        log_partition = self.partition.log_value(theta)
-        theta = min(theta, self.largest_theta)
-        summed = self.sums(labels, theta).log_weight if self.parts else 0.0
-        error = self.n_rankings * log_partition.standard_error
-        method = log_partition.method
-        if self.drawn is not None:
-            drawn = self.drawn.log_weight(labels, theta, stretches=stretches)
-            summed, error = summed + float(drawn), hypot(error, drawn.standard_error)
-            method = drawn.method
-        value = summed - self.n_rankings * float(log_partition)
-        return Estimate(value, standard_error=error, method=method)
-
-    def expected_costs(self, labels: Labels, theta: float) -> Costs:
-        """Costs of all tiers, on the average over completions drawn from the model."""
-        return expected_costs_of(self.all_parts, labels, min(theta, self.largest_theta))
-
-    def costs_at_random(self) -> Costs:
-        """Costs of all tiers with all completions equally likely: where to start.
-
-        At a theta of 0 it does not matter for which tiers that is.
-        """
-        labels = np.repeat(np.arange(len(self.sizes), dtype=np.int64), self.sizes)
-        return self.expected_costs(labels, 0.0)
-
-    def information(self, labels: Labels, theta: float) -> float:
-        """Information about theta: minus the second derivative of the log-likelihood."""
-        information = self.n_rankings * float(self.partition.variance(theta))
-        if self.parts:
-            information -= self.sums(labels, theta).variance
-        if self.drawn is not None:
-            information -= self.drawn.variance(labels, theta)
-        return information
-
-    def best_theta(self, labels: Labels, start: float) -> float:
-        """Climb in theta to a maximum of the log-likelihood, by Newton steps within a bracket.
-
-        Infinite where the likelihood grows without end: all answers agree with the tiers. Answers
-        whose completions are drawn have no part in this.
-        """
-        largest = self.largest_theta
-        if float(self.partition.variance(0.0)) == 0.0:
-            return 0.0
-        low, high = 0.0, inf
-        theta = min(max(start, 1e-3 / self.partition.rule.unit), largest)
-        for _ in range(100):
-            sums = self.sums(labels, theta)
-            slope = self.n_rankings * float(self.partition.mean(theta)) - sums.mean
-            curvature = sums.variance - self.n_rankings * float(self.partition.variance(theta))
-            if slope > 0.0:
-                low = theta
-            else:
-                high = theta
-            if low == largest:
-                break
-            following = theta - slope / curvature if curvature < 0.0 else -inf
-            if not low < following < high:
-                following = min(2.0 * theta, largest) if high == inf else (low + high) / 2.0
-            # The error of a Newton step is of the order of its square.
-            settled = abs(following - theta) <= 1e-7 * theta
-            theta = following
-            if settled or theta < 1e-9 * largest:
-                break
-        if self._is_as_good_as_infinite(labels, theta):
-            return inf
-        return 0.0 if theta < 1e-9 * largest else theta
-
-    def _is_as_good_as_infinite(self, labels: Labels, theta: float) -> bool:
-        """Tell whether the log-likelihood is no lower where theta is infinite."""
-        of_unit = theta * self.partition.rule.unit
-        if not DOUBTFUL_THETA_OF_UNIT < of_unit <= LARGEST_FINITE_THETA_OF_UNIT:
-            return of_unit > LARGEST_FINITE_THETA_OF_UNIT
-        at_infinity = self.value(labels, self.largest_theta)
-        return at_infinity >= self.value(labels, theta) - ROUNDING * self.n_rankings
 
 
 class AnswerSource(ABC):
@@ -275,21 +81,32 @@ class AnswerSource(ABC):
         Weight of each distinct answer.
     pattern_of
         Which of the distinct answers each answer is, as given.
-    pairwise
-        Whether people compared pairs of items.
     votes
         The answers, if they may be mistaken.
+    wins
+        ``wins[a, b]`` says how often ``a`` was preferred to ``b``, if each comparison is an answer
+        of its own.
     """
 
-    data: Rankings | Counts | Preferences
+    data: KnownData
     items: tuple[Item, ...]
     distance: Distance
     n_rankings: int | float
     n_open: int
     weights: Numbers
     pattern_of: npt.NDArray[np.int64]
-    pairwise: bool = False
     votes: Votes | None = None
+    wins: Floats | None = None
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether people compared pairs of items."""
+        return self.data.pairwise
+
+    @property
+    def likelihood(self) -> str:
+        """What the likelihood is called: "exact" but for comparisons that are independent."""
+        return "exact"
 
     def fingerprint(self) -> str:
         """Return a digest of all that the likelihood depends on in the data as they were given."""
@@ -320,6 +137,7 @@ class AnswerSource(ABC):
     def partial_orders(self) -> PartialOrders:
         """Return the distinct answers as partial orders, whose completions can be drawn."""
 
+    @abstractmethod
     def at(
         self,
         sizes: Sizes,
@@ -342,22 +160,6 @@ class AnswerSource(ABC):
             Numbers that an evaluation may go through to sum over answers with ties, or whose other
             items may be anywhere; beyond, their completions are listed or drawn.
         """
-        if partition is None:
-            partition = partition_function(sizes, self.distance, rng=_SEED)
-        generator = np.random.default_rng(_SEED) if rng is None else rng
-        parts = self._parts(sizes, generator, most_work)
-        drawn = [part for part in parts if isinstance(part.completions, DrawnCompletions)]
-        summed = [part for part in parts if not isinstance(part.completions, DrawnCompletions)]
-        return Likelihood(
-            tuple(part.completions for part in summed),  # type: ignore[misc]
-            partition,
-            drawn[0].completions if drawn else None,  # type: ignore[arg-type]
-            tuple(part.rows for part in summed),
-        )
-
-    @abstractmethod
-    def _parts(self, sizes: Sizes, rng: np.random.Generator, most_work: float) -> list[Part]:
-        """Decide how the completions of each answer are treated, from sizes alone."""
 
     def costs(self, sizes: Sizes) -> Costs:
         """Return the costs of all tiers of given sizes, all completions being equally likely."""
@@ -375,6 +177,35 @@ class AnswerSource(ABC):
         """Return the same distinct answers with other weights."""
         raise InputError("only rankings can be weighed anew: give rankings")
 
+
+class _CompletedSource(AnswerSource):
+    """Answers whose completions are summed over, or drawn."""
+
+    def at(
+        self,
+        sizes: Sizes,
+        *,
+        partition: PartitionFunction | None = None,
+        rng: np.random.Generator | None = None,
+        most_work: float = MOST_WORK,
+    ) -> Likelihood:
+        if partition is None:
+            partition = partition_function(sizes, self.distance, rng=_SEED)
+        generator = np.random.default_rng(_SEED) if rng is None else rng
+        parts = self._parts(sizes, generator, most_work)
+        drawn = [part for part in parts if isinstance(part.completions, DrawnCompletions)]
+        summed = [part for part in parts if not isinstance(part.completions, DrawnCompletions)]
+        return Likelihood(
+            tuple(part.completions for part in summed),  # type: ignore[misc]
+            partition,
+            drawn[0].completions if drawn else None,  # type: ignore[arg-type]
+            tuple(part.rows for part in summed),
+        )
+
+    @abstractmethod
+    def _parts(self, sizes: Sizes, rng: np.random.Generator, most_work: float) -> list[Part]:
+        """Decide how the completions of each answer are treated, from sizes alone."""
+
     def _hardest(self, sizes: Sizes | None) -> tuple[Sizes, ...]:
         """Return the sizes that make the most work.
 
@@ -386,7 +217,7 @@ class AnswerSource(ABC):
         return ((1,) * n_items, one_pair) if sizes is None else (sizes,)
 
 
-class _RankingSource(AnswerSource):
+class _RankingSource(_CompletedSource):
     """Rankings, complete or not."""
 
     data: Rankings
@@ -466,7 +297,7 @@ class _RankingSource(AnswerSource):
         return [Part(np.arange(len(weights)), known)]
 
 
-class _CountSource(AnswerSource):
+class _CountSource(_CompletedSource):
     """Counts of complete rankings, which do not tell one ranking from another."""
 
     data: Counts
@@ -506,11 +337,10 @@ class _CountSource(AnswerSource):
         return [Part(np.zeros(1, dtype=np.int64), known)]
 
 
-class _PreferenceSource(AnswerSource):
+class _PreferenceSource(_CompletedSource):
     """Answers pair by pair, all of them right."""
 
     data: Preferences
-    pairwise = True
 
     def __init__(self, data: Preferences, distance: Distance) -> None:
         self.data = data
@@ -592,15 +422,97 @@ class _VoteSource(_PreferenceSource):
         return [Part(rows, DrawnVotes(votes, sizes, self.distance, rng, first))]
 
 
-def source_of(data: Rankings | Counts | Preferences, distance: str | Distance) -> AnswerSource:
+class _BattleSource(AnswerSource):
+    """Battles, each an answer of its own about two items."""
+
+    data: Battles
+    wins: Floats
+
+    def __init__(self, data: Battles, distance: Distance) -> None:
+        self.data = data
+        self.items = data.items
+        self.distance = distance
+        self.wins = data.wins
+        self.n_rankings = data.n_rankings
+        self.weights = self.wins[self.wins > 0.0]
+        self.n_open = len(self.weights)
+        self.pattern_of = np.zeros(0, dtype=np.int64)
+
+    @property
+    def likelihood(self) -> str:
+        return "composite" if self.data.composite else "independent"
+
+    @property
+    def pair_counts(self) -> Numbers:
+        return self.wins
+
+    def is_known(self, sizes: Sizes) -> bool:  # noqa: ARG002
+        return False
+
+    def can_be_summed(self, sizes: Sizes | None) -> bool:  # noqa: ARG002
+        return False
+
+    def partial_orders(self) -> PartialOrders:
+        raise InputError(
+            "battles are counted, and leave open too much to complete them: give the answers of "
+            "each judge as Preferences"
+        )
+
+    def at(
+        self,
+        sizes: Sizes,
+        *,
+        partition: PartitionFunction | None = None,
+        rng: np.random.Generator | None = None,  # noqa: ARG002
+        most_work: float = MOST_WORK,  # noqa: ARG002
+    ) -> Likelihood:
+        if partition is None:
+            partition = partition_function(sizes, self.distance)
+        return ComparisonLikelihood((), partition, wins=self.wins)
+
+
+def distance_for(data: KnownData, distance: str | Distance | None) -> Distance:
+    """Return the distance that is asked for, or the one to take where none is.
+
+    Parameters
+    ----------
+    data
+        The data.
+    distance
+        Name of a distance, or a distance; None is "kendall", and "inversions" for battles, for
+        which "auto" is the same.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> distance_for(tw.load_political_goals(), None).name
+    'kendall'
+    >>> distance_for(tw.Battles.from_rows([("x", "y", "x")]), None).name
+    'inversions'
+    """
+    only = data.only_distance
+    if only is None:
+        return get_distance("kendall" if distance is None else distance)
+    if distance is None or (isinstance(distance, str) and distance == "auto"):
+        return get_distance(only)
+    wanted = get_distance(distance)
+    if wanted.name != only:
+        raise InputError(
+            f'battles are fitted with distance="{only}", not "{wanted.name}": leave distance out, '
+            "or give the answers of each judge as Preferences"
+        )
+    return wanted
+
+
+def source_of(data: KnownData, distance: str | Distance | None) -> AnswerSource:
     """Return what the likelihood needs of the data, whatever kind they are of.
 
     Parameters
     ----------
     data
-        Rankings, complete or not, counts of complete ones, or preferences.
+        Rankings, complete or not, counts of complete ones, preferences, or battles.
     distance
-        Name of a distance, or a distance.
+        Name of a distance, or a distance, as for `distance_for`.
 
     Examples
     --------
@@ -614,7 +526,9 @@ def source_of(data: Rankings | Counts | Preferences, distance: str | Distance) -
     >>> likelihood.known, round(likelihood.value(np.array([0, 0, 1]), theta=1.0), 4)
     (False, -1.7385)
     """
-    measure = get_distance(distance)
+    measure = distance_for(data, distance)
+    if isinstance(data, Battles):
+        return _BattleSource(data, measure)
     if isinstance(data, Counts):
         return _CountSource(data, measure)
     if isinstance(data, Preferences):

@@ -20,8 +20,8 @@ from tierwise._kernels import parts as kernels
 from tierwise._kernels.inversions_weak_orders import block_histograms, count_inversions_by_line
 from tierwise.answers.base import log_factorials
 from tierwise.data.counts import Counts, block_counts, blocks_are_known
-from tierwise.data.kinds import pair_counts
-from tierwise.data.preferences import Preferences
+from tierwise.data.kinds import KnownData, pair_counts
+from tierwise.data.rankings import Rankings
 from tierwise.data.weak_orders import WeakOrderCounts
 from tierwise.errors import InputError, TooLargeError
 from tierwise.files.places import first_places, sizes_of_groups
@@ -35,7 +35,7 @@ from tierwise.partition.parts import (
 
 if TYPE_CHECKING:
     from tierwise._util.types import Places
-    from tierwise.data.rankings import Rankings
+    from tierwise.data.preferences import Preferences
     from tierwise.partition.parts import PartedPartition
 
 _Floats = NDArray[np.float64]
@@ -190,9 +190,7 @@ class AnswersByLine(PartedAnswers):
         return PartStatistics(np.asarray(totals), coefficients, log_orders)
 
 
-def parted_answers(
-    data: Rankings | Counts | Preferences, partition: PartedPartition
-) -> PartedAnswers:
+def parted_answers(data: KnownData, partition: PartedPartition) -> PartedAnswers:
     """Collect what answers say about the parts of a distance, or say why they cannot be used.
 
     Parameters
@@ -212,27 +210,26 @@ def parted_answers(
     >>> answers.statistics(np.array([0, 1, 2])).totals
     array([2., 0.])
     """
-    refuse_open(data, partition)
-    assert not isinstance(data, Preferences)
-    log_completions = _log_completions(data)
+    answers = refuse_open(data, partition)
+    log_completions = _log_completions(answers)
     if isinstance(partition, LineParts):
-        return AnswersByLine(partition, _weak_orders(data), log_completions)
+        return AnswersByLine(partition, _weak_orders(answers), log_completions)
     if partition.concentration == "tier":
-        pairs = block_counts(data, partition.sizes).precedence
-        return AnswersByTier(partition, pairs, data.n_rankings, log_completions)
-    return _by_place(data, partition, log_completions)
+        pairs = block_counts(answers, partition.sizes).precedence
+        return AnswersByTier(partition, pairs, answers.n_rankings, log_completions)
+    return _by_place(answers, partition, log_completions)
 
 
-def refuse_open(data: Rankings | Counts | Preferences, partition: PartedPartition) -> None:
-    """Raise if answers leave open what a theta for each part needs to know."""
+def refuse_open(data: KnownData, partition: PartedPartition) -> Rankings | Counts:
+    """Return the answers, or raise if they leave open what a theta for each part needs to know."""
     if isinstance(data, Counts):
-        return
+        return data
     remedy = (
         f"a theta per {partition.concentration} needs answers that {_what_is_needed(partition)}: "
         'use complete rankings, other sizes, or concentration="single"'
     )
-    if isinstance(data, Preferences):
-        raise InputError(f"these are pairwise preferences, but {remedy}")
+    if not isinstance(data, Rankings):
+        raise InputError(f"these are pairwise answers, but {remedy}")
     if isinstance(partition, RecursionParts):
         known = blocks_are_known(data, partition.sizes)
     elif data.unranked == "anywhere" and not data.is_complete:
@@ -245,6 +242,7 @@ def refuse_open(data: Rankings | Counts | Preferences, partition: PartedPartitio
         known = True
     if not known:
         raise InputError(f"some answers leave too much open: {remedy}")
+    return data
 
 
 def _what_is_needed(partition: PartedPartition) -> str:
@@ -259,16 +257,16 @@ def _what_is_needed(partition: PartedPartition) -> str:
 
 
 def log_probabilities(
-    rankings: Rankings | Preferences,
+    data: Rankings | Preferences,
     partition: PartedPartition,
     labels: _Integers,
     thetas: _Floats,
 ) -> _Floats:
-    """Log probability of each distinct answer, summed over all orderings that agree with it.
+    """Log probability of each answer, summed over all orderings that agree with it.
 
     Parameters
     ----------
-    rankings
+    data
         The answers.
     partition
         The partition function.
@@ -277,8 +275,15 @@ def log_probabilities(
     thetas
         Theta of each part.
     """
-    refuse_open(rankings, partition)
-    assert not isinstance(rankings, Preferences)
+    rankings = refuse_open(data, partition)
+    assert isinstance(rankings, Rankings)
+    return _log_probabilities(rankings, partition, labels, thetas)[rankings.pattern_of]
+
+
+def _log_probabilities(
+    rankings: Rankings, partition: PartedPartition, labels: _Integers, thetas: _Floats
+) -> _Floats:
+    """Log probability of each distinct answer."""
     if isinstance(partition, LineParts):
         return log_probabilities_of_lines(rankings.patterns, labels, thetas)
     first = first_places(rankings.patterns)

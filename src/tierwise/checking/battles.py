@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.checking.findings import finding_of_pairs, standard_score, tail, verdict_of
-from tierwise.checking.result import Finding, FitCheck, Line
-from tierwise.inversions.comparisons import win_probabilities
+from tierwise.checking.expected import PairShares
+from tierwise.checking.findings import Found, finding_of_pairs, standard_score, tail
+from tierwise.checking.result import Finding, Line
+from tierwise.partition.gaussian_orders import pair_probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tierwise._util.provenance import Provenance
     from tierwise.data.battles import Battles
     from tierwise.fitting.result import Fit
 
@@ -27,12 +27,19 @@ if TYPE_CHECKING:
 _LEAST_EXPECTED = 5.0
 
 
-def check_battles(data: Battles, fit: Fit, provenance: Provenance) -> FitCheck:
-    """Compare how often items and tiers won with what the fitted model expects."""
-    labels = fit.tiers.label_array(data.items)
-    theta = fit.thetas[0]
-    between_tiers = win_probabilities(fit.sizes, theta)
-    expected = between_tiers[np.ix_(labels, labels)]
+def check_battles(data: Battles, fit: Fit, labels: NDArray[np.int64]) -> Found:
+    """Compare how often items and tiers won with what the fitted model expects.
+
+    Parameters
+    ----------
+    data
+        The battles.
+    fit
+        Their fit.
+    labels
+        The tier of each item, counted from 0.
+    """
+    expected = pair_probabilities(fit.sizes, fit.thetas[0])[np.ix_(labels, labels)]
     wins = data.wins
     met = wins + wins.T
     variance = met * expected * (1.0 - expected)
@@ -44,29 +51,22 @@ def check_battles(data: Battles, fit: Fit, provenance: Provenance) -> FitCheck:
     off = ~np.eye(n_items, dtype=bool)
     scores[~off] = np.nan
     lines, between = _between_tiers(wins, expected, variance, labels)
-    findings = (
-        finding_of_pairs(scores),
-        _within_tiers(wins, expected, variance, labels),
-        between,
-    )
-    nothing = np.full((n_items, n_items), np.nan)
-    return FitCheck(
-        fit=fit,
-        items=data.items,
-        verdict=verdict_of(findings),
-        pairs_observed=np.where(off, observed, np.nan),
-        pairs_expected=np.where(off, expected, np.nan),
-        pair_scores=scores,
-        ranks_observed=nothing,
-        ranks_expected=nothing,
+    return Found(
+        pairs=PairShares(
+            observed=np.where(off, observed, np.nan),
+            expected=np.where(off, expected, np.nan),
+            scores=scores,
+            monte_carlo_error=0.0,
+        ),
+        ranks_observed=np.full((n_items, n_items), np.nan),
         lines=lines,
-        distance_spread=np.nan,
+        spread=np.nan,
         direction=np.zeros(n_items),
-        findings=findings,
-        exact=True,
-        monte_carlo_error=0.0,
-        provenance=provenance,
-        pairwise=True,
+        findings=(
+            finding_of_pairs(scores),
+            _within_tiers(wins, expected, variance, labels),
+            between,
+        ),
     )
 
 

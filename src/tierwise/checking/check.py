@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
 from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.wording import quoted
 from tierwise.checking.battles import check_battles
 from tierwise.checking.expected import expected_ranks, orderings_of, orderings_of_posterior
-from tierwise.checking.findings import verdict_of
+from tierwise.checking.findings import Found, verdict_of
 from tierwise.checking.pairs import check_pairs
 from tierwise.checking.rankings import check_rankings
 from tierwise.checking.result import FitCheck
@@ -73,31 +78,7 @@ def check_fit(
     data = check_data(data, "check_fit", Rankings, Preferences, Battles)
     draws = check_count("draws", draws, least=100)
     _check_results(fit, posterior)
-    if isinstance(data, Battles):
-        return check_battles(data, fit, watch.provenance(rng))
-    labels = fit.tiers.label_array(data.items)
-    generator = as_generator(rng)
-    model = fit.model(_LARGEST_THETA)
-    if posterior is None:
-        orderings = orderings_of(model, data.items, draws, generator)
-        ranks_expected = expected_ranks(model, labels)
-    else:
-        orderings = orderings_of_posterior(posterior, data.items, draws, generator)
-        ranks_expected = orderings.shares_of_places()
-    alike = labels if posterior is None else None
-    if isinstance(data, Preferences):
-        found = check_pairs(data, labels, orderings, alike, fit.mistake_probability, generator)
-    else:
-        found = check_rankings(
-            data,
-            model,
-            labels,
-            orderings,
-            alike,
-            ranks_expected,
-            names_of_tiers(fit),
-            generator,
-        )
+    found, expected = _compare(data, fit, posterior, draws, as_generator(rng))
     return FitCheck(
         fit=fit,
         items=data.items,
@@ -106,16 +87,54 @@ def check_fit(
         pairs_expected=found.pairs.expected,
         pair_scores=found.pairs.scores,
         ranks_observed=found.ranks_observed,
-        ranks_expected=ranks_expected,
+        ranks_expected=expected.ranks,
         lines=found.lines,
         distance_spread=found.spread,
         direction=found.direction,
         findings=found.findings,
-        exact=orderings.exact,
+        exact=expected.exact,
         monte_carlo_error=found.pairs.monte_carlo_error,
         provenance=watch.provenance(rng),
-        pairwise=isinstance(data, Preferences),
+        pairwise=data.pairwise,
     )
+
+
+class _Expected(NamedTuple):
+    """How often items are expected to have each rank, and whether all is exact."""
+
+    ranks: NDArray[np.float64]
+    exact: bool
+
+
+def _compare(
+    data: Rankings | Preferences | Battles,
+    fit: Fit,
+    posterior: Posterior | None,
+    draws: int,
+    rng: np.random.Generator,
+) -> tuple[Found, _Expected]:
+    """Compare data of each kind with what is expected of them."""
+    labels = fit.tiers.label_array(data.items)
+    if isinstance(data, Battles):
+        if posterior is not None:
+            raise InputError("battles are compared with what the fit expects: leave out posterior")
+        found = check_battles(data, fit, labels)
+        return found, _Expected(found.ranks_observed, exact=True)
+    model = fit.model(_LARGEST_THETA)
+    if posterior is None:
+        orderings = orderings_of(model, data.items, draws, rng)
+        ranks = expected_ranks(model, labels)
+    else:
+        orderings = orderings_of_posterior(posterior, data.items, draws, rng)
+        ranks = orderings.shares_of_places()
+    alike = labels if posterior is None else None
+    if isinstance(data, Rankings):
+        found = check_rankings(
+            data, model, labels, orderings, alike, ranks, names_of_tiers(fit), rng
+        )
+    else:
+        found = check_pairs(data, labels, orderings, alike, fit.mistake_probability, rng)
+    return found, _Expected(ranks, orderings.exact)
 
 
 def _check_results(fit: object, posterior: object) -> None:

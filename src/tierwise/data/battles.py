@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from tierwise.files.battles import Spellings
     from tierwise.files.source import Readable
 
+Resampling: TypeAlias = Literal["auto", "battle", "judge"]
+"""What is drawn anew: battles, or judges with all that they decided."""
 Draws: TypeAlias = Literal["half", "drop"]
 """Whether a drawn battle counts half to each side, or not at all."""
 
@@ -67,6 +69,10 @@ class Battles:
            [0. , 0. , 0.5],
            [0. , 0.5, 0. ]])
     """
+
+    # Whether pairs of items were compared, and the one distance there is for them, if only one.
+    pairwise: ClassVar[bool] = True
+    only_distance: ClassVar[str | None] = "inversions"
 
     items: tuple[str, ...]
     decided: NDArray[np.float64]
@@ -225,7 +231,20 @@ class Battles:
         """Return the same battles, drawn ones counting half to each side, or not at all."""
         return replace(self, draws=draws)
 
-    def resampled(self, rng: np.random.Generator, *, by: Literal["battle", "judge"]) -> Battles:
+    def unit_of_resampling(self, by: Resampling = "auto") -> Literal["battle", "judge"]:
+        """Return what is drawn anew: judges where they decide several battles each, if "auto"."""
+        if by == "auto":
+            return "judge" if self.composite else "battle"
+        return by
+
+    @property
+    def can_be_resampled(self) -> bool:
+        """Whether it is known what to draw: judges, or battles by whole weights."""
+        counts = (self.decided, self.drawn)
+        whole = all(bool((one == np.round(one)).all()) for one in counts)
+        return whole or self.unit_of_resampling() == "judge"
+
+    def resampled(self, rng: np.random.Generator, *, by: Resampling = "auto") -> Battles:
         """Draw as many battles, or judges with all their battles, with replacement.
 
         Parameters
@@ -233,9 +252,10 @@ class Battles:
         rng
             Generator.
         by
-            What is drawn. Weights that are no whole numbers need judges.
+            What is drawn; "auto" draws judges where they decide several battles each. Weights that
+            are no whole numbers need judges.
         """
-        if by == "judge":
+        if self.unit_of_resampling(by) == "judge":
             return self._resampled_judges(rng)
         upper = np.triu(self.drawn, k=1)
         weights = np.concatenate([self.decided.ravel(), upper.ravel()])

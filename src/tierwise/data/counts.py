@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from math import lgamma
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeGuard
 from zipfile import BadZipFile
 
 import numpy as np
@@ -91,6 +91,10 @@ class Counts:
     >>> counts.blocks((2, 1)).precedence.tolist()
     [[0, 0, 2], [0, 0, 2], [0, 0, 0]]
     """
+
+    # Whether pairs of items were compared, and the one distance there is for them, if only one.
+    pairwise: ClassVar[bool] = False
+    only_distance: ClassVar[str | None] = None
 
     items: tuple[Item, ...]
     places: Numbers

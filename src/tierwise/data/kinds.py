@@ -15,6 +15,8 @@ from tierwise.errors import InputError
 from tierwise.files.places import first_places
 
 Data: TypeAlias = Rankings | RankingScan | Counts | Preferences | Battles
+KnownData: TypeAlias = Rankings | Counts | Preferences | Battles
+"""What `check_data` makes of data: scans are counted, or read."""
 
 _FROM_LISTS = (
     "make rankings of it with Rankings.from_orderings (items, best first) or Rankings.from_ranks "
@@ -102,7 +104,7 @@ def _remedy(data: object) -> str:
     return "read a file with read_rankings, or make rankings with Rankings.from_orderings"
 
 
-def pair_counts(data: Rankings | Counts | Preferences | Battles) -> Numbers:
+def pair_counts(data: KnownData) -> Numbers:
     """Count, for each two items, how often the first is ranked above the second.
 
     Pairs that an answer ties or leaves open do not count; drawn battles count half to each side.

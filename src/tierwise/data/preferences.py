@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, TypeAlias, get_args
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,10 @@ class Preferences:
     >>> answers.pairs("Ann")
     [('a', 'b'), ('a', 'c'), ('b', 'c')]
     """
+
+    # Whether pairs of items were compared, and the one distance there is for them, if only one.
+    pairwise: ClassVar[bool] = True
+    only_distance: ClassVar[str | None] = None
 
     items: tuple[Item, ...]
     assessors: tuple[Assessor, ...]
@@ -185,6 +189,11 @@ class Preferences:
                 )
             answers[row[0]].append((row[1], row[2]))
         return cls(answers, items, cycles=cycles)
+
+    def resampled(self, rng: np.random.Generator) -> "Preferences":
+        """Draw as many assessors with all their answers, with replacement."""
+        said = self.direct.astype(np.int32) if self.times is None else self.times
+        return self.with_answers(said[rng.integers(len(said), size=len(said))])
 
     def _refuse_cycles(self) -> None:
         in_cycle = np.diagonal(self.closure, axis1=1, axis2=2)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -74,6 +74,10 @@ class Rankings:
     >>> rankings.to_orderings()[1]
     ['b', 'a', 'c']
     """
+
+    # Whether pairs of items were compared, and the one distance there is for them, if only one.
+    pairwise: ClassVar[bool] = False
+    only_distance: ClassVar[str | None] = None
 
     items: tuple[Item, ...]
     unranked: Unranked | None

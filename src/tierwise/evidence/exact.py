@@ -37,7 +37,7 @@ from tierwise.tiers.sizes import log_number_of_tiers
 
 if TYPE_CHECKING:
     from tierwise.answers.base import Labels
-    from tierwise.answers.likelihood import Likelihood
+    from tierwise.answers.given_sizes import Likelihood
     from tierwise.consensus.problem import Problem
     from tierwise.model.priors import ThetaPrior
     from tierwise.theta.density import ThetaDensity

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise.answers.base import Labels
-    from tierwise.answers.likelihood import Likelihood
+    from tierwise.answers.given_sizes import Likelihood
     from tierwise.answers.parted import PartedAnswers, PartStatistics
     from tierwise.model.priors import ThetaPrior
     from tierwise.theta.estimate import ThetaEstimate

@@ -1,6 +1,8 @@
 """bootstrap: how much the tiers and theta would vary with other rankings of the same kind."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -11,15 +13,15 @@ from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.tasks import Progress, run_tasks
 from tierwise._util.types import Item
 from tierwise._util.wording import counted, percent, quoted
+from tierwise.answers.augmentation import answer_like, observe_like
 from tierwise.answers.likelihood import source_of
-from tierwise.data.battles import Battles
+from tierwise.data.battles import Battles, Resampling
 from tierwise.data.kinds import check_data
 from tierwise.data.people import MISSING, find_columns
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError
-from tierwise.fitting.battles import Resampling, fit_resampled_battles
 from tierwise.fitting.parted import solve_parted
 from tierwise.fitting.result import Fit, plain, plain_item
 from tierwise.fitting.solution import Settings
@@ -224,47 +226,23 @@ def bootstrap(
     [1.0, 0.0]
     """
     watch = Stopwatch()
-    rankings = check_data(data, "bootstrap", Rankings, Preferences, Battles)
+    known = check_data(data, "bootstrap", Rankings, Preferences, Battles)
     if not isinstance(fit, Fit):
         raise InputError(f"bootstrap needs a Fit, from tierwise.fit; got {quoted(fit)}")
     replicates = check_count("replicates", replicates)
     check_choice("kind", kind, get_args(BootstrapKind))
     check_choice("by", by, get_args(Resampling))
-    if isinstance(rankings, Battles):
-        if kind != "nonparametric":
-            raise InputError("for battles there is the nonparametric bootstrap: leave kind out")
-        if cluster is not None:
-            raise InputError(
-                'the clusters of battles are judges: leave out cluster=, say by="judge"'
-            )
-        if set(fit.tiers.items) != set(rankings.items):
-            raise InputError("the fit is of other items than the battles: fit these battles first")
-        seeds = spawn_seeds(rng, replicates)
-        thetas, labels = fit_resampled_battles(rankings, fit.sizes, by, seeds, workers, progress)
-        order = [rankings.items.index(str(item)) for item in fit.tiers.items]
-        return Bootstrap(fit, kind, thetas, labels[:, order] + 1, watch.provenance(rng))
-    if fit.likelihood != "exact":
+    if fit.likelihood == "pseudo":
         raise InputError('bootstrap needs a fit with likelihood="exact"')
-    if set(fit.tiers.items) != set(rankings.items):
-        raise InputError("the fit is of other items than the rankings: fit these rankings first")
-    if kind == "parametric" and not np.isfinite(fit.thetas).all():
-        raise InputError(
-            "theta is infinite, so the model draws only rankings that agree with the tiers: "
-            "use the nonparametric bootstrap"
-        )
-    cluster_of, resampled = _design(rankings, kind, cluster)
-    if isinstance(rankings, Rankings):
-        # Nothing else is needed of people, and processes get what they need only.
-        rankings = rankings.with_people(None)
+    if set(fit.tiers.items) != set(known.items):
+        raise InputError("the fit is of other items than the data: fit these data first")
+    design = _design(known, kind, cluster, by, fit)
     partition: PartitionFunction | PartedPartition
     if fit.concentration == "single":
         partition = partition_function(fit.sizes, fit.distance)
     else:
         partition = parted_partition(fit.sizes, fit.distance, fit.concentration)
-    start = fit.tiers.label_array(rankings.items)
-    model = None
-    if kind == "parametric":
-        model = fit.model()
+    start = fit.tiers.label_array(known.items)
     seeds = spawn_seeds(rng, replicates)
     # Few replicates are asked for where each takes long: people want to see how far it is.
     per_task = REPLICATES_PER_TASK if replicates > _FEW_REPLICATES else 1
@@ -272,7 +250,7 @@ def bootstrap(
     results = run_tasks(
         _fit_replicates,
         [
-            (rankings, partition, model, start, fit.mistake_probability, cluster_of, batch)
+            (design.draw, partition, start, batch)
             for batch in batches
         ],
         description="bootstrap",
@@ -282,25 +260,86 @@ def bootstrap(
     thetas = np.concatenate([thetas for thetas, _ in results])
     labels = np.concatenate([labels for _, labels in results])
     # Labels follow the items of the fit, which may stand in another order than those of the data.
-    order = [rankings.items.index(item) for item in fit.tiers.items]
-    return Bootstrap(fit, kind, thetas, labels[:, order] + 1, watch.provenance(rng), resampled)
+    position = {item: number for number, item in enumerate(known.items)}
+    order = [position[item] for item in fit.tiers.items]
+    return Bootstrap(
+        fit, kind, thetas, labels[:, order] + 1, watch.provenance(rng), design.resampled
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Design:
+    """How answers are drawn anew, and what is drawn, in words."""
+
+    draw: Callable[[np.random.Generator], Rankings | Preferences | Battles]
+    resampled: str = "answers"
 
 
 def _design(
-    data: Rankings | Preferences, kind: BootstrapKind, cluster: str | None
-) -> tuple[NDArray[np.int64] | None, str]:
-    """Return the number of the cluster of each answer, if there are any, and what is drawn."""
-    if cluster is None:
-        weighted = isinstance(data, Rankings) and data.weights.dtype.kind == "f"
-        if kind == "parametric" or not isinstance(data, Rankings) or not weighted:
-            return None, "answers"
-        size = f"{data.effective_size:,.1f} of {len(data):,} answers"
-        return None, f"people with their weights (effective sample size {size}, Kish)"
-    if kind == "parametric" or isinstance(data, Preferences):
+    data: Rankings | Preferences | Battles,
+    kind: BootstrapKind,
+    cluster: str | None,
+    by: Resampling,
+    fit: Fit,
+) -> _Design:
+    """Decide how answers are drawn anew, or say what cannot be had of these data."""
+    if isinstance(data, Battles):
+        if kind != "nonparametric":
+            raise InputError("for battles there is the nonparametric bootstrap: leave kind out")
+        if cluster is not None:
+            raise InputError(
+                'the clusters of battles are judges: leave out cluster=, say by="judge"'
+            )
+        unit = data.unit_of_resampling(by)
+        return _Design(partial(data.resampled, by=unit), f"{unit}s")
+    if kind == "parametric" and not np.isfinite(fit.thetas).all():
+        raise InputError(
+            "theta is infinite, so the model draws only rankings that agree with the tiers: "
+            "use the nonparametric bootstrap"
+        )
+    if cluster is not None and (kind == "parametric" or data.pairwise):
         raise InputError(
             "clusters of people are drawn by the nonparametric bootstrap of rankings only: leave "
             'out cluster=, or say kind="nonparametric"'
         )
+    if not isinstance(data, Rankings):
+        if kind == "nonparametric":
+            return _Design(data.resampled)
+        return _Design(partial(_answer_by_model, data, fit.model(), fit.mistake_probability))
+    # Nothing else is needed of people, and processes get what they need only.
+    alone = data.with_people(None)
+    if kind == "parametric":
+        return _Design(partial(_rank_by_model, alone, fit.model()))
+    if cluster is not None:
+        cluster_of, number = _clusters(data, cluster)
+        words = f"{counted(number, 'cluster')} by {quoted(cluster)}, people with their weights"
+        return _Design(partial(_draw_rankings, alone, cluster_of), words)
+    draw = partial(_draw_rankings, alone, None)
+    if data.weights.dtype.kind != "f":
+        return _Design(draw)
+    size = f"{data.effective_size:,.1f} of {len(data):,} answers"
+    return _Design(draw, f"people with their weights (effective sample size {size}, Kish)")
+
+
+def _answer_by_model(
+    data: Preferences,
+    model: ClusteredMallows,
+    mistake_probability: float | None,
+    rng: np.random.Generator,
+) -> Preferences:
+    """Let the model answer what people were asked, with as many mistakes."""
+    complete = model.sample(data.n_rankings, rng).restrict(data.items)
+    return answer_like(complete, data, mistake_probability, rng)
+
+
+def _rank_by_model(data: Rankings, model: ClusteredMallows, rng: np.random.Generator) -> Rankings:
+    """Draw as many rankings from the model, and hide of them what the answers hide."""
+    complete = model.sample(round(data.n_rankings), rng).restrict(data.items)
+    return complete if data.is_complete else observe_like(complete, data)
+
+
+def _clusters(data: Rankings, cluster: str) -> tuple[NDArray[np.int64], int]:
+    """Return the number of the cluster of each answer, and how many there are."""
     (column,) = find_columns(data, cluster, "bootstrap", "cluster")
     codes = column.codes.copy()
     alone = np.flatnonzero(codes == MISSING)
@@ -311,36 +350,23 @@ def _design(
             f"all people are of one cluster by {quoted(cluster)}, so there is nothing to draw: "
             "name a column that has several values"
         )
-    return codes, f"{counted(number, 'cluster')} by {quoted(cluster)}, people with their weights"
+    return codes, number
 
 
 def _fit_replicates(
-    rankings: Rankings | Preferences,
+    draw: Callable[[np.random.Generator], Rankings | Preferences | Battles],
     partition: PartitionFunction | PartedPartition,
-    model: ClusteredMallows | None,
     start: NDArray[np.int64],
-    mistake_probability: float | None,
-    cluster_of: NDArray[np.int64] | None,
     seeds: list[np.random.SeedSequence],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Fit one resampled data set a seed."""
-    from tierwise.answers.augmentation import answer_like, observe_like
-
+    """Fit one resampled data set per seed."""
     settings = Settings()
     n_thetas = partition.n_parts if isinstance(partition, PartedPartition) else 1
     thetas = np.empty((len(seeds), n_thetas))
-    labels = np.empty((len(seeds), len(rankings.items)), dtype=np.int64)
+    labels = np.empty((len(seeds), len(start)), dtype=np.int64)
     for replicate, seed in enumerate(seeds):
         rng = np.random.default_rng(seed)
-        sample: Rankings | Preferences
-        if model is None:
-            sample = _draw_answers(rankings, rng, cluster_of)
-        else:
-            complete = model.sample(round(rankings.n_rankings), rng).restrict(rankings.items)
-            if isinstance(rankings, Preferences):
-                sample = answer_like(complete, rankings, mistake_probability, rng)
-            else:
-                sample = complete if rankings.is_complete else observe_like(complete, rankings)
+        sample = draw(rng)
         if isinstance(partition, PartedPartition):
             found = solve_parted(
                 sample,
@@ -366,15 +392,10 @@ def _fit_replicates(
     return thetas[:, 0] if single else thetas, labels
 
 
-def _draw_answers(
-    rankings: Rankings | Preferences,
-    rng: np.random.Generator,
-    cluster_of: NDArray[np.int64] | None = None,
-) -> Rankings | Preferences:
+def _draw_rankings(
+    rankings: Rankings, cluster_of: NDArray[np.int64] | None, rng: np.random.Generator
+) -> Rankings:
     """Draw answers, or clusters of them, with replacement, as many as there are."""
-    if isinstance(rankings, Preferences):
-        said = rankings.direct.astype(np.int32) if rankings.times is None else rankings.times
-        return rankings.with_answers(said[rng.integers(len(said), size=len(said))])
     if cluster_of is not None:
         number = int(cluster_of.max()) + 1
         times = rng.multinomial(number, np.full(number, 1 / number))[cluster_of]

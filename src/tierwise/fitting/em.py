@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tierwise.answers.base import Labels
-    from tierwise.answers.likelihood import Likelihood
+    from tierwise.answers.given_sizes import Likelihood
     from tierwise.tiers.sizes import Sizes
 
 # Work of the subset recursion up to which the tiers to start from are the closest ones; beyond,

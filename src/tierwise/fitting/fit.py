@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise._util.checks import RandomSource, as_generator, check_choice, check_level
+from tierwise._util.checks import RandomSource, as_generator, check_choice
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise.answers.likelihood import AnswerSource, source_of
 from tierwise.answers.parted import refuse_open
@@ -19,10 +19,8 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.distances.base import Distance
-from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TooLargeError
 from tierwise.fitting.agreement import agreement_of_counts
-from tierwise.fitting.battles import check_distance_of_battles, fit_battles
 from tierwise.fitting.parted import solve_parted
 from tierwise.fitting.result import Fit, Reference
 from tierwise.fitting.solution import LikelihoodKind, Settings, Solution, named_tiers
@@ -113,19 +111,13 @@ def fit(
     watch = Stopwatch()
     known = check_data(data, "fit", Rankings, Counts, Preferences, Battles)
     checked = check_sizes(sizes, len(known.items))
-    if isinstance(known, Battles):
-        check_distance_of_battles(distance)
-        check_level(level)
-        generator = as_generator(rng)
-        return fit_battles(known, checked, level, generator, lambda: watch.provenance(rng))
-    measure = get_distance("kendall" if distance is None else distance)
+    source = source_of(known, distance)
     settings = Settings(method, theta_method, partition_method, likelihood, time_limit, level)
     generator = as_generator(rng)
     check_choice("concentration", concentration, get_args(ConcentrationChoice))
     if concentration in ("tier", "place"):
         # Refuse what cannot be fitted before a long fit with one theta.
-        refuse_open(known, parted_partition(checked, measure, concentration))
-    source = source_of(known, measure)
+        refuse_open(known, parted_partition(checked, source.distance, concentration))
     single = fit_source(source, checked, settings, generator, lambda: watch.provenance(rng))
     if concentration == "single":
         return single
@@ -249,7 +241,7 @@ def fit_source(
         theta=solution.theta.value,
         theta_estimates=(solution.theta,),
         distance=source.distance.name,
-        likelihood=settings.likelihood,
+        likelihood=settings.likelihood if source.likelihood == "exact" else source.likelihood,
         level=settings.level,
         total_distance=consensus.total,
         log_likelihood=solution.log_likelihood,

@@ -22,7 +22,8 @@ from tierwise._util.wording import quoted
 from tierwise.answers.base import log_factorials
 from tierwise.answers.dispatch import MOST_COMPLETIONS
 from tierwise.answers.drawn import DrawnCompletions
-from tierwise.answers.likelihood import LARGEST_THETA_OF_UNIT, source_of
+from tierwise.answers.given_sizes import LARGEST_THETA_OF_UNIT
+from tierwise.answers.likelihood import source_of
 from tierwise.answers.partial import PartialOrders
 from tierwise.answers.votes import DrawnVotes, Votes, all_orderings, allowed
 from tierwise.data.kinds import check_data

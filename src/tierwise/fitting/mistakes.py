@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tierwise._kernels.consensus import total_cost
-from tierwise.answers.likelihood import (
+from tierwise.answers.given_sizes import (
     LARGEST_FINITE_THETA_OF_UNIT,
     LARGEST_THETA_OF_UNIT,
     Likelihood,

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tierwise.answers.parted import PartedAnswers
-    from tierwise.data.counts import Counts
-    from tierwise.data.preferences import Preferences
-    from tierwise.data.rankings import Rankings
+    from tierwise.data.kinds import KnownData
     from tierwise.distances.base import Distance
     from tierwise.partition.parts import Concentration, PartedPartition
     from tierwise.theta.estimate import ThetaEstimate
@@ -94,7 +92,7 @@ class PartedSolution:
 
 
 def solve_parted(
-    data: Rankings | Counts | Preferences,
+    data: KnownData,
     sizes: Sizes,
     distance: Distance,
     concentration: Concentration,

@@ -5,8 +5,9 @@ what the answers leave open            how the best tiers and theta are found
 =====================================  =========================================================
 nothing but the order within blocks    the closest tiers, with a proof, then the root for theta
 few completions, or summable ones      EM, in ``em.py``
-too many completions to sum over       SAEM, in ``saem.py``
+too many completions to sum over       SAEM, in ``em.py``
 whether they are mistaken              either of these with a profile, in ``mistakes.py``
+all but who won, for battles           exchanges of items, in ``inversions/comparisons.py``
 =====================================  =========================================================
 
 The paper's pseudo-likelihood is in ``pseudo.py``.
@@ -20,7 +21,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.consensus import total_cost
 from tierwise.consensus.find import find_consensus
 from tierwise.consensus.problem import Consensus
 from tierwise.errors import InputError
@@ -28,6 +28,7 @@ from tierwise.fitting.em import maximise, settle, starts_of
 from tierwise.fitting.mistakes import solve_with_mistakes
 from tierwise.fitting.pseudo import solve_pseudo
 from tierwise.fitting.solution import Settings, Solution, unproved
+from tierwise.inversions.comparisons import best_tiers_of_sizes
 from tierwise.partition.interpolated import for_many_thetas
 from tierwise.theta.estimate import (
     ThetaEstimate,
@@ -39,7 +40,8 @@ from tierwise.theta.estimate import (
 
 if TYPE_CHECKING:
     from tierwise.answers.base import Labels
-    from tierwise.answers.likelihood import AnswerSource, Likelihood
+    from tierwise.answers.given_sizes import Likelihood
+    from tierwise.answers.likelihood import AnswerSource
     from tierwise.partition.base import PartitionFunction
     from tierwise.tiers.sizes import Sizes
 
@@ -76,6 +78,16 @@ def solve(
             'theta_method="monte-carlo" needs answers that leave no doubt about their blocks: '
             'use theta_method="exact"'
         )
+    if source.wins is not None:
+        labels = best_tiers_of_sizes(source.wins, sizes, rng)
+        return solution_at(source, unproved_at(source, labels, "exchanges"), settings)
+    return _solve_open(source, sizes, settings, rng)
+
+
+def _solve_open(
+    source: AnswerSource, sizes: Sizes, settings: Settings, rng: np.random.Generator
+) -> Solution:
+    """Find the best tiers and theta for answers that leave much open."""
     if source.votes is None:
         # The error of an estimate counts as often as there are answers: few can do with one.
         budget = max(BUDGET_OF_AN_ANSWER * float(source.n_rankings), LEAST_BUDGET)
@@ -142,6 +154,23 @@ def solution_at(source: AnswerSource, consensus: Consensus, settings: Settings) 
     )
 
 
+def unproved_at(source: AnswerSource, labels: Labels, method: str) -> Consensus:
+    """Return tiers of battles that were found somehow; a single tier cannot but be the best.
+
+    Parameters
+    ----------
+    source
+        The battles.
+    labels
+        The tiers, counted from 0.
+    method
+        How they were found.
+    """
+    sizes: Sizes = tuple(np.bincount(labels).tolist())
+    found = unproved(labels, source.at(sizes).total_distance(labels, 0.0), method)
+    return replace(found, optimal=len(sizes) == 1)
+
+
 def _no_tiers(source: AnswerSource, partition: PartitionFunction) -> Solution:
     """With one tier all orderings are equally probable: all that counts is how many agree."""
     orders = source.partial_orders()
@@ -162,8 +191,7 @@ def _solve_by_summing(
     likelihood: Likelihood, settings: Settings, rng: np.random.Generator
 ) -> Solution:
     top = maximise(likelihood, starts_of(likelihood, settings.method, rng))
-    costs = likelihood.expected_costs(top.labels, top.theta)
-    total = float(total_cost(top.labels, costs.linear, costs.pairs))
+    total = likelihood.total_distance(top.labels, top.theta)
     consensus = unproved(top.labels, total, "expectation-maximisation")
     theta = _theta_with_error(likelihood, top.labels, top.theta, settings.level)
     return _solution(likelihood, consensus, theta)
@@ -185,7 +213,7 @@ def _solution(likelihood: Likelihood, consensus: Consensus, theta: ThetaEstimate
         theta=theta,
         log_likelihood=float(value),
         log_likelihood_error=value.standard_error,
-        partition_method=likelihood.partition.method,
+        partition_method=likelihood.method,
         log_completions=likelihood.log_completions,
     )
 

@@ -1,8 +1,7 @@
-"""Independent comparisons of pairs under tiers: win probabilities and log-likelihood.
+"""Tiers of independent comparisons: merging, local search, a Metropolis chain, theta integrated.
 
-Where every comparison is made by somebody else, the answers are independent, and all that is needed
-of them is how often each item has won against each other one. Several comparisons by one judge are
-dependent under the model; then this is a composite likelihood.
+The likelihood is in ``answers/comparisons.py``: a closed form in how often each item has won
+against each other one.
 """
 
 from __future__ import annotations
@@ -14,89 +13,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.checks import check_level
-from tierwise.errors import InputError
-from tierwise.model.priors import log_prior_of_sizes
-from tierwise.partition.gaussian_orders import pair_probabilities, sizes_of_labels
-from tierwise.theta.estimate import ThetaEstimate, theta_of_information
+from tierwise._kernels.comparisons import (
+    LARGEST_THETA,
+    LEAST_THETA,
+    climb,
+    merge_neighbours,
+)
+from tierwise._kernels.comparisons_chain import run_sweeps
+from tierwise.answers.comparisons import best_theta, tier_wins, values_at_thetas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tierwise.model.priors import SizesPrior, ThetaPrior
+    from tierwise.inversions.objective import ThetaTable, TiersPriorNumbers
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 
-# Where the prior of theta is tabled, and integrated.
-_N_TABLED = 4001
 # The integral over log theta reaches so many standard deviations from its peak.
 _REACH, _N_NODES = 9.0, 181
-# Theta is looked for among so many values, and then among so many near the best.
-_N_SCANNED, _N_REFINED = 48, 9
 # Orders of more items are first cut into so many runs.
 _MOST_RUNS = 150
 _MOST_ROUNDS = 60
 # Bradley-Terry strengths are found with so many comparisons with a middling item besides.
 _PSEUDO_COMPARISONS = 0.5
 _STRENGTH_ROUNDS = 300
-
-
-def win_probabilities(sizes: Sequence[int], theta: float) -> NDArray[np.float64]:
-    """Probability that an item of one tier (row) beats one of another (column).
-
-    Examples
-    --------
-    >>> win_probabilities((1, 1), 1.0).round(4)
-    array([[0.5   , 0.7311],
-           [0.2689, 0.5   ]])
-    """
-    return pair_probabilities(sizes, float(theta))
-
-
-def log_likelihood_of_wins(wins: NDArray[Any], labels: NDArray[Any], theta: float) -> float:
-    """Log-likelihood of independent comparisons.
-
-    Parameters
-    ----------
-    wins
-        ``wins[a, b]`` is how often ``a`` was preferred to ``b``; a drawn comparison counts half to
-        each side.
-    labels
-        Tier of each item, counted from 0.
-    theta
-        The one theta.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> wins = np.array([[0, 3], [1, 0]])
-    >>> round(log_likelihood_of_wins(wins, np.array([0, 1]), 1.0), 4)
-    -2.253
-    """
-    counts = np.asarray(wins, dtype=np.float64)
-    places = np.asarray(labels, dtype=np.int64)
-    if counts.shape != (len(places), len(places)):
-        raise InputError(f"wins must be a square table of {len(places)} items")
-    probabilities = win_probabilities(sizes_of_labels(places), theta)
-    chances = probabilities[places[:, None], places[None, :]]
-    played = (counts > 0.0) & ~np.eye(len(places), dtype=bool)
-    with np.errstate(divide="ignore"):
-        return float((counts[played] * np.log(chances[played])).sum())
-
-
-def tier_wins(wins: _Floats, labels: _Integers) -> tuple[_Floats, _Integers]:
-    """Add up wins by tiers: ``[l, m]`` says how often tier ``l`` won against tier ``m``; and sizes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> tier_wins(np.array([[0, 3.0], [1, 0]]), np.array([0, 0]))[0]
-    array([[4.]])
-    """
-    member = np.eye(int(labels.max()) + 1)[labels]
-    between: _Floats = member.T @ wins @ member
-    return between, np.bincount(labels).astype(np.int64)
 
 
 def strengths(wins: _Floats) -> tuple[_Floats, _Floats]:
@@ -125,143 +66,13 @@ def strengths(wins: _Floats) -> tuple[_Floats, _Floats]:
     return logs, (met.sum(axis=1) + _PSEUDO_COMPARISONS) / 4.0
 
 
-@dataclass(frozen=True, eq=False)
-class ThetaTable:
-    """The prior density of log theta on an even grid, as kernels take it."""
-
-    first: float
-    step: float
-    log_density: _Floats
-
-    @classmethod
-    def of(cls, prior: ThetaPrior) -> ThetaTable:
-        """Table a prior, and make it integrate to 1."""
-        from tierwise._kernels.comparisons import LARGEST_THETA, LEAST_THETA
-
-        logs = np.linspace(np.log(LEAST_THETA), np.log(LARGEST_THETA), _N_TABLED)
-        step = float(logs[1] - logs[0])
-        heights = prior.log_density(np.exp(logs)) + logs
-        heights -= np.logaddexp.reduce(heights) + np.log(step)
-        return cls(float(logs[0]), step, np.maximum(heights, -1e300))
-
-
-@dataclass(frozen=True)
-class TiersPriorNumbers:
-    """A named prior of tiers: what each tier adds to its log, and what a single one adds besides.
-
-    Tiers of the same sizes are equally probable.
-    """
-
-    tier_constant: float
-    single_bonus: float
-
-    @classmethod
-    def of(cls, prior: SizesPrior, n_items: int) -> TiersPriorNumbers:
-        """Tell a named prior by its values."""
-        if not isinstance(prior, str):
-            raise InputError(
-                'for battles, prior_sizes is "uniform", "penalised" or "sceptical", not '
-                "probabilities by sizes or a function"
-            )
-        one = log_prior_of_sizes(prior, (n_items,))
-        two = log_prior_of_sizes(prior, (1, n_items - 1))
-        if n_items == 2:
-            return cls(0.0, one - two)
-        constant = log_prior_of_sizes(prior, (1, 1, n_items - 2)) - two
-        return cls(constant, one - two + constant)
-
-    def tier_values(self, n_items: int) -> _Floats:
-        """Return what a tier of each size adds to the log prior; an empty one adds nothing."""
-        logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n_items + 1)))])
-        logs[1:] += self.tier_constant
-        return logs
-
-    def log_probability(self, sizes: _Integers) -> float:
-        """Log prior probability of tiers, up to a constant."""
-        bonus = self.single_bonus if len(sizes) == 1 else 0.0
-        return bonus + float(self.tier_values(int(sizes.sum()))[sizes].sum())
-
-
-def values_at_thetas(thetas: _Floats, between: _Floats, sizes: _Integers) -> _Floats:
-    """Log-likelihood of wins between tiers, best tier first, at each of many thetas."""
-    from tierwise._kernels.comparisons import write_values_at_thetas
-
-    values = np.empty(len(thetas))
-    order = np.arange(len(sizes))
-    sums = np.empty(int(sizes.sum()) + 3)
-    write_values_at_thetas(thetas, np.ascontiguousarray(between), sizes, order, sums, values)
-    return values
-
-
-def best_theta(between: _Floats, sizes: _Integers) -> float:
-    """Theta of greatest likelihood: a scan of log theta, refined by ever finer scans."""
-    from tierwise._kernels.comparisons import LARGEST_THETA, LEAST_THETA
-
-    first, last = np.log(LEAST_THETA), np.log(LARGEST_THETA)
-    logs = np.linspace(first, last, _N_SCANNED)
-    while True:
-        best = int(values_at_thetas(np.exp(logs), between, sizes).argmax())
-        low, high = logs[max(best - 1, 0)], logs[min(best + 1, len(logs) - 1)]
-        if high - low < 1e-9:
-            return float(np.exp(logs[best]))
-        logs = np.linspace(low, high, _N_REFINED)
-
-
-def estimate_theta_of_wins(wins: _Floats, labels: _Integers, level: float = 0.95) -> ThetaEstimate:
-    """Theta of greatest likelihood given tiers, with its Wald interval.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> wins = np.array([[0.0, 731], [269, 0]])
-    >>> round(estimate_theta_of_wins(wins, np.array([0, 1])).value, 3)
-    1.0
-    """
-    from tierwise._kernels import comparisons as kernels
-
-    check_level(level)
-    between, sizes = tier_wins(wins, labels)
-    if len(sizes) == 1:
-        return ThetaEstimate(0.0, np.inf, (0.0, np.inf), "exact")
-    if not np.tril(between, k=-1).any():
-        # Nobody lost against a worse tier: too large a theta would be a surprise only below.
-        limit = np.log(1.0 - level)
-        low, high = np.log(kernels.LEAST_THETA), np.log(kernels.LARGEST_THETA)
-        best = float(between.trace() * kernels.LOG_HALF)
-        for _ in range(60):
-            middle = (low + high) / 2
-            value = values_at_thetas(np.exp([middle]), between, sizes)[0]
-            low, high = (middle, high) if value - best < limit else (low, middle)
-        return ThetaEstimate(np.inf, np.nan, (float(np.exp(low)), np.inf), "exact")
-    theta = best_theta(between, sizes)
-    if theta <= 2 * kernels.LEAST_THETA:
-        theta = 0.0
-    step = max(theta, 1e-3) * 1e-3
-    around = np.abs(theta + step * np.array([-1.0, 0.0, 1.0]))
-    values = values_at_thetas(np.maximum(around, kernels.LEAST_THETA), between, sizes)
-    information = -float(values[0] - 2 * values[1] + values[2]) / step**2
-    return theta_of_information(theta, information, level)
-
-
-def log_likelihood_at_best(wins: _Floats, labels: _Integers, theta: float) -> float:
-    """Log-likelihood of tiers at a theta that may be infinite or 0."""
-    from tierwise._kernels import comparisons as kernels
-
-    between, sizes = tier_wins(wins, labels)
-    if len(sizes) == 1 or theta == 0.0:
-        return float(between.sum() * kernels.LOG_HALF)
-    if np.isinf(theta):
-        lost = np.tril(between, k=-1).any()
-        return -np.inf if lost else float(between.trace() * kernels.LOG_HALF)
-    return float(values_at_thetas(np.array([theta]), between, sizes)[0])
-
-
 def log_integrated_likelihood(wins: _Floats, labels: _Integers, prior: ThetaTable) -> float:
     """Log probability of comparisons given tiers, theta being integrated out (trapezoids).
 
     Examples
     --------
     >>> import numpy as np
+    >>> from tierwise.inversions.objective import ThetaTable
     >>> from tierwise.model.priors import Gamma
     >>> wins, prior = np.array([[0.0, 3], [1, 0]]), ThetaTable.of(Gamma(2, 2))
     >>> round(log_integrated_likelihood(wins, np.array([0, 1]), prior), 3)
@@ -305,7 +116,7 @@ class PackedTiers:
     Attributes
     ----------
     places, tables
-        See `tierwise._kernels.comparisons_tiers`.
+        See `tierwise._kernels.comparisons`.
     sums
         Room for kernels to work in.
     """
@@ -352,8 +163,6 @@ def merged_runs(wins: _Floats, prior: TiersPriorNumbers) -> _Integers:
     Neighbours are joined, whichever gains most, down to one tier; the best tiers on the way are
     returned.
     """
-    from tierwise._kernels.comparisons_tiers import merge_neighbours
-
     n_items = len(wins)
     order = np.argsort(-strengths(wins)[0], kind="stable")
     n_runs = min(n_items, _MOST_RUNS)
@@ -411,6 +220,7 @@ def search_tiers_of_wins(
     Examples
     --------
     >>> import numpy as np
+    >>> from tierwise.inversions.objective import TiersPriorNumbers
     >>> wins = np.array([[0.0, 50, 90], [50, 0, 90], [10, 10, 0]])
     >>> penalised = TiersPriorNumbers(-1.0, 0.0)
     >>> search_tiers_of_wins(wins, np.random.default_rng(1), penalised)[0]
@@ -430,8 +240,6 @@ def search_tiers_of_wins(
 def _climb(
     wins: _Floats, start: _Integers, prior: TiersPriorNumbers, rng: np.random.Generator
 ) -> tuple[_Integers, float]:
-    from tierwise._kernels.comparisons_tiers import climb
-
     n_items = len(wins)
     tier_values = prior.tier_values(n_items)
     ranking = np.argsort(-strengths(wins)[0], kind="stable").astype(np.int64)
@@ -464,8 +272,6 @@ def _theta_to_go_on(tiers: PackedTiers) -> float:
 
 def best_tiers_of_sizes(wins: _Floats, sizes: Sequence[int], rng: np.random.Generator) -> _Integers:
     """Find good tiers of given sizes: the order of strengths, then exchanges until none gains."""
-    from tierwise._kernels.comparisons_tiers import climb
-
     n_items = len(wins)
     labels = np.empty(n_items, dtype=np.int64)
     order = np.argsort(-strengths(wins)[0], kind="stable")
@@ -516,8 +322,6 @@ class ComparisonsChain:
 
     def theta_to_begin(self, labels: _Integers) -> float:
         """Theta of greatest likelihood given tiers, within bounds."""
-        from tierwise._kernels.comparisons import LARGEST_THETA, LEAST_THETA
-
         theta = _theta_to_go_on(PackedTiers.of(self.wins, labels))
         return float(min(max(theta, 10 * LEAST_THETA), LARGEST_THETA / 4))
 
@@ -529,8 +333,6 @@ class ComparisonsChain:
         Returns the draws of tiers, and of theta with the number of comparisons that the better tier
         lost and the log posterior, one row per draw.
         """
-        from tierwise._kernels.comparisons_chain import run_sweeps
-
         tiers = PackedTiers.of(self.wins, labels)
         drawn = np.empty((n_draws, len(labels)), dtype=np.int64)
         numbers = np.empty((n_draws, 3))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels import inversions_subsets as kernels
+from tierwise._kernels.comparisons import LARGEST_THETA, LEAST_THETA
 from tierwise._kernels.inversions_lines import (
     FIXED,
     INTEGRATED,
@@ -27,7 +28,13 @@ from tierwise._kernels.inversions_lines import (
     make_single_theta_grid,
 )
 from tierwise.errors import InputError, TooLargeError
-from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
+from tierwise.model.priors import (
+    Gamma,
+    SizesPrior,
+    ThetaPrior,
+    as_theta_prior,
+    log_prior_of_sizes,
+)
 from tierwise.partition.gaussian import log_factorial_table
 
 if TYPE_CHECKING:
@@ -40,6 +47,11 @@ Concentration: TypeAlias = Literal["single", "tier"]
 SizesPriorName: TypeAlias = Literal["uniform", "penalised"]
 TiersPriorName: TypeAlias = Literal["uniform", "penalised", "sceptical", "several"]
 
+_Floats = NDArray[np.float64]
+_Integers = NDArray[np.int64]
+
+# Where the prior of theta is tabled, and integrated, for chains.
+_N_TABLED = 4001
 # A prior given as a function is tabulated at these points of log theta.
 _TABLE_START, _TABLE_STEP, _TABLE_POINTS = log(1e-12), 0.005, 7000
 
@@ -167,8 +179,60 @@ def tiers_prior(prior_sizes: TiersPriorName, n_items: int) -> TiersPrior:
     return TiersPrior(-1.0, bonus, constant - log(2.0))
 
 
-_Floats = NDArray[np.float64]
-_Integers = NDArray[np.int64]
+@dataclass(frozen=True, eq=False)
+class ThetaTable:
+    """The prior density of log theta on an even grid, as kernels take it."""
+
+    first: float
+    step: float
+    log_density: _Floats
+
+    @classmethod
+    def of(cls, prior: ThetaPrior) -> ThetaTable:
+        """Table a prior, and make it integrate to 1."""
+        logs = np.linspace(np.log(LEAST_THETA), np.log(LARGEST_THETA), _N_TABLED)
+        step = float(logs[1] - logs[0])
+        heights = prior.log_density(np.exp(logs)) + logs
+        heights -= np.logaddexp.reduce(heights) + np.log(step)
+        return cls(float(logs[0]), step, np.maximum(heights, -1e300))
+
+
+@dataclass(frozen=True)
+class TiersPriorNumbers:
+    """A named prior of tiers: what each tier adds to its log, and what a single one adds besides.
+
+    Tiers of the same sizes are equally probable.
+    """
+
+    tier_constant: float
+    single_bonus: float
+
+    @classmethod
+    def of(cls, prior: SizesPrior, n_items: int) -> TiersPriorNumbers:
+        """Tell a named prior by its values."""
+        if not isinstance(prior, str):
+            raise InputError(
+                'for battles, prior_sizes is "uniform", "penalised" or "sceptical", not '
+                "probabilities by sizes or a function"
+            )
+        one = log_prior_of_sizes(prior, (n_items,))
+        two = log_prior_of_sizes(prior, (1, n_items - 1))
+        if n_items == 2:
+            return cls(0.0, one - two)
+        constant = log_prior_of_sizes(prior, (1, 1, n_items - 2)) - two
+        return cls(constant, one - two + constant)
+
+    def tier_values(self, n_items: int) -> _Floats:
+        """Return what a tier of each size adds to the log prior; an empty one adds nothing."""
+        logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n_items + 1)))])
+        logs[1:] += self.tier_constant
+        return logs
+
+    def log_probability(self, sizes: _Integers) -> float:
+        """Log prior probability of tiers, up to a constant."""
+        bonus = self.single_bonus if len(sizes) == 1 else 0.0
+        return bonus + float(self.tier_values(int(sizes.sum()))[sizes].sum())
+
 
 MOST_ITEMS = 18
 # With ties, every set has a curve of its own in memory.

@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from tierwise._kernels import counting
 from tierwise._util.types import NOT_LISTED, Item
-from tierwise.answers.likelihood import Likelihood, source_of
+from tierwise.answers.given_sizes import Likelihood
+from tierwise.answers.likelihood import source_of
 from tierwise.answers.partial import orders_of_preferences
 from tierwise.consensus.find import closer_labels
 from tierwise.consensus.problem import Problem, make_problem

@@ -244,8 +244,7 @@ class ClusteredMallows:
         labels = self.tiers.label_array(data.items)
         if self.concentration != "single":
             thetas = self.parted.check_thetas(self.theta)
-            found = log_probabilities(data, self.parted, labels, thetas)
-            return found if isinstance(data, Preferences) else found[data.pattern_of]
+            return log_probabilities(data, self.parted, labels, thetas)
         source = source_of(data, self.distance)
         if source.votes is not None:
             raise InputError(

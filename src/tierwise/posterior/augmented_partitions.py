@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from tierwise.answers.augmentation import completions_of_assessors
 from tierwise.data.counts import Counts
 from tierwise.data.rankings import Rankings
-from tierwise.inversions.comparisons import ThetaTable, TiersPriorNumbers
-from tierwise.inversions.objective import tiers_prior
+from tierwise.inversions.objective import ThetaTable, TiersPriorNumbers, tiers_prior
 from tierwise.model.priors import as_theta_prior
 from tierwise.partition import gaussian_orders
 from tierwise.posterior.chain import State

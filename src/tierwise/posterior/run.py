@@ -15,11 +15,10 @@ from tierwise._util.tasks import run_tasks
 from tierwise.answers.likelihood import source_of
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
-from tierwise.data.kinds import check_data
+from tierwise.data.kinds import KnownData, check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TierwiseWarning
-from tierwise.fitting.battles import check_distance_of_battles
 from tierwise.model.priors import (
     Beta,
     Gamma,
@@ -28,8 +27,7 @@ from tierwise.model.priors import (
     as_theta_prior,
     log_prior_of_sizes,
 )
-from tierwise.posterior import augmented_partitions, exact, ordered_partitions
-from tierwise.posterior.battles import sampler_of_battles
+from tierwise.posterior import augmented_partitions, comparisons, exact, ordered_partitions
 from tierwise.posterior.chain import Checkpoint, Schedule, random_state, run_chain
 from tierwise.posterior.result import Posterior
 from tierwise.posterior.samplers import (
@@ -188,15 +186,9 @@ def sample_posterior(
     n_items = len(known.items)
     log_prior_of_sizes(prior_sizes, options.sizes or (1,) * n_items)  # refuses what is no prior
     options.refuse_too_many_draws(n_items)
-    compared: dict[str, Any] = {}
-    if isinstance(known, Battles):
-        check_distance_of_battles(distance)
-        run = _run_of_battles(replace(options, distance="inversions"), known)
-    else:
-        wanted = "kendall" if distance is None else distance
-        chosen, compared = _chosen_distance(known, wanted, options)
-        source = source_of(known, chosen)
-        run = _run_of(replace(options, distance=source.distance.name), source)
+    chosen, compared = _chosen_distance(known, distance, options)
+    source = source_of(known, chosen)
+    run = _run_of(replace(options, distance=source.distance.name), source)
     options = run.options
     place = None if checkpoint is None else Checkpoint(Path(checkpoint))
     if place is None:
@@ -258,13 +250,11 @@ class _Run:
         return replace(schedule, n_parts=1) if at_once else schedule
 
 
-def _run_of_battles(options: SamplingOptions, data: Battles) -> _Run:
-    sampler = sampler_of_battles(options, data)
-    return _Run(options.settled("mcmc"), sampler.start, lambda: sampler)
-
-
 def _run_of(options: SamplingOptions, source: AnswerSource) -> _Run:
     """Decide how the draws are made: of all sizes at once where that is possible."""
+    if comparisons.applies(source):
+        walk_over_wins = comparisons.sampler_of(options, source)
+        return _Run(options.settled("mcmc"), walk_over_wins.start, lambda: walk_over_wins)
     ordered_partitions.refuse_others(options, source)
     if ordered_partitions.applies(options, source):
         tiers = ordered_partitions.posterior_of(options, source)
@@ -283,10 +273,10 @@ def _run_of(options: SamplingOptions, source: AnswerSource) -> _Run:
 
 
 def _chosen_distance(
-    data: Rankings | Counts | Preferences, distance: str | Distance, options: SamplingOptions
-) -> tuple[str | Distance, dict[str, Any]]:
+    data: KnownData, distance: str | Distance | None, options: SamplingOptions
+) -> tuple[str | Distance | None, dict[str, Any]]:
     """Return the distance; "auto" is what a search finds best, with what it compared."""
-    if not (isinstance(distance, str) and distance == "auto"):
+    if not (isinstance(distance, str) and distance == "auto") or data.only_distance is not None:
         return distance, {}
     if options.sizes is not None:
         raise InputError(

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.answers.drawn import DrawnCompletions
-    from tierwise.answers.likelihood import AnswerSource, Likelihood
+    from tierwise.answers.given_sizes import Likelihood
+    from tierwise.answers.likelihood import AnswerSource
     from tierwise.answers.top import StrictWeakOrders
     from tierwise.distances.base import Costs
     from tierwise.partition.base import PartitionFunction

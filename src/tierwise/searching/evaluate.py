@@ -25,6 +25,8 @@ from tierwise.evidence.given_tiers import laplace_correction, log_integrated_lik
 from tierwise.fitting.agreement import agreement_of_counts
 from tierwise.fitting.solution import Settings, Solution
 from tierwise.fitting.solve import solve
+from tierwise.inversions.comparisons import log_integrated_likelihood as integrated_over_theta
+from tierwise.inversions.objective import ThetaTable
 from tierwise.model.priors import ThetaPrior
 from tierwise.partition import recursion
 from tierwise.partition.base import PartitionFunction
@@ -201,16 +203,9 @@ def evaluate_solution(
     sizes: Sizes = tuple(np.bincount(labels).tolist())
     integrated = evidence = Estimate(nan, method="none")
     if DEPTHS.index(depth) >= DEPTHS.index("posterior"):
-        partition = _partition(setting, sizes)
-        likelihood = source.at(sizes, partition=partition, rng=rng)
-        if source.votes is None:
-            integrated = log_integrated_likelihood(
-                likelihood, labels, solution.theta, setting.prior_theta
-            )
-        else:
-            correction = laplace_correction(solution.theta, setting.prior_theta)
-            integrated = Estimate(solution.log_likelihood + correction, method="Laplace")
+        integrated = _log_integrated(setting, solution, rng)
     if depth == "evidence":
+        partition = _partition(setting, sizes)
         evidence = find_log_evidence(source, partition, setting.prior_theta, labels, rng)
     return Evaluation(
         sizes=sizes,
@@ -226,6 +221,20 @@ def evaluate_solution(
         log_evidence_error=evidence.standard_error,
         solution=solution,
     )
+
+
+def _log_integrated(setting: Setting, solution: Solution, rng: np.random.Generator) -> Estimate:
+    """Log probability of the answers given tiers, theta being averaged over."""
+    source, labels, prior = setting.source, solution.consensus.labels, setting.prior_theta
+    sizes: Sizes = tuple(np.bincount(labels).tolist())
+    if source.wins is not None:
+        value = integrated_over_theta(source.wins, labels, ThetaTable.of(prior))
+        return Estimate(value, method="closed form")
+    if source.votes is not None:
+        correction = laplace_correction(solution.theta, prior)
+        return Estimate(solution.log_likelihood + correction, method="Laplace")
+    likelihood = source.at(sizes, partition=_partition(setting, sizes), rng=rng)
+    return log_integrated_likelihood(likelihood, labels, solution.theta, prior)
 
 
 def _partition(setting: Setting, sizes: Sizes) -> PartitionFunction:

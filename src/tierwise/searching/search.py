@@ -15,21 +15,18 @@ from tierwise.answers.likelihood import AnswerSource, source_of
 from tierwise.consensus.subsets import subset_work
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
-from tierwise.data.kinds import check_data
+from tierwise.data.kinds import KnownData, check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.distances.base import Distance
-from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TierwiseWarning
 from tierwise.evidence.exact import refuse_too_many_tiers
-from tierwise.fitting.battles import check_distance_of_battles
 from tierwise.fitting.fit import MOST_WORK_FOR_COMPARISON, ConcentrationChoice, fit_source
 from tierwise.fitting.solution import Settings as FitSettings
 from tierwise.fitting.solution import Solution
 from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
 from tierwise.searching import all_sizes, parted
-from tierwise.searching.battles import search_battles
 from tierwise.searching.criteria import Criterion, Judge
 from tierwise.searching.evaluate import (
     Depth,
@@ -47,9 +44,6 @@ from tierwise.searching.size_space import SizeSpace, make_space
 from tierwise.searching.strategies import Greedy, Strategy, explore, name_of, strategy_of
 from tierwise.searching.together import MOST_ITEMS as MOST_ITEMS_TOGETHER
 from tierwise.tiers.sizes import Sizes, check_sizes
-
-if TYPE_CHECKING:
-    from tierwise.inversions.objective import SizesPriorName
 
 SearchMethod: TypeAlias = Literal["auto", "exhaustive", "greedy", "tabu", "genetic"]
 
@@ -169,23 +163,12 @@ def search(
     check_choice("criterion", criterion, get_args(Criterion))
     if prior_sizes is None:
         prior_sizes = "sceptical" if criterion == "posterior" else "uniform"
-    if isinstance(known, Battles):
-        check_distance_of_battles(distance)
-        if concentration != "single" or method != "auto" or space != SizeSpace(space.n_items):
-            raise InputError(
-                "tiers of battles are searched among all sizes at once, with one theta: leave out "
-                "concentration, method, n_tiers, top and bottom"
-            )
-        prior = as_theta_prior(prior_theta)
-        return search_battles(known, criterion, prior, prior_sizes, watch, rng)
     judge = Judge(criterion, prior_sizes, shortlist)
     strategy = strategy_of(method)
     asked = Greedy() if isinstance(strategy, str) else strategy
     merging = merge_even_pairs(known, asked.tolerance)
     beginning = _beginning(space, asked.start, merging)
     log_prior_of_sizes(prior_sizes, beginning)  # refuses what is no prior
-    if criterion == "evidence":
-        refuse_too_many_tiers(_sizes_of_most_work(space.n_items))
     check_choice("concentration", concentration, get_args(ConcentrationChoice))
     if concentration != "single" and criterion != "posterior":
         raise InputError(
@@ -193,6 +176,13 @@ def search(
             "criterion as it is, or fit given sizes"
         )
     sources = _sources(known, distance, judge.depth, beginning)
+    if criterion == "evidence":
+        if any(source.wins is not None for source in sources):
+            raise InputError(
+                "the evidence of battles is not known: leave the criterion as it is, or use "
+                'criterion="likelihood"'
+            )
+        refuse_too_many_tiers(_sizes_of_most_work(space.n_items))
     kinds = [parted.kinds_of(source, concentration) for source in sources]
     n_families = len(sources) * (concentration in ("single", "auto")) + sum(map(len, kinds))
     judge = replace(judge, n_families=max(n_families, 1))
@@ -205,7 +195,8 @@ def search(
             Evaluator(setting, workers, progress),
             judge,
             asked if isinstance(asked, Greedy) else Greedy(),
-            as_generator(entropy),
+            # Battles are searched once: they draw from the seed itself.
+            as_generator(entropy if source.wins is None else rng),
         )
         interrupted, how = _run(exploration, strategy, beginning)
         single = _conclude(exploration, how, merging, watch, rng, interrupted=interrupted)
@@ -222,16 +213,16 @@ def search(
 
 
 def _sources(
-    data: Rankings | Counts | Preferences, distance: str | Distance, depth: Depth, start: Sizes
+    data: KnownData, distance: str | Distance, depth: Depth, start: Sizes
 ) -> list[AnswerSource]:
     """Return the answers under each distance that is to be compared.
 
     Distances are left out if a search with them would take longer than some seconds, told from
     what a step near the start costs, but for inversions where all sizes are searched at once.
     """
-    if not (isinstance(distance, str) and distance == "auto"):
-        return [source_of(data, get_distance(distance))]
-    every = [source_of(data, get_distance(name)) for name in COMPARED_DISTANCES]
+    if not (isinstance(distance, str) and distance == "auto") or data.only_distance is not None:
+        return [source_of(data, distance)]
+    every = [source_of(data, name) for name in COMPARED_DISTANCES]
     at_once = [source for source in every if all_sizes.applies(source)]
     budget = _MOST_SECONDS_OF_COMPARISON if at_once else _MOST_SECONDS
     affordable = [
@@ -257,12 +248,10 @@ def _run(
 ) -> tuple[bool, str]:
     """Search; return whether the user interrupted it, and how it was searched."""
     space, setting = exploration.space, exploration.evaluator.setting
-    leaves_nothing_open = setting.source.n_open == 0
-    most_items_one_by_one = MOST_ITEMS_TOGETHER if leaves_nothing_open else _MOST_ITEMS_ONE_BY_ONE
     at_once = (
         strategy == "auto"
         and space == SizeSpace(space.n_items)
-        and space.n_items > most_items_one_by_one
+        and space.n_items > _most_items_one_by_one(setting.source)
         and exploration.judge.criterion in ("posterior", "likelihood")
         and all_sizes.applies(setting.source)
     )
@@ -284,6 +273,13 @@ def _run(
     return False, name
 
 
+def _most_items_one_by_one(source: AnswerSource) -> int:
+    """Return the number of items up to which all sizes are fitted one by one."""
+    if source.wins is not None:
+        return 0
+    return MOST_ITEMS_TOGETHER if source.n_open == 0 else _MOST_ITEMS_ONE_BY_ONE
+
+
 def _search_at_once(exploration: Exploration) -> None:
     """Search all sizes at once, then look at the neighbours of the best, where that is cheap.
 
@@ -291,15 +287,16 @@ def _search_at_once(exploration: Exploration) -> None:
     neighbours may be a little higher.
     """
     setting, judge = exploration.evaluator.setting, exploration.judge
-    penalised: SizesPriorName = "uniform" if judge.criterion == "likelihood" else "penalised"
-    rng = np.random.default_rng(setting.entropy)
-    solutions = all_sizes.search_all_sizes(setting.source, penalised, FitSettings(), rng)
+    rng = exploration.rng
+    solutions = all_sizes.search_all_sizes(setting.source, judge, FitSettings(), rng)
+    known = exploration.evaluator.known
     for solution in solutions:
         evaluation = evaluate_solution(setting, solution, judge.depth, rng)
-        exploration.evaluator.known.setdefault(evaluation.sizes, evaluation)
-    best = exploration.best_of(exploration.evaluator.known)
-    if exploration.space.n_items <= all_sizes.MOST_ITEMS_FOR_PROOF:
-        explore(exploration, Greedy(), best)
+        sizes = evaluation.sizes
+        if sizes not in known or judge.score(evaluation) > judge.score(known[sizes]):
+            known[sizes] = evaluation
+    if all_sizes.can_be_proved(setting.source):
+        explore(exploration, Greedy(), exploration.best_of(known))
 
 
 def _best_family(searches: list[Search]) -> Search:
@@ -414,13 +411,13 @@ def _conclude(
         lambda: watch.provenance(rng),
         solved=_final_solutions(exploration, best),
     )
-    at_once_with_proof = method == "all sizes" and fitted.optimal
+    proved = method == "all sizes" and fitted.optimal and all_sizes.can_be_proved(setting.source)
     return Search(
         best=fitted,
         leaderboard=leaderboard,
         criterion=exploration.judge.criterion,
         method=method,
-        exhaustive=exploration.n_compared == space.n_sizes or at_once_with_proof,
+        exhaustive=exploration.n_compared == space.n_sizes or proved,
         path=tuple(exploration.path),
         start=merging,
         doubtful=doubtful,

@@ -12,37 +12,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise.errors import InputError
-from tierwise.inversions.comparisons import (
-    ComparisonsChain,
-    ThetaTable,
-    TiersPriorNumbers,
-    merged_runs,
-)
+from tierwise.inversions.comparisons import ComparisonsChain, merged_runs
+from tierwise.inversions.objective import ThetaTable, TiersPriorNumbers
 from tierwise.model.priors import as_theta_prior
 from tierwise.posterior.chain import State
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tierwise.data.battles import Battles
+    from tierwise.answers.likelihood import AnswerSource
     from tierwise.posterior.chain import Trace
     from tierwise.posterior.samplers import SamplingOptions
 
 
 @dataclass(frozen=True, eq=False)
-class WalkOverBattles:
+class WalkOverComparisons:
     """A sampler that runs a chain over ordered partitions, given wins.
 
     Attributes
     ----------
-    data
-        The battles.
     chain
         The chain over their tiers.
+    likelihood
+        "independent", or "composite" where judges decide several battles each.
     """
 
-    data: Battles
     chain: ComparisonsChain
+    likelihood: str
 
     def start(self, rng: np.random.Generator) -> State:
         """Tiers merged from battles that are drawn anew (Bayesian bootstrap of pairs)."""
@@ -68,13 +64,15 @@ class WalkOverBattles:
 
     def facts(self) -> dict[str, Any]:
         """Return what is known without looking at draws, as plain values."""
-        return {
-            "pairwise": True,
-            "likelihood": "composite" if self.data.composite else "independent",
-        }
+        return {"pairwise": True, "likelihood": self.likelihood}
 
 
-def sampler_of_battles(options: SamplingOptions, data: Battles) -> WalkOverBattles:
+def applies(source: AnswerSource) -> bool:
+    """Whether each comparison is an answer of its own."""
+    return source.wins is not None
+
+
+def sampler_of(options: SamplingOptions, source: AnswerSource) -> WalkOverComparisons:
     """Return what makes the draws, or say what cannot be had."""
     if options.sizes is not None:
         raise InputError(
@@ -85,12 +83,10 @@ def sampler_of_battles(options: SamplingOptions, data: Battles) -> WalkOverBattl
             "for battles there is one theta and a chain over tiers of all sizes: leave method, "
             "theta_update, likelihood and concentration as they are"
         )
-    wins = data.wins
-    return WalkOverBattles(
-        data,
-        ComparisonsChain(
-            wins,
-            ThetaTable.of(as_theta_prior(options.prior_theta)),
-            TiersPriorNumbers.of(options.prior_sizes, len(wins)),
-        ),
+    assert source.wins is not None
+    chain = ComparisonsChain(
+        source.wins,
+        ThetaTable.of(as_theta_prior(options.prior_theta)),
+        TiersPriorNumbers.of(options.prior_sizes, len(source.items)),
     )
+    return WalkOverComparisons(chain, source.likelihood)
