@@ -79,6 +79,11 @@ def test_the_note_on_tiers_is_true_of_the_draws():
         f"{board.sure_share:.0%} do"
     )
     assert board.to_dict()["sure_share"] == board.sure_share
+    rows = [battles.items.index(row.item) for row in board.rows]
+    for place, one in enumerate(rows):
+        for other_place, other in enumerate(rows):
+            better = np.mean([draw[one] < draw[other] for draw in draws])
+            assert board.above_probabilities[place, other_place] == pytest.approx(better)
 
 
 def test_every_form_says_the_same(board, tmp_path):

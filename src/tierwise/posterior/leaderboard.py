@@ -128,6 +128,8 @@ class Leaderboard:
     sure_share : float or None
         Share of the pairs of items in different tiers that surely differ; None if there is one
         tier only.
+    above_probabilities : numpy.ndarray
+        Probability of each item to be in a better tier than each other, ``[row, row]``.
     k : tuple of int
         The numbers of best items that probabilities are given for.
     uncertainty : str
@@ -144,6 +146,7 @@ class Leaderboard:
     level: float
     certainty: float
     sure_share: float | None
+    above_probabilities: NDArray[np.float64]
     k: tuple[int, ...]
     uncertainty: str
     n_draws: int
@@ -310,8 +313,7 @@ def leaderboard(
     tiers of that kind these have the least expected cost over all pairs, where to part a pair
     wrongly costs ``certainty`` and to tie it wrongly ``1 - certainty``. A cut lies between whole
     groups, so that items next to it may well be tied; `Leaderboard.sure_share` says how many pairs
-    across cuts surely differ. A claim about two items is `LeaderboardRow.better_than_next`, or
-    `Posterior.above_probabilities`.
+    across cuts surely differ. A claim about two items is in `Leaderboard.above_probabilities`.
 
     Parameters
     ----------
@@ -399,13 +401,16 @@ def leaderboard(
     own = sure_tiers(above, certainty)
     tiers = named_tiers(own, known.items)
     parted = surely_above(above, certainty)[own[:, None] < own]
+    rows = _rows(known.items, tiers, labels, above, numbers, level)
+    order = [known.items.index(row.item) for row in rows]
     return Leaderboard(
-        rows=_rows(known.items, tiers, labels, above, numbers, level),
+        rows=rows,
         tiers=tiers,
         fit=fit,
         level=level,
         certainty=certainty,
         sure_share=float(parted.mean()) if len(parted) else None,
+        above_probabilities=above[np.ix_(order, order)],
         k=numbers,
         uncertainty=how,
         n_draws=len(labels),
