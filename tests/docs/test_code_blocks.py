@@ -21,7 +21,7 @@ NAMES = [str(page.relative_to(DOCS)) for page in PAGES]
 
 
 def page_to_run(page, name):
-    """Pages that make figures are run by `make docs`, which fails where they show something else."""
+    """Leave pages that make figures to `make docs`, which fails where they are wrong."""
     makes_figures = "_made/" in page.read_text(encoding="utf-8")
     return pytest.param(page, id=name, marks=[pytest.mark.slow] if makes_figures else [])
 
