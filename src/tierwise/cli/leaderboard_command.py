@@ -109,7 +109,7 @@ def leaderboard_command(
         float,
         _said(
             _MODEL,
-            "How probable it should be that an item is better for two to be in different tiers.",
+            "Two items of which one is better with this probability are never in one tier.",
             shows_default=True,
         ),
     ] = 0.95,
