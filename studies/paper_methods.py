@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from tierwise.consensus.annealing import Annealing
 from tierwise.consensus.find import find_consensus
 from tierwise.data.counts import Counts, block_counts
-from tierwise.data.kinds import pair_counts
 from tierwise.distances.named import get_distance
 from tierwise.fitting.agreement import agreement_of_counts
 from tierwise.partition.choose import partition_function
@@ -75,7 +74,7 @@ def agreement_as_in_the_paper(
     if len(sizes) == 1:
         return 0.0
     found, _ = anneal(data, sizes, distance, rng)
-    return agreement_of_counts(pair_counts(data), found.labels).overall
+    return agreement_of_counts(data.pair_counts, found.labels).overall
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,8 @@ from tierwise.data.counts import (
     blocks_are_known,
     count_open_answers,
 )
-from tierwise.data.kinds import KnownData, pair_counts
 from tierwise.data.preferences import Preferences
+from tierwise.data.weak_orders import WeakOrderCounts
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError
 from tierwise.partition.choose import partition_function
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from tierwise.answers.partial import PartialOrders
     from tierwise.answers.votes import Votes
     from tierwise.data.counts import Numbers
+    from tierwise.data.kinds import KnownData
     from tierwise.data.rankings import Rankings
     from tierwise.distances.base import Costs, Distance
     from tierwise.partition.base import PartitionFunction
@@ -112,14 +113,19 @@ class AnswerSource(ABC):
         """Return a digest of all that the likelihood depends on in the data as they were given."""
         return self.data.fingerprint()
 
-    @property
-    @abstractmethod
+    @cached_property
     def pair_counts(self) -> Numbers:
         """How often each item is put above each other; what is tied or open does not count."""
+        return self.data.pair_counts
 
     @abstractmethod
     def is_known(self, sizes: Sizes) -> bool:
         """Tell whether all answers say which items lie in which block of given sizes."""
+
+    @property
+    def weak_orders(self) -> WeakOrderCounts | None:
+        """How often items are above others, and which are tied, if answers tell that of all."""
+        return None
 
     @property
     def strict_weak_orders(self) -> StrictWeakOrders | None:
@@ -251,6 +257,12 @@ class _RankingSource(_CompletedSource):
         return self.n_open == 0 or blocks_are_known(self.data, self.distance.blocks(sizes))
 
     @cached_property
+    def weak_orders(self) -> WeakOrderCounts | None:
+        if self.data.unranked == "anywhere":
+            return None
+        return WeakOrderCounts.from_patterns(self.data.patterns, self.weights)
+
+    @cached_property
     def strict_weak_orders(self) -> StrictWeakOrders | None:
         weights = self.weights.astype(np.float64)
         return strict_weak_orders(self.first, weights, self.pair_counts, self.distance)
@@ -285,7 +297,7 @@ class _RankingSource(_CompletedSource):
         other.weights = weights
         other.n_rankings = float(weights.sum())
         other._joint = None
-        for name in ("pair_counts", "strict_weak_orders", "_orders"):
+        for name in ("pair_counts", "weak_orders", "strict_weak_orders", "_orders"):
             other.__dict__.pop(name, None)
         return other
 
@@ -312,8 +324,8 @@ class _CountSource(_CompletedSource):
         self.pattern_of = np.zeros(0, dtype=np.int64)
 
     @cached_property
-    def pair_counts(self) -> Numbers:
-        return pair_counts(self.data)
+    def weak_orders(self) -> WeakOrderCounts | None:
+        return WeakOrderCounts.without_ties(self.pair_counts, float(self.n_rankings))
 
     def costs(self, sizes: Sizes) -> Costs:
         return self.distance.costs(self.data.blocks(self.distance.blocks(sizes)), sizes)
@@ -347,7 +359,7 @@ class _PreferenceSource(_CompletedSource):
         self.items = data.items
         self.distance = distance
         self.n_rankings = data.n_rankings
-        self.n_open = count_open_answers(data)
+        self.n_open = len(data)
 
     @cached_property
     def _orders_and_patterns(self) -> tuple[PartialOrders, npt.NDArray[np.int64]]:
@@ -360,10 +372,6 @@ class _PreferenceSource(_CompletedSource):
     @property
     def pattern_of(self) -> npt.NDArray[np.int64]:  # type: ignore[override]
         return self._orders_and_patterns[1]
-
-    @cached_property
-    def pair_counts(self) -> Numbers:
-        return pair_counts(self.data)
 
     def is_known(self, sizes: Sizes) -> bool:  # noqa: ARG002
         return False
@@ -441,10 +449,6 @@ class _BattleSource(AnswerSource):
     @property
     def likelihood(self) -> str:
         return "composite" if self.data.composite else "independent"
-
-    @property
-    def pair_counts(self) -> Numbers:
-        return self.wins
 
     def is_known(self, sizes: Sizes) -> bool:  # noqa: ARG002
         return False

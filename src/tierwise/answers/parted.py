@@ -20,7 +20,6 @@ from tierwise._kernels import parts as kernels
 from tierwise._kernels.inversions_weak_orders import block_histograms, count_inversions_by_line
 from tierwise.answers.base import log_factorials
 from tierwise.data.counts import Counts, block_counts, blocks_are_known
-from tierwise.data.kinds import KnownData, pair_counts
 from tierwise.data.rankings import Rankings
 from tierwise.data.weak_orders import WeakOrderCounts
 from tierwise.errors import InputError, TooLargeError
@@ -35,6 +34,7 @@ from tierwise.partition.parts import (
 
 if TYPE_CHECKING:
     from tierwise._util.types import Places
+    from tierwise.data.kinds import KnownData
     from tierwise.data.preferences import Preferences
     from tierwise.partition.parts import PartedPartition
 
@@ -337,13 +337,9 @@ def _listed(first: Places) -> _Floats:
 
 
 def _weak_orders(data: Rankings | Counts) -> WeakOrderCounts:
-    if not isinstance(data, Counts):
+    if isinstance(data, Rankings):
         return WeakOrderCounts.of(data)
-    above = pair_counts(data).astype(np.float64)
-    nothing = np.zeros(0, dtype=np.int64)
-    return WeakOrderCounts(
-        len(data.items), float(data.n_rankings), above, np.zeros(1, np.int64), nothing, np.zeros(0)
-    )
+    return WeakOrderCounts.without_ties(data.pair_counts, float(data.n_rankings))
 
 
 def _by_place(

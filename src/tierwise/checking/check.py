@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, NamedTuple
 
 from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.provenance import Stopwatch
@@ -24,6 +21,10 @@ from tierwise.errors import InputError
 from tierwise.fitting.result import Fit
 from tierwise.fitting.summary import names_of_tiers
 from tierwise.posterior.result import Posterior
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 # No ranking can tell an infinite theta from this one.
 _LARGEST_THETA = 50.0

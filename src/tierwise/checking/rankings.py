@@ -28,7 +28,6 @@ from tierwise.checking.findings import (
 )
 from tierwise.checking.result import Finding, Line, direction_statement, sides, spread_statement
 from tierwise.data.counts import blocks_are_known
-from tierwise.data.kinds import pair_counts
 from tierwise.distances.named import get_distance
 from tierwise.partition.base import ExactPartition
 from tierwise.partition.choose import partition_function
@@ -182,7 +181,7 @@ def _compare_pairs(
     n_effective
         The number of rankings.
     """
-    won = pair_counts(rankings).astype(np.float64)
+    won = rankings.pair_counts.astype(np.float64)
     observed, told = shares_won(won)
     expected, told_expected = shares_won(expected_wins(orderings, share_listing(rankings), labels))
     binomial = expected * (1 - expected)

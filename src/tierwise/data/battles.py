@@ -195,6 +195,11 @@ class Battles:
         return self.decided + self.drawn / 2 if self.draws == "half" else self.decided
 
     @property
+    def pair_counts(self) -> NDArray[np.float64]:
+        """The same: how often each item is put above each other."""
+        return self.wins
+
+    @property
     def n_battles(self) -> float:
         """Number of battles that count; the sum of their weights."""
         return float(self.wins.sum())

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from math import lgamma
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from zipfile import BadZipFile
 
 import numpy as np
@@ -17,7 +17,6 @@ from tierwise._util.provenance import digest, names_of
 from tierwise._util.resources import whole_file
 from tierwise._util.types import NOT_LISTED, Item, Places, Weights
 from tierwise._util.wording import quoted
-from tierwise.data.preferences import Preferences
 from tierwise.errors import InputError, TooLargeError
 from tierwise.files.places import first_places, sizes_of_groups
 from tierwise.tiers.sizes import Sizes, check_sizes
@@ -202,6 +201,11 @@ class Counts:
             raise InputError(f"{wanted} is damaged: its checksum is another; count again")
         return counts
 
+    @property
+    def pair_counts(self) -> Numbers:
+        """How often each item is ranked above each other."""
+        return self.blocks((1,) * len(self.items)).precedence
+
     def blocks(self, sizes: Iterable[int]) -> BlockCounts:
         """Return the counts for places cut into blocks of given sizes."""
         checked = check_sizes(sizes, len(self.items))
@@ -299,7 +303,7 @@ def block_counts(data: Rankings | Counts, sizes: Iterable[int]) -> BlockCounts:
     )
 
 
-def blocks_are_known(data: Rankings | Preferences, sizes: Sizes) -> TypeGuard[Rankings]:
+def blocks_are_known(data: Rankings, sizes: Sizes) -> bool:
     """Tell whether all answers say which items lie in which of the blocks of given sizes.
 
     Examples
@@ -309,7 +313,7 @@ def blocks_are_known(data: Rankings | Preferences, sizes: Sizes) -> TypeGuard[Ra
     >>> blocks_are_known(top, (1, 2)), blocks_are_known(top, (2, 1))
     (True, False)
     """
-    if isinstance(data, Preferences) or data.unranked == "anywhere":
+    if data.unranked == "anywhere":
         return False
     if data.is_complete:
         return True
@@ -319,7 +323,7 @@ def blocks_are_known(data: Rankings | Preferences, sizes: Sizes) -> TypeGuard[Ra
     return bool((block_of_place[first] == block_of_place[last]).all())
 
 
-def count_open_answers(data: Rankings | Counts | Preferences) -> int:
+def count_open_answers(data: Rankings) -> int:
     """Count the distinct answers that agree with several complete orderings.
 
     Examples
@@ -328,10 +332,6 @@ def count_open_answers(data: Rankings | Counts | Preferences) -> int:
     >>> count_open_answers(Rankings.from_orderings([["a"], ["c", "b", "a"]], unranked="below"))
     1
     """
-    if isinstance(data, Counts):
-        return 0
-    if isinstance(data, Preferences):
-        return len(data)
     if data.is_complete:
         return 0
     ascending = np.sort(data.patterns, axis=1)

@@ -1,4 +1,4 @@
-"""The kinds of data there are: one check for every function that takes data, one count of pairs."""
+"""The kinds of data there are: one check for every function that takes data."""
 
 from os import PathLike
 from typing import Any, TypeAlias, TypeVar, overload
@@ -7,12 +7,11 @@ import numpy as np
 
 from tierwise._util.wording import quoted
 from tierwise.data.battles import Battles
-from tierwise.data.counts import Counts, Numbers
+from tierwise.data.counts import Counts
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError
-from tierwise.files.places import first_places
 
 Data: TypeAlias = Rankings | RankingScan | Counts | Preferences | Battles
 KnownData: TypeAlias = Rankings | Counts | Preferences | Battles
@@ -102,32 +101,3 @@ def _remedy(data: object) -> str:
         if isinstance(data, kind):
             return remedy
     return "read a file with read_rankings, or make rankings with Rankings.from_orderings"
-
-
-def pair_counts(data: KnownData) -> Numbers:
-    """Count, for each two items, how often the first is ranked above the second.
-
-    Pairs that an answer ties or leaves open do not count; drawn battles count half to each side.
-
-    Examples
-    --------
-    >>> from tierwise import Rankings
-    >>> pair_counts(Rankings.from_orderings([["a", "b", "c"], ["b", "a", "c"]])).tolist()
-    [[0, 1, 2], [1, 0, 2], [0, 0, 0]]
-    """
-    n_items = len(data.items)
-    if isinstance(data, Counts):
-        return data.blocks((1,) * n_items).precedence
-    if isinstance(data, Battles):
-        return data.wins
-    if isinstance(data, Preferences):
-        said = data.closure if data.times is None else data.times
-        counted: Numbers = said.sum(axis=0)
-        return counted
-    from tierwise._kernels import counting
-
-    weights = data.pattern_weights
-    counts: Numbers = np.zeros((n_items, n_items), dtype=weights.dtype)
-    places = data.patterns if data.unranked == "anywhere" else first_places(data.patterns)
-    counting.add_block_pair_counts(places, weights, counts)
-    return counts

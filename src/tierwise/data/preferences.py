@@ -233,6 +233,13 @@ class Preferences:
         """The number of assessors: each has one ranking, of which pairs are known."""
         return len(self)
 
+    @property
+    def pair_counts(self) -> NDArray[np.int64]:
+        """How often each item is preferred to each other, what follows included."""
+        said = self.closure if self.times is None else self.times
+        counted: NDArray[np.int64] = said.sum(axis=0)
+        return counted
+
     def fingerprint(self) -> str:
         """Return a sha256 hex digest of all that a likelihood depends on.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tierwise._kernels.counting import add_block_pair_counts
 from tierwise._util.checks import check_choice, check_iterable, check_number
 from tierwise._util.provenance import MultisetHash, fingerprint_of_answers
 from tierwise._util.types import (
@@ -639,6 +640,21 @@ class Rankings:
     def is_complete(self) -> bool:
         """Whether every answer lists every item, without ties."""
         return self.unranked is None and not self.has_ties
+
+    @property
+    def pair_counts(self) -> NDArray[Any]:
+        """How often each item is ranked above each other; what is tied or open does not count.
+
+        Examples
+        --------
+        >>> Rankings.from_orderings([["a", "b", "c"], ["b", "a", "c"]]).pair_counts.tolist()
+        [[0, 1, 2], [1, 0, 2], [0, 0, 0]]
+        """
+        open_places = self.unranked == "anywhere"
+        places = self.patterns if open_places else encoding.first_places(self.patterns)
+        counts = np.zeros((len(self.items),) * 2, dtype=self.pattern_weights.dtype)
+        add_block_pair_counts(places, self.pattern_weights, counts)
+        return counts
 
     def fingerprint(self) -> str:
         """Return a sha256 hex digest of all that a likelihood depends on.

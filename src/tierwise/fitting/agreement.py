@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tierwise._util.wording import quoted
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts, Numbers
-from tierwise.data.kinds import check_data, pair_counts
+from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
@@ -62,8 +62,7 @@ def agreement(
     known = check_data(data, "agreement", Rankings, Counts, Preferences, Battles)
     if not isinstance(tiers, Tiers):
         raise InputError(f"tiers must be Tiers, such as Tiers([['a'], ['b']]); got {quoted(tiers)}")
-    counts = pair_counts(known)
-    return agreement_of_counts(counts, tiers.label_array(known.items))
+    return agreement_of_counts(known.pair_counts, tiers.label_array(known.items))
 
 
 def agreement_of_counts(pairs: Numbers, labels: NDArray[np.int64]) -> Agreement:

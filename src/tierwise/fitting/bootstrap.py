@@ -249,10 +249,7 @@ def bootstrap(
     batches = [seeds[first : first + per_task] for first in range(0, replicates, per_task)]
     results = run_tasks(
         _fit_replicates,
-        [
-            (design.draw, partition, start, batch)
-            for batch in batches
-        ],
+        [(design.draw, partition, start, batch) for batch in batches],
         description="bootstrap",
         workers=workers,
         progress=progress,
@@ -310,15 +307,14 @@ def _design(
     alone = data.with_people(None)
     if kind == "parametric":
         return _Design(partial(_rank_by_model, alone, fit.model()))
+    cluster_of, resampled = None, "answers"
     if cluster is not None:
         cluster_of, number = _clusters(data, cluster)
-        words = f"{counted(number, 'cluster')} by {quoted(cluster)}, people with their weights"
-        return _Design(partial(_draw_rankings, alone, cluster_of), words)
-    draw = partial(_draw_rankings, alone, None)
-    if data.weights.dtype.kind != "f":
-        return _Design(draw)
-    size = f"{data.effective_size:,.1f} of {len(data):,} answers"
-    return _Design(draw, f"people with their weights (effective sample size {size}, Kish)")
+        resampled = f"{counted(number, 'cluster')} by {quoted(cluster)}, people with their weights"
+    elif data.weights.dtype.kind == "f":
+        size = f"{data.effective_size:,.1f} of {len(data):,} answers"
+        resampled = f"people with their weights (effective sample size {size}, Kish)"
+    return _Design(partial(_draw_rankings, alone, cluster_of), resampled)
 
 
 def _answer_by_model(

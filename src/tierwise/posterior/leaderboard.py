@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise._kernels.consensus import total_cost
 from tierwise._util.checks import (
     check_choice,
     check_count,
@@ -25,15 +24,14 @@ from tierwise.answers.likelihood import source_of
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
 from tierwise.data.frames import make_frame
-from tierwise.data.kinds import check_data
+from tierwise.data.kinds import KnownData, check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError
-from tierwise.fitting.battles import fit_of_labels, settle_resampling
 from tierwise.fitting.fit import fit_parted, fit_source
 from tierwise.fitting.result import plain_item, plain_tiers
 from tierwise.fitting.solution import Settings, Solution, named_tiers, unproved
-from tierwise.fitting.solve import solution_at
+from tierwise.fitting.solve import solution_at, unproved_at
 from tierwise.model.priors import log_prior_of_sizes
 from tierwise.posterior.estimates import (
     rank_intervals,
@@ -43,7 +41,7 @@ from tierwise.posterior.estimates import (
     surely_above,
 )
 from tierwise.posterior.run import sample_posterior
-from tierwise.searching.battles import best_tiers
+from tierwise.searching.all_sizes import best_tiers_of_battles
 from tierwise.theta.estimate import ThetaEstimate
 from tierwise.tiers.sizes import log_number_of_tiers
 
@@ -358,7 +356,8 @@ def leaderboard(
         raise InputError(f"certainty must be at least one half, and below 1; got {certainty}")
     numbers = _check_k(k, len(known.items))
     first_seed, second_seed = spawn_seeds(rng, 2)
-    if uncertainty == "bootstrap" and not isinstance(known, Battles):
+    battles = known if isinstance(known, Battles) else None
+    if uncertainty == "bootstrap" and battles is None:
         raise InputError(
             'uncertainty="bootstrap" is for battles; of rankings the posterior is exact in that '
             "each is one answer: leave uncertainty as it is"
@@ -368,13 +367,12 @@ def leaderboard(
     def made() -> Provenance:
         return watch.provenance(rng)
 
-    if isinstance(known, Battles):
-        best = best_tiers(known, generator, prior_sizes)[0]
-        fit = fit_of_labels(known, best, "local search", 0.95, generator, made)
-    if uncertainty == "bootstrap" and isinstance(known, Battles):
-        how = f"bootstrap over {settle_resampling(known, 'auto')}s"
+    if battles is not None:
+        fit = _fit_of_search(battles, prior_sizes, generator, made)
+    if uncertainty == "bootstrap" and battles is not None:
+        how = f"bootstrap over {battles.unit_of_resampling()}s"
         labels = _resampled_labels(
-            known,
+            battles,
             prior_sizes,
             second_seed.spawn(check_count("replicates", replicates)),
             workers,
@@ -388,14 +386,14 @@ def leaderboard(
             concentration=concentration,
             chains=chains,
             draws=draws,
-            thin=_THIN_OF_BATTLES if isinstance(known, Battles) else 1,
+            thin=1 if battles is None else _THIN_OF_BATTLES,
             prior_sizes=prior_sizes,
             workers=workers,
             progress=progress,
             rng=second_seed,
         )
         labels = posterior.labels
-        if not isinstance(known, Battles):
+        if battles is None:
             fit = _fit_of_draws(known, posterior, prior_sizes, generator, made)
     above = share_above(labels)
     own = sure_tiers(above, certainty)
@@ -418,8 +416,22 @@ def leaderboard(
     )
 
 
+def _fit_of_search(
+    data: Battles,
+    prior_sizes: Literal["uniform", "penalised", "sceptical"],
+    rng: np.random.Generator,
+    provenance: Callable[[], Provenance],
+) -> Fit:
+    """Search tiers of all sizes, and compare the best with others."""
+    source, settings = source_of(data, None), Settings()
+    labels = best_tiers_of_battles(data, rng, prior_sizes)[0]
+    solution = solution_at(source, unproved_at(source, labels, "local search"), settings)
+    sizes = tuple(np.bincount(labels).tolist())
+    return fit_source(source, sizes, settings, rng, provenance, {sizes: solution})
+
+
 def _fit_of_draws(
-    data: Rankings | Counts | Preferences,
+    data: KnownData,
     posterior: Posterior,
     prior_sizes: Literal["uniform", "penalised", "sceptical"],
     rng: np.random.Generator,
@@ -482,11 +494,10 @@ def _solution_at(
             theta,
             float(value),
             value.standard_error,
-            likelihood.partition.method,
+            likelihood.method,
             likelihood.log_completions,
         )
-    costs = likelihood.expected_costs(labels, min(theta.value, likelihood.largest_theta))
-    total = float(total_cost(labels, costs.linear, costs.pairs))
+    total = likelihood.total_distance(labels, min(theta.value, likelihood.largest_theta))
     return replace(solution, consensus=replace(solution.consensus, total=total))
 
 
@@ -525,8 +536,8 @@ def _search_replicates(
     labels = np.empty((len(seeds), len(data.items)), dtype=np.int64)
     for replicate, seed in enumerate(seeds):
         rng = np.random.default_rng(seed)
-        again = data.resampled(rng, by=settle_resampling(data, "auto"))
-        labels[replicate] = best_tiers(again, rng, prior_sizes, starts=1)[0]
+        again = data.resampled(rng)
+        labels[replicate] = best_tiers_of_battles(again, rng, prior_sizes, starts=1)[0]
     return labels
 
 

@@ -447,8 +447,9 @@ def refuse_others(options: SamplingOptions, source: AnswerSource) -> None:
 def posterior_of(options: SamplingOptions, source: AnswerSource) -> TiersPosterior:
     """Collect data and priors."""
     assert isinstance(options.prior_sizes, str)
+    assert source.weak_orders is not None
     return TiersPosterior(
-        all_sizes.weak_order_counts(source),
+        source.weak_orders,
         "single" if options.concentration == "single" else "tier",
         _normalised(as_theta_prior(options.prior_theta)),
         cast("TiersPriorName", options.prior_sizes),

@@ -14,9 +14,6 @@ import numpy as np
 
 from tierwise.consensus.problem import Consensus
 from tierwise.data.battles import Battles
-from tierwise.data.counts import Counts
-from tierwise.data.rankings import Rankings
-from tierwise.data.weak_orders import WeakOrderCounts
 from tierwise.fitting.solve import solution_at, unproved_at
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.comparisons import best_tiers_of_sizes, search_tiers_of_wins
@@ -28,6 +25,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise.answers.likelihood import AnswerSource
+    from tierwise.data.weak_orders import WeakOrderCounts
     from tierwise.fitting.solution import Settings, Solution
     from tierwise.inversions.objective import SizesPriorName
     from tierwise.model.priors import SizesPrior
@@ -50,25 +48,14 @@ def applies(source: AnswerSource) -> bool:
     >>> applies(source_of(rankings, "inversions")), applies(source_of(rankings, "kendall"))
     (True, False)
     """
-    n_items = len(source.items)
-    if not gaussian_orders.applies((1,) * n_items, source.distance):
+    if not gaussian_orders.applies((1,) * len(source.items), source.distance):
         return False
-    data = source.data
-    if isinstance(data, Counts) or source.wins is not None:
-        return True
-    return isinstance(data, Rankings) and data.unranked != "anywhere"
+    return source.wins is not None or source.weak_orders is not None
 
 
 def can_be_proved(source: AnswerSource) -> bool:
     """Whether the best tiers of all sizes can be proved to be the best."""
     return source.wins is None and len(source.items) <= MOST_ITEMS_FOR_PROOF
-
-
-def weak_order_counts(source: AnswerSource) -> WeakOrderCounts:
-    """Count how often items are above others, and which are tied."""
-    if isinstance(source.data, Rankings):
-        return WeakOrderCounts.of(source.data)
-    return WeakOrderCounts.without_ties(source.pair_counts, float(source.n_rankings))
 
 
 def search_all_sizes(
@@ -94,10 +81,11 @@ def search_all_sizes(
         The best tiers first, then others that the search ended in, the strict consensus and the
         single tier.
     """
-    if isinstance(source.data, Battles):
-        found = _tiers_of_battles(source, source.data, judge, rng)
+    if source.weak_orders is not None:
+        found = _tiers_of_weak_orders(source.weak_orders, judge, rng)
     else:
-        found = _tiers_of_weak_orders(weak_order_counts(source), judge, rng)
+        assert isinstance(source.data, Battles)
+        found = _tiers_of_battles(source, source.data, judge, rng)
     distinct = {one.labels.tobytes(): one for one in reversed(found)}
     return [
         solution_at(source, one, settings) for one in found if one is distinct[one.labels.tobytes()]

@@ -11,7 +11,7 @@ from tierwise._util.checks import check_number
 from tierwise._util.types import Item
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
-from tierwise.data.kinds import check_data, pair_counts
+from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
@@ -134,7 +134,7 @@ def merge_even_pairs(
         tolerance = min(sqrt(0.5 / known.n_rankings), 0.5)
     if not 0 <= check_number("tolerance", tolerance) <= 0.5:
         raise InputError(f"tolerance must lie between 0 and 0.5; got {tolerance:g}")
-    wins = pair_counts(known).astype(np.float64)
+    wins = known.pair_counts.astype(np.float64)
     groups: dict[int, Group] = {row: (item,) for row, item in enumerate(known.items)}
     pairs = _EvenPairs(wins)
     steps: list[MergingStep] = []

@@ -110,7 +110,8 @@ def _refitted(source: AnswerSource, single: Fit, kind: Concentration, entropy: i
 
 def _search_lines(single: Search, source: AnswerSource, setting: Setting, judge: Judge) -> Search:
     """Search all sizes at once with a theta per tier, each of them averaged over."""
-    counts = all_sizes.weak_order_counts(source)
+    counts = source.weak_orders
+    assert counts is not None
     rng = np.random.default_rng(setting.entropy)
     prior = setting.prior_theta
     if counts.n_items <= all_sizes.MOST_ITEMS_FOR_PROOF:
