@@ -11,7 +11,7 @@ R. M. Neal (2003). Slice sampling. Annals of Statistics 31, 705-767.
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled_part
+from tierwise._kernels.compiling import inlined_part
 
 _Floats = npt.NDArray[np.float64]
 
@@ -20,7 +20,7 @@ SLICE_WIDTH = 0.3
 _HERE, _LOW, _HIGH, _BETWEEN, ACCEPTED = 0, 1, 2, 3, 4
 
 
-@compiled_part
+@inlined_part
 def next_point(
     stage: int,
     here: float,
@@ -73,7 +73,7 @@ def next_point(
     return _BETWEEN, low + (high - low) * rng.random(), height, low, high
 
 
-@compiled_part
+@inlined_part
 def interpolated(table: _Floats, first: float, step: float, point: float) -> float:
     """Value of a log density that is tabled on an even grid; minus infinity outside of it."""
     place = (point - first) / step

@@ -124,6 +124,11 @@ class ComparisonLikelihood(Likelihood):
         """About how long an evaluation takes."""
         return SECONDS_OF_AN_EVALUATION
 
+    @property
+    def tolerance(self) -> float:
+        """Evaluations cost nothing."""
+        return 1e-14
+
     def value(
         self,
         labels: Labels,

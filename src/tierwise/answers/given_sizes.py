@@ -99,6 +99,11 @@ class Likelihood:
         return sum(part.seconds for part in self.parts)
 
     @property
+    def tolerance(self) -> float:
+        """How close an end of an interval of theta is to be found, as a share of it."""
+        return 1e-6 if self.drawn is None else 1e-2
+
+    @property
     def largest_theta(self) -> float:
         """A theta that is as good as infinite."""
         return LARGEST_THETA_OF_UNIT / self.partition.rule.unit

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 # Steps for one theta beyond which the partition function is estimated: there are many thetas.
 LEAST_BUDGET = 1e7
 BUDGET_OF_AN_ANSWER = 1e6
-# How close the least theta of an interval is found, as a share of it; less so where it is drawn.
-TOLERANCE, TOLERANCE_OF_DRAWS = 1e-6, 1e-2
 
 
 def solve(
@@ -223,12 +221,11 @@ def _theta_with_error(
 ) -> ThetaEstimate:
     """Return theta with its standard error, by the information that the answers hold about it."""
     if isinf(theta):
-        tolerance = TOLERANCE if likelihood.drawn is None else TOLERANCE_OF_DRAWS
         least = least_theta_of_agreement(
             lambda theta: likelihood.value(labels, theta),
             likelihood.largest_theta,
             level,
-            tolerance,
+            likelihood.tolerance,
         )
         return ThetaEstimate(inf, nan, (least, inf), "exact")
     return theta_of_information(theta, likelihood.information(labels, theta), level)
