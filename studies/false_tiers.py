@@ -16,7 +16,7 @@ from tierwise._util.tasks import run_tasks
 if TYPE_CHECKING:
     from numpy.random import SeedSequence
 
-    from tierwise.searching.criteria import Criterion
+    from tierwise.searching.evaluate import Criterion
     from tierwise.tiers.sizes import Sizes
 
 TIERS_OF: dict[int, Sizes] = {4: (1, 2, 1), 6: (2, 2, 2), 10: (2, 3, 3, 2), 30: (5, 10, 10, 5)}

@@ -9,7 +9,7 @@ from tierwise.consensus.annealing import Annealing
 from tierwise.consensus.find import find_consensus
 from tierwise.data.counts import Counts, block_counts
 from tierwise.distances.named import get_distance
-from tierwise.fitting.agreement import agreement_of_counts
+from tierwise.fitting.result import agreement_of_counts
 from tierwise.partition.choose import partition_function
 from tierwise.theta.estimate import iterate_theta
 from tierwise.tiers.sizes import Sizes, adjacent_shifts, log_number_of_tiers

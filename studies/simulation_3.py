@@ -24,7 +24,7 @@ from tierwise.tiers.sizes import adjacent_shifts
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tierwise.searching.criteria import Criterion
+    from tierwise.searching.evaluate import Criterion
     from tierwise.searching.size_space import Moves
 
 SIZES, THETA = (3, 3, 3, 3, 3), 1.5

@@ -45,14 +45,14 @@ if TYPE_CHECKING:
     from tierwise.errors import TierwiseError as TierwiseError
     from tierwise.errors import TierwiseWarning as TierwiseWarning
     from tierwise.errors import TooLargeError as TooLargeError
-    from tierwise.fitting.agreement import Agreement as Agreement
-    from tierwise.fitting.agreement import agreement as agreement
     from tierwise.fitting.bootstrap import Bootstrap as Bootstrap
     from tierwise.fitting.bootstrap import bootstrap as bootstrap
     from tierwise.fitting.fit import fit as fit
     from tierwise.fitting.impute import Imputation as Imputation
     from tierwise.fitting.impute import impute as impute
+    from tierwise.fitting.result import Agreement as Agreement
     from tierwise.fitting.result import Fit as Fit
+    from tierwise.fitting.result import agreement as agreement
     from tierwise.groups.compare import GroupComparison as GroupComparison
     from tierwise.groups.compare import compare_groups as compare_groups
     from tierwise.groups.tree import GroupTree as GroupTree
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
 
 # Names are looked up on first use: `import tierwise` does not wait for compilers and readers.
 _HOME_OF = {
-    "Agreement": "fitting.agreement",
+    "Agreement": "fitting.result",
     "Battles": "data.battles",
     "Beta": "model.priors",
     "Bootstrap": "fitting.bootstrap",
@@ -116,7 +116,7 @@ _HOME_OF = {
     "TierwiseError": "errors",
     "TierwiseWarning": "errors",
     "TooLargeError": "errors",
-    "agreement": "fitting.agreement",
+    "agreement": "fitting.result",
     "bootstrap": "fitting.bootstrap",
     "check_fit": "checking.check",
     "compare_groups": "groups.compare",

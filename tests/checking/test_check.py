@@ -8,8 +8,8 @@ import tierwise as tw
 from tests import reference, reference_checking
 from tests.data_paths import shared_data
 from tierwise import InputError, Rankings, Tiers
-from tierwise.checking import findings
 from tierwise.checking import rankings as checked_rankings
+from tierwise.checking import result
 from tierwise.posterior.run import sample_posterior
 
 ITEMS = [f"item {number}" for number in range(10)]
@@ -289,17 +289,15 @@ def test_chi_square_scores():
     even = np.full(4, 0.25)
     moments = checked_rankings.moments_given_distance(values, np.zeros((4, 1)), even)
     np.testing.assert_allclose(moments.covariances, [[0.5, 0], [0, 2]])
-    score, freedom = findings.chi_square_score(np.array([0.5, 1.0]), moments.covariances)
+    score, freedom = result.chi_square_score(np.array([0.5, 1.0]), moments.covariances)
     assert (score, freedom) == (pytest.approx(1.0), 2)
     # What the distance explains does not count.
     moments = checked_rankings.moments_given_distance(values, values[:, :1], even)
     np.testing.assert_allclose(moments.covariances, [[0, 0], [0, 2]], atol=1e-15)
-    assert findings.chi_square_score(np.array([0.0, 1.0]), moments.covariances)[1] == 1
+    assert result.chi_square_score(np.array([0.0, 1.0]), moments.covariances)[1] == 1
     # The approximation is good enough for verdicts: 5% points of chi-square.
     for freedom, point in ((1, 3.841), (5, 11.070), (20, 31.410)):
-        assert findings.tail(findings.standard_score(point, freedom)) == pytest.approx(
-            0.05, abs=0.004
-        )
+        assert result.tail(result.standard_score(point, freedom)) == pytest.approx(0.05, abs=0.004)
 
 
 def test_sushi_has_two_groups_of_eaters():

@@ -12,7 +12,7 @@ from tests import reference, reference_checking
 from tests.checking.test_check import generalised_mallows
 from tierwise import InputError, Preferences, Rankings, Tiers
 from tierwise.answers.augmentation import answer_like
-from tierwise.checking import findings
+from tierwise.checking import result
 from tierwise.posterior.run import sample_posterior
 
 ITEMS = tuple("abcdef")
@@ -63,7 +63,7 @@ def test_scores_of_few_answers_are_binomial_tails():
     fit = tw.fit(given, (3,))
     check = tw.check_fit(given, fit)
     tail = sum(comb(8, number) for number in (7, 8)) / 2**8
-    assert findings.tail(check.pair_scores[0, 1]) == pytest.approx(tail)
+    assert result.tail(check.pair_scores[0, 1]) == pytest.approx(tail)
     assert check.pair_scores[1, 0] == pytest.approx(-check.pair_scores[0, 1])
     # Whatever a single answer is, it is no surprise.
     assert check.pair_scores[2, 0] == pytest.approx(0.0, abs=1e-9)

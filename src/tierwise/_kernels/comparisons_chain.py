@@ -26,7 +26,7 @@ from tierwise._kernels.comparisons import (
     write_loss_sums,
 )
 from tierwise._kernels.compiling import compiled, compiled_part
-from tierwise._kernels.slice_sampling import ACCEPTED, SLICE_WIDTH, interpolated, next_point
+from tierwise._kernels.theta import ACCEPTED, SLICE_WIDTH, interpolated, next_point
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]

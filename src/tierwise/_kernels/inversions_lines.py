@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined_part
-from tierwise._kernels.interpolation import grid_quantiles
+from tierwise._kernels.theta import grid_quantiles
 
 _Floats = npt.NDArray[np.float64]
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled
 from tierwise._kernels.consensus import anneal, total_cost
-from tierwise._kernels.interpolation import grid_quantiles
+from tierwise._kernels.theta import grid_quantiles
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels.augmentation import block_units
+from tierwise._util.types import Places
 from tierwise.data.counts import BlockCounts
 from tierwise.distances.base import Costs, Distance
+from tierwise.files.places import sizes_of_groups
 from tierwise.tiers.sizes import Sizes
 
 Labels: TypeAlias = NDArray[np.int64]
@@ -133,6 +135,21 @@ def expected_costs_of(parts: Iterable[Completions], labels: Labels, theta: float
 def add_costs(one: Costs, other: Costs) -> Costs:
     """Return the costs of two collections of answers together."""
     return Costs(linear=one.linear + other.linear, pairs=one.pairs + other.pairs)
+
+
+def log_numbers_of_groups(first: Places) -> Floats:
+    """Log number of complete orderings that agree with each weak order.
+
+    Parameters
+    ----------
+    first
+        First place of the group of each item, one row per answer.
+    """
+    group_sizes = sizes_of_groups(first)
+    # Every member of a group of k items brings its share of log k!.
+    shares = log_factorials(first.shape[1])[group_sizes] / group_sizes
+    logs: Floats = shares.sum(axis=1)
+    return logs
 
 
 def log_factorials(largest: int) -> Floats:

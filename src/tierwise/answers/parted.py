@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tierwise._kernels import parts as kernels
 from tierwise._kernels.inversions_weak_orders import block_histograms, count_inversions_by_line
-from tierwise.answers.base import log_factorials
+from tierwise.answers.base import log_factorials, log_numbers_of_groups
 from tierwise.data.counts import Counts, block_counts, blocks_are_known
 from tierwise.data.rankings import Rankings
 from tierwise.data.weak_orders import WeakOrderCounts
@@ -322,9 +322,7 @@ def _log_q_factorials(theta: float, largest: int) -> _Floats:
 def _log_completions(data: Rankings | Counts) -> float:
     if isinstance(data, Counts) or data.is_complete:
         return 0.0
-    group_sizes = sizes_of_groups(first_places(data.patterns))
-    shares = log_factorials(len(data.items))[group_sizes] / group_sizes
-    return float(data.pattern_weights @ shares.sum(axis=1))
+    return float(data.pattern_weights @ log_numbers_of_groups(first_places(data.patterns)))
 
 
 def _listed(first: Places) -> _Floats:

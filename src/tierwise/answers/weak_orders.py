@@ -22,7 +22,14 @@ from tierwise._kernels.inversions_weak_orders import (
     tally_weak_orders,
 )
 from tierwise._kernels.weak_orders import add_expected_counts, value_weak_orders
-from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_factorials
+from tierwise.answers.base import (
+    ExactCompletions,
+    Floats,
+    Labels,
+    Sums,
+    log_factorials,
+    log_numbers_of_groups,
+)
 from tierwise.answers.interleaved import SequencedAnswers, most_splits
 from tierwise.files.places import sizes_of_groups
 from tierwise.partition.gaussian_orders import precedence_by_gap
@@ -88,11 +95,7 @@ class WeakOrders(SequencedAnswers):
 
     def __init__(self, first: Places, weights: Floats, sizes: Sizes, distance: Distance) -> None:
         n_items = first.shape[1]
-        group_sizes = sizes_of_groups(first)
-        logs = log_factorials(n_items)
-        super().__init__(
-            sizes, distance, weights, log_numbers=(logs[group_sizes] / group_sizes).sum(axis=1)
-        )
+        super().__init__(sizes, distance, weights, log_numbers_of_groups(first))
         self._sequences = np.argsort(first, axis=1, kind="stable").astype(np.int64)
         self._starts = np.full((len(first), n_items + 1), n_items, dtype=np.int64)
         self._starts[:, :-1] = np.take_along_axis(first, self._sequences, axis=1)
@@ -129,14 +132,11 @@ class InvertedWeakOrders(ExactCompletions):
     """
 
     def __init__(self, first: Places, weights: Floats, sizes: Sizes, distance: Distance) -> None:
-        group_sizes = sizes_of_groups(first)
-        logs = log_factorials(first.shape[1])
-        shares = logs[group_sizes] / group_sizes
-        super().__init__(sizes, distance, weights, log_numbers=shares.sum(axis=1))
+        super().__init__(sizes, distance, weights, log_numbers_of_groups(first))
         self._first = first
         self._sequences = np.argsort(first, axis=1, kind="stable").astype(np.int64)
         self._starts = np.take_along_axis(first, self._sequences, axis=1)
-        self._log_factorials = logs
+        self._log_factorials = log_factorials(first.shape[1])
         self._latest: tuple[bytes, _Tally] | None = None
 
     def _weigh(self) -> None:

@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise.checking.expected import PairShares
-from tierwise.checking.findings import Found, finding_of_pairs, standard_score, tail
-from tierwise.checking.result import Finding, Line
+from tierwise.checking.result import (
+    FALSE_ALARMS,
+    Finding,
+    Found,
+    Line,
+    finding_of_pairs,
+    standard_score,
+    tail,
+)
 from tierwise.partition.gaussian_orders import pair_probabilities
 
 if TYPE_CHECKING:
@@ -83,15 +90,20 @@ def _within_tiers(
     value = float((surplus[told] ** 2 / spread[told]).sum())
     # The tiers were chosen after the items: each tier but one has used up a degree of freedom.
     freedom = max(int(told.sum()) - int(labels.max()) - 1, 0)
-    score = standard_score(value, freedom)
-    return Finding(
+    return _finding(
         "items",
-        tail(score) if freedom else 1.0,
-        score,
-        "items of a tier win as often as each other, but for chance."
-        if not freedom or tail(score) > 0.01
-        else "items of a tier do not all win equally often.",
+        value,
+        freedom,
+        fits="items of a tier win as often as each other, but for chance.",
+        differs="items of a tier do not all win equally often.",
     )
+
+
+def _finding(name: str, chi_square: float, freedom: int, *, fits: str, differs: str) -> Finding:
+    """Judge a chi-square value; without any degree of freedom nothing can differ."""
+    score = standard_score(chi_square, freedom)
+    p_value = tail(score) if freedom else 1.0
+    return Finding(name, p_value, score, fits if p_value > FALSE_ALARMS else differs)
 
 
 def _between_tiers(
@@ -114,7 +126,6 @@ def _between_tiers(
     told = spread[upper] >= _LEAST_EXPECTED
     value = float((surplus[upper][told] ** 2 / spread[upper][told]).sum())
     freedom = max(int(told.sum()) - 1, 0)  # theta was fitted
-    score = standard_score(value, freedom)
     lines = []
     for tier in range(len(member[0]) - 1):
         total = met[tier, tier + 1]
@@ -124,11 +135,10 @@ def _between_tiers(
         wanted = by_tiers((wins + wins.T) * expected)[tier + 1, tier] / total
         deviation = -surplus[tier, tier + 1] / np.sqrt(max(spread[tier, tier + 1], 1e-300))
         lines.append(Line(tier + 1, tier + 2, lost, wanted, float(deviation), float("nan")))
-    return tuple(lines), Finding(
+    return tuple(lines), _finding(
         "lines",
-        tail(score) if freedom else 1.0,
-        score,
-        "tiers win against each other as often as the rank gap says."
-        if not freedom or tail(score) > 0.01
-        else "how often tiers win against each other does not follow from the rank gap alone.",
+        value,
+        freedom,
+        fits="tiers win against each other as often as the rank gap says.",
+        differs="how often tiers win against each other does not follow from the rank gap alone.",
     )

@@ -9,10 +9,9 @@ from tierwise._util.provenance import Stopwatch
 from tierwise._util.wording import quoted
 from tierwise.checking.battles import check_battles
 from tierwise.checking.expected import expected_ranks, orderings_of, orderings_of_posterior
-from tierwise.checking.findings import Found, verdict_of
 from tierwise.checking.pairs import check_pairs
 from tierwise.checking.rankings import check_rankings
-from tierwise.checking.result import FitCheck
+from tierwise.checking.result import FitCheck, Found, verdict_of
 from tierwise.data.battles import Battles
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences

@@ -13,15 +13,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise.checking.expected import PairShares, expected_wins, shares_won
-from tierwise.checking.findings import (
+from tierwise.checking.result import (
     FALSE_ALARMS,
+    Finding,
     Found,
+    Line,
     chi_square_score,
+    direction_statement,
     finding_of_pairs,
+    spread_of_answers,
     standard_score,
     tail,
 )
-from tierwise.checking.result import Finding, Line, direction_statement, spread_of_answers
 from tierwise.errors import InputError
 
 if TYPE_CHECKING:

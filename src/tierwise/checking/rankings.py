@@ -17,16 +17,20 @@ from tierwise.checking.expected import (
     shares_won,
     weight_of_pairs,
 )
-from tierwise.checking.findings import (
+from tierwise.checking.result import (
     FALSE_ALARMS,
+    Finding,
     Found,
+    Line,
     chi_square_score,
+    direction_statement,
     finding_of_pairs,
     largest_of_many,
+    sides,
+    spread_statement,
     standard_score,
     tail,
 )
-from tierwise.checking.result import Finding, Line, direction_statement, sides, spread_statement
 from tierwise.data.counts import blocks_are_known
 from tierwise.distances.named import get_distance
 from tierwise.partition.base import ExactPartition

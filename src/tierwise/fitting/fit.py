@@ -20,9 +20,8 @@ from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.distances.base import Distance
 from tierwise.errors import InputError, TooLargeError
-from tierwise.fitting.agreement import agreement_of_counts
 from tierwise.fitting.parted import solve_parted
-from tierwise.fitting.result import Fit, Reference
+from tierwise.fitting.result import Fit, Reference, agreement_of_counts
 from tierwise.fitting.solution import LikelihoodKind, Settings, Solution, named_tiers
 from tierwise.fitting.solve import solve
 from tierwise.partition.choose import Method as PartitionMethod

@@ -18,7 +18,7 @@ from tierwise.data.rankings import Rankings
 from tierwise.distances.base import Distance
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TooLargeError
-from tierwise.fitting.agreement import agreement_of_counts
+from tierwise.fitting.result import agreement_of_counts
 from tierwise.fitting.solution import named_tiers
 from tierwise.mixture.em import (
     SHORT_RUNS,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.interpolation import evaluate_series
+from tierwise._kernels.theta import evaluate_series
 from tierwise.partition.base import Moments, PartitionFunction
 from tierwise.partition.recursion import RecursionPartition
 

@@ -8,7 +8,7 @@ from tierwise._util.provenance import Provenance
 from tierwise.data.frames import Backend, make_frame
 from tierwise.fitting.result import Fit, plain_number, plain_tiers
 from tierwise.fitting.summary import tiers_in_words
-from tierwise.searching.criteria import Criterion
+from tierwise.searching.evaluate import Criterion
 from tierwise.searching.merging import Merging
 from tierwise.tiers.ordered_partition import Tiers
 from tierwise.tiers.sizes import Sizes

@@ -26,22 +26,31 @@ from tierwise.fitting.fit import MOST_WORK_FOR_COMPARISON, ConcentrationChoice, 
 from tierwise.fitting.solution import Settings as FitSettings
 from tierwise.fitting.solution import Solution
 from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
-from tierwise.searching import all_sizes, parted
-from tierwise.searching.criteria import Criterion, Judge
+from tierwise.searching import all_sizes
 from tierwise.searching.evaluate import (
+    Criterion,
     Depth,
     Evaluator,
+    Judge,
     Setting,
     consensus_method,
     evaluate_solution,
     seconds_of,
     seconds_of_answers,
 )
-from tierwise.searching.exploration import Exploration, doubtful_sizes, rank
 from tierwise.searching.merging import Merging, merge_even_pairs
 from tierwise.searching.result import Family, Search
 from tierwise.searching.size_space import SizeSpace, make_space
-from tierwise.searching.strategies import Greedy, Strategy, explore, name_of, strategy_of
+from tierwise.searching.strategies import (
+    Exploration,
+    Greedy,
+    Strategy,
+    doubtful_sizes,
+    explore,
+    name_of,
+    rank,
+    strategy_of,
+)
 from tierwise.searching.together import MOST_ITEMS as MOST_ITEMS_TOGETHER
 from tierwise.tiers.sizes import Sizes, check_sizes
 
@@ -183,7 +192,7 @@ def search(
                 'criterion="likelihood"'
             )
         refuse_too_many_tiers(_sizes_of_most_work(space.n_items))
-    kinds = [parted.kinds_of(source, concentration) for source in sources]
+    kinds = [all_sizes.kinds_of(source, concentration) for source in sources]
     n_families = len(sources) * (concentration in ("single", "auto")) + sum(map(len, kinds))
     judge = replace(judge, n_families=max(n_families, 1))
     entropy = int(spawn_seeds(rng, 1)[0].generate_state(2).view("uint64")[0])
@@ -203,7 +212,7 @@ def search(
         if concentration in ("single", "auto") or not further:
             searches.append(single)
         for kind in further:
-            searches += parted.search_parted(single, source, setting, judge, kind, space)
+            searches += all_sizes.search_parted(single, source, setting, judge, kind, space)
         if not searches:
             # Without tiers there is nothing that further thetas could be about.
             searches.append(single)

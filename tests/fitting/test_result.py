@@ -3,7 +3,7 @@ import pytest
 
 from tests.data_paths import shared_data
 from tierwise import Counts, Rankings, Tiers
-from tierwise.fitting.agreement import agreement
+from tierwise.fitting.result import agreement
 
 
 def test_every_pair_of_items_counts_once_a_ranking():
