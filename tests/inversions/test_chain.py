@@ -10,7 +10,7 @@ from tierwise.inversions.chain import run_chain
 from tierwise.inversions.evidence import sum_evidence
 from tierwise.inversions.searching import search_tiers
 from tierwise.inversions.thetas import log_likelihood
-from tierwise.partition.gaussian_orders import draw_orderings
+from tierwise.partition.gaussian import draw_orderings
 
 
 @pytest.mark.parametrize("by_line", [False, True])

@@ -14,7 +14,7 @@ from tierwise.inversions.objective import line_objective
 from tierwise.inversions.searching import make_state, search_tiers
 from tierwise.inversions.thetas import estimate_line_thetas, line_statistics
 from tierwise.model.priors import Gamma
-from tierwise.partition.gaussian_orders import draw_orderings
+from tierwise.partition.gaussian import draw_orderings
 
 OBJECTIVES = {
     "single": {},

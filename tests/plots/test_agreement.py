@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 import tierwise as tw
 from tierwise import InputError, plots
 from tierwise.fitting.neighbours import neighbour_agreement
-from tierwise.plots.agreement import height_of_rows
 from tierwise.plots.data import height_of_bars
+from tierwise.plots.model import height_of_rows
 from tierwise.plots.style import MUTED
 from tierwise.plots.tiers import DIVIDED_SIGN, shown_tiers
 from tierwise.reporting.figures import FONT_SIZE

@@ -1,9 +1,4 @@
-"""Memory and files: decided from sizes before it is taken, written whole or not at all.
-
-How much memory a computation may take, decided from sizes before any is asked for.
-
-Files that are there whole or not at all.
-"""
+"""Memory and files: decided from sizes before it is taken, written whole or not at all."""
 
 import os
 from collections.abc import Iterator

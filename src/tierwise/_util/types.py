@@ -1,9 +1,4 @@
-"""Types that every package shares, and a number that carries its error.
-
-Types that describe answers, which every package shares.
-
-A number that says how it was found and how far off it may be.
-"""
+"""Types that every package shares, and a number that carries its error."""
 
 from __future__ import annotations
 

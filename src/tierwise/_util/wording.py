@@ -1,9 +1,4 @@
-"""Words and values of messages: numbers with their nouns, quoted text, and what JSON can hold.
-
-Words of messages: numbers with their nouns, and quoted text that cannot upset a terminal.
-
-Values as JSON can hold them.
-"""
+"""Words and values of messages: numbers with their nouns, quoted text, and what JSON can hold."""
 
 from collections.abc import Hashable
 from math import isfinite

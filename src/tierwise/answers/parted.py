@@ -25,7 +25,7 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.weak_orders import WeakOrderCounts
 from tierwise.errors import InputError, TooLargeError
 from tierwise.files.places import first_places, sizes_of_groups
-from tierwise.partition.gaussian_orders import log_probabilities as log_probabilities_of_lines
+from tierwise.partition.gaussian import log_probabilities as log_probabilities_of_lines
 from tierwise.partition.parts import (
     ClosedParts,
     LineParts,

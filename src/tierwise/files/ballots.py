@@ -11,13 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from tierwise._util.checks import check_item
 from tierwise._util.types import RowNamer, Unranked
 from tierwise._util.wording import counted, quoted
 from tierwise.errors import InputError
-from tierwise.files.notes import ReadingNotes
+from tierwise.files.options import ReadingNotes
 from tierwise.files.places import (
     EncodedRankings,
-    check_item,
     check_memory_of_places,
     encode_orderings,
     encode_weights,

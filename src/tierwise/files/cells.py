@@ -1,8 +1,7 @@
 """Cells and titles of a table's columns: labels become codes, text becomes numbers.
 
-What titles of columns say: a place, or an item after the question that was asked about it.
-
-Columns of a table as arrays: labels become codes, text becomes numbers, without row loops.
+Titles say a place, or an item after the question that was asked about it. Columns become arrays
+without loops over rows.
 """
 
 import re

@@ -1,8 +1,6 @@
-"""CSV files, in any encoding: a header, then one line per row.
+"""CSV files: a header, then one line per row, cells parted by commas, semicolons or tabs.
 
-How the text of a file is written in bytes: UTF-8, UTF-16 or Latin-1, recognised or said.
-
-CSV files: a header, then one line per row, cells parted by commas, semicolons or tabs.
+How the text is written in bytes (UTF-8, UTF-16 or Latin-1) is recognised, or said.
 """
 
 import codecs
@@ -19,7 +17,7 @@ from pyarrow import csv as arrow_csv
 
 from tierwise._util.wording import has_control_characters, quoted
 from tierwise.errors import InputError
-from tierwise.files.notes import ReadingNotes, say_blank
+from tierwise.files.options import ReadingNotes, say_blank
 from tierwise.files.source import Source
 from tierwise.files.table_file import TableFile
 

@@ -15,8 +15,7 @@ from tierwise._util.types import Item, numbered_row
 from tierwise._util.wording import quoted
 from tierwise.errors import InputError
 from tierwise.files.cells import can_be_encoded, encode, numbers, place_in_title, share_of_numbers
-from tierwise.files.notes import Aside
-from tierwise.files.options import TableLayout, TableOptions
+from tierwise.files.options import Aside, TableLayout, TableOptions
 from tierwise.files.screening import are_strict_rankings, screen_ranks
 from tierwise.files.wide import SAMPLE_ROWS, choose_columns, listed
 

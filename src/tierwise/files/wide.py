@@ -22,8 +22,7 @@ from tierwise.files.cells import (
     split_question,
     without_question,
 )
-from tierwise.files.notes import Aside
-from tierwise.files.options import TableLayout, TableOptions
+from tierwise.files.options import Aside, TableLayout, TableOptions
 from tierwise.files.screening import (
     Screened,
     are_rankings,

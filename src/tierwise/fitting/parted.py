@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from tierwise._kernels.parts import descend_by_tier
 from tierwise.answers.parted import parted_answers
-from tierwise.consensus.find import closer_labels, make_problem
+from tierwise.consensus.find import closer_labels
+from tierwise.consensus.problem import make_problem
 from tierwise.distances.base import Costs
 from tierwise.partition.parts import ClosedParts, parted_partition
 from tierwise.partition.recursion import n_states

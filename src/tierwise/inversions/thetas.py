@@ -11,8 +11,12 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import check_level
 from tierwise.errors import InputError
-from tierwise.partition.gaussian import Thetas, log_factorial_table, thetas_of_lines
-from tierwise.partition.gaussian_orders import sizes_of_labels
+from tierwise.partition.gaussian import (
+    Thetas,
+    log_factorial_table,
+    sizes_of_labels,
+    thetas_of_lines,
+)
 from tierwise.theta.estimate import ThetaEstimate, least_theta_of_agreement, theta_of_information
 
 if TYPE_CHECKING:

@@ -17,12 +17,11 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 
-from tierwise._version import __version__
+from tierwise import __version__
 from tierwise.errors import InputError, printable
 from tierwise.web import choices
 from tierwise.web.jobs import Job, Store, Upload
-from tierwise.web.security import Application, Guard
-from tierwise.web.settings import Settings
+from tierwise.web.security import Application, Guard, Settings
 from tierwise.web.tasks import EXAMPLES
 
 _LONGEST_NAME = 80

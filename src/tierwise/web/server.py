@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tierwise.errors import InputError
 from tierwise.web.app import make_app
-from tierwise.web.settings import Settings
+from tierwise.web.security import Settings
 
 if TYPE_CHECKING:
     import uvicorn
