@@ -200,7 +200,7 @@ def leaderboard_command(
         float,
         options.option(
             options.MODEL,
-            "How probable it should be that an item is better for two to be in different tiers.",
+            "Two items of which one is better with this probability are never in one tier.",
         ),
     ] = 0.95,
     best: Annotated[

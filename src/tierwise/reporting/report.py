@@ -369,7 +369,7 @@ def _render_leaderboard(board: Leaderboard, check: FitCheck | None, title: str |
             ("seed", "none was given" if made.seed is None else str(made.seed)),
             ("likelihood", fit.likelihood),
             ("uncertainty", board.uncertainty),
-            ("tiers", f"least expected cost, at certainty {percent(board.certainty)}"),
+            ("tiers", f"no sure difference within, at certainty {percent(board.certainty)}"),
             ("most probable tiers", str(fit.tiers)),
             ("time", counted(round(made.seconds, 1), "second")),
         ],
