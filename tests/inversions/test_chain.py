@@ -5,7 +5,7 @@ import pytest
 
 from tests.inversions.small import chi_square_p_value, counts_of, random_answers
 from tests.reference_inversions import LOG_PRIOR, LOG_THETAS, THETAS, Posterior, log_line
-from tierwise.data.weak_orders import WeakOrderCounts
+from tierwise.data.counts import WeakOrderCounts
 from tierwise.inversions.chain import run_chain
 from tierwise.inversions.evidence import sum_evidence
 from tierwise.inversions.searching import search_tiers

@@ -11,8 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from tierwise._util.types import Item
-from tierwise._util.wording import has_control_characters, quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, has_control_characters, quoted
 
 # Beyond this, a number of draws, chains or starts is a slip of the pen.
 MOST_COUNT = 10**9

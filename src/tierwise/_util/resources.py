@@ -8,8 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from tierwise._util.checks import check_path
-from tierwise._util.wording import quoted
-from tierwise.errors import InputError, TooLargeError
+from tierwise.errors import InputError, TooLargeError, quoted
 
 VARIABLE = "TIERWISE_MEMORY"
 _SHARE_OF_FREE = 4

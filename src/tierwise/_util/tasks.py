@@ -12,8 +12,7 @@ from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from tierwise._util.checks import check_choice, check_count
-from tierwise._util.wording import quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, quoted
 
 ProgressHook: TypeAlias = Callable[[str, int, int], None]
 """Called with what is being done, how many steps are done and how many there are."""

@@ -4,8 +4,8 @@ from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING
 
-from tierwise._util.wording import counted
 from tierwise.cli import options, printing
+from tierwise.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

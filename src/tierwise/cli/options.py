@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Literal, ParamSpe
 import typer
 
 from tierwise._util.resources import VARIABLE, parse_size
-from tierwise._util.wording import counted
 from tierwise.cli import printing
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted
 
 if TYPE_CHECKING:
     from tierwise.data.preferences import Preferences

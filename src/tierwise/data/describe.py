@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_count
-from tierwise._util.types import NOT_LISTED, Cycles, Item, Unranked
-from tierwise._util.wording import counted, plain_item, plain_number
+from tierwise._util.types import NOT_LISTED, Cycles, Item, Unranked, plain_item, plain_number
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences, transitive_closure
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.data.showing import answer_in_words
+from tierwise.errors import counted
 from tierwise.files.options import ReadingNotes
 from tierwise.files.places import first_places, sizes_of_groups
 

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_iterable
-from tierwise._util.wording import counted, quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, quoted
 from tierwise.files.cells import ABSENT, encode
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from tierwise._util.checks import check_choice, check_items, check_iterable
 from tierwise._util.provenance import MultisetHash, digest, names_of
 from tierwise._util.resources import check_memory
 from tierwise._util.types import Cycles, Item
-from tierwise._util.wording import counted, quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, quoted
 from tierwise.files.places import unknown_item
 
 if TYPE_CHECKING:

@@ -20,10 +20,9 @@ from tierwise._util.types import (
     Weights,
     numbered_row,
 )
-from tierwise._util.wording import counted, quoted
 from tierwise.data.people import join_people, tidy_people
 from tierwise.data.showing import in_html, in_words
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, quoted
 from tierwise.files import places as encoding
 from tierwise.files.places import collapse, with_ties
 
@@ -99,7 +98,7 @@ class Rankings:
         self.places = np.ascontiguousarray(completed, dtype=np.int32).view()
         incomplete = self.places.min() == NOT_LISTED
         if incomplete and unranked is None:
-            raise self._unranked_missing(name_row)
+            raise encoding.unranked_missing(self.places, self.items, name_row)
         self.unranked = unranked if incomplete else None
         _freeze(self.weights, self.places)
 
@@ -190,17 +189,6 @@ class Rankings:
             return float(self.n_rankings)
         weights = self.weights.astype(np.float64)
         return float(weights.sum() ** 2 / (weights**2).sum())
-
-    def _unranked_missing(self, name_row: RowNamer) -> InputError:
-        row = int(np.argmax((self.places == NOT_LISTED).any(axis=1)))
-        absent = np.flatnonzero(self.places[row] == NOT_LISTED)
-        listed = len(self.items) - len(absent)
-        return InputError(
-            f"{name_row(row)} lists {listed} of {len(self.items)} items "
-            f"(not {quoted(self.items[int(absent[0])])}), and the data cannot say what that means: "
-            'pass unranked="below" if items not listed come after all that are (ballots, finishers '
-            'of a race), or unranked="anywhere" if they may be anywhere (they were not shown)'
-        )
 
     @classmethod
     def from_orderings(

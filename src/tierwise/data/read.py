@@ -6,10 +6,9 @@ from typing import Any, Literal, get_args
 
 from tierwise._util.checks import check_choice, check_count
 from tierwise._util.types import Cycles, Item, Ties, Unranked
-from tierwise._util.wording import counted, quoted
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, quoted
 from tierwise.files.options import Better, Columns, Layout, TableOptions
 from tierwise.files.places import EncodedRankings
 from tierwise.files.source import (

@@ -22,9 +22,8 @@ from tierwise._util.provenance import MultisetHash, digest, fingerprint_of_answe
 from tierwise._util.resources import check_memory
 from tierwise._util.tasks import Progress, stream_tasks, track
 from tierwise._util.types import Item
-from tierwise._util.wording import counted
 from tierwise.data.counts import MOST_ITEMS_FOR_JOINT_COUNTS, BlockCounts, Counts, Numbers
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted
 from tierwise.files.places import EncodedRankings, collapse
 from tierwise.files.source import (
     FileFormat,

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_choice
-from tierwise._util.wording import quoted
 from tierwise.data.rankings import Rankings
 from tierwise.data.read import open_table_file
-from tierwise.errors import InputError
+from tierwise.errors import InputError, quoted
 from tierwise.files.cells import ABSENT, encode, first_rows
 from tierwise.files.options import Better
 from tierwise.files.source import errors_name

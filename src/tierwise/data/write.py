@@ -21,10 +21,9 @@ from tierwise._util.checks import check_choice, check_iterable, check_path
 from tierwise._util.provenance import digest
 from tierwise._util.resources import whole_file
 from tierwise._util.types import NOT_LISTED, Item
-from tierwise._util.wording import quoted
 from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError
+from tierwise.errors import InputError, quoted
 from tierwise.files.source import format_of_suffix
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 
 from tierwise._util.checks import check_item
 from tierwise._util.types import RowNamer, Unranked
-from tierwise._util.wording import counted, quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, quoted
 from tierwise.files.options import ReadingNotes
 from tierwise.files.places import (
     EncodedRankings,

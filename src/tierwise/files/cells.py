@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.types import Codes, Item, RowNamer
-from tierwise._util.wording import quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

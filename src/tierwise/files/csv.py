@@ -15,8 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from tierwise._util.wording import has_control_characters, quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, has_control_characters, quoted
 from tierwise.files.options import ReadingNotes, say_blank
 from tierwise.files.source import Source
 from tierwise.files.table_file import TableFile

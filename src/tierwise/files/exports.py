@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any, TypeAlias
 
-from tierwise._util.wording import counted, has_control_characters, quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, has_control_characters, quoted
 from tierwise.files.cells import split_question
 from tierwise.files.csv import in_utf8, open_csv
 from tierwise.files.options import Aside, ReadingNotes, say_blank

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise._util.types import Item, numbered_row
-from tierwise._util.wording import quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, quoted
 from tierwise.files.cells import can_be_encoded, encode, numbers, place_in_title, share_of_numbers
 from tierwise.files.options import Aside, TableLayout, TableOptions
 from tierwise.files.screening import are_strict_rankings, screen_ranks

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from tierwise._util.checks import check_choice, check_items
 from tierwise._util.types import Item, Ties, Unranked
-from tierwise._util.wording import counted, quoted
+from tierwise.errors import counted, quoted
 
 TableLayout: TypeAlias = Literal["orderings", "ranks", "long", "pairs"]
 Layout: TypeAlias = Literal["auto", "orderings", "ranks", "long"]

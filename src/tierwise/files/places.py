@@ -19,8 +19,7 @@ from tierwise._util.types import (
     Weights,
     numbered_row,
 )
-from tierwise._util.wording import counted, quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, quoted
 from tierwise.files.cells import codes_of
 from tierwise.files.options import Better, ReadingNotes
 
@@ -152,6 +151,19 @@ def unknown_item(item: object, items: Sequence[Item], where: str) -> InputError:
     return InputError(
         f"{where}: item {quoted(item)} is not among the {len(items)} items ({shown}): "
         "correct the row or add the item to items"
+    )
+
+
+def unranked_missing(places: Places, items: Sequence[Item], name_row: RowNamer) -> InputError:
+    """Name the first incomplete row, and ask what that means."""
+    row = int(np.argmax((places == NOT_LISTED).any(axis=1)))
+    absent = np.flatnonzero(places[row] == NOT_LISTED)
+    listed = len(items) - len(absent)
+    return InputError(
+        f"{name_row(row)} lists {listed} of {len(items)} items "
+        f"(not {quoted(items[int(absent[0])])}), and the data cannot say what that means: "
+        'pass unranked="below" if items not listed come after all that are (ballots, finishers '
+        'of a race), or unranked="anywhere" if they may be anywhere (they were not shown)'
     )
 
 

@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tierwise._util.types import Item, RowNamer
-from tierwise._util.wording import quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, quoted
 from tierwise.files.cells import encode, numbers
 from tierwise.files.layouts import Roles, assign_roles, unfold_lists
 from tierwise.files.options import ReadingNotes, TableOptions

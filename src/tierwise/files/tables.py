@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import check_items
 from tierwise._util.types import NOT_LISTED, Codes, Item, Places, RowNamer
-from tierwise._util.wording import counted, quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, quoted
 from tierwise.files.cells import (
     ABSENT,
     are_numbered_places,

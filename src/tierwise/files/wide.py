@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise._util.types import Item, RowNamer, numbered_row
-from tierwise._util.wording import quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, quoted
 from tierwise.files.cells import (
     ABSENT,
     are_numbered_places,

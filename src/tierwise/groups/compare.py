@@ -24,12 +24,11 @@ import numpy as np
 
 from tierwise._util.checks import RandomSource, as_generator
 from tierwise._util.provenance import Provenance, Stopwatch
-from tierwise._util.types import Estimate
-from tierwise._util.wording import counted, plain_item, plain_number
+from tierwise._util.types import Estimate, plain_item, plain_number
 from tierwise.data.kinds import check_data
 from tierwise.data.people import MISSING, Column, find_columns
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted
 from tierwise.groups.evidence import (
     GroupAnswers,
     answers_of,

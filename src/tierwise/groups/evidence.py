@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.types import Estimate
-from tierwise.data.weak_orders import WeakOrderCounts
+from tierwise.data.counts import WeakOrderCounts
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.evidence import lines_of_tiers, sum_evidence
 from tierwise.inversions.objective import line_objective, tiers_prior

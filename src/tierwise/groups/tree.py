@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.provenance import Provenance, Stopwatch
-from tierwise._util.wording import counted
 from tierwise.data.people import MISSING, Column, find_columns
+from tierwise.errors import counted
 from tierwise.groups.compare import (
     PeopleGroup,
     check_answers,

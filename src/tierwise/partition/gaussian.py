@@ -15,9 +15,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tierwise.errors import InputError, TooLargeError
+from tierwise.errors import InputError
 from tierwise.files.places import first_places
-from tierwise.partition.base import DistanceDistribution, ExactPartition, Moments, from_exact_counts
+from tierwise.partition.base import (
+    DistanceDistribution,
+    ExactPartition,
+    Moments,
+    check_items_of_distribution,
+    from_exact_counts,
+)
 from tierwise.partition.closed import strict_moments
 
 if TYPE_CHECKING:
@@ -34,8 +40,6 @@ _Floats = NDArray[np.float64]
 Thetas: TypeAlias = "float | ArrayLike"
 """One theta, or one for each tier but the last."""
 
-# A distribution over 45,000 distances as whole numbers of up to 2,000 bits takes a few seconds.
-MOST_ITEMS_FOR_DISTRIBUTION = 300
 # Of so few items the numbers of orderings at each distance are few, and quickly summed.
 MOST_ITEMS_BY_COUNTS = 12
 _Integers = NDArray[np.int64]
@@ -156,11 +160,7 @@ def distance_distribution(sizes: Sequence[int]) -> DistanceDistribution:
     [2, 2, 2]
     """
     n_items = sum(sizes)
-    if n_items > MOST_ITEMS_FOR_DISTRIBUTION:
-        raise TooLargeError(
-            f"the distribution of the distance is for at most {MOST_ITEMS_FOR_DISTRIBUTION} "
-            f"items, not {n_items}: its mean and variance are known for any number"
-        )
+    check_items_of_distribution(n_items)
     coefficients = np.array([prod(factorial(size) for size in sizes)], dtype=object)
     n_worse = n_items
     for size in sizes:

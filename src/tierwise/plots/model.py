@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._util.wording import percent
-from tierwise.errors import InputError
+from tierwise.errors import InputError, percent
 from tierwise.fitting.neighbours import neighbour_agreement
 from tierwise.fitting.result import Fit
 from tierwise.partition.choose import partition_function

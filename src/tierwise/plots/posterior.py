@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise._util.wording import percent
-from tierwise.errors import InputError
+from tierwise.errors import InputError, percent
 from tierwise.plots import style
 
 if TYPE_CHECKING:

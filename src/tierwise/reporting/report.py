@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, get_args, overload
 
 from tierwise._util.checks import check_choice
 from tierwise._util.resources import whole_file
-from tierwise._util.wording import counted, percent
 from tierwise.checking.check import check_fit
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, percent
 from tierwise.plots.posterior import rank_intervals
 from tierwise.plots.style import height_for
 from tierwise.posterior.leaderboard import leaderboard

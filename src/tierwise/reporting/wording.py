@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._util.wording import counted, percent
 from tierwise.data.describe import PairsDescription
+from tierwise.errors import counted, percent
 from tierwise.fitting.bootstrap import Bootstrap
 from tierwise.fitting.summary import (
     listed,

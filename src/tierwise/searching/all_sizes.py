@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise.consensus.problem import Consensus
-from tierwise.data.counts import Counts
+from tierwise.data.counts import Counts, WeakOrderCounts
 from tierwise.data.rankings import Rankings
-from tierwise.data.weak_orders import WeakOrderCounts
 from tierwise.fitting.solve import solution_at
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.searching import search_tiers, starting_orders
