@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import check_iterable
 from tierwise.errors import InputError, counted, quoted
-from tierwise.files.cells import ABSENT, encode
+from tierwise.files.cells import ABSENT, encode, read_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -197,11 +197,8 @@ def _as_number(label: str) -> float | None:
     digits = text.lstrip("+-")
     if len(digits) > 1 and digits[0] == "0" and digits[1].isdecimal():
         return None
-    try:
-        number = float(text.replace(",", ".") if text.count(",") == 1 else text)
-    except ValueError:
-        return None
-    return number if np.isfinite(number) and abs(number) < 2**53 else None
+    number = read_number(text)
+    return None if number is None or abs(number) >= 2**53 else number
 
 
 def join_people(parts: Sequence[tuple[pa.Table | None, int]]) -> pa.Table | None:

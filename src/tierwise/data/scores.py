@@ -6,9 +6,8 @@ task counts, so tasks may have scales of their own.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from tierwise._util.checks import check_choice
 from tierwise.data.rankings import Rankings
 from tierwise.data.read import open_table_file
 from tierwise.errors import InputError, quoted
-from tierwise.files.cells import ABSENT, encode, first_rows
+from tierwise.files.cells import ABSENT, Decimal, encode, first_rows, read_number
 from tierwise.files.options import Better
 from tierwise.files.source import errors_name
 
@@ -27,20 +26,11 @@ if TYPE_CHECKING:
     from tierwise._util.types import Item, RowNamer
     from tierwise.files.source import Readable
 
-Decimal: TypeAlias = Literal[".", ","]
-"""What stands before the decimals."""
-
 _Floats = NDArray[np.float64]
 
 _EMPTY = frozenset({"", "-", "na", "nan", "n/a", "none", "null"})
 # Columns of numbers that are seldom items.
 _NO_ITEMS = frozenset({"average", "avg", "mean", "median", "total", "sum", "rank", "id", "#", "n"})
-_PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_COMMA = re.compile(r"[+-]?\d*,\d+")
-_GROUPED = {
-    ".": re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?"),
-    ",": re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?"),
-}
 _TASKS = ("task", "dataset", "benchmark", "judge", "assessor", "prompt", "question")
 _ITEMS = ("item", "model", "system", "method", "name", "player")
 _SCORES = ("score", "value", "result", "accuracy", "points")
@@ -220,13 +210,12 @@ def _mostly_numbers(column: Any) -> bool:
     filled = [label for label in labels if not _is_empty(label)]
     if not filled or not len(codes):
         return False
-    numeric = [not isinstance(label, str) or _looks_numeric(label) for label in filled]
+    numeric = [
+        not isinstance(label, str)
+        or any(_parsed(label, decimal)[0] is not None for decimal in (None, *get_args(Decimal)))
+        for label in filled
+    ]
     return 2 * sum(numeric) >= len(filled)
-
-
-def _looks_numeric(label: str) -> bool:
-    text = label.strip().removesuffix("%").strip().replace("\N{NO-BREAK SPACE}", "")
-    return any(pattern.fullmatch(text) for pattern in (_PLAIN, _COMMA, *_GROUPED.values()))
 
 
 def _is_empty(label: Any) -> bool:
@@ -267,22 +256,18 @@ def _number(label: Any, decimal: Decimal | None) -> tuple[float, bool]:
         if not np.isfinite(label):
             raise InputError(f"is {label}: a score must be finite")
         return float(label), False
-    text = label.strip()
-    percent = text.endswith("%")
-    text = text.removesuffix("%").strip().replace("\N{NO-BREAK SPACE}", "").replace("\u202f", "")
-    comma = _COMMA.fullmatch(text) is not None
-    grouped = _GROUPED["."].fullmatch(text) is not None
-    if decimal is None and comma and grouped:
+    number, percent = _parsed(label, decimal)
+    if number is not None:
+        return number, percent
+    if decimal is None and _parsed(label, ".")[0] is not None:
         raise InputError(
             f"is {quoted(label)}, which may have a decimal comma or a thousands separator: say "
             'decimal="," or decimal="."'
         )
-    if decimal in (None, ".") and _PLAIN.fullmatch(text):
-        return float(text), percent
-    if decimal in (None, ".") and grouped:
-        return float(text.replace(",", "")), percent
-    if decimal in (None, ",") and (comma or _GROUPED[","].fullmatch(text)):
-        return float(text.replace(".", "").replace(",", ".")), percent
-    if decimal == "," and re.fullmatch(r"[+-]?\d+", text):
-        return float(text), percent
     raise InputError(f"is {quoted(label)}, which is no number: correct the cell, or leave it empty")
+
+
+def _parsed(label: str, decimal: Decimal | None) -> tuple[float | None, bool]:
+    """Return the number in a cell, if there is one, and whether it has a percent sign."""
+    text = label.strip()
+    return read_number(text.removesuffix("%"), decimal), text.endswith("%")
