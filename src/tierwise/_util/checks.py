@@ -15,6 +15,7 @@ from tierwise.errors import InputError, has_control_characters, quoted
 
 # Beyond this, a number of draws, chains or starts is a slip of the pen.
 MOST_COUNT = 10**9
+RandomSource: TypeAlias = "int | np.random.SeedSequence | np.random.Generator | None"
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> None:
@@ -212,9 +213,6 @@ def _written(number: int) -> str:
     if abs(number) < 10**18:
         return f"{number:,}"
     return f"a number of {number.bit_length():,} bits"
-
-
-RandomSource: TypeAlias = "int | np.random.SeedSequence | np.random.Generator | None"
 
 
 def as_generator(rng: RandomSource) -> np.random.Generator:

@@ -29,6 +29,9 @@ _MARKS = (
 _LATIN = "cp1252"
 _UTF8_LETTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
 _SHOWN = {"utf-8": "UTF-8", "utf-16": "UTF-16", _LATIN: "Latin-1 (Windows-1252)"}
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
+_BLOCK_BYTES = 1 << 20
+_BLANK = re.compile(rb"\A(?:\xef\xbb\xbf)?\r?\n|\n\r?\n|\r\r")
 
 
 def in_utf8(source: Source, encoding: str | None) -> tuple[Source, str]:
@@ -102,11 +105,6 @@ def _is_latin(head: bytes) -> bool:
         for position in beyond
     )
     return 2 * letters >= len(beyond) and 2 * inside >= len(beyond)
-
-
-_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
-_BLOCK_BYTES = 1 << 20
-_BLANK = re.compile(rb"\A(?:\xef\xbb\xbf)?\r?\n|\n\r?\n|\r\r")
 
 
 def open_csv(source: Source) -> TableFile:

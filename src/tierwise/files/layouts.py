@@ -1,8 +1,6 @@
 """How rankings lie in a table: which layout it has, and what each column is for.
 
-How rankings lie in a table: which layout it has, and what each column is for.
-
-Cells that hold a whole ranking, ``tea;coffee;milk;``, as one column per place.
+Cells may also hold a whole ranking, ``tea;coffee;milk;``: they become one column per place.
 """
 
 from collections.abc import Sequence
@@ -33,6 +31,7 @@ NAMES_OF_ROLES = {
     "preferred": ("preferred", "winner", "better", "chosen"),
     "other": ("other", "loser", "worse", "rejected"),
 }
+_MARKS = (";", "|", ">", ",")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,9 +193,6 @@ def _doubt(role: str, found: list[str]) -> InputError:
         f"columns {quoted(found[0])} and {quoted(found[1])} may both be for {role}: say which "
         f"with {role}="
     )
-
-
-_MARKS = (";", "|", ">", ",")
 
 
 def unfold_lists(

@@ -20,6 +20,13 @@ Better: TypeAlias = Literal["higher", "lower"]
 
 # Columns that a sentence names one by one; of more it says how many there are.
 _MOST_NAMED = 6
+_LAYOUTS = {
+    "orderings": "orderings, one row per answer and one column per place, with items in the cells",
+    "ranks": "ranks, one row per answer and one column per item, with ranks in the cells",
+    "scores": "scores, one row per answer and one column per item, turned into rankings with ties",
+    "long": "long, one row for each item of each answer",
+    "pairs": "pairs, one row per comparison of two items",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,15 +184,6 @@ class ReadingNotes:
             "remarks": list(self.remarks),
             "n_answers": self.n_answers,
         }
-
-
-_LAYOUTS = {
-    "orderings": "orderings, one row per answer and one column per place, with items in the cells",
-    "ranks": "ranks, one row per answer and one column per item, with ranks in the cells",
-    "scores": "scores, one row per answer and one column per item, turned into rankings with ties",
-    "long": "long, one row for each item of each answer",
-    "pairs": "pairs, one row per comparison of two items",
-}
 
 
 def say_blank(numbers: "list[int]", unit: str) -> tuple[str, ...]:

@@ -47,6 +47,9 @@ _HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
     "cache-control": "no-store",
 }
+_METHODS = ("GET", "HEAD", "POST")
+_BYTES_TO_DISCARD = 8 << 20
+_SECONDS_TO_DISCARD = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,11 +122,6 @@ class Settings:
     base: str = ""
     secure: bool = False
     limits: Limits = Limits()
-
-
-_METHODS = ("GET", "HEAD", "POST")
-_BYTES_TO_DISCARD = 8 << 20
-_SECONDS_TO_DISCARD = 2.0
 
 
 class Guard:
