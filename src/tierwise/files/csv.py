@@ -29,7 +29,7 @@ _MARKS = (
 _LATIN = "cp1252"
 _UTF8_LETTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
 _SHOWN = {"utf-8": "UTF-8", "utf-16": "UTF-16", _LATIN: "Latin-1 (Windows-1252)"}
-_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 _BLOCK_BYTES = 1 << 20
 _BLANK = re.compile(rb"\A(?:\xef\xbb\xbf)?\r?\n|\n\r?\n|\r\r")
 
@@ -144,7 +144,7 @@ def open_csv(source: Source) -> TableFile:
 
     columns = tuple(name.strip() for name in header)
     form = ReadingNotes(
-        file=source.name, format="CSV", encoding="UTF-8", separator=_DELIMITERS[delimiter]
+        file=source.name, format="CSV", encoding="UTF-8", separator=DELIMITERS[delimiter]
     )
     return TableFile(
         columns, read, batches, name_row, form, passed_over=partial(_say_blank_lines, source)
@@ -172,7 +172,7 @@ def _read_header(source: Source) -> tuple[list[str], str]:
     lines = source.head().removeprefix(b"\xef\xbb\xbf").splitlines()
     number, line = next(((i, line) for i, line in enumerate(lines, start=1) if line), (1, b""))
     text = source.decode(line, number)
-    delimiter = max(_DELIMITERS, key=lambda mark: len(_cells(text, mark)))
+    delimiter = max(DELIMITERS, key=lambda mark: len(_cells(text, mark)))
     header = _cells(text, delimiter)
     seen: set[str] = set()
     for column, name in enumerate((name.strip() for name in header), start=1):

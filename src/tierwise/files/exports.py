@@ -18,12 +18,11 @@ from typing import Any, TypeAlias
 
 from tierwise.errors import InputError, counted, has_control_characters, quoted
 from tierwise.files.cells import split_question
-from tierwise.files.csv import in_utf8, open_csv
+from tierwise.files.csv import DELIMITERS, in_utf8, open_csv
 from tierwise.files.options import Aside, ReadingNotes, say_blank
 from tierwise.files.source import Source
 from tierwise.files.table_file import TableFile
 
-_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 _FIRST_RECORDS = 30
 _QUALTRICS_CODE = re.compile(r"(?P<question>Q\w*?|[A-Za-z]\w*?)_(?P<number>\d+)")
 _DISPLAY_ORDER = re.compile(r".*_DO(_.*)?")
@@ -165,7 +164,7 @@ def open_text_table(source: Source, encoding: str | None = None) -> TableFile:
         records, blank = _one_per_line(source) if by_line else _all_records(source, delimiter)
         export = recognise(records)
         if export is not None:
-            form = replace(form, separator=_DELIMITERS[delimiter], remarks=blank)
+            form = replace(form, separator=DELIMITERS[delimiter], remarks=blank)
             return open_export(export, source, form)
     plain = open_csv(source)
     return replace(plain, form=replace(form, separator=plain.form.separator))
@@ -343,7 +342,7 @@ def _is_number(cell: str) -> bool:
 def _delimiter(head: str) -> str:
     """Return what parts cells: that which makes most of them in the first line with several."""
     for line in head.splitlines()[:10]:
-        counts = {mark: len(next(csv.reader([line], delimiter=mark), [])) for mark in _DELIMITERS}
+        counts = {mark: len(next(csv.reader([line], delimiter=mark), [])) for mark in DELIMITERS}
         best = max(counts, key=counts.__getitem__)
         if counts[best] > 2 or (counts[best] > 1 and "\n" not in head.strip()):
             return best
