@@ -244,7 +244,7 @@ def serve_command(
 
 
 def _serve(settings: Any, host: str, port: int, *, open_browser: bool) -> None:
-    from tierwise.web.server import listen, run
+    from tierwise.web.app import listen, run
 
     with listen(host, port) as listening:
         run(settings, listening, open_browser=open_browser, say=typer.echo)
