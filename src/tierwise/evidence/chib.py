@@ -102,16 +102,10 @@ def estimate_log_evidence(
 
     Parameters
     ----------
-    source
-        The answers.
-    partition
-        The partition function of the sizes.
-    prior
-        The prior of theta; tiers of these sizes are equally probable beforehand.
+    source, partition, prior, rng
+        As for `find_log_evidence`.
     best
         Tiers of these sizes that are as probable as any.
-    rng
-        Generator.
     """
     chain = _Chain(source, partition, prior, best, rng)
     parts = [chain.share_of_tiers(), chain.density_of_theta()]
