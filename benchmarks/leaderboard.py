@@ -17,7 +17,7 @@ from pyarrow import csv
 
 import tierwise as tw
 from benchmarks.rows import Row
-from tierwise.partition.gaussian_orders import pair_probabilities
+from tierwise.partition.gaussian import pair_probabilities
 from tierwise.posterior.estimates import sure_tiers
 
 SIZES = (10,) * 10

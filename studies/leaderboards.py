@@ -13,7 +13,7 @@ from studies.harness import Place, Results, Study
 from studies.writing import paragraphs, sizes_text, table
 from tierwise import Battles, TierwiseWarning, leaderboard
 from tierwise._util.tasks import run_tasks
-from tierwise.partition.gaussian_orders import pair_probabilities
+from tierwise.partition.gaussian import pair_probabilities
 
 if TYPE_CHECKING:
     from numpy.random import Generator, SeedSequence

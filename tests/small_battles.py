@@ -6,7 +6,7 @@ import tierwise as tw
 from tierwise.answers.likelihood import source_of
 from tierwise.fitting.solution import Settings, unproved
 from tierwise.fitting.solve import solution_at
-from tierwise.partition.gaussian_orders import pair_probabilities
+from tierwise.partition.gaussian import pair_probabilities
 
 
 def battles_of(wins):

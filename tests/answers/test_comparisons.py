@@ -8,7 +8,7 @@ import pytest
 
 from tests.reference_inversions import Model
 from tests.small_battles import fitted, some_wins, value_at
-from tierwise.partition.gaussian_orders import pair_probabilities
+from tierwise.partition.gaussian import pair_probabilities
 
 
 def probability_of_win(labels, theta, winner, loser):

@@ -34,11 +34,11 @@ from tierwise.data.battles import Battles
 from tierwise.data.counts import (
     MOST_ITEMS_FOR_JOINT_COUNTS,
     Counts,
+    WeakOrderCounts,
     blocks_are_known,
     count_open_answers,
 )
 from tierwise.data.preferences import Preferences
-from tierwise.data.weak_orders import WeakOrderCounts
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError
 from tierwise.partition.choose import partition_function

@@ -32,7 +32,7 @@ from tierwise.answers.base import (
 )
 from tierwise.answers.interleaved import SequencedAnswers, most_splits
 from tierwise.files.places import sizes_of_groups
-from tierwise.partition.gaussian_orders import precedence_by_gap
+from tierwise.partition.gaussian import precedence_by_gap
 
 if TYPE_CHECKING:
     from tierwise._kernels.interleaving import Setting

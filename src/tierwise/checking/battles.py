@@ -22,7 +22,7 @@ from tierwise.checking.result import (
     standard_score,
     tail,
 )
-from tierwise.partition.gaussian_orders import pair_probabilities
+from tierwise.partition.gaussian import pair_probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,7 +12,6 @@ from tierwise._util.checks import RandomSource, check_choice, check_count, check
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.tasks import Progress, run_tasks
 from tierwise._util.types import Item
-from tierwise._util.wording import counted, percent, quoted
 from tierwise.answers.augmentation import answer_like, observe_like
 from tierwise.answers.likelihood import source_of
 from tierwise.data.battles import Battles, Resampling
@@ -21,7 +20,7 @@ from tierwise.data.people import MISSING, find_columns
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, percent, quoted
 from tierwise.fitting.parted import solve_parted
 from tierwise.fitting.result import Fit, plain, plain_item
 from tierwise.fitting.solution import Settings

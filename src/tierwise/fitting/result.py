@@ -13,17 +13,15 @@ from numpy.typing import NDArray
 
 from tierwise._util.provenance import Provenance
 from tierwise._util.types import Item
-from tierwise._util.wording import quoted
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts, Numbers
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
-from tierwise.errors import InputError
+from tierwise.errors import InputError, quoted
 from tierwise.partition.parts import Concentration
-from tierwise.theta.estimate import ThetaEstimate
-from tierwise.theta.parts import price_of_thetas
+from tierwise.theta.estimate import ThetaEstimate, price_of_thetas
 from tierwise.tiers.ordered_partition import Tiers
 from tierwise.tiers.sizes import Sizes
 

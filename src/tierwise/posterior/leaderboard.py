@@ -19,7 +19,6 @@ from tierwise._util.checks import (
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.resources import whole_file
 from tierwise._util.tasks import run_tasks
-from tierwise._util.wording import counted, percent
 from tierwise.answers.likelihood import source_of
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
@@ -27,7 +26,7 @@ from tierwise.data.frames import make_frame
 from tierwise.data.kinds import KnownData, check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, percent
 from tierwise.fitting.fit import fit_parted, fit_source
 from tierwise.fitting.result import plain_item, plain_tiers
 from tierwise.fitting.solution import Settings, Solution, named_tiers, unproved

@@ -33,7 +33,7 @@ from tierwise.inversions.comparisons import best_tiers_of_sizes, search_tiers_of
 from tierwise.inversions.objective import TiersPriorNumbers, log_prior_constant
 from tierwise.inversions.searching import search_tiers, starting_orders
 from tierwise.model.priors import log_prior_of_sizes
-from tierwise.partition import gaussian_orders
+from tierwise.partition import gaussian
 from tierwise.partition.parts import parted_partition
 from tierwise.searching.result import Candidate, Search
 from tierwise.searching.size_space import SizeSpace
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise.answers.likelihood import AnswerSource
-    from tierwise.data.weak_orders import WeakOrderCounts
+    from tierwise.data.counts import WeakOrderCounts
     from tierwise.fitting.fit import ConcentrationChoice
     from tierwise.fitting.result import Fit
     from tierwise.fitting.solution import Solution
@@ -70,7 +70,7 @@ def applies(source: AnswerSource) -> bool:
     >>> applies(source_of(rankings, "inversions")), applies(source_of(rankings, "kendall"))
     (True, False)
     """
-    if not gaussian_orders.applies((1,) * len(source.items), source.distance):
+    if not gaussian.applies((1,) * len(source.items), source.distance):
         return False
     return source.wins is not None or source.weak_orders is not None
 
