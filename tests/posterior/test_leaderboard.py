@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tierwise as tw
-from tests.inversions.test_battles import simulated
+from tests.small_battles import simulated
 from tierwise import plots
 from tierwise.cli.main import app
 

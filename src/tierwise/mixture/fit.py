@@ -189,7 +189,7 @@ def fit_mixture(
         n_agreeing=best.n_agreeing,
         distance=measure.name,
         provenance=watch.provenance(rng),
-        pairwise=isinstance(data, Preferences),
+        pairwise=data.pairwise,
         people=data.people if isinstance(data, Rankings) else None,
     )
 
