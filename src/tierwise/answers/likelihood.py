@@ -123,9 +123,14 @@ class AnswerSource(ABC):
         """Tell whether all answers say which items lie in which block of given sizes."""
 
     @property
-    def weak_orders(self) -> WeakOrderCounts | None:
-        """How often items are above others, and which are tied, if answers tell that of all."""
-        return None
+    def are_weak_orders(self) -> bool:
+        """Whether answers say of every two items which is above, or that they are tied."""
+        return False
+
+    @property
+    def weak_orders(self) -> WeakOrderCounts:
+        """How often items are above others, and which are tied."""
+        raise InputError("these answers do not say of every two items which is above")
 
     @property
     def strict_weak_orders(self) -> StrictWeakOrders | None:
@@ -256,10 +261,12 @@ class _RankingSource(_CompletedSource):
     def is_known(self, sizes: Sizes) -> bool:
         return self.n_open == 0 or blocks_are_known(self.data, self.distance.blocks(sizes))
 
+    @property
+    def are_weak_orders(self) -> bool:
+        return self.data.unranked != "anywhere"
+
     @cached_property
-    def weak_orders(self) -> WeakOrderCounts | None:
-        if self.data.unranked == "anywhere":
-            return None
+    def weak_orders(self) -> WeakOrderCounts:
         return WeakOrderCounts.from_patterns(self.data.patterns, self.weights)
 
     @cached_property
@@ -323,8 +330,12 @@ class _CountSource(_CompletedSource):
         self.weights = np.array([data.n_rankings], dtype=np.float64)
         self.pattern_of = np.zeros(0, dtype=np.int64)
 
+    @property
+    def are_weak_orders(self) -> bool:
+        return True
+
     @cached_property
-    def weak_orders(self) -> WeakOrderCounts | None:
+    def weak_orders(self) -> WeakOrderCounts:
         return WeakOrderCounts.without_ties(self.pair_counts, float(self.n_rankings))
 
     def costs(self, sizes: Sizes) -> Costs:

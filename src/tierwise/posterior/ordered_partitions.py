@@ -447,7 +447,6 @@ def refuse_others(options: SamplingOptions, source: AnswerSource) -> None:
 def posterior_of(options: SamplingOptions, source: AnswerSource) -> TiersPosterior:
     """Collect data and priors."""
     assert isinstance(options.prior_sizes, str)
-    assert source.weak_orders is not None
     return TiersPosterior(
         source.weak_orders,
         "single" if options.concentration == "single" else "tier",

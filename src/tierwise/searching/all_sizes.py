@@ -72,7 +72,7 @@ def applies(source: AnswerSource) -> bool:
     """
     if not gaussian.applies((1,) * len(source.items), source.distance):
         return False
-    return source.wins is not None or source.weak_orders is not None
+    return source.wins is not None or source.are_weak_orders
 
 
 def can_be_proved(source: AnswerSource) -> bool:
@@ -103,7 +103,7 @@ def search_all_sizes(
         The best tiers first, then others that the search ended in, the strict consensus and the
         single tier.
     """
-    if source.weak_orders is not None:
+    if source.are_weak_orders:
         found = _tiers_of_weak_orders(source.weak_orders, judge, rng)
     else:
         assert isinstance(source.data, Battles)
@@ -269,7 +269,6 @@ def _refitted(source: AnswerSource, single: Fit, kind: Concentration, entropy: i
 def _search_lines(single: Search, source: AnswerSource, setting: Setting, judge: Judge) -> Search:
     """Search all sizes at once with a theta per tier, each of them averaged over."""
     counts = source.weak_orders
-    assert counts is not None
     rng = np.random.default_rng(setting.entropy)
     prior = setting.prior_theta
     if counts.n_items <= MOST_ITEMS_FOR_PROOF:
