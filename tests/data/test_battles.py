@@ -157,6 +157,20 @@ def test_resampled_battles_and_judges_keep_their_number():
         read("winner,loser,weight\nx,y,0.5\n").resampled(rng, by="battle")
 
 
+def test_judges_are_drawn_where_they_decide_several_battles():
+    battles = tw.Battles.from_dataframe(FRAME)
+    assert battles.composite
+    assert battles.unit_of_resampling() == "judge"
+    assert battles.unit_of_resampling("battle") == "battle"
+    drawn, again = (battles.resampled(np.random.default_rng(3)) for _ in range(2))
+    assert drawn == again == battles.resampled(np.random.default_rng(3), by="judge")
+    anonymous = read("winner,loser\nx,y\n")
+    assert anonymous.unit_of_resampling() == "battle"
+    assert battles.can_be_resampled
+    assert anonymous.can_be_resampled
+    assert not read("winner,loser,weight\nx,y,0.5\n").can_be_resampled
+
+
 def test_llmfao():
     battles = tw.read_battles(shared_data("llmfao") / "crowd-comparisons.csv")
     assert (battles.n_battles, battles.n_drawn, len(battles.items)) == (8931, 3471, 59)

@@ -178,6 +178,21 @@ def test_what_battles_do_not_have_is_refused():
         tw.bootstrap(battles, tw.fit(battles, (2, 2)), cluster="region")
 
 
+def test_bootstrap_says_what_was_drawn():
+    battles, _ = simulated((2, 2), 0.5, 50, 1)
+    again = tw.bootstrap(battles, tw.fit(battles, (2, 2)), replicates=2, rng=1)
+    assert again.resampled == "battles"
+    assert "drawing battles" in again.summary()
+
+
+@pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")  # so few draws do not settle
+def test_a_check_goes_by_the_fit_alone():
+    battles, _ = simulated((2, 2), 0.5, 50, 1)
+    posterior = tw.sample_posterior(battles, chains=1, draws=5, warmup=5, rng=1)
+    with pytest.raises(tw.InputError, match="leave out posterior"):
+        tw.check_fit(battles, tw.fit(battles, (2, 2)), posterior=posterior)
+
+
 def test_fit_with_any_concentration_is_that_with_one_theta():
     battles, _ = simulated((2, 2), 0.5, 50, 1)
     found = tw.fit(battles, (2, 2), concentration="auto")
