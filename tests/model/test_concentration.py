@@ -159,7 +159,7 @@ def test_the_model_says_what_it_is_and_what_it_cannot():
         model.sample(5, method="mcmc")
     with pytest.raises(InputError, match="needs one theta"):
         model.sample_pseudo(5)
-    with pytest.raises(InputError, match="pairwise preferences"):
+    with pytest.raises(InputError, match="pairwise answers"):
         model.log_prob(tw.Preferences.from_pairs([(1, "a", "b"), (1, "b", "c")]))
     wide = tw.Tiers.from_sizes((6,) * 12, range(72))
     with pytest.raises(TooLargeError):
