@@ -29,17 +29,16 @@ from tierwise.answers.likelihood import Likelihood, source_of
 from tierwise.answers.partial import orders_of_preferences
 from tierwise.consensus.find import closer_labels
 from tierwise.consensus.problem import Problem, make_problem
+from tierwise.data.counts import Counts
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.distances.base import Distance
 from tierwise.errors import TooLargeError
 from tierwise.files.places import first_places, sizes_of_groups
-from tierwise.model.priors import Gamma
+from tierwise.mixture.every_size import MOST_ITEMS, every_size
 from tierwise.partition.base import PartitionFunction
-from tierwise.searching.evaluate import Evaluator, Setting
 from tierwise.searching.strategies import hill_climb
-from tierwise.searching.together import MOST_ITEMS as MOST_ITEMS_TOGETHER
-from tierwise.tiers.sizes import Sizes, compositions, log_number_of_tiers, neighbours
+from tierwise.tiers.sizes import Sizes, log_number_of_tiers, neighbours
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,8 +218,6 @@ _FIRST_ROUNDS = 3
 # Fits of neighbouring sizes that are compared with the best by the likelihood of all groups.
 _RIVALS = 5
 _RIVALS_OF_ALL_SIZES = 16
-# Theta is estimated, not averaged over.
-_ANY_PRIOR = Gamma(2.0, 2.0)
 # Step of the difference quotients that give moments of the distance.
 _STEP = 1e-3
 
@@ -336,7 +333,7 @@ class GroupFitter:
 
         Returned are the best group, and the fits of other sizes that come closest to it.
         """
-        if self._source.n_open == 0 and self.answers.n_items <= MOST_ITEMS_TOGETHER:
+        if self._source.n_open == 0 and self.answers.n_items <= MOST_ITEMS:
             ranked_fits = self._search_all_sizes(weights)
             return ranked_fits[0], ranked_fits[1:]
         known = {component.sizes: self.fit(weights, component.sizes, component)}
@@ -356,15 +353,11 @@ class GroupFitter:
 
     def _search_all_sizes(self, weights: NDArray[np.float64]) -> list[Component]:
         """Return the fits of the sizes that suit a group best, the best first."""
-        source = self._source.reweighted(weights).counted()
-        every = list(compositions(self.answers.n_items))
-        evaluator = Evaluator(Setting(source, _ANY_PRIOR, entropy=0), workers=1, progress="off")
-        evaluator.evaluate(every, "likelihood", "sizes of a group")
-        ranked = sorted(evaluator.known.values(), key=lambda one: one.criterion, reverse=True)
-        return [
-            self.component(one.sizes, one.labels, one.theta)
-            for one in ranked[: _RIVALS_OF_ALL_SIZES + 1]
-        ]
+        data, items = self.answers.data, self.answers.items
+        assert isinstance(data, Rankings)
+        counts = Counts.of_places(items, data.patterns, weights)
+        fits = every_size(len(items), self.distance).best(counts, _RIVALS_OF_ALL_SIZES + 1)
+        return [self.component(one.sizes, one.labels, one.theta) for one in fits]
 
     def best_swap(
         self, memberships: NDArray[np.float64], component: Component
