@@ -36,6 +36,7 @@ from tierwise.distances.base import Distance
 from tierwise.errors import TooLargeError
 from tierwise.files.places import first_places, sizes_of_groups
 from tierwise.mixture.every_size import MOST_ITEMS, every_size
+from tierwise.mixture.packed import PackedAnswers, applies
 from tierwise.partition.base import PartitionFunction
 from tierwise.searching.strategies import hill_climb
 from tierwise.tiers.sizes import Sizes, log_number_of_tiers, neighbours
@@ -218,6 +219,8 @@ _FIRST_ROUNDS = 3
 # Fits of neighbouring sizes that are compared with the best by the likelihood of all groups.
 _RIVALS = 5
 _RIVALS_OF_ALL_SIZES = 16
+# Answers are kept as bits for so many size vectors; they take memory.
+_MOST_PACKED = 64
 # Step of the difference quotients that give moments of the distance.
 _STEP = 1e-3
 
@@ -256,6 +259,7 @@ class GroupFitter:
         self.distance = distance
         self._source = source_of(answers.data, distance)
         self._likelihoods: dict[Sizes, Likelihood] = {}
+        self._packed_answers: dict[Sizes, PackedAnswers | None] = {}
 
     def likelihood(self, sizes: Sizes) -> Likelihood:
         """Return the likelihood of the answers for given sizes."""
@@ -285,7 +289,23 @@ class GroupFitter:
         return self._log_weights(component, component.theta) - component.log_partition
 
     def _log_weights(self, component: Component, theta: float) -> NDArray[np.float64]:
-        return self.likelihood(component.sizes).log_weights(component.labels, theta)
+        sizes, labels = component.sizes, component.labels
+        packed, likelihood = self._packed(sizes), self.likelihood(sizes)
+        if packed is None:
+            return likelihood.log_weights(labels, theta)
+        return -min(theta, likelihood.largest_theta) * packed.distances(labels)
+
+    def _packed(self, sizes: Sizes) -> PackedAnswers | None:
+        """Return the answers as bits, where they are complete and the distance counts pairs."""
+        if sizes not in self._packed_answers:
+            if len(self._packed_answers) >= _MOST_PACKED:
+                self._packed_answers.clear()
+            self._packed_answers[sizes] = None
+            data = self.answers.data
+            if self._source.n_open == 0 and applies(sizes, self.distance):
+                assert isinstance(data, Rankings)
+                self._packed_answers[sizes] = PackedAnswers(data.patterns, sizes, self.distance)
+        return self._packed_answers[sizes]
 
     def distance_moments(
         self, component: Component
@@ -372,10 +392,23 @@ class GroupFitter:
         swaps = np.argwhere(labels[:, None] + 1 == labels)
         if not len(swaps) or np.isinf(component.theta):
             return component, 0.0
-        likelihood = self.likelihood(component.sizes)
-        changes = likelihood.log_weight_changes(labels, component.theta, swaps)
+        changes = self._changes_by_swaps(component, swaps)
         gains = np.log1p(memberships * np.expm1(changes)) @ self.answers.weights
         best = int(gains.argmax())
         swapped = labels.copy()
         swapped[swaps[best]] = labels[swaps[best, ::-1]]
         return replace(component, labels=swapped), float(gains[best])
+
+    def _changes_by_swaps(
+        self, component: Component, swaps: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Growth of the log weights when two items trade their tiers: ``[swap, answer]``."""
+        sizes, labels, theta = component.sizes, component.labels, component.theta
+        if self._packed(sizes) is None:
+            return self.likelihood(sizes).log_weight_changes(labels, theta, swaps)
+        before, after = self._log_weights(component, theta), []
+        for swap in swaps:
+            swapped = labels.copy()
+            swapped[swap] = labels[swap[::-1]]
+            after.append(self._log_weights(replace(component, labels=swapped), theta))
+        return np.array(after) - before
