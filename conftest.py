@@ -25,6 +25,7 @@ _LONG = (
     "tests/model",
     "tests/checking",
     "tests/scale",
+    "tests/cli",
     "tests/e2e",
     "tests/reporting",
 )

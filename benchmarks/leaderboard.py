@@ -51,8 +51,8 @@ def _race(n_battles: int) -> list[Row]:
         )
         drawn = perf_counter() - start
     above = posterior.above_probabilities().to_numpy()
-    sure = (above > 0.95).astype(int) - (above.T > 0.95)
-    published = sure_tiers(posterior.labels, CERTAINTY)
+    sure = (above >= CERTAINTY).astype(int) - (above.T >= CERTAINTY)
+    published = sure_tiers(above, CERTAINTY)
     parted = np.sign(published[None, :] - published[:, None])
     peer_seconds, remark = None, "evalica is not installed"
     if find_spec("evalica"):
@@ -71,7 +71,7 @@ def _race(n_battles: int) -> list[Row]:
             "posterior of tiers",
             case,
             drawn,
-            f"better with P > 0.95: {_rates(sure, truth)}; tiers of a leaderboard: "
+            f"better with P >= {CERTAINTY}: {_rates(sure, truth)}; tiers of a leaderboard: "
             f"{_rates(parted, truth)}",
         ),
     ]

@@ -8,7 +8,7 @@ import numpy as np
 
 import tierwise as tw
 from benchmarks.rows import Row, best_time, shortest_time
-from tierwise.data.weak_orders import WeakOrderCounts
+from tierwise.data.counts import WeakOrderCounts
 from tierwise.inversions.best import find_best_tiers
 
 

@@ -121,7 +121,7 @@ def _number(item: object) -> int:
 
 
 def one_with_tiers(settings: Settings, seed: SeedSequence) -> dict[str, tuple[float, float]]:
-    """Return which differences are found, and how many tied pairs are parted, by two rules."""
+    """Return which differences are found, and how many tied pairs are parted, by each rule."""
     rng = np.random.default_rng(seed)
     data = simulate(settings.sizes, settings.theta, settings.tier_battles, rng)
     with warnings.catch_warnings():
@@ -129,12 +129,25 @@ def one_with_tiers(settings: Settings, seed: SeedSequence) -> dict[str, tuple[fl
         board = leaderboard(data, draws=settings.draws, progress="off", rng=1)
     truth = np.repeat(np.arange(len(settings.sizes)), settings.sizes)
     rules = {"most probable tiers": board.fit.tiers, "tiers of the leaderboard": board.tiers}
-    return {name: _rates(tiers.label_array(data.items), truth) for name, tiers in rules.items()}
+    found = {
+        name: _rates(_order_of_pairs(tiers.label_array(data.items)), truth)
+        for name, tiers in rules.items()
+    }
+    places = np.argsort([data.items.index(row.item) for row in board.rows])
+    sure = board.above_probabilities[np.ix_(places, places)] >= board.certainty
+    words = f"pairs with probability {board.certainty:.0%} or more"
+    return {**found, words: _rates(sure.astype(int) - sure.T, truth)}
 
 
-def _rates(labels: NDArray[np.int64], truth: NDArray[np.int64]) -> tuple[float, float]:
+def _order_of_pairs(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """1 where the row's item is better than the column's, -1 where it is worse, 0 for ties."""
+    order: NDArray[np.int64] = np.sign(labels[None, :] - labels[:, None])
+    return order
+
+
+def _rates(said: NDArray[np.int64], truth: NDArray[np.int64]) -> tuple[float, float]:
     upper = np.triu_indices(len(truth), k=1)
-    said, wanted = (np.sign(one[None, :] - one[:, None])[upper] for one in (labels, truth))
+    said, wanted = said[upper], _order_of_pairs(truth)[upper]
     differ = wanted != 0
     return float((said == wanted)[differ].mean()), float((said[~differ] != 0).mean())
 
@@ -172,10 +185,11 @@ def tell(results: Results, settings: Settings) -> str:
             ],
         ),
         f"Tiers of sizes {sizes_text(settings.sizes)}, theta {settings.theta:g}, "
-        f"{settings.tier_battles:,} battles, {settings.tier_sets} data sets. A leaderboard parts "
-        "items where it is sure enough which is better; the most probable tiers part more.",
+        f"{settings.tier_battles:,} battles, {settings.tier_sets} data sets. No tier of a "
+        "leaderboard holds two items that surely differ, so it has to be cut somewhere, and items "
+        "near a cut may be tied. What is said of single pairs is more careful.",
         table(
-            ["tiers", "differences found", "tied pairs parted"],
+            ["called different", "differences found", "tied pairs called different"],
             [
                 [name, f"{found:.1%}", f"{parted:.1%}"]
                 for name, (found, parted) in results["tiers"].items()

@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from tierwise import Rankings
-from tierwise._util.wording import has_control_characters
+from tierwise.errors import has_control_characters
 
 # Commas, quotes, braces, brackets and letters from elsewhere; no space at the ends of a name.
 names = st.text(

@@ -10,8 +10,6 @@ Tiers('order ~ prices > say ~ speech')
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tierwise._version import __version__ as __version__
-
 if TYPE_CHECKING:
     from tierwise._util.tasks import parallel as parallel
     from tierwise._util.types import Estimate as Estimate
@@ -27,17 +25,17 @@ if TYPE_CHECKING:
     from tierwise.data.datasets import load_sushi as load_sushi
     from tierwise.data.datasets import load_word_association as load_word_association
     from tierwise.data.describe import Description as Description
+    from tierwise.data.describe import PairsDescription as PairsDescription
     from tierwise.data.describe import describe as describe
-    from tierwise.data.describe_pairs import PairsDescription as PairsDescription
-    from tierwise.data.distinct import load_rankings as load_rankings
-    from tierwise.data.distinct import merge_rankings as merge_rankings
-    from tierwise.data.distinct import save_rankings as save_rankings
     from tierwise.data.preferences import Preferences as Preferences
     from tierwise.data.rankings import Rankings as Rankings
     from tierwise.data.read import read_preferences as read_preferences
     from tierwise.data.read import read_rankings as read_rankings
     from tierwise.data.scan import RankingScan as RankingScan
     from tierwise.data.scores import read_scores as read_scores
+    from tierwise.data.write import load_rankings as load_rankings
+    from tierwise.data.write import merge_rankings as merge_rankings
+    from tierwise.data.write import save_rankings as save_rankings
     from tierwise.data.write import write_rankings as write_rankings
     from tierwise.distances.base import Distance as Distance
     from tierwise.distances.named import get_distance as get_distance
@@ -81,6 +79,8 @@ if TYPE_CHECKING:
     from tierwise.tiers.ordered_partition import Tiers as Tiers
     from tierwise.tiers.sizes import compositions as compositions
 
+__version__ = "0.2.0"
+
 # Names are looked up on first use: `import tierwise` does not wait for compilers and readers.
 _HOME_OF = {
     "Agreement": "fitting.agreement",
@@ -105,7 +105,7 @@ _HOME_OF = {
     "Leaderboard": "posterior.leaderboard",
     "Mixture": "mixture.result",
     "MixtureDraws": "mixture.draws",
-    "PairsDescription": "data.describe_pairs",
+    "PairsDescription": "data.describe",
     "Posterior": "posterior.result",
     "Preferences": "data.preferences",
     "RankingScan": "data.scan",
@@ -132,12 +132,12 @@ _HOME_OF = {
     "load_f1": "data.datasets",
     "load_llmfao": "data.datasets",
     "load_political_goals": "data.datasets",
-    "load_rankings": "data.distinct",
+    "load_rankings": "data.write",
     "load_sushi": "data.datasets",
     "load_word_association": "data.datasets",
     "log_partition": "partition.choose",
     "merge_even_pairs": "searching.merging",
-    "merge_rankings": "data.distinct",
+    "merge_rankings": "data.write",
     "parallel": "_util.tasks",
     "partition_function": "partition.choose",
     "read_battles": "data.battles",
@@ -147,7 +147,7 @@ _HOME_OF = {
     "report": "reporting.report",
     "sample_mixture": "mixture.sample",
     "sample_posterior": "posterior.run",
-    "save_rankings": "data.distinct",
+    "save_rankings": "data.write",
     "search": "searching.search",
     "write_rankings": "data.write",
 }

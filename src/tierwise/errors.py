@@ -1,5 +1,6 @@
-"""Errors that say what is wrong, where, and what to do about it."""
+"""Errors that say what is wrong, where, and what to do about it; and the words of messages."""
 
+from typing import Any
 from unicodedata import category
 
 # What a terminal obeys instead of showing it, what breaks a line, and what UTF-8 cannot hold.
@@ -57,3 +58,64 @@ def is_unprintable(mark: str) -> bool:
 
 def _escaped(mark: str) -> str:
     return mark.encode("unicode_escape").decode("ascii")
+
+
+def counted(number: float, noun: str, plural: str | None = None) -> str:
+    """Write a number of things, the noun in singular or plural.
+
+    Parameters
+    ----------
+    number
+        How many there are.
+    noun
+        What one of them is called.
+    plural
+        What several are called; the noun with an s if not given.
+
+    Examples
+    --------
+    >>> counted(1, "ranking"), counted(2262, "ranking"), counted(2, "match", "matches")
+    ('1 ranking', '2,262 rankings', '2 matches')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def quoted(value: Any, longest: int = 60) -> str:
+    r"""Quote what somebody wrote, control characters escaped and the middle cut out if it is long.
+
+    Examples
+    --------
+    >>> quoted("a")
+    "'a'"
+    >>> print(quoted("\x1b[31mred"))
+    '\x1b[31mred'
+    >>> quoted("x" * 1000, longest=20)
+    "'xxxxxxxx...xxxxxxx'"
+    """
+    text = printable(repr(value))
+    if len(text) <= longest:
+        return text
+    kept = longest - len("...")
+    return f"{text[: kept - kept // 2]}...{text[len(text) - kept // 2 :]}"
+
+
+def percent(level: float) -> str:
+    """Write the level of an interval.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.995)
+    ('95%', '99.5%')
+    """
+    return f"{100 * level:.10g}%"
+
+
+def has_control_characters(text: str) -> bool:
+    r"""Tell whether a name holds characters that a terminal or a file would obey.
+
+    Examples
+    --------
+    >>> has_control_characters("fatty tuna"), has_control_characters("tuna\0")
+    (False, True)
+    """
+    return not text.isprintable() and any(is_unprintable(mark) for mark in text)

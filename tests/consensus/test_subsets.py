@@ -7,10 +7,14 @@ import numpy as np
 import pytest
 
 from tests.reference_consensus import brute_force, random_parts
-from tierwise.consensus import small_subsets
 from tierwise.consensus.find import find_consensus
 from tierwise.consensus.problem import MAX_ALTERNATIVES, make_problem
-from tierwise.consensus.subsets import best_labels, find_optima_compiled, subset_work
+from tierwise.consensus.subsets import (
+    best_labels,
+    find_optima_by_tables,
+    find_optima_compiled,
+    subset_work,
+)
 from tierwise.distances.base import Costs
 from tierwise.errors import TooLargeError
 from tierwise.tiers.sizes import compositions
@@ -19,7 +23,7 @@ all_small_sizes = [sizes for n_items in range(1, 7) for sizes in compositions(n_
 
 
 def solve_small(problem):
-    return small_subsets.find_optima(problem, MAX_ALTERNATIVES + 1)
+    return find_optima_by_tables(problem, MAX_ALTERNATIVES + 1)
 
 
 def multinomial(sizes):
@@ -49,7 +53,7 @@ def test_array_operations_and_compiled_code_list_the_same_optima(sizes):
     for kind, largest in [("pairs", 1), ("pairs", 30), ("both", 2), ("linear", 1)]:
         linear, pairs = random_parts(sizes, kind, largest, seed=sum(sizes) + largest)
         problem = make_problem(Costs(linear, pairs), sizes)
-        total, number, labels = small_subsets.find_optima(problem, MAX_ALTERNATIVES + 1)
+        total, number, labels = find_optima_by_tables(problem, MAX_ALTERNATIVES + 1)
         least, n_optima, optima = find_optima_compiled(problem)
         assert (total, number) == (least, n_optima)
         assert labels.tolist() == optima.tolist()

@@ -1,4 +1,4 @@
-"""Descriptions against their definitions."""
+"""Descriptions of rankings and of pairwise answers against their definitions."""
 
 import datetime as dt
 import json
@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.reference_describe import mean_rank, share_above
 from tests.strategies import rankings
@@ -102,3 +103,113 @@ def test_number_words():
     pairs = Preferences.from_pairs([("Ann", "a", "b")])
     assert describe(pairs).heading() == "1 answer about pairs of 2 items, by 1 assessor"
     assert repr(pairs).startswith("Preferences(1 assessor, 2 items, 1 ordered pair of which")
+
+
+rows = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 4)).filter(
+        lambda row: row[1] != row[2]
+    ),
+    min_size=1,
+)
+
+
+def reachable(edges, start):
+    """Items that steps along the edges lead to, the start only if it is come back to."""
+    reached, frontier = set(), {start}
+    while frontier:
+        frontier = {b for a, b in edges if a in frontier} - reached
+        reached |= frontier
+    return reached
+
+
+@given(rows=rows)
+def test_numbers_are_those_of_the_rows(rows):
+    told = describe(Preferences.from_pairs(rows, items=range(5), cycles="keep"))
+    pairs = [row[1:] for row in rows]
+    assert told.n_answers == len(rows)
+    assert told.n_assessors == len({row[0] for row in rows})
+    sets = {tuple(sorted(row[1:] for row in rows if row[0] == who)) for who in range(4)} - {()}
+    assert told.n_distinct == len(sets)
+    assert told.n_contradicting == sum(
+        any(a in reachable([row[1:] for row in rows if row[0] == who], a) for a in range(5))
+        for who in range(4)
+    )
+    both = {(who, *sorted(pair)) for who, *pair in rows if (who, *pair[::-1]) in rows}
+    assert told.n_both_ways == len(both)
+    for a in range(5):
+        assert told.n_comparing[a] == len({row[0] for row in rows if a in row[1:]})
+        won, lost = (sum(pair[side] == a for pair in pairs) for side in (0, 1))
+        share = won / (won + lost) if won + lost else np.nan
+        assert told.shares_won[a] == pytest.approx(share, nan_ok=True)
+        assert (a in told.never_compared) == (won + lost == 0)
+        for b in range(5):
+            first, second = pairs.count((a, b)), pairs.count((b, a))
+            assert told.compared[a, b] == first + second
+            share = first / (first + second) if first + second else np.nan
+            assert told.pairwise[a, b] == pytest.approx(share, nan_ok=True)
+
+
+@given(rows=rows)
+def test_parts_are_what_comparisons_connect(rows):
+    told = describe(Preferences.from_pairs(rows, items=range(5), cycles="keep"))
+    both_ways = [row[1:] for row in rows] + [row[:0:-1] for row in rows]
+    assert sorted(item for part in told.parts for item in part) == list(range(5))
+    for part in told.parts:
+        for item in part:
+            assert set(part) == reachable(both_ways, item) | {item}
+    assert [len(part) for part in told.parts] == sorted(map(len, told.parts), reverse=True)
+
+
+def test_what_follows_counts_for_shares_but_was_not_asked():
+    answers = Preferences.from_pairs([("Ann", "a", "b"), ("Ann", "b", "c"), ("Bob", "c", "a")])
+    told = describe(answers)
+    assert (told.n_answers, told.n_following, told.n_contradicting) == (3, 1, 0)
+    assert told.compared.tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    assert told.pairwise[0, 2] == 0.5
+    assert "1 more pair follows from their answers" in " ".join(told.sentences())
+    assert "Nobody contradicts themself." in told.sentences()
+
+
+def test_evenly_split_pairs_with_most_answers_come_first():
+    rows = [(number, *pair) for number, pair in enumerate(["ab", "ba", "cd", "dc", "cd", "dc"])]
+    first, second, *_ = describe(Preferences.from_pairs(rows)).closest_pairs()
+    assert {first.above, first.below} == {"c", "d"}
+    assert {second.above, second.below} == {"a", "b"}
+    with pytest.raises(InputError, match="count must be at least 0"):
+        describe(Preferences.from_pairs(rows)).closest_pairs(-1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "items", "cycles", "said"),
+    [
+        (["Aab", "Bab"], "ab", "error", "All assessors gave the same answers."),
+        (["Aab", "Bab", "Cba"], "ab", "error", "The 3 assessors gave 2 different sets of answers."),
+        (["Aab"], "ab", "error", "The only pair of items was compared once."),
+        (["Aab", "Abc", "Aac"], "abc", "error", "All 3 pairs of items were compared, each once."),
+        (["Aab", "Acd"], "abcd", "error", "fall into 2 parts, between which the answers say "),
+        (["Aab", "Abc"], "abc", "error", "They connect all items, directly or through others."),
+        (["Aab", "Abc"], "abcd", "error", "Never compared: d."),
+        (["Aab", "Bab"], "ab", "keep", "Any answer may be mistaken, but nobody contradicts"),
+        (["Aab", "Aba", "Bab"], "ab", "keep", "1 assessor (50%) contradicts themself, once by"),
+        (["Aab", "Abc", "Aca", "Bab"], "abc", "keep", "1 assessor (50%) contradicts themself."),
+    ],
+)
+def test_sentences(rows, items, cycles, said):
+    told = describe(Preferences.from_pairs(map(tuple, rows), items=items, cycles=cycles))
+    assert said in " ".join(told.sentences())
+
+
+def test_many_items_are_not_all_named():
+    answers = Preferences.from_pairs([("Ann", 0, 1)], items=range(15))
+    assert (
+        "2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13 and 1 other." in describe(answers).sentences()[-1]
+    )
+
+
+@given(rows=rows)
+def test_pairs_as_json(rows):
+    told = describe(Preferences.from_pairs(rows, cycles="keep"))
+    document = json.loads(json.dumps(told.to_dict(), allow_nan=False))
+    assert document["n_answers"] == len(rows)
+    order = [told.shares_won[item] for item in told.best_first()]
+    assert order == sorted(order, reverse=True)

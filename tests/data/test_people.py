@@ -11,6 +11,7 @@ import pytest
 
 import tierwise as tw
 from tierwise import InputError, Rankings, read_rankings
+from tierwise.data.people import tidy_people
 
 TABLE = (
     "Tea,Coffee,Milk,Region,Age,Zip\n1,2,3,north,34,01067\n2,1,3,south,NA,10115\n3,1,2,,51,80331\n"
@@ -42,6 +43,21 @@ def test_readers_keep_what_is_no_ranking(tmp_path):
         found = columns(Rankings.from_dataframe(frame))
         assert found["Region"] == PEOPLE["Region"]
         assert found["Age"] == PEOPLE["Age"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "read"),
+    [
+        (["999", "1.5"], [999.0, 1.5]),
+        (["2,5", "3"], [2.5, 3.0]),
+        # A thousand and two hundred, or little more than one: not for us to say.
+        (["999", "1,200"], ["999", "1,200"]),
+        (["1,234.5", "2,000.5"], [1234.5, 2000.5]),
+        (["007", "010"], ["007", "010"]),
+    ],
+)
+def test_numbers_are_told_from_text(cells, read):
+    assert tidy_people(pa.table({"income": cells})).to_pydict() == {"income": read}
 
 
 def test_the_column_of_weights_is_none_of_it_but_who_it_is():

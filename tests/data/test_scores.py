@@ -8,7 +8,7 @@ import pytest
 
 import tierwise as tw
 from tests.data_paths import shared_data
-from tierwise.files.scores import ranks_of_scores
+from tierwise.files.places import ranks_of_scores
 
 
 def orderings(text, better="higher", **options):

@@ -10,8 +10,7 @@ import tierwise as tw
 from tests.reference import DISTANCES as NAIVE_DISTANCES
 from tests.reference_incomplete import completions, pairs_of_groups
 from tierwise.answers.likelihood import source_of
-from tierwise.evidence.chib import estimate_log_evidence
-from tierwise.evidence.choose import find_log_evidence
+from tierwise.evidence.chib import estimate_log_evidence, find_log_evidence
 from tierwise.partition.choose import partition_function
 
 ROWS = [["a"], ["b", "a"], ["a", "c"], ["a", "b"], ["c", "a"], ["a", "d"]]

@@ -12,7 +12,7 @@ from tests.data_paths import shared_data
 from tierwise.answers.parted import parted_answers
 from tierwise.errors import InputError
 from tierwise.partition.parts import parted_partition
-from tierwise.theta.parts import estimates_of_thetas, maximise_thetas
+from tierwise.theta.estimate import estimates_of_thetas, maximise_thetas
 from tierwise.tiers.sizes import log_number_of_tiers
 
 F1_SIZES = (1, 1, 1, 2, 3, 2, 15)

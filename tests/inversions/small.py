@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests.reference_inversions import pattern_of, random_weak_order
-from tierwise.data.weak_orders import WeakOrderCounts
+from tierwise.data.counts import WeakOrderCounts
 
 
 def random_answers(n_items, n_answers, seed, complete=False):

@@ -17,7 +17,7 @@ from tests.reference_inversions import (
     log_number_of_tiers,
     log_orders,
 )
-from tierwise.data.weak_orders import WeakOrderCounts
+from tierwise.data.counts import WeakOrderCounts
 from tierwise.errors import TooLargeError
 from tierwise.inversions.best import criterion_of, find_best_tiers
 from tierwise.inversions.thetas import estimate_line_thetas, estimate_one_theta, log_likelihood

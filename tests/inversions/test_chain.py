@@ -5,12 +5,12 @@ import pytest
 
 from tests.inversions.small import chi_square_p_value, counts_of, random_answers
 from tests.reference_inversions import LOG_PRIOR, LOG_THETAS, THETAS, Posterior, log_line
-from tierwise.data.weak_orders import WeakOrderCounts
+from tierwise.data.counts import WeakOrderCounts
 from tierwise.inversions.chain import run_chain
 from tierwise.inversions.evidence import sum_evidence
 from tierwise.inversions.searching import search_tiers
 from tierwise.inversions.thetas import log_likelihood
-from tierwise.partition.gaussian_orders import draw_orderings
+from tierwise.partition.gaussian import draw_orderings
 
 
 @pytest.mark.parametrize("by_line", [False, True])

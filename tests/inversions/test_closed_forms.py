@@ -16,18 +16,16 @@ from tests.reference_inversions import (
 from tierwise.errors import InputError, TooLargeError
 from tierwise.partition.gaussian import (
     distance_distribution,
-    line_moments,
-    log_partition,
-    mean_distance,
-    variance_of_distance,
-)
-from tierwise.partition.gaussian_orders import (
     draw_orderings,
     expected_pair_inversions,
+    line_moments,
+    log_partition,
     log_probabilities,
+    mean_distance,
     pair_probabilities,
     precedence_by_gap,
     rank_tier_probabilities,
+    variance_of_distance,
 )
 
 ALL_SIZES = [sizes for n_items in range(1, 6) for sizes in compositions(n_items)]

@@ -6,7 +6,7 @@ import pytest
 from tests.inversions.small import counts_of, random_answers
 from tests.reference_inversions import Model, all_tiers
 from tierwise import Rankings
-from tierwise.data.weak_orders import WeakOrderCounts
+from tierwise.data.counts import WeakOrderCounts
 from tierwise.errors import InputError
 from tierwise.inversions.thetas import log_likelihood
 

@@ -11,7 +11,7 @@ from tests.data_paths import shared_data
 from tierwise._kernels.inversions_climbing import load_best_cuts
 from tierwise._kernels.inversions_partition import labels_of, load_and_value
 from tierwise._kernels.inversions_references import refer_to_objective, refer_to_partition
-from tierwise.data.weak_orders import WeakOrderCounts
+from tierwise.data.counts import WeakOrderCounts
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.evidence import sum_evidence
 from tierwise.inversions.objective import fixed_objective, line_objective

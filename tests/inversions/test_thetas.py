@@ -7,10 +7,10 @@ import pytest
 
 from tests.inversions.small import counts_of, random_answers
 from tests.reference_inversions import THETAS, all_tiers, log_line, log_orders
-from tierwise.data.weak_orders import WeakOrderCounts
+from tierwise.data.counts import WeakOrderCounts
 from tierwise.errors import InputError
 from tierwise.inversions.thetas import estimate_line_thetas, estimate_one_theta, log_likelihood
-from tierwise.partition.gaussian_orders import draw_orderings
+from tierwise.partition.gaussian import draw_orderings
 
 # Stands for an infinite theta: no larger one is told apart from it.
 LARGEST = THETAS[-1]

@@ -46,6 +46,46 @@ def test_the_same_seed_gives_the_same_leaderboard(battles, board):
     assert again.to_csv() == board.to_csv()
 
 
+def test_the_note_on_tiers_is_true_of_the_draws():
+    """Count draws pair by pair: no sure difference in a tier, so many across."""
+    battles = simulated((4, 4, 4, 4), 0.15, 1500, 3)[0]
+    seed = np.random.SeedSequence(5)
+    draws = tw.sample_posterior(
+        battles,
+        distance="inversions",
+        chains=2,
+        draws=200,
+        thin=6,
+        prior_sizes="sceptical",
+        progress="off",
+        rng=np.random.SeedSequence(5).spawn(2)[1],
+    ).labels
+    board = tw.leaderboard(battles, chains=2, draws=200, certainty=0.9, rng=seed)
+    tier_of = {row.item: row.tier for row in board.rows}
+    within, across = [], []
+    for one, first in enumerate(battles.items):
+        for other, second in enumerate(battles.items):
+            better = np.mean([draw[one] < draw[other] for draw in draws])
+            if tier_of[first] == tier_of[second] and first != second:
+                within.append(better)
+            elif tier_of[first] < tier_of[second]:
+                across.append(better)
+    assert 1 < len(board.tiers) < 16
+    assert max(within) < 0.9
+    assert 0 < board.sure_share < 1
+    assert board.sure_share == pytest.approx(np.mean(np.array(across) >= 0.9))
+    assert board.note_on_tiers().startswith(
+        f"No two items of a tier differ with 90% probability; of the pairs in different tiers, "
+        f"{board.sure_share:.0%} do"
+    )
+    assert board.to_dict()["sure_share"] == board.sure_share
+    rows = [battles.items.index(row.item) for row in board.rows]
+    for place, one in enumerate(rows):
+        for other_place, other in enumerate(rows):
+            better = np.mean([draw[one] < draw[other] for draw in draws])
+            assert board.above_probabilities[place, other_place] == pytest.approx(better)
+
+
 def test_every_form_says_the_same(board, tmp_path):
     frame = board.to_frame()
     read = pd.read_csv(StringIO(board.to_csv()))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import tierwise as tw
+from tests.cli.test_pages import run
 from tests.data_paths import shared_data
-from tests.reporting.test_commands import run
 from tests.reporting.test_page import SECTIONS, write
 from tierwise import InputError
 

@@ -16,10 +16,10 @@ from tests import reference_scan as naive
 from tests.scale.files import random_rankings, write_parts
 from tests.strategies import rankings as any_rankings
 from tierwise import Counts, InputError, Rankings, TooLargeError
+from tierwise.data import scan as cutting
 from tierwise.data import scan as scanning
 from tierwise.data.counts import block_counts
 from tierwise.data.scan import RankingScan
-from tierwise.files import pieces as cutting
 from tierwise.files import places
 
 

@@ -16,7 +16,7 @@ def running(settings):
     """Serve on a free port in a thread; yield the address, without base path and token."""
     import uvicorn
 
-    from tierwise.web.server import configuration, listen
+    from tierwise.web.app import configuration, listen
 
     with listen("127.0.0.1", 0) as listening:
         server = uvicorn.Server(configuration(settings))

@@ -18,7 +18,7 @@ from tests.web.browsing import (
     wait_for,
 )
 from tests.web.conftest import running
-from tierwise.web.settings import Limits, Settings
+from tierwise.web.security import Limits, Settings
 
 pytest.importorskip("selenium", reason="needs selenium")
 if not (CHROMIUM and DRIVER):

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import tierwise as tw
 from tests.web.conftest import client_of
 from tierwise.web import choices
-from tierwise.web.settings import Limits, Settings
+from tierwise.web.security import Limits, Settings
 
 GRID = "name;tea;coffee;milk;cocoa\nAnn;1;2;3;4\nBob;2;1;;\nEve;1;3;2;\nDan;2;1;4;3\n"
 
@@ -343,10 +343,10 @@ def test_everything_lies_below_a_base_path(tmp_path):
 
 
 def test_without_the_extra_it_says_how_to_install_it(monkeypatch):
-    from tierwise.cli import serve_command
+    from tierwise.cli import pages
     from tierwise.cli.main import app
 
-    monkeypatch.setattr(serve_command, "find_spec", lambda name: None if name == "uvicorn" else 1)
+    monkeypatch.setattr(pages, "find_spec", lambda name: None if name == "uvicorn" else 1)
     result = CliRunner().invoke(app, ["serve"])
     assert isinstance(result.exception, tw.InputError)
     assert 'uvicorn: install it with pip install "tierwise[web]"' in str(result.exception)

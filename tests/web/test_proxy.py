@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from tests.web.conftest import running
-from tierwise.web.settings import LOCAL_NAMES, Settings
+from tierwise.web.security import LOCAL_NAMES, Settings
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "serve.md"

@@ -14,8 +14,7 @@ from tests.web.conftest import client_of, running
 from tierwise.web import security
 from tierwise.web.app import shown_name
 from tierwise.web.jobs import Store
-from tierwise.web.security import POLICY, host_name
-from tierwise.web.settings import Limits, Settings
+from tierwise.web.security import POLICY, Limits, Settings, host_name
 
 
 @pytest.fixture

@@ -48,8 +48,9 @@ def add_joint_counts(places: NDArray[np.int32], weights: Numbers, counts: Number
 
 
 def _are_whole(weights: Numbers) -> bool:
-    """Whether sums of weights are the same in any order."""
-    return bool(weights.dtype.kind in "iu" or (weights == np.floor(weights)).all())
+    """Whether sums of weights are exact in floating point, and so the same in any order."""
+    whole = weights.dtype.kind in "iu" or (weights == np.floor(weights)).all()
+    return bool(whole and weights.sum() < 2**53)
 
 
 def _weigh_cells(cells: NDArray[Any], weights: Numbers, counts: Numbers) -> Numbers:

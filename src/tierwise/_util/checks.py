@@ -1,11 +1,6 @@
-"""Checks of arguments, which name the argument and say what it may be; the keyword ``rng``.
+"""Checks of arguments, which name the argument and say what it may be; the keyword ``rng``."""
 
-Checks of arguments, which name the argument and say what it may be.
-
-Randomness: one keyword, ``rng``, understood the same way everywhere.
-"""
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from errno import ENAMETOOLONG
 from math import isfinite
 from operator import index
@@ -15,11 +10,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from tierwise._util.wording import quoted
-from tierwise.errors import InputError
+from tierwise._util.types import Item
+from tierwise.errors import InputError, has_control_characters, quoted
 
 # Beyond this, a number of draws, chains or starts is a slip of the pen.
 MOST_COUNT = 10**9
+RandomSource: TypeAlias = "int | np.random.SeedSequence | np.random.Generator | None"
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> None:
@@ -155,6 +151,52 @@ def check_iterable(name: str, value: Any, of: str) -> Iterable[Any]:
     return value
 
 
+def check_items(
+    items: Iterable[Item], where: Callable[[Item], str] | None = None
+) -> tuple[Item, ...]:
+    """Return the items as a tuple, or say which one cannot be or stands there twice.
+
+    Parameters
+    ----------
+    items
+        The items.
+    where
+        Names the place where an item is found, if there is one.
+    """
+    try:
+        checked = tuple(items)
+    except TypeError:
+        raise InputError(f"items must be a list of names; got {quoted(items)}") from None
+    seen: set[Item] = set()
+    for item in checked:
+        check_item(item, where)
+        if item in seen:
+            raise InputError(f"item {quoted(item)} is listed twice among the items: list it once")
+        seen.add(item)
+    if len(checked) == 1:
+        raise InputError(
+            f"there is only one item, {quoted(checked[0])}: a ranking needs at least two"
+        )
+    if not checked:
+        raise InputError("there are no items: a ranking needs at least two")
+    return checked
+
+
+def check_item(item: Item, where: Callable[[Item], str] | None) -> None:
+    """Refuse what cannot be the name of an item."""
+    if not isinstance(item, Hashable):
+        raise InputError(
+            f"item {quoted(item)} is a {type(item).__name__}, which cannot be the name of an item: "
+            "use a text or a number"
+        )
+    if isinstance(item, str) and has_control_characters(item):
+        place = "" if where is None else f"{where(item)}: "
+        raise InputError(
+            f"{place}item {quoted(item)} holds a control character, which a terminal or a file "
+            "would obey: take it out of the name"
+        )
+
+
 def _as_float(value: Any) -> float | None:
     """Return a single number as a float; None if it is something else."""
     has_entries = hasattr(value, "shape") and value.shape != ()
@@ -171,9 +213,6 @@ def _written(number: int) -> str:
     if abs(number) < 10**18:
         return f"{number:,}"
     return f"a number of {number.bit_length():,} bits"
-
-
-RandomSource: TypeAlias = "int | np.random.SeedSequence | np.random.Generator | None"
 
 
 def as_generator(rng: RandomSource) -> np.random.Generator:

@@ -1,17 +1,14 @@
 """What made a result, and from what data: provenance and fingerprints.
 
-Fingerprints of data: equal where a likelihood is, whatever the order of the answers.
-
-Answers are a multiset, hashed as a sum of the hashes of its members (MSet-Add-Hash). So answers in
-another order, or one of weight 2 in the place of two alike, have the same fingerprint, and data
-that are read piece by piece need not be in memory.
+Fingerprints of data are equal where a likelihood is, whatever the order of the answers. Answers are
+a multiset, hashed as a sum of the hashes of its members (MSet-Add-Hash). So answers in another
+order, or one of weight 2 in the place of two alike, have the same fingerprint, and data that are
+read piece by piece need not be in memory.
 
 References
 ----------
 D. Clarke, S. Devadas, M. van Dijk, B. Gassend and G. E. Suh (2003). Incremental multiset hash
 functions and their application to memory integrity checking. ASIACRYPT 2003, 188-207.
-
-What made a result: kept with it, so that it can be made again.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,8 +21,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise import __version__
 from tierwise._util.checks import RandomSource
-from tierwise._version import __version__
 
 # A prime: so weights that are no whole numbers have exact multiples, too.
 _MODULUS = 2**255 - 19

@@ -1,9 +1,4 @@
-"""Memory and files: decided from sizes before it is taken, written whole or not at all.
-
-How much memory a computation may take, decided from sizes before any is asked for.
-
-Files that are there whole or not at all.
-"""
+"""Memory and files: decided from sizes before it is taken, written whole or not at all."""
 
 import os
 from collections.abc import Iterator
@@ -13,8 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from tierwise._util.checks import check_path
-from tierwise._util.wording import quoted
-from tierwise.errors import InputError, TooLargeError
+from tierwise.errors import InputError, TooLargeError, quoted
 
 VARIABLE = "TIERWISE_MEMORY"
 _SHARE_OF_FREE = 4

@@ -1,8 +1,6 @@
 """Long work: side by side through joblib, with a bar for people and a hook for programs.
 
-How far long work has come: a bar for people, a hook for programs.
-
-Work side by side: the one place that knows joblib, and through it other engines.
+This is the one place that knows joblib, and through it other engines.
 """
 
 import sys
@@ -12,8 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from tierwise._util.checks import check_choice, check_count
-from tierwise._util.wording import quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, quoted
 
 ProgressHook: TypeAlias = Callable[[str, int, int], None]
 """Called with what is being done, how many steps are done and how many there are."""
@@ -22,6 +19,9 @@ Progress: TypeAlias = ProgressHook | Literal["auto", "off"]
 """A hook, "auto" for a bar on a terminal, or "off"."""
 
 _Step = TypeVar("_Step")
+_Result = TypeVar("_Result")
+_SECONDS_TO_CONNECT = 10
+Engine: TypeAlias = Literal["processes", "threads", "dask"]
 
 
 def track(
@@ -80,13 +80,6 @@ def _bar(description: str, total: int) -> Iterator[ProgressHook]:
     ) as shown:
         task = shown.add_task(description, total=total)
         yield lambda _description, done, _total: shown.update(task, completed=done)
-
-
-_Result = TypeVar("_Result")
-
-_SECONDS_TO_CONNECT = 10
-
-Engine: TypeAlias = Literal["processes", "threads", "dask"]
 
 
 def run_tasks(

@@ -1,13 +1,10 @@
-"""Types that every package shares, and a number that carries its error.
-
-Types that describe answers, which every package shares.
-
-A number that says how it was found and how far off it may be.
-"""
+"""Types that every package shares, a number that carries its error, and values for JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from math import isfinite
+from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -103,3 +100,27 @@ class Estimate(float):
         if self.exact:
             return f"{float(self)!r} (exact, {self.method})"
         return f"{float(self):.10g} +- {self.standard_error:.2g} ({self.method})"
+
+
+def plain_item(item: Item) -> str | int:
+    """Return an item as JSON can hold it: text and whole numbers as they are, the rest as text.
+
+    Examples
+    --------
+    >>> plain_item("a"), plain_item(3), plain_item(2.5)
+    ('a', 3, '2.5')
+    """
+    if isinstance(item, str):
+        return str(item)
+    return int(item) if isinstance(item, Integral) else str(item)
+
+
+def plain_number(number: float) -> float | None:
+    """Return a number as JSON can hold it: None stands for NaN and infinity.
+
+    Examples
+    --------
+    >>> plain_number(0.5), plain_number(float("nan")), plain_number(float("inf"))
+    (0.5, None, None)
+    """
+    return number if isfinite(number) else None

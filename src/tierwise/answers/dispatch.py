@@ -29,7 +29,7 @@ from tierwise.answers.top import (
 )
 from tierwise.answers.weak_orders import InvertedWeakOrders, WeakOrders
 from tierwise.files.places import first_places
-from tierwise.partition import closed, gaussian_orders, rook
+from tierwise.partition import closed, gaussian, rook
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -83,7 +83,7 @@ def parts_of_places(
         Numbers that an evaluation may go through to sum over answers with ties, or whose other
         items may be anywhere; beyond, their completions are listed or drawn.
     """
-    if gaussian_orders.applies(sizes, distance):
+    if gaussian.applies(sizes, distance):
         return _parts_under_inversions(first, weights, sizes, distance, rng)
     recursive = _can_be_summed_recursively(first, sizes, distance)
     parts: list[Part] = []

@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 from tierwise._kernels import parts as kernels
 from tierwise._kernels.inversions_weak_orders import block_histograms, count_inversions_by_line
 from tierwise.answers.base import log_factorials
-from tierwise.data.counts import Counts, block_counts, blocks_are_known
+from tierwise.data.counts import Counts, WeakOrderCounts, block_counts, blocks_are_known
 from tierwise.data.kinds import pair_counts
 from tierwise.data.preferences import Preferences
-from tierwise.data.weak_orders import WeakOrderCounts
 from tierwise.errors import InputError, TooLargeError
 from tierwise.files.places import first_places, sizes_of_groups
-from tierwise.partition.gaussian_orders import log_probabilities as log_probabilities_of_lines
+from tierwise.partition.gaussian import log_probabilities as log_probabilities_of_lines
 from tierwise.partition.parts import (
     ClosedParts,
     LineParts,

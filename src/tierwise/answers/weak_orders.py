@@ -25,7 +25,7 @@ from tierwise._kernels.weak_orders import add_expected_counts, value_weak_orders
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_factorials
 from tierwise.answers.interleaved import SequencedAnswers, most_splits
 from tierwise.files.places import sizes_of_groups
-from tierwise.partition.gaussian_orders import precedence_by_gap
+from tierwise.partition.gaussian import precedence_by_gap
 
 if TYPE_CHECKING:
     from tierwise._kernels.interleaving import Setting

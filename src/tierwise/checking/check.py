@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.provenance import Stopwatch
-from tierwise._util.wording import quoted
 from tierwise.checking.battles import check_battles
 from tierwise.checking.expected import expected_ranks, orderings_of, orderings_of_posterior
 from tierwise.checking.findings import verdict_of
@@ -15,7 +14,7 @@ from tierwise.data.battles import Battles
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError
+from tierwise.errors import InputError, quoted
 from tierwise.fitting.result import Fit
 from tierwise.fitting.summary import names_of_tiers
 from tierwise.posterior.result import Posterior

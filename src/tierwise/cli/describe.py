@@ -4,8 +4,8 @@ from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING
 
-from tierwise._util.wording import counted
-from tierwise.cli import options, printing, reading
+from tierwise.cli import options, printing
+from tierwise.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,17 +15,16 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from tierwise._util.types import Item
-    from tierwise.data.describe import Description
-    from tierwise.data.describe_pairs import PairsDescription
-    from tierwise.files.notes import ReadingNotes
+    from tierwise.data.describe import Description, PairsDescription
+    from tierwise.files.options import ReadingNotes
 
 _LONGEST_NAME = 24
 _GAP = 2  # columns between two cells of a table
 
 
-@partial(reading.reads_file, says_what_was_set_aside=False, compiles=False)
+@partial(options.reads_file, says_what_was_set_aside=False, compiles=False)
 def describe(
-    answers: reading.Answers,
+    answers: options.Answers,
     *,
     json: options.Json = False,
     out: options.Out = None,

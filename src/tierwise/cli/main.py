@@ -6,19 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from tierwise._version import __version__
-from tierwise.cli import (
-    fit_command,
-    groups_command,
-    leaderboard_command,
-    mixture_command,
-    posterior_command,
-    report_command,
-    sample_command,
-    search_command,
-    serve_command,
-)
-from tierwise.cli.demo import demo
+from tierwise import __version__
+from tierwise.cli import fit, groups, pages, posterior
 from tierwise.cli.describe import describe
 from tierwise.cli.printing import in_words_of_the_shell
 from tierwise.errors import TierwiseError
@@ -31,18 +20,16 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(describe)
-app.command("fit", epilog=fit_command.EXAMPLES)(fit_command.fit_command)
-app.command("search", epilog=search_command.EXAMPLES)(search_command.search_command)
-app.command("posterior", epilog=posterior_command.EXAMPLES)(posterior_command.posterior_command)
-app.command("sample", epilog=sample_command.EXAMPLES)(sample_command.sample_command)
-app.command("report", epilog=report_command.EXAMPLES)(report_command.report_command)
-app.command("mixture", epilog=mixture_command.EXAMPLES)(mixture_command.mixture_command)
-app.command("serve", epilog=serve_command.EXAMPLES)(serve_command.serve_command)
-app.command("groups", epilog=groups_command.EXAMPLES)(groups_command.groups_command)
-app.command("leaderboard", epilog=leaderboard_command.EXAMPLES)(
-    leaderboard_command.leaderboard_command
-)
-app.command()(demo)
+app.command("fit", epilog=fit.FIT_EXAMPLES)(fit.fit_command)
+app.command("search", epilog=fit.SEARCH_EXAMPLES)(fit.search_command)
+app.command("posterior", epilog=posterior.POSTERIOR_EXAMPLES)(posterior.posterior_command)
+app.command("sample", epilog=fit.SAMPLE_EXAMPLES)(fit.sample_command)
+app.command("report", epilog=pages.REPORT_EXAMPLES)(pages.report_command)
+app.command("mixture", epilog=groups.MIXTURE_EXAMPLES)(groups.mixture_command)
+app.command("serve", epilog=pages.SERVE_EXAMPLES)(pages.serve_command)
+app.command("groups", epilog=groups.GROUPS_EXAMPLES)(groups.groups_command)
+app.command("leaderboard", epilog=posterior.LEADERBOARD_EXAMPLES)(posterior.leaderboard_command)
+app.command()(pages.demo)
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so

@@ -1,65 +1,195 @@
-"""Options that several commands share."""
+"""Options that commands share, and how commands get what people said from the argument FILE."""
 
+import inspect
+import os
+import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Literal, ParamSpec, TypeAlias
 
 import typer
 
-_MODEL = "The model"
-_COMPUTING = "How to compute"
-_OUTPUT = "What to print"
+from tierwise._util.resources import VARIABLE, parse_size
+from tierwise.cli import printing
+from tierwise.errors import InputError, counted
 
-Sizes: TypeAlias = Annotated[
+if TYPE_CHECKING:
+    from tierwise.data.preferences import Preferences
+    from tierwise.data.rankings import Rankings
+
+Answers: TypeAlias = "Rankings | Preferences"
+
+_Options = ParamSpec("_Options")
+
+READING = "How to read the file"
+MODEL = "The model"
+COMPUTING = "How to compute"
+OUTPUT = "What to print"
+
+
+def option(panel: str, says: str, metavar: str | None = None, **limits: Any) -> Any:
+    """Make an option that stands in a panel of the help."""
+    return typer.Option(metavar=metavar, help=says, rich_help_panel=panel, **limits)
+
+
+def column(says: str) -> Any:
+    """Make an option that names a column."""
+    return option(READING, says, "COLUMN")
+
+
+File: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="CSV, Excel, Parquet, PrefLib, BLT or sushi file with rankings; - is standard input.",
+        show_default=False,
+    ),
+]
+Format: TypeAlias = Annotated[
+    Literal["auto", "csv", "parquet", "xlsx", "preflib", "blt", "sushi"],
+    option(READING, "The format of the file."),
+]
+Layout: TypeAlias = Annotated[
+    Literal["auto", "orderings", "ranks", "long", "pairs"],
+    option(
+        READING,
+        "How a table is laid out: one column per place, one column per item, one row per item "
+        "of an answer, or one row per comparison of two items.",
+    ),
+]
+Unranked: TypeAlias = Annotated[
+    Literal["below", "anywhere"] | None,
+    option(READING, "What it means that an answer does not list an item."),
+]
+Ties: TypeAlias = Annotated[
+    Literal["error", "allow"],
+    option(READING, "Whether equal ranks in an answer are an error."),
+]
+Weights: TypeAlias = Annotated[
+    str | None,
+    column("The column that says how often an answer counts (recognised: weight, count)."),
+]
+Assessor: TypeAlias = Annotated[
+    list[str] | None,
+    column(
+        "The column that says whose answer it is (recognised: voter, name, id and the like); "
+        "give several to name a race by year and round."
+    ),
+]
+ItemColumn: TypeAlias = Annotated[
+    str | None,
+    column("The column of items, with one row per item (recognised: item, candidate)."),
+]
+RankColumn: TypeAlias = Annotated[
+    str | None,
+    column("The column of ranks, with one row per item (recognised: rank, place, position)."),
+]
+Preferred: TypeAlias = Annotated[
+    str | None,
+    column("The column of items preferred, with one row per pair (recognised: preferred, winner)."),
+]
+Other: TypeAlias = Annotated[
+    str | None, column("The column of items they were preferred to (recognised: other, loser).")
+]
+Items: TypeAlias = Annotated[
+    str | None,
+    option(
+        READING,
+        'The columns that are items, such as "tea,coffee,milk" or "Q1_*"; others are set '
+        "aside. In a table of places: all items there are.",
+        "NAMES",
+    ),
+]
+Without: TypeAlias = Annotated[
+    list[str] | None,
+    option(READING, "An item to strike from every answer; may be given several times.", "ITEM"),
+]
+Rename: TypeAlias = Annotated[
+    list[str] | None,
+    option(READING, "Another name for an item; may be given several times.", "OLD=NEW"),
+]
+Scores: TypeAlias = Annotated[
+    Literal["higher", "lower"] | None,
+    option(READING, "The cells are scores, not ranks, and higher (or lower) is better."),
+]
+Empty: TypeAlias = Annotated[
+    Literal["error", "skip"],
+    option(READING, "Whether rows that list no item are an error, or set aside."),
+]
+Encoding: TypeAlias = Annotated[
+    str | None,
+    option(
+        READING,
+        "How the text of a CSV file is written, such as latin-1 or utf-16; recognised otherwise.",
+        "NAME",
+    ),
+]
+Sheet: TypeAlias = Annotated[
+    str | None,
+    option(
+        READING, "The sheet of an Excel file, by name or number; the first if not given.", "SHEET"
+    ),
+]
+Cycles: TypeAlias = Annotated[
+    Literal["error", "keep"],
+    option(
+        READING,
+        "Whether comparisons that contradict each other are an error, or kept as answers of "
+        "which any may be mistaken.",
+    ),
+]
+Memory: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        metavar="1,2,2",
-        help="How many items each tier holds, best tier first; searched for if not given.",
-        show_default=False,
-        rich_help_panel=_MODEL,
+        metavar="SIZE",
+        envvar=VARIABLE,
+        help="The most memory that a step may take, such as 2GB; a quarter of what is free if not "
+        "given.",
+        rich_help_panel=COMPUTING,
+    ),
+]
+Sizes: TypeAlias = Annotated[
+    str | None,
+    option(
+        MODEL,
+        "How many items each tier holds, best tier first; searched for if not given.",
+        "1,2,2",
     ),
 ]
 Distance: TypeAlias = Annotated[
     Literal["kendall", "inversions", "hamming", "footrule", "spearman"],
-    typer.Option(help="How the distance from tiers is measured.", rich_help_panel=_MODEL),
+    option(MODEL, "How the distance from tiers is measured."),
 ]
 AnyDistance: TypeAlias = Annotated[
     Literal["auto", "kendall", "inversions", "hamming", "footrule", "spearman"],
-    typer.Option(
-        help="How the distance from tiers is measured; auto lets the data choose where sizes are "
+    option(
+        MODEL,
+        "How the distance from tiers is measured; auto lets the data choose where sizes are "
         "searched for, and is kendall for given sizes.",
-        rich_help_panel=_MODEL,
     ),
 ]
 Concentration: TypeAlias = Annotated[
     Literal["single", "tier", "place", "auto"],
-    typer.Option(
-        help="Whether people agree equally everywhere: one theta, one per tier (tastes), one per "
+    option(
+        MODEL,
+        "Whether people agree equally everywhere: one theta, one per tier (tastes), one per "
         "place (races), or what pays best.",
-        rich_help_panel=_MODEL,
     ),
 ]
 Seed: TypeAlias = Annotated[
     int | None,
-    typer.Option(
-        help="Seed of all randomness, for the same answer again.",
-        show_default=False,
-        rich_help_panel=_COMPUTING,
-    ),
+    option(COMPUTING, "Seed of all randomness, for the same answer again."),
 ]
 Workers: TypeAlias = Annotated[
     int | None,
-    typer.Option(
-        help="Number of processes; -1 is one per core.",
-        show_default=False,
-        rich_help_panel=_COMPUTING,
-    ),
+    option(COMPUTING, "Number of processes; -1 is one per core."),
 ]
 Json: TypeAlias = Annotated[
-    bool, typer.Option("--json", help="Print JSON, and nothing else.", rich_help_panel=_OUTPUT)
+    bool, typer.Option("--json", help="Print JSON, and nothing else.", rich_help_panel=OUTPUT)
 ]
 Quiet: TypeAlias = Annotated[
     bool,
-    typer.Option("--quiet", "-q", help="Leave out notes on stderr.", rich_help_panel=_OUTPUT),
+    typer.Option("--quiet", "-q", help="Leave out notes on stderr.", rich_help_panel=OUTPUT),
 ]
 Out: TypeAlias = Annotated[
     Path | None,
@@ -68,10 +198,126 @@ Out: TypeAlias = Annotated[
         "-o",
         metavar="FILE",
         help="Write to a file instead of the terminal.",
-        show_default=False,
-        rich_help_panel=_OUTPUT,
+        rich_help_panel=OUTPUT,
     ),
 ]
+
+
+def read_file(
+    file: File,
+    format: Format = "auto",  # noqa: A002 - becomes the option --format
+    layout: Layout = "auto",
+    unranked: Unranked = None,
+    ties: Ties = "error",
+    items: Items = None,
+    without: Without = None,
+    rename: Rename = None,
+    scores: Scores = None,
+    empty: Empty = "error",
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    weights: Weights = None,
+    assessor: Assessor = None,
+    item: ItemColumn = None,
+    rank: RankColumn = None,
+    preferred: Preferred = None,
+    other: Other = None,
+    cycles: Cycles = "error",
+    memory: Memory = None,
+) -> Answers:
+    """Read what a command is about."""
+    from tierwise.data.read import leave_out, read_answers
+
+    if memory is not None:
+        parse_size(memory, "--memory")
+        # In the environment, so that processes that this one starts see it.
+        os.environ[VARIABLE] = memory
+    answers = read_answers(
+        sys.stdin.buffer if file == "-" else file,
+        format=format,
+        layout=layout,
+        unranked=unranked,
+        ties=ties,
+        items=_parse_items(items),
+        rename=_parse_rename(rename or []),
+        scores=scores,
+        empty=empty,
+        encoding=encoding,
+        sheet=sheet,
+        weights=weights,
+        assessor=assessor or None,
+        item=item,
+        rank=rank,
+        preferred=preferred,
+        other=other,
+        cycles=cycles,
+    )
+    return leave_out(answers, without or ())
+
+
+def _parse_items(text: str | None) -> "str | list[str] | None":
+    """Read names of columns as people type them; a pattern such as Q1_* is left as it is."""
+    if text is None or "*" in text:
+        return text
+    return [name.strip() for name in text.split(",")]
+
+
+def _parse_rename(words: list[str]) -> dict[str, str]:
+    """Read old=new as people type it."""
+    new_names = {}
+    for word in words:
+        old, mark, new = word.partition("=")
+        if not mark or not old.strip() or not new.strip():
+            raise InputError(f"--rename {word!r} is not OLD=NEW, such as --rename Q1_1=tea")
+        new_names[old.strip()] = new.strip()
+    return new_names
+
+
+def _say_what_was_read(answers: Answers, file: str, *, in_full: bool) -> None:
+    """Tell people how many answers were read, and what was set aside."""
+    from tierwise.data.rankings import Rankings
+
+    notes = answers.reading
+    number = counted(len(answers), "assessor")
+    if isinstance(answers, Rankings):
+        number = counted(answers.n_rankings, "answer")
+        if answers.n_rankings != len(answers):
+            number += f" in {counted(len(answers), 'row')}"
+    name = "standard input" if file == "-" else Path(file).name
+    printing.note(f"Read {number} about {counted(len(answers.items), 'item')} from {name}.")
+    for sentence in notes.set_aside() if notes is not None and in_full else ():
+        printing.note(printing.in_words_of_the_shell(sentence))
+
+
+def reads_file(
+    command: Callable[Concatenate[Answers, _Options], None],
+    *,
+    says_what_was_set_aside: bool = True,
+    compiles: bool = True,
+) -> Callable[..., None]:
+    """Give a command the argument FILE and the options of `read_file` for its first parameter.
+
+    So they are written once, and every command has all of them; they stand before the options that
+    say what to print, which are keyword-only. On stderr they say how many answers were read, and
+    what was set aside unless the command does so itself, and that code is compiled when that is so.
+    """
+    file, *reading = inspect.signature(read_file).parameters.values()
+    _, *own = inspect.signature(command).parameters.values()
+    before = [one for one in own if one.kind is not inspect.Parameter.KEYWORD_ONLY]
+    after = [one for one in own if one.kind is inspect.Parameter.KEYWORD_ONLY]
+    names = [file.name, *(one.name for one in reading)]
+
+    def run(**options: Any) -> None:
+        how = {name: options.pop(name) for name in names}
+        answers = read_file(**how)
+        if not (options.get("quiet") or options.get("json")):
+            _say_what_was_read(answers, how["file"], in_full=says_what_was_set_aside)
+        with printing.telling_of_compiling(quiet=options.get("quiet", False) or not compiles):
+            command(answers, **options)  # type: ignore[call-arg]
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__signature__ = inspect.Signature([file, *before, *reading, *after])  # type: ignore[attr-defined]
+    return run
 
 
 def for_given_sizes(distance: str) -> str:
@@ -81,8 +327,6 @@ def for_given_sizes(distance: str) -> str:
 
 def parse_sizes(text: str) -> tuple[int, ...]:
     """Read sizes as people type them, such as 1,2,2."""
-    from tierwise.errors import InputError
-
     try:
         return tuple(int(size) for size in text.split(","))
     except ValueError:
@@ -96,8 +340,6 @@ def parse_names(text: str) -> list[str]:
 
 def parse_groups(text: str) -> list[int]:
     """Read numbers of groups as people type them: 3, or 1-6, or 2,4."""
-    from tierwise.errors import InputError
-
     try:
         numbers: list[int] = []
         for part in text.split(","):

@@ -11,7 +11,7 @@ from tierwise._util.checks import check_choice, check_number
 from tierwise.consensus.annealing import Annealing, solve_by_annealing
 from tierwise.consensus.assignment import assigned_labels, solve_by_assignment
 from tierwise.consensus.problem import Consensus, Problem, make_problem
-from tierwise.consensus.subsets import best_labels, fits, solve_by_subsets, subset_work
+from tierwise.consensus.subsets import best_labels, fits, solve_by_subsets
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -19,18 +19,6 @@ if TYPE_CHECKING:
     from tierwise._util.checks import RandomSource
     from tierwise.distances.base import Costs
     from tierwise.tiers.sizes import Sizes
-
-__all__ = [
-    "METHODS",
-    "Annealing",
-    "Consensus",
-    "Problem",
-    "best_labels",
-    "closer_labels",
-    "find_consensus",
-    "make_problem",
-    "subset_work",
-]
 
 METHODS = ("auto", "assignment", "subsets", "milp", "annealing")
 

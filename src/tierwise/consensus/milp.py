@@ -1,11 +1,14 @@
-"""Integer programming: consensus with a proof.
+"""Consensus with a proof, by linear and integer programming.
 
-The consensus problem as a linear program over relations between items.
+Annealing supplies the candidate; the program supplies the bound. Most often the linear program,
+with the inequalities that matter added round by round, already proves the candidate best. If not,
+HiGHS branches.
 
-Unknowns, all between 0 and 1: ``before[a, l]`` says that item ``a`` is in a tier better than ``l``
-(``l`` from 0 to the number of tiers), ``above[a, b]`` that ``a`` is in a strictly better tier than
-``b``. The sizes fix how many items are above and below each item of a tier, which ties the two
-together. What is left to require is large in number and seldom matters: it is added when violated.
+The linear program is over relations between items. Unknowns, all between 0 and 1: ``before[a, l]``
+says that item ``a`` is in a tier better than ``l`` (``l`` from 0 to the number of tiers),
+``above[a, b]`` that ``a`` is in a strictly better tier than ``b``. The sizes fix how many items are
+above and below each item of a tier, which ties the two together. What is left to require is large
+in number and seldom matters: it is added when violated.
 
 - links ``above[a, b] <= before[a, l] + 1 - before[b, l + 1]``: if ``b`` is in tier ``l`` or better,
   then ``a`` is above it only if better than ``l``;
@@ -13,12 +16,6 @@ together. What is left to require is large in number and seldom matters: it is a
   item is below ``a`` or above ``c``.
 
 With ``before`` whole and all links satisfied, ``above`` is the relation of the tiers.
-
-Consensus with a proof, by linear and integer programming.
-
-Annealing supplies the candidate; the program supplies the bound. Most often the linear program,
-with the inequalities that matter added round by round, already proves the candidate best. If not,
-HiGHS branches.
 """
 
 from __future__ import annotations
@@ -44,6 +41,16 @@ if TYPE_CHECKING:
 
 _VIOLATION = 1e-5
 _MOST_CUTS_OF_A_KIND = 1000
+MOST_ITEMS = 200
+# A round that closes less than this share of the gap is a sign to start branching.
+_WORTHWHILE_SHARE = 0.01
+# Error, as a share of all costs, allowed for in bounds from a dual solution and from branching.
+_BOUND_ERROR = 1e-9
+_SOLVER_ERROR = 1e-6
+# In seconds.
+_LEAST_TIME_FOR_TIES = 0.25
+# The status of a program that no tiers satisfy any more.
+_INFEASIBLE = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,18 +221,6 @@ def _largest(
         flat = flat[by_size[:_MOST_CUTS_OF_A_KIND]]
     first, second, third = np.unravel_index(flat, excess.shape)
     return first, second, third
-
-
-MOST_ITEMS = 200
-# A round that closes less than this share of the gap is a sign to start branching.
-_WORTHWHILE_SHARE = 0.01
-# Error, as a share of all costs, allowed for in bounds from a dual solution and from branching.
-_BOUND_ERROR = 1e-9
-_SOLVER_ERROR = 1e-6
-# In seconds.
-_LEAST_TIME_FOR_TIES = 0.25
-# The status of a program that no tiers satisfy any more.
-_INFEASIBLE = 2
 
 
 def solve_by_milp(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _LARGEST_EXACT_INTEGER = 2.0**53
 _RELATIVE_TOLERANCE = 1e-12
+MAX_ALTERNATIVES = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +96,6 @@ def make_problem(costs: Costs, sizes: Sizes) -> Problem:
         magnitude=magnitude,
         tolerance=0.0 if whole else _RELATIVE_TOLERANCE * magnitude,
     )
-
-
-MAX_ALTERNATIVES = 10
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,9 @@ from tierwise._util.checks import check_choice, check_iterable, check_path
 from tierwise._util.provenance import digest, names_of
 from tierwise._util.resources import whole_file
 from tierwise._util.types import numbered_row
-from tierwise._util.wording import counted, quoted
 from tierwise.data.frames import arrow_table, make_frame
 from tierwise.data.read import open_table_file
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, quoted
 from tierwise.files.battles import (
     BattleColumns,
     BattleVotes,

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import check_choice
 from tierwise._util.types import Item, numbered_row
-from tierwise._util.wording import quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, quoted
 from tierwise.files.cells import numbers
 from tierwise.files.layouts import assign_roles
 from tierwise.files.options import TableOptions

@@ -5,13 +5,12 @@ from typing import Any, TypeAlias, TypeVar, overload
 
 import numpy as np
 
-from tierwise._util.wording import quoted
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts, Numbers
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
-from tierwise.errors import InputError
+from tierwise.errors import InputError, quoted
 from tierwise.files.places import first_places
 
 Data: TypeAlias = Rankings | RankingScan | Counts | Preferences | Battles

@@ -1,4 +1,8 @@
-"""Columns of what is known of people: numbers or categories, each row with its value, or none."""
+"""What is known of people besides their answers: columns of numbers or categories.
+
+Columns are kept as the file holds them, and made tidy when somebody asks: cells that say nothing
+are missing, and columns in which all others are numbers are numbers.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_iterable
-from tierwise._util.wording import counted, quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, quoted
+from tierwise.files.cells import ABSENT, encode, read_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    import pyarrow as pa
 
     from tierwise.data.rankings import Rankings
 
@@ -24,6 +30,8 @@ MISSING = -1
 _MOST_NUMBERS_AS_GROUPS = 8
 _N_PARTS = 4
 _MOST_VALUES = 60
+# How spreadsheets and R write that a cell has no value.
+_UNSAID = ("", "na", "n/a", "nan", "null")
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,3 +146,89 @@ def _column(name: str, column: Any) -> Column:
     number_of = {value: number for number, value in enumerate(values)}
     codes = np.array([MISSING if one is None else number_of[one] for one in cells], dtype=np.int64)
     return Column(name, "numbers" if numeric else "categories", tuple(values), codes)
+
+
+def tidy_people(table: pa.Table | None) -> pa.Table | None:
+    """Make missing what says nothing, and numbers what are numbers; empty columns are left out.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> tidy_people(pa.table({"age": ["34", "NA"], "zip": ["01067", "10115"]})).to_pydict()
+    {'age': [34, None], 'zip': ['01067', '10115']}
+    """
+    if table is None:
+        return None
+    import pyarrow as pa
+
+    tidy = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        made = _tidy_column(column)
+        if made.null_count < len(made):
+            tidy[name] = made
+    return pa.table(tidy) if tidy else None
+
+
+def _tidy_column(column: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_floating(kind):
+        return pc.if_else(pc.is_nan(column.cast(kind)), None, column.cast(kind))
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return column
+    codes, labels = encode(column)
+    said: list[Any] = [
+        None if label is None or label.strip().casefold() in _UNSAID else label for label in labels
+    ]
+    numbers = [None if label is None else _as_number(label) for label in said]
+    if all(number is not None for number, label in zip(numbers, said, strict=True) if label):
+        said = numbers
+        if all(number is None or float(number).is_integer() for number in numbers):
+            said = [None if number is None else int(number) for number in numbers]
+    values = pa.array([*said, None])
+    return values.take(pa.array(np.where(codes == ABSENT, len(said), codes)))
+
+
+def _as_number(label: str) -> float | None:
+    """Read a cell as a number; a code such as 007 is none."""
+    text = label.strip()
+    digits = text.lstrip("+-")
+    if len(digits) > 1 and digits[0] == "0" and digits[1].isdecimal():
+        return None
+    number = read_number(text)
+    return None if number is None or abs(number) >= 2**53 else number
+
+
+def join_people(parts: Sequence[tuple[pa.Table | None, int]]) -> pa.Table | None:
+    """Put tables below each other, each with its number of rows; what a part lacks is missing.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> join_people([(pa.table({"age": [34]}), 1), (None, 1)]).to_pydict()
+    {'age': [34, None]}
+    """
+    import pyarrow as pa
+
+    names = list(dict.fromkeys(name for part, _ in parts if part for name in part.column_names))
+    if not names:
+        return None
+    joined = {}
+    for name in names:
+        columns = [
+            part.column(name).combine_chunks()
+            if part is not None and name in part.column_names
+            else pa.nulls(n_rows)
+            for part, n_rows in parts
+        ]
+        kinds = {column.type for column in columns if not pa.types.is_null(column.type)}
+        if len(kinds) == 1:
+            kind = kinds.pop()
+        elif all(pa.types.is_integer(one) or pa.types.is_floating(one) for one in kinds):
+            kind = pa.float64()
+        else:
+            kind = pa.string()
+        joined[name] = pa.chunked_array([column.cast(kind) for column in columns])
+    return pa.table(joined)

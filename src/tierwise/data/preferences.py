@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.checks import check_choice, check_iterable
+from tierwise._util.checks import check_choice, check_items, check_iterable
 from tierwise._util.provenance import MultisetHash, digest, names_of
 from tierwise._util.resources import check_memory
 from tierwise._util.types import Cycles, Item
-from tierwise._util.wording import counted, quoted
-from tierwise.errors import InputError
-from tierwise.files.places import check_items, unknown_item
+from tierwise.errors import InputError, counted, quoted
+from tierwise.files.places import unknown_item
 
 if TYPE_CHECKING:
-    from tierwise.files.notes import ReadingNotes
+    from tierwise.files.options import ReadingNotes
     from tierwise.files.table_file import EncodedPairs
 
 Assessor: TypeAlias = Hashable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tierwise._util.checks import check_choice, check_iterable, check_number
+from tierwise._util.checks import check_choice, check_items, check_iterable, check_number
 from tierwise._util.provenance import MultisetHash, fingerprint_of_answers
 from tierwise._util.types import (
     NOT_LISTED,
@@ -20,11 +20,10 @@ from tierwise._util.types import (
     Weights,
     numbered_row,
 )
-from tierwise._util.wording import counted, quoted
+from tierwise.data.people import join_people, tidy_people
 from tierwise.data.showing import in_html, in_words
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, quoted
 from tierwise.files import places as encoding
-from tierwise.files.people import join_people, tidy_people
 from tierwise.files.places import collapse, with_ties
 
 if TYPE_CHECKING:
@@ -34,8 +33,7 @@ if TYPE_CHECKING:
 
     from tierwise.data.frames import Backend
     from tierwise.data.scan import RankingScan
-    from tierwise.files.notes import ReadingNotes
-    from tierwise.files.options import Columns, Layout, Scores
+    from tierwise.files.options import Better, Columns, Layout, ReadingNotes
     from tierwise.files.places import EncodedRankings
     from tierwise.files.source import Format
 
@@ -86,21 +84,21 @@ class Rankings:
         self,
         items: Iterable[Item],
         places: Places,
-        weights: Weights | None = None,
+        weights: Iterable[float] | Weights | None = None,
         *,
         unranked: Unranked | None = None,
         name_row: RowNamer = numbered_row,
     ) -> None:
-        self.items = encoding.check_items(items)
+        self.items = check_items(items)
         self.weights = encoding.encode_weights(weights, len(places), name_row)
         if len(places) == 0:
             raise InputError("there are no rankings: give at least one row")
         check_choice("unranked", unranked, (*get_args(Unranked), None))
-        completed = _complete_the_last(places) if unranked == "below" else places
+        completed = encoding.complete_the_last(places) if unranked == "below" else places
         self.places = np.ascontiguousarray(completed, dtype=np.int32).view()
         incomplete = self.places.min() == NOT_LISTED
         if incomplete and unranked is None:
-            raise self._unranked_missing(name_row)
+            raise encoding.unranked_missing(self.places, self.items, name_row)
         self.unranked = unranked if incomplete else None
         _freeze(self.weights, self.places)
 
@@ -192,17 +190,6 @@ class Rankings:
         weights = self.weights.astype(np.float64)
         return float(weights.sum() ** 2 / (weights**2).sum())
 
-    def _unranked_missing(self, name_row: RowNamer) -> InputError:
-        row = int(np.argmax((self.places == NOT_LISTED).any(axis=1)))
-        absent = np.flatnonzero(self.places[row] == NOT_LISTED)
-        listed = len(self.items) - len(absent)
-        return InputError(
-            f"{name_row(row)} lists {listed} of {len(self.items)} items "
-            f"(not {quoted(self.items[int(absent[0])])}), and the data cannot say what that means: "
-            'pass unranked="below" if items not listed come after all that are (ballots, finishers '
-            'of a race), or unranked="anywhere" if they may be anywhere (they were not shown)'
-        )
-
     @classmethod
     def from_orderings(
         cls,
@@ -232,7 +219,7 @@ class Rankings:
         Rankings(2 rankings of 3 items, 1 incomplete: not listed = below)
         """
         known, places = encoding.encode_orderings(rows, items, numbered_row)
-        return cls(known, places, _as_weights(weights), unranked=unranked)
+        return cls(known, places, weights, unranked=unranked)
 
     @classmethod
     def from_ranks(
@@ -263,31 +250,18 @@ class Rankings:
         >>> Rankings.from_ranks([[1, 2, 3], [2, 1, 3]], items=["a", "b", "c"]).to_orderings()
         [['a', 'b', 'c'], ['b', 'a', 'c']]
         """
-        if hasattr(ranks, "columns") and not isinstance(ranks, np.ndarray):
-            from tierwise.data.frames import numeric_columns
-
-            names, table = numeric_columns(ranks)
-            items = names if items is None else items
-        else:
-            try:
-                table = np.asarray(ranks, dtype=np.float64)
-            except (TypeError, ValueError, OverflowError):
-                raise InputError(
-                    "ranks must be numbers, one row per answer, all of one length"
-                ) from None
-        if table.ndim != 2:
-            raise InputError("ranks must be a table: one row per answer, one column per item")
-        known = encoding.check_items(range(1, table.shape[1] + 1) if items is None else items)
+        names, table = _as_table(ranks, "ranks", "answer")
+        known = check_items(names if items is None else items)
         if len(known) != table.shape[1]:
             raise InputError(f"{len(known)} items were given for {table.shape[1]} columns of ranks")
         places = encoding.encode_ranks(table, known, ties, numbered_row)
-        return cls(known, places, _as_weights(weights), unranked=unranked)
+        return cls(known, places, weights, unranked=unranked)
 
     @classmethod
     def from_scores(
         cls,
         scores: ArrayLike | Any,
-        better: Literal["higher", "lower"],
+        better: "Better",
         items: Iterable[Item] | None = None,
         *,
         tolerance: float = 0.0,
@@ -312,23 +286,10 @@ class Rankings:
         >>> Rankings.from_scores(table, "higher", items="xyz", tolerance=0.02).to_orderings()
         [['x', 'y', 'z'], ['z', ['x', 'y']]]
         """
-        from tierwise.files.scores import ranks_of_scores
-
         check_choice("better", better, ("higher", "lower"))
         check_number("tolerance", tolerance, least=0.0)
-        if hasattr(scores, "columns") and not isinstance(scores, np.ndarray):
-            from tierwise.data.frames import numeric_columns
-
-            names, table = numeric_columns(scores)
-            items = names if items is None else items
-        else:
-            try:
-                table = np.asarray(scores, dtype=np.float64)
-            except (TypeError, ValueError, OverflowError):
-                raise InputError(
-                    "scores must be numbers, one row per task, all of one length"
-                ) from None
-        if table.ndim != 2 or 0 in table.shape:
+        names, table = _as_table(scores, "scores", "task")
+        if table.size == 0:
             raise InputError("scores must be a table: one row per task, one column per item")
         if np.isinf(table).any():
             raise InputError("scores must be finite numbers, or NaN where an item was not tried")
@@ -337,9 +298,10 @@ class Rankings:
             raise InputError(
                 f"row {int(np.argmax(untried)) + 1} of the scores has none: leave the row out"
             )
-        ranks = ranks_of_scores(table, better, tolerance)
+        ranks = encoding.ranks_of_scores(table, better, tolerance)
         unranked: Unranked | None = "anywhere" if np.isnan(ranks).any() else None
-        return cls.from_ranks(ranks, items, unranked=unranked, ties="allow")
+        known = names if items is None else items
+        return cls.from_ranks(ranks, known, unranked=unranked, ties="allow")
 
     @classmethod
     def from_order_array(
@@ -357,25 +319,9 @@ class Rankings:
         >>> Rankings.from_order_array("abc", np.array([[2, 0, 1]])).to_orderings()
         [['c', 'a', 'b']]
         """
-        known = encoding.check_items(items)
-        n_items = len(known)
-        orderings = np.asarray(orderings)
-        if orderings.dtype.kind not in "iu":
-            raise InputError(
-                f"orderings must be whole numbers, positions in items; got an array of "
-                f"{orderings.dtype}"
-            )
-        if orderings.ndim != 2 or orderings.shape[1] != n_items:
-            raise InputError(f"orderings must be an array with {n_items} columns, one per place")
-        rows = np.arange(len(orderings))[:, None]
-        places = np.full(orderings.shape, NOT_LISTED, dtype=np.int32)
-        if orderings.size and (orderings.min() < 0 or orderings.max() >= n_items):
-            raise InputError(f"orderings must hold the numbers from 0 to {n_items - 1}")
-        places[rows, orderings] = np.arange(n_items, dtype=np.int32)
-        if (places == NOT_LISTED).any():
-            row = int(np.argmax((places == NOT_LISTED).any(axis=1)))
-            raise InputError(f"row {row + 1} of the orderings lists an item twice")
-        return cls(known, places, _as_weights(weights))
+        known = check_items(items)
+        places = encoding.encode_order_array(orderings, len(known))
+        return cls(known, places, weights)
 
     @classmethod
     def from_dataframe(
@@ -390,7 +336,7 @@ class Rankings:
         assessor: "Columns | None" = None,
         item: str | None = None,
         rank: str | None = None,
-        scores: "Scores | None" = None,
+        scores: "Better | None" = None,
         rename: Mapping[str, str] | None = None,
         empty: Literal["error", "skip"] = "error",
     ) -> "Rankings":
@@ -557,7 +503,7 @@ class Rankings:
         >>> Rankings.from_orderings([["a", "b", "c"]]).restrict(["c", "a"]).to_orderings()
         [['a', 'c']]
         """
-        kept = encoding.check_items(items)
+        kept = check_items(items)
         numbers = {item: number for number, item in enumerate(self.items)}
         for item in kept:
             if item not in numbers:
@@ -678,26 +624,23 @@ class Rankings:
         return in_html(self)
 
 
-def _as_weights(weights: Iterable[float] | None) -> Weights | None:
-    if weights is None or isinstance(weights, np.ndarray):
-        return weights
+def _as_table(
+    values: ArrayLike | Any, what: str, row: str
+) -> tuple[Sequence[Item], NDArray[np.float64]]:
+    """Return the names of the columns (1, 2, ... where they have none) and a table of numbers."""
+    if hasattr(values, "columns") and not isinstance(values, np.ndarray):
+        from tierwise.data.frames import numeric_columns
+
+        return numeric_columns(values)
     try:
-        return np.asarray(list(weights))
-    except (TypeError, ValueError):
-        raise InputError("weights must be numbers, one per row") from None
+        table = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"{what} must be numbers, one row per {row}, all of one length") from None
+    if table.ndim != 2:
+        raise InputError(f"{what} must be a table: one row per {row}, one column per item")
+    return range(1, table.shape[1] + 1), table
 
 
 def _freeze(*arrays: NDArray[Any]) -> None:
     for array in arrays:
         array.flags.writeable = False
-
-
-def _complete_the_last(places: Places) -> Places:
-    """Give the one item that a row leaves out the last place: it can have no other."""
-    absent = places == NOT_LISTED
-    alone = absent.sum(axis=1) == 1
-    if not alone.any():
-        return places
-    completed = places.copy()
-    completed[absent & alone[:, None]] = places.shape[1] - 1
-    return completed

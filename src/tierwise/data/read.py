@@ -6,11 +6,10 @@ from typing import Any, Literal, get_args
 
 from tierwise._util.checks import check_choice, check_count
 from tierwise._util.types import Cycles, Item, Ties, Unranked
-from tierwise._util.wording import counted, quoted
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError
-from tierwise.files.options import Columns, Layout, Scores, TableOptions
+from tierwise.errors import InputError, counted, quoted
+from tierwise.files.options import Better, Columns, Layout, TableOptions
 from tierwise.files.places import EncodedRankings
 from tierwise.files.source import (
     FileFormat,
@@ -41,7 +40,7 @@ def read_rankings(
     assessor: Columns | None = None,
     item: str | None = None,
     rank: str | None = None,
-    scores: Scores | None = None,
+    scores: Better | None = None,
     rename: Mapping[str, str] | None = None,
     empty: Literal["error", "skip"] = "error",
     encoding: str | None = None,
@@ -331,7 +330,7 @@ def _open_table(
 
         return open_excel(source, sheet)
     if file_format == "jsonl":
-        from tierwise.files.json_lines import open_json_lines
+        from tierwise.files.table_file import open_json_lines
 
         return open_json_lines(source)
     from tierwise.files.table_file import open_parquet

@@ -1,20 +1,39 @@
-"""read_scores: rankings from a table of scores, one ranking per task."""
+"""Rankings from tables of scores, one ranking per task.
+
+A table has one column per item, or one row per item and task. Only the order of scores within a
+task counts, so tasks may have scales of their own.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tierwise._util.checks import check_choice
 from tierwise.data.rankings import Rankings
 from tierwise.data.read import open_table_file
-from tierwise.files.scores import Better, Decimal, long_scores, wide_scores
+from tierwise.errors import InputError, quoted
+from tierwise.files.cells import ABSENT, Decimal, encode, first_rows, read_number
+from tierwise.files.options import Better
 from tierwise.files.source import errors_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from tierwise._util.types import Item
+    from tierwise._util.types import Item, RowNamer
     from tierwise.files.source import Readable
+
+_Floats = NDArray[np.float64]
+
+_EMPTY = frozenset({"", "-", "na", "nan", "n/a", "none", "null"})
+# Columns of numbers that are seldom items.
+_NO_ITEMS = frozenset({"average", "avg", "mean", "median", "total", "sum", "rank", "id", "#", "n"})
+_TASKS = ("task", "dataset", "benchmark", "judge", "assessor", "prompt", "question")
+_ITEMS = ("item", "model", "system", "method", "name", "player")
+_SCORES = ("score", "value", "result", "accuracy", "points")
 
 
 def read_scores(
@@ -89,3 +108,166 @@ def read_scores(
             )
             known, scores = wide_scores(names, table, wanted, decimal, table_file.name_row)
         return Rankings.from_scores(scores, better, known, tolerance=tolerance)
+
+
+def wide_scores(
+    names: Sequence[Any],
+    table: Any,
+    items: Iterable[Any] | None,
+    decimal: Decimal | None,
+    name_row: RowNamer,
+) -> tuple[tuple[Any, ...], _Floats]:
+    """Return items and scores of a table with one column per item.
+
+    Columns of text are set aside, unless they are named as items.
+    """
+    if items is None:
+        kept = [place for place in range(len(names)) if _mostly_numbers(table.column(place))]
+        doubtful = [names[place] for place in kept if str(names[place]).casefold() in _NO_ITEMS]
+        if doubtful:
+            others = ", ".join(str(names[place]) for place in kept if names[place] not in doubtful)
+            raise InputError(
+                f"column {quoted(doubtful[0])} may be no item: say which columns are with "
+                f'items="{others}" (if it is one, add it)'
+            )
+    else:
+        wanted = list(items)
+        missing = [item for item in wanted if item not in names]
+        if missing:
+            raise InputError(f"there is no column {quoted(missing[0])}: check items=")
+        kept = [list(names).index(item) for item in wanted]
+    if len(kept) < 2:
+        raise InputError(
+            "there are fewer than two columns of numbers: a table of scores has one row per task "
+            'and one column per item, or one row per task and item with layout="long"'
+        )
+    columns = [_numbers(table.column(place), names[place], decimal, name_row) for place in kept]
+    percent = [has_percent for _, has_percent in columns if has_percent is not None]
+    if len(set(percent)) > 1:
+        raise InputError(
+            "some columns have percent signs and others have none: write all scores in one way"
+        )
+    return tuple(names[place] for place in kept), np.column_stack([one for one, _ in columns])
+
+
+def long_scores(
+    names: Sequence[str],
+    table: Any,
+    roles: tuple[str | None, str | None, str | None],
+    decimal: Decimal | None,
+    name_row: RowNamer,
+) -> tuple[tuple[Any, ...], _Floats]:
+    """Return items and scores of a table with one row per task and item.
+
+    Parameters
+    ----------
+    names, table, decimal, name_row
+        As for `wide_scores`.
+    roles
+        The columns of task, item and score, as far as the user names them.
+    """
+    task, item, score = (
+        _column(names, said, words, what)
+        for said, words, what in zip(
+            roles, (_TASKS, _ITEMS, _SCORES), ("task", "item", "score"), strict=True
+        )
+    )
+    task_codes, task_labels = encode(table.column(task))
+    item_codes, item_labels = encode(table.column(item))
+    for codes, what in ((task_codes, "task"), (item_codes, "item")):
+        if (codes == ABSENT).any():
+            row = int((codes == ABSENT).argmax())
+            raise InputError(f"{name_row(row)}: the {what} is missing: fill the cell")
+    values, _ = _numbers(table.column(score), names[score], decimal, name_row)
+    cells = task_codes.astype(np.int64) * len(item_labels) + item_codes
+    _, first, counts = np.unique(cells, return_index=True, return_counts=True)
+    if (counts > 1).any():
+        cell = cells[first[int((counts > 1).argmax())]]
+        row = int(np.flatnonzero(cells == cell)[1])
+        raise InputError(
+            f"{name_row(row)}: {quoted(item_labels[item_codes[row]])} has a second score on "
+            f"{quoted(task_labels[task_codes[row]])}: keep one of them"
+        )
+    scores = np.full(len(task_labels) * len(item_labels), np.nan)
+    scores[cells] = values
+    return tuple(item_labels), scores.reshape(len(task_labels), len(item_labels))
+
+
+def _column(names: Sequence[str], said: str | None, words: Sequence[str], what: str) -> int:
+    lower = [str(name).casefold() for name in names]
+    if said is not None:
+        if said not in names:
+            raise InputError(f"there is no column {quoted(said)} for the {what}")
+        return list(names).index(said)
+    for word in words:
+        if word in lower:
+            return lower.index(word)
+    raise InputError(f'no column of the {what} was recognised: name it with {what}="..."')
+
+
+def _mostly_numbers(column: Any) -> bool:
+    codes, labels = encode(column)
+    filled = [label for label in labels if not _is_empty(label)]
+    if not filled or not len(codes):
+        return False
+    numeric = [
+        not isinstance(label, str)
+        or any(_parsed(label, decimal)[0] is not None for decimal in (None, *get_args(Decimal)))
+        for label in filled
+    ]
+    return 2 * sum(numeric) >= len(filled)
+
+
+def _is_empty(label: Any) -> bool:
+    if isinstance(label, float) and np.isnan(label):
+        return True
+    return label is None or (isinstance(label, str) and label.strip().casefold() in _EMPTY)
+
+
+def _numbers(
+    column: Any, name: Any, decimal: Decimal | None, name_row: RowNamer
+) -> tuple[_Floats, bool | None]:
+    """Return a column as numbers, and whether they have percent signs; None if it is empty."""
+    codes, labels = encode(column)
+    values = np.full(len(labels) + 1, np.nan)
+    signs: set[bool] = set()
+    rows = first_rows(codes, len(labels))
+    for code, label in enumerate(labels):
+        if _is_empty(label) or rows[code] >= len(codes):
+            continue
+        try:
+            values[code], percent = _number(label, decimal)
+        except InputError as error:
+            where = name_row(int(rows[code]))
+            raise InputError(f"{where}: the score of {quoted(name)} {error}") from None
+        signs.add(percent)
+    if len(signs) > 1:
+        raise InputError(
+            f"column {quoted(name)} has scores with and without a percent sign: write all of them "
+            "in one way"
+        )
+    return values[codes], next(iter(signs), None)
+
+
+def _number(label: Any, decimal: Decimal | None) -> tuple[float, bool]:
+    if isinstance(label, bool) or not isinstance(label, str | int | float):
+        raise InputError(f"is {quoted(label)}, which is no number: correct the cell")
+    if not isinstance(label, str):
+        if not np.isfinite(label):
+            raise InputError(f"is {label}: a score must be finite")
+        return float(label), False
+    number, percent = _parsed(label, decimal)
+    if number is not None:
+        return number, percent
+    if decimal is None and _parsed(label, ".")[0] is not None:
+        raise InputError(
+            f"is {quoted(label)}, which may have a decimal comma or a thousands separator: say "
+            'decimal="," or decimal="."'
+        )
+    raise InputError(f"is {quoted(label)}, which is no number: correct the cell, or leave it empty")
+
+
+def _parsed(label: str, decimal: Decimal | None) -> tuple[float | None, bool]:
+    """Return the number in a cell, if there is one, and whether it has a percent sign."""
+    text = label.strip()
+    return read_number(text.removesuffix("%"), decimal), text.endswith("%")

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise._util.types import NOT_LISTED
-from tierwise._util.wording import counted
-from tierwise.errors import printable
+from tierwise.errors import counted, printable
 from tierwise.files.places import with_ties
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""Distances between orderings and tiers, one module each."""
+"""Distances between orderings and tiers."""

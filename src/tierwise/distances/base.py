@@ -101,8 +101,8 @@ class Rule:
 class Distance(ABC):
     """A distance between the blocks of an ordering and tiers.
 
-    To add one, write a file in this package with a subclass that has a ``name``, a ``description``
-    and a ``rule``; it is found by itself and every method of the library then works with it.
+    To add one, write a subclass in ``named.py`` that has a ``name``, a ``description`` and a
+    ``rule``, and add it to the list there; every method of the library then works with it.
     """
 
     name: ClassVar[str]
@@ -237,10 +237,3 @@ class Distance(ABC):
 
     def __repr__(self) -> str:
         return f"<distance {self.name}: {self.description}>"
-
-
-def mean_places(sizes: Sizes) -> npt.NDArray[np.int64]:
-    """Twice the mean place of each block, places counted from 0, which is a whole number."""
-    ends = np.cumsum(np.array(sizes, dtype=np.int64))
-    starts = ends - np.array(sizes, dtype=np.int64)
-    return starts + ends - 1

@@ -1,10 +1,14 @@
-"""Chib's identity: evidence from answers whose completions are drawn.
+"""The evidence of given sizes: exact where that is affordable, else by Chib's identity.
 
 The evidence is likelihood times prior over posterior, at any tiers and theta. The posterior there
 is an average over chains of what is known exactly given the completed answers: first the
 probability of the tiers, then, the tiers being held fixed, the density of theta, and last, where
-answers may be mistaken, that of the mistake probability (Chib, Marginal Likelihood from the Gibbs
-Output, Journal of the American Statistical Association 90, 1995).
+answers may be mistaken, that of the mistake probability.
+
+References
+----------
+S. Chib (1995). Marginal likelihood from the Gibbs output. Journal of the American Statistical
+Association 90, 1313-1321.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from tierwise._util.types import Estimate
 from tierwise.answers.augmentation import completions_of_assessors, rename_items
 from tierwise.answers.votes import DrawnVotes
 from tierwise.consensus.problem import make_problem
-from tierwise.evidence.exact import log_share_of_tiers
+from tierwise.evidence.exact import log_evidence, log_share_of_tiers, sum_over_likely_tiers
 from tierwise.model.priors import Beta
 from tierwise.partition.interpolated import LogPartition
 from tierwise.theta.density import ThetaGivenDistance
@@ -33,7 +37,6 @@ if TYPE_CHECKING:
     from tierwise.consensus.problem import Problem
     from tierwise.model.priors import ThetaPrior
     from tierwise.partition.base import PartitionFunction
-
 # Draws of all completions together that each average is taken over.
 _WORK = 40_000_000
 _FEWEST_DRAWS, _MOST_DRAWS = 100, 2000
@@ -41,6 +44,51 @@ _BATCHES = 20
 # Labels that an iteration tries to switch, for each item: cheap beside drawing completions.
 _SWITCHES_PER_ITEM = 3
 _PRIOR_OF_MISTAKES = Beta()
+
+
+def find_log_evidence(
+    source: AnswerSource,
+    partition: PartitionFunction,
+    prior: ThetaPrior,
+    best: Labels,
+    rng: np.random.Generator,
+) -> Estimate:
+    """Log probability of answers given the sizes of the tiers only.
+
+    Summed over all tiers where that is possible, or over those that matter, else estimated.
+
+    Parameters
+    ----------
+    source
+        The answers.
+    partition
+        The partition function of the sizes.
+    prior
+        The prior of theta; tiers of these sizes are equally probable beforehand.
+    best
+        The most probable tiers, so far as they are known.
+    rng
+        Generator, for what is estimated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tierwise as tw
+    >>> from tierwise.answers.likelihood import source_of
+    >>> rankings = tw.Rankings.from_orderings([["a", "b", "c"]] * 3)
+    >>> source, partition = source_of(rankings, "kendall"), tw.partition_function((1, 2))
+    >>> best, rng = np.array([0, 1, 1]), np.random.default_rng(1)
+    >>> find_log_evidence(source, partition, tw.Gamma(2, 2), best, rng)
+    -3.96729... (exact, recursion)
+    """
+    likelihood = source.at(partition.sizes, partition=partition, rng=rng)
+    if likelihood.known:
+        return Estimate(log_evidence(likelihood, prior), method="recursion")
+    if source.votes is None and likelihood.drawn is None:
+        value = sum_over_likely_tiers(likelihood, prior, best)
+        if value is not None:
+            return Estimate(value, method="sum over likely tiers")
+    return estimate_log_evidence(source, partition, prior, best, rng)
 
 
 def estimate_log_evidence(
@@ -54,16 +102,10 @@ def estimate_log_evidence(
 
     Parameters
     ----------
-    source
-        The answers.
-    partition
-        The partition function of the sizes.
-    prior
-        The prior of theta; tiers of these sizes are equally probable beforehand.
+    source, partition, prior, rng
+        As for `find_log_evidence`.
     best
         Tiers of these sizes that are as probable as any.
-    rng
-        Generator.
     """
     chain = _Chain(source, partition, prior, best, rng)
     parts = [chain.share_of_tiers(), chain.density_of_theta()]

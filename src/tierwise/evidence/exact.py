@@ -1,19 +1,15 @@
 """Evidence by summing over tiers: over all by dynamic programming, or over those that matter.
 
-Evidence by summing over all tiers: a recursion over sets of items, and an integral over theta.
-
 ``p(data | sizes)`` is the integral over theta of its prior times the mean probability of the data
 over all tiers of these sizes. The sum over tiers is exact, by dynamic programming over sets of
 items (as Held and Karp 1962, with sums in the place of minima); its logarithm is smooth, so a few
 thetas say what it is at all others. The integral is taken in ``log theta`` by the trapezoidal rule,
 which for such a bump converges exponentially fast (Trefethen and Weideman, SIAM Review 56, 2014).
 
-Evidence by summing over the tiers that matter, found by best-first search.
-
 For answers that leave something open no recursion sums over tiers, because the probability of an
 answer is itself a sum over its completions. But where the data say much, few tiers have any weight:
-from the best ones the search goes on to their neighbours, as long as these have a share worth
-mentioning. Theta is integrated over as in `tierwise.evidence.exact`.
+a best-first search goes from the best ones to their neighbours, as long as these have a share worth
+mentioning. Theta is integrated over in the same way.
 """
 
 from __future__ import annotations
@@ -49,6 +45,17 @@ NODES = 32
 _TOLERANCE = 1e-11
 # What tiers at a larger excess distance add is below the rounding error.
 _NEGLIGIBLE = 40.0
+Floats: TypeAlias = NDArray[np.float64]
+# Tiers that are less probable than the best by this logarithm have no neighbours that matter.
+_DEPTH = 20.0
+# Tiers that are even less probable are not worth integrating over theta.
+_NOTHING = 45.0
+# Seconds that a size vector may take, about.
+_SECONDS = 3.0
+_FEWEST_TIERS = 25
+# Degrees of the sum over tiers as a series in theta.
+_FIRST_DEGREE, _LAST_DEGREE = 16, 128
+_TOLERANCE_OF_LIKELY = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,20 +166,6 @@ def refuse_too_many_tiers(sizes: tuple[int, ...]) -> None:
             f"steps, and more than {MOST_TRANSITIONS:.2g} are too many: evidence is for up to "
             'about 19 items; use criterion="likelihood", or fewer items'
         )
-
-
-Floats: TypeAlias = NDArray[np.float64]
-
-# Tiers that are less probable than the best by this logarithm have no neighbours that matter.
-_DEPTH = 20.0
-# Tiers that are even less probable are not worth integrating over theta.
-_NOTHING = 45.0
-# Seconds that a size vector may take, about.
-_SECONDS = 3.0
-_FEWEST_TIERS = 25
-# Degrees of the sum over tiers as a series in theta.
-_FIRST_DEGREE, _LAST_DEGREE = 16, 128
-_TOLERANCE_OF_LIKELY = 1e-9
 
 
 def sum_over_likely_tiers(likelihood: Likelihood, prior: ThetaPrior, best: Labels) -> float | None:

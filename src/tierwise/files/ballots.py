@@ -1,23 +1,20 @@
 """Formats made for ballots and preference sets: PrefLib, BLT and the sushi format.
 
-PrefLib files: .soc .soi .toc .toi (strict or with ties, complete or incomplete).
-
-BLT files: ballots of elections by single transferable vote, with candidates by number.
-
-The format of the sushi preference sets: one line per answer, items by number from 0.
+PrefLib: .soc .soi .toc .toi (strict or with ties, complete or incomplete). BLT: ballots of
+elections by single transferable vote, with candidates by number. Sushi: one line per answer, items
+by number from 0.
 """
 
 import re
 from collections import Counter
 from collections.abc import Sequence
 
+from tierwise._util.checks import check_item
 from tierwise._util.types import RowNamer, Unranked
-from tierwise._util.wording import counted, quoted
-from tierwise.errors import InputError
-from tierwise.files.notes import ReadingNotes
+from tierwise.errors import InputError, counted, quoted
+from tierwise.files.options import ReadingNotes
 from tierwise.files.places import (
     EncodedRankings,
-    check_item,
     check_memory_of_places,
     encode_orderings,
     encode_weights,
@@ -33,6 +30,8 @@ _MOST_DIGITS = 30
 
 _Fields = dict[str, tuple[str, int]]
 _Row = list[int | list[int]]
+_BALLOT = re.compile(r"(?:\([^)]*\)\s*)?(\d+(?:\.\d+)?)((?:\s+(?:\d+(?:=\d+)*|-))*)\s+0")
+_MOST_DIGITS_OF_BALLOTS = 9
 
 
 def read_preflib(source: Source, unranked: Unranked | None) -> EncodedRankings:
@@ -155,10 +154,6 @@ def _check_kind(
                 f"{name_row(number)} holds a tie, but the header says {kind}, strict orders: "
                 f"call it to{kind[2]}, or correct the line"
             )
-
-
-_BALLOT = re.compile(r"(?:\([^)]*\)\s*)?(\d+(?:\.\d+)?)((?:\s+(?:\d+(?:=\d+)*|-))*)\s+0")
-_MOST_DIGITS_OF_BALLOTS = 9
 
 
 def read_blt(source: Source, unranked: Unranked | None) -> EncodedRankings:

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from tierwise._util.checks import check_choice
 from tierwise._util.resources import check_memory
 from tierwise._util.types import Codes, RowNamer
-from tierwise._util.wording import counted, has_control_characters, quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, has_control_characters, quoted
 from tierwise.files.cells import ABSENT, encode, first_rows, numbers
 from tierwise.files.table_file import TableFile
 

@@ -1,26 +1,35 @@
 """Cells and titles of a table's columns: labels become codes, text becomes numbers.
 
-What titles of columns say: a place, or an item after the question that was asked about it.
-
-Columns of a table as arrays: labels become codes, text becomes numbers, without row loops.
+Titles say a place, or an item after the question that was asked about it. Columns become arrays
+without loops over rows.
 """
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.types import Codes, Item, RowNamer
-from tierwise._util.wording import quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     import pyarrow as pa
 
+Decimal: TypeAlias = Literal[".", ","]
+"""What stands before the decimals; the other mark parts thousands."""
+
+ABSENT = -1
+# Said instead of a rank: nothing, or why somebody was not placed in a race.
+_NOT_RANKED = ("", "na", "nan", "n/a", "dnf", "dns", "dnq", "dnp", "dsq", "ret", "nc")
+_PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER: dict[Decimal, re.Pattern[str]] = {
+    ".": re.compile(rf"{_PLAIN.pattern}|[+-]?[1-9]\d{{0,2}}(,\d{{3}})+(\.\d+)?"),
+    ",": re.compile(r"[+-]?(\d*,\d+|\d+|[1-9]\d{0,2}(\.\d{3})+(,\d+)?)"),
+}
 _WORD = r"place|rank|position|choice|preference|pref"
 _PLACE = re.compile(rf"(?:{_WORD})?[ _.#-]*(\d+)")
 _ORDINALS = (
@@ -120,13 +129,6 @@ def without_question(titles: Sequence[Item]) -> tuple[str, tuple[str, ...]] | No
     return found[0][0], names
 
 
-ABSENT = -1
-_DECIMAL_COMMA = re.compile(r"\s*-?\d+,\d+\s*")
-_THOUSANDS = re.compile(r"\s*-?\d{1,3},\d{3}\s*")
-# Said instead of a rank: nothing, or why somebody was not placed in a race.
-_NOT_RANKED = ("", "na", "nan", "n/a", "dnf", "dns", "dnq", "dnp", "dsq", "ret", "nc")
-
-
 def codes_of(encoded: "pa.DictionaryArray") -> Codes:
     """Return which entry of the dictionary each cell has; -1 is none.
 
@@ -215,20 +217,52 @@ def numbers(column: "pa.ChunkedArray", what: str, name_row: RowNamer) -> NDArray
     return values[codes]
 
 
+def read_number(text: str, decimal: Decimal | None = None) -> float | None:
+    """Read text as a number; None if it is none, or if it may be two.
+
+    Parameters
+    ----------
+    text
+        What somebody wrote.
+    decimal
+        What stands before the decimals, if that is known. Otherwise 2,5 is a number where people
+        write so, but 1,000 may be a thousand.
+
+    Examples
+    --------
+    >>> read_number("2,5"), read_number("1,234.5"), read_number("tea")
+    (2.5, 1234.5, None)
+    >>> read_number("1,000"), read_number("1,000", "."), read_number("1,000", ",")
+    (None, 1000.0, 1.0)
+    """
+    written = (
+        text.strip().replace("\N{NO-BREAK SPACE}", "").replace("\N{NARROW NO-BREAK SPACE}", "")
+    )
+    if decimal is None:
+        possible = [mark for mark, pattern in _NUMBER.items() if pattern.fullmatch(written)]
+        if not possible or (len(possible) == 2 and not _PLAIN.fullmatch(written)):
+            return None
+        decimal = possible[0]
+    elif not _NUMBER[decimal].fullmatch(written):
+        return None
+    thousands = "," if decimal == "." else "."
+    return float(written.replace(thousands, "").replace(decimal, "."))
+
+
 def _as_number(label: Any) -> float:
     """Read a cell as a number; NaN if it is empty or says that there is none."""
     if is_not_ranked(label):
         return np.nan
     if isinstance(label, bool):
         raise TypeError
-    if isinstance(label, str):
-        place = ordinal(label)
-        if place is not None:
-            return float(place)
-        # 2,5 is a number where people write so, but 1,000 may be a thousand.
-        if _DECIMAL_COMMA.fullmatch(label) and not _THOUSANDS.fullmatch(label):
-            return float(label.replace(",", "."))
-    return float(label)
+    if not isinstance(label, str):
+        return float(label)
+    place = ordinal(label)
+    if place is not None:
+        return float(place)
+    number = read_number(label)
+    # What Python understands besides, such as inf, is for others to refuse.
+    return float(label) if number is None else number
 
 
 def is_not_ranked(label: Any) -> bool:

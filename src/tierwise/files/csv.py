@@ -1,8 +1,6 @@
-"""CSV files, in any encoding: a header, then one line per row.
+"""CSV files: a header, then one line per row, cells parted by commas, semicolons or tabs.
 
-How the text of a file is written in bytes: UTF-8, UTF-16 or Latin-1, recognised or said.
-
-CSV files: a header, then one line per row, cells parted by commas, semicolons or tabs.
+How the text is written in bytes (UTF-8, UTF-16 or Latin-1) is recognised, or said.
 """
 
 import codecs
@@ -17,9 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from tierwise._util.wording import has_control_characters, quoted
-from tierwise.errors import InputError
-from tierwise.files.notes import ReadingNotes, say_blank
+from tierwise.errors import InputError, has_control_characters, quoted
+from tierwise.files.options import ReadingNotes, say_blank
 from tierwise.files.source import Source
 from tierwise.files.table_file import TableFile
 
@@ -32,6 +29,9 @@ _MARKS = (
 _LATIN = "cp1252"
 _UTF8_LETTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
 _SHOWN = {"utf-8": "UTF-8", "utf-16": "UTF-16", _LATIN: "Latin-1 (Windows-1252)"}
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
+_BLOCK_BYTES = 1 << 20
+_BLANK = re.compile(rb"\A(?:\xef\xbb\xbf)?\r?\n|\n\r?\n|\r\r")
 
 
 def in_utf8(source: Source, encoding: str | None) -> tuple[Source, str]:
@@ -107,11 +107,6 @@ def _is_latin(head: bytes) -> bool:
     return 2 * letters >= len(beyond) and 2 * inside >= len(beyond)
 
 
-_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
-_BLOCK_BYTES = 1 << 20
-_BLANK = re.compile(rb"\A(?:\xef\xbb\xbf)?\r?\n|\n\r?\n|\r\r")
-
-
 def open_csv(source: Source) -> TableFile:
     """Open a CSV file, of which the header is read and checked."""
     header, delimiter = _read_header(source)
@@ -149,7 +144,7 @@ def open_csv(source: Source) -> TableFile:
 
     columns = tuple(name.strip() for name in header)
     form = ReadingNotes(
-        file=source.name, format="CSV", encoding="UTF-8", separator=_DELIMITERS[delimiter]
+        file=source.name, format="CSV", encoding="UTF-8", separator=DELIMITERS[delimiter]
     )
     return TableFile(
         columns, read, batches, name_row, form, passed_over=partial(_say_blank_lines, source)
@@ -177,7 +172,7 @@ def _read_header(source: Source) -> tuple[list[str], str]:
     lines = source.head().removeprefix(b"\xef\xbb\xbf").splitlines()
     number, line = next(((i, line) for i, line in enumerate(lines, start=1) if line), (1, b""))
     text = source.decode(line, number)
-    delimiter = max(_DELIMITERS, key=lambda mark: len(_cells(text, mark)))
+    delimiter = max(DELIMITERS, key=lambda mark: len(_cells(text, mark)))
     header = _cells(text, delimiter)
     seen: set[str] = set()
     for column, name in enumerate((name.strip() for name in header), start=1):

@@ -1,42 +1,138 @@
-"""Tables as survey programs export them, and sheets of Excel files.
+"""Tables as survey programs export them, in CSV text or sheets of Excel files.
 
-Tables as survey programs export them: several header rows, titles above the header, codes.
-
-What is recognised is the form of the first rows, not the program's name, so that exports in other
-languages are read as well: Qualtrics (a third row of ``ImportId``), SurveyMonkey (a second row that
-names the items), and Google Forms and LimeSurvey (``Question [item]``, cells of several lines).
-
-Sheets of Excel files (.xlsx), read with python-calamine.
+They have several header rows, titles above the header, and codes for names, and are small enough to
+be held in memory as rows of text. What is recognised is the form of the first rows, not the
+program's name, so that exports in other languages are read as well: Qualtrics (a third row of
+``ImportId``), SurveyMonkey (a second row that names the items), and Google Forms and LimeSurvey
+(``Question [item]``, cells of several lines). Sheets (.xlsx) are read with python-calamine.
 """
 
 import csv
 import datetime as dt
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any, TypeAlias
 
-from tierwise._util.wording import counted, quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, has_control_characters, quoted
 from tierwise.files.cells import split_question
-from tierwise.files.csv import in_utf8, open_csv
-from tierwise.files.grid import (
-    Record,
-    all_records_of_text,
-    open_grid,
-    records_of_text,
-    without_blank,
-)
-from tierwise.files.notes import Aside, ReadingNotes
+from tierwise.files.csv import DELIMITERS, in_utf8, open_csv
+from tierwise.files.options import Aside, ReadingNotes, say_blank
 from tierwise.files.source import Source
 from tierwise.files.table_file import TableFile
 
-_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 _FIRST_RECORDS = 30
 _QUALTRICS_CODE = re.compile(r"(?P<question>Q\w*?|[A-Za-z]\w*?)_(?P<number>\d+)")
 _DISPLAY_ORDER = re.compile(r".*_DO(_.*)?")
+
+
+@dataclass(frozen=True)
+class Record:
+    """A row of cells, and the line it begins on."""
+
+    line: int
+    cells: tuple[str, ...]
+
+    @property
+    def n_filled(self) -> int:
+        """The number of cells that are not empty."""
+        return sum(1 for cell in self.cells if cell)
+
+
+def _records(text: str, delimiter: str) -> Iterator[Record]:
+    """Read CSV text, in which quoted cells may go on over several lines.
+
+    Raises
+    ------
+    csv.Error
+        If a quote is opened and not closed.
+    """
+    reader = csv.reader(text.splitlines(keepends=True), delimiter=delimiter, strict=True)
+    line = 1
+    for cells in reader:
+        yield Record(line, tuple(" ".join(cell.split()) for cell in cells))
+        line = reader.line_num + 1
+
+
+def _without_blank(records: Sequence[Record], unit: str) -> tuple[list[Record], tuple[str, ...]]:
+    """Leave out records that hold nothing, and say so of those above the last that is filled."""
+    filled = [record for record in records if record.n_filled]
+    last = filled[-1].line if filled else 0
+    blank = [record.line for record in records if not record.n_filled and record.line < last]
+    return filled, say_blank(blank, unit)
+
+
+def _open_grid(
+    header: Sequence[str],
+    rows: Sequence[Record],
+    source: Source,
+    form: ReadingNotes,
+    *,
+    unit: str = "line",
+) -> TableFile:
+    """Make a table of records under a header.
+
+    Parameters
+    ----------
+    header
+        The names of the columns; one without a name is left out if it is empty.
+    rows
+        The records.
+    source
+        Where they come from.
+    form
+        What is known of the file.
+    unit
+        What messages call a record of the source.
+    """
+    import pyarrow as pa
+
+    def where(row: int) -> str:
+        return f"{source.name}, {unit} {rows[row].line}"
+
+    width = len(header)
+    for number, record in enumerate(rows):
+        if any(record.cells[width:]):
+            raise InputError(
+                f"{where(number)} has {len(record.cells)} cells, but the header has {width} "
+                "columns: give every line as many (an empty cell is one, too)"
+            )
+    columns: dict[str, list[str | None]] = {}
+    for position, name in enumerate(header):
+        cells = [row.cells[position] if position < len(row.cells) else "" for row in rows]
+        if not name and not any(cells):
+            continue
+        _check_title(name, position, header, source)
+        columns[name] = [cell or None for cell in cells]
+    table = pa.table({name: pa.array(cells, pa.string()) for name, cells in columns.items()})
+
+    def read() -> Any:
+        return table
+
+    def batches(most_rows: int) -> Iterator[Any]:
+        for first in range(0, table.num_rows, most_rows):
+            yield table.slice(first, most_rows)
+
+    return TableFile(tuple(columns), read, batches, where, form)
+
+
+def _check_title(name: str, position: int, header: Sequence[str], source: Source) -> None:
+    if not name:
+        raise InputError(
+            f"{source.name}: column {position + 1} has no name: the header must name every column "
+            "(an item, a place, or what else it holds)"
+        )
+    if Counter(header)[name] > 1:
+        raise InputError(
+            f"{source.name}: column {quoted(name)} is there twice: give each its own name"
+        )
+    if has_control_characters(name):
+        raise InputError(
+            f"{source.name}: column {quoted(name)} holds a control character, which a terminal or "
+            "a file would obey: take it out of the name"
+        )
 
 
 @dataclass(frozen=True)
@@ -68,7 +164,7 @@ def open_text_table(source: Source, encoding: str | None = None) -> TableFile:
         records, blank = _one_per_line(source) if by_line else _all_records(source, delimiter)
         export = recognise(records)
         if export is not None:
-            form = replace(form, separator=_DELIMITERS[delimiter], remarks=blank)
+            form = replace(form, separator=DELIMITERS[delimiter], remarks=blank)
             return open_export(export, source, form)
     plain = open_csv(source)
     return replace(plain, form=replace(form, separator=plain.form.separator))
@@ -84,7 +180,7 @@ def open_export(
         aside=export.aside,
         remarks=(*form.remarks, *export.remarks),
     )
-    table = open_grid(export.header, export.rows, source, form, unit=unit)
+    table = _open_grid(export.header, export.rows, source, form, unit=unit)
     # People who opened a survey and left it are rows without an answer.
     return replace(table, empty="skip")
 
@@ -246,7 +342,7 @@ def _is_number(cell: str) -> bool:
 def _delimiter(head: str) -> str:
     """Return what parts cells: that which makes most of them in the first line with several."""
     for line in head.splitlines()[:10]:
-        counts = {mark: len(next(csv.reader([line], delimiter=mark), [])) for mark in _DELIMITERS}
+        counts = {mark: len(next(csv.reader([line], delimiter=mark), [])) for mark in DELIMITERS}
         best = max(counts, key=counts.__getitem__)
         if counts[best] > 2 or (counts[best] > 1 and "\n" not in head.strip()):
             return best
@@ -258,8 +354,9 @@ def _first_records(head: str, delimiter: str) -> list[Record]:
     lines = head.splitlines(keepends=True)[: 4 * _FIRST_RECORDS]
     found: list[Record] = []
     try:
-        for record in records_of_text("".join(lines), delimiter):
-            found.append(record)
+        for record in _records("".join(lines), delimiter):
+            if record.n_filled:
+                found.append(record)
             if len(found) == _FIRST_RECORDS:
                 break
     except csv.Error:
@@ -271,13 +368,13 @@ def _one_per_line(source: Source) -> tuple[list[Record], tuple[str, ...]]:
     """Return a record per line of ballots, in which the name of the ward is quoted twice."""
     cells = (next(csv.reader([line]), []) for line in source.text_lines())
     records = [Record(line, tuple(map(str.strip, row))) for line, row in enumerate(cells, start=1)]
-    return without_blank(records, "line")
+    return _without_blank(records, "line")
 
 
 def _all_records(source: Source, delimiter: str) -> tuple[list[Record], tuple[str, ...]]:
     lines = source.text_lines()
     try:
-        return all_records_of_text("\n".join(lines), delimiter)
+        return _without_blank(list(_records("\n".join(lines), delimiter)), "line")
     except csv.Error:
         raise InputError(f"{source.name}: a quote is opened and not closed: close it") from None
 
@@ -313,7 +410,7 @@ def open_excel(source: Source, sheet: str | int | None = None) -> TableFile:
             "as CSV"
         ) from None
     every = [Record(number, tuple(map(_text, row))) for number, row in enumerate(rows, start=1)]
-    records, blank = without_blank(every, "row")
+    records, blank = _without_blank(every, "row")
     form = ReadingNotes(file=source.name, format=f"Excel, sheet {quoted(name)}", remarks=blank)
     if not records:
         raise InputError(
@@ -324,7 +421,7 @@ def open_excel(source: Source, sheet: str | int | None = None) -> TableFile:
     if export is not None:
         return open_export(export, source, form, unit="row")
     header, *below = records
-    return open_grid(header.cells, below, source, form, unit="row")
+    return _open_grid(header.cells, below, source, form, unit="row")
 
 
 def _find_sheet(names: list[str], sheet: str | int | None) -> str:

@@ -1,8 +1,6 @@
 """How rankings lie in a table: which layout it has, and what each column is for.
 
-How rankings lie in a table: which layout it has, and what each column is for.
-
-Cells that hold a whole ranking, ``tea;coffee;milk;``, as one column per place.
+Cells may also hold a whole ranking, ``tea;coffee;milk;``: they become one column per place.
 """
 
 from collections.abc import Sequence
@@ -12,11 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise._util.types import Item, numbered_row
-from tierwise._util.wording import quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, quoted
 from tierwise.files.cells import can_be_encoded, encode, numbers, place_in_title, share_of_numbers
-from tierwise.files.notes import Aside
-from tierwise.files.options import TableLayout, TableOptions
+from tierwise.files.options import Aside, TableLayout, TableOptions
 from tierwise.files.screening import are_strict_rankings, screen_ranks
 from tierwise.files.wide import SAMPLE_ROWS, choose_columns, listed
 
@@ -35,6 +31,7 @@ NAMES_OF_ROLES = {
     "preferred": ("preferred", "winner", "better", "chosen"),
     "other": ("other", "loser", "worse", "rejected"),
 }
+_MARKS = (";", "|", ">", ",")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,9 +193,6 @@ def _doubt(role: str, found: list[str]) -> InputError:
         f"columns {quoted(found[0])} and {quoted(found[1])} may both be for {role}: say which "
         f"with {role}="
     )
-
-
-_MARKS = (";", "|", ">", ",")
 
 
 def unfold_lists(

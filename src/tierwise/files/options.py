@@ -1,17 +1,32 @@
-"""What users say about a table: its layout, its columns, and what its cells mean."""
+"""What users say about a table, and what was understood of it.
+
+Said are its layout, its columns, and what its cells mean; understood its form, the columns of
+items, and all that was set aside.
+"""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
-from tierwise._util.checks import check_choice
+from tierwise._util.checks import check_choice, check_items
 from tierwise._util.types import Item, Ties, Unranked
-from tierwise.files.places import check_items
+from tierwise.errors import counted, quoted
 
 TableLayout: TypeAlias = Literal["orderings", "ranks", "long", "pairs"]
 Layout: TypeAlias = Literal["auto", "orderings", "ranks", "long"]
 Columns: TypeAlias = str | Iterable[str]
-Scores: TypeAlias = Literal["higher", "lower"]
+Better: TypeAlias = Literal["higher", "lower"]
+"""Which scores are better."""
+
+# Columns that a sentence names one by one; of more it says how many there are.
+_MOST_NAMED = 6
+_LAYOUTS = {
+    "orderings": "orderings, one row per answer and one column per place, with items in the cells",
+    "ranks": "ranks, one row per answer and one column per item, with ranks in the cells",
+    "scores": "scores, one row per answer and one column per item, turned into rankings with ties",
+    "long": "long, one row for each item of each answer",
+    "pairs": "pairs, one row per comparison of two items",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +44,7 @@ class TableOptions:
     preferred: str | None = None
     other: str | None = None
     pattern: str | None = None
-    scores: Scores | None = None
+    scores: Better | None = None
     empty: Literal["error", "skip"] = "error"
     rename: tuple[tuple[str, str], ...] = ()
 
@@ -41,7 +56,7 @@ class TableOptions:
         check_choice("layout", others.get("layout", "auto"), ("auto", *get_args(TableLayout)))
         check_choice("unranked", others.get("unranked"), (*get_args(Unranked), None))
         check_choice("ties", others.get("ties", "error"), get_args(Ties))
-        check_choice("scores", others.get("scores"), (*get_args(Scores), None))
+        check_choice("scores", others.get("scores"), (*get_args(Better), None))
         check_choice("empty", others.get("empty", "error"), ("error", "skip"))
         others["rename"] = tuple(dict(others.get("rename") or {}).items())
         if isinstance(items, str) and "*" in items:
@@ -55,3 +70,140 @@ class TableOptions:
             assessor=None if assessor is None else tuple(assessor),
             **others,
         )
+
+
+@dataclass(frozen=True)
+class Aside:
+    """A column that is no part of the answers.
+
+    Attributes
+    ----------
+    column
+        Its name.
+    why
+        Why it was set aside, as in "holds text, no ranks".
+    """
+
+    column: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingNotes:
+    """How a file was understood; `tierwise.Rankings.reading` holds it.
+
+    Attributes
+    ----------
+    file
+        The name of the file; empty for a data frame.
+    format
+        The format, and the program that seems to have written it.
+    encoding, separator
+        How text is written in bytes, and what stands between two cells; empty where there is none.
+    layout
+        How the answers lie in the table.
+    columns
+        The columns that hold the answers, as the file calls them.
+    weights
+        The column that says how often each row counts; empty if there is none.
+    aside
+        The columns that were set aside, each with the reason.
+    remarks
+        What else was done: lines left out, names shortened.
+    n_answers
+        The number of answers that were read.
+    """
+
+    file: str = ""
+    format: str = ""
+    encoding: str = ""
+    separator: str = ""
+    layout: str = ""
+    columns: tuple[str, ...] = ()
+    weights: str = ""
+    aside: tuple[Aside, ...] = ()
+    remarks: tuple[str, ...] = ()
+    n_answers: int = 0
+
+    def about(self, form: "ReadingNotes") -> "ReadingNotes":
+        """Return these notes with what is known of the file."""
+        return replace(
+            self,
+            file=form.file,
+            format=form.format,
+            encoding=form.encoding,
+            separator=form.separator,
+            aside=(*form.aside, *self.aside),
+            remarks=(*form.remarks, *self.remarks),
+        )
+
+    def set_aside(self) -> list[str]:
+        """Say what was set aside and changed, one sentence each; nothing if all was taken as it is.
+
+        Examples
+        --------
+        >>> ReadingNotes(aside=(Aside("Age", "holds numbers that are no ranks"),)).set_aside()
+        ["Column 'Age' holds numbers that are no ranks: it is set aside."]
+        """
+        of_reason: dict[str, list[str]] = {}
+        for one in self.aside:
+            of_reason.setdefault(one.why, []).append(one.column)
+        told = []
+        for why, columns in of_reason.items():
+            if len(columns) == 1:
+                told.append(f"Column {quoted(columns[0])} {why}: it is set aside.")
+            else:
+                told.append(f"Columns set aside ({why}): {_listed(columns)}.")
+        return [*told, *self.remarks]
+
+    def sentences(self) -> list[str]:
+        """Say how the file was understood, one sentence each."""
+        form = [self.format]
+        form += [f"text in {self.encoding}"] if self.encoding else []
+        form += [f"cells parted by {self.separator}"] if self.separator else []
+        told = [f"Format: {', '.join(part for part in form if part)}."] if any(form) else []
+        if self.layout:
+            told.append(f"Layout: {_LAYOUTS.get(self.layout, self.layout)}.")
+        if self.columns:
+            told.append(f"{counted(len(self.columns), 'column')} read: {_listed(self.columns)}.")
+        if self.weights:
+            told.append(f"Column {quoted(self.weights)} says how often each row counts.")
+        return [*told, *self.set_aside()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as in JSON."""
+        return {
+            "file": self.file,
+            "format": self.format,
+            "encoding": self.encoding,
+            "separator": self.separator,
+            "layout": self.layout,
+            "columns": list(self.columns),
+            "weights": self.weights,
+            "set_aside": [{"column": one.column, "why": one.why} for one in self.aside],
+            "remarks": list(self.remarks),
+            "n_answers": self.n_answers,
+        }
+
+
+def say_blank(numbers: "list[int]", unit: str) -> tuple[str, ...]:
+    """Say which lines, or rows, hold nothing.
+
+    Examples
+    --------
+    >>> say_blank([4, 9], "line")
+    ('2 blank lines are passed over (first line 4).',)
+    """
+    if not numbers:
+        return ()
+    if len(numbers) == 1:
+        return (f"1 blank {unit} is passed over ({unit} {numbers[0]}).",)
+    return (f"{len(numbers)} blank {unit}s are passed over (first {unit} {numbers[0]}).",)
+
+
+def _listed(names: "list[str] | tuple[str, ...]") -> str:
+    """Name columns; if they are many, the first of them."""
+    shown = ", ".join(quoted(name) for name in names[:_MOST_NAMED])
+    if len(names) <= _MOST_NAMED:
+        return shown
+    return f"{shown} and {counted(len(names) - _MOST_NAMED, 'other')}"

@@ -1,18 +1,13 @@
-"""From orderings and ranks to tables of places: every row is checked.
+"""From orderings and ranks to tables of places: every row is checked."""
 
-From orderings and ranks to the place of every item, and every row is checked.
-
-Answers as tables of places: distinct rows, tied groups, and items that are not listed.
-"""
-
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.checks import check_choice, check_iterable
+from tierwise._util.checks import check_choice, check_items, check_iterable
 from tierwise._util.resources import check_memory
 from tierwise._util.types import (
     NOT_LISTED,
@@ -24,10 +19,9 @@ from tierwise._util.types import (
     Weights,
     numbered_row,
 )
-from tierwise._util.wording import counted, has_control_characters, quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, quoted
 from tierwise.files.cells import codes_of
-from tierwise.files.notes import ReadingNotes
+from tierwise.files.options import Better, ReadingNotes
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,52 +62,6 @@ class EncodedRankings:
     name_row: RowNamer = numbered_row
     notes: ReadingNotes | None = None
     people: "pa.Table | None" = None
-
-
-def check_items(
-    items: Iterable[Item], where: Callable[[Item], str] | None = None
-) -> tuple[Item, ...]:
-    """Return the items as a tuple, or say which one cannot be or stands there twice.
-
-    Parameters
-    ----------
-    items
-        The items.
-    where
-        Names the place where an item is found, if there is one.
-    """
-    try:
-        checked = tuple(items)
-    except TypeError:
-        raise InputError(f"items must be a list of names; got {quoted(items)}") from None
-    seen: set[Item] = set()
-    for item in checked:
-        check_item(item, where)
-        if item in seen:
-            raise InputError(f"item {quoted(item)} is listed twice among the items: list it once")
-        seen.add(item)
-    if len(checked) == 1:
-        raise InputError(
-            f"there is only one item, {quoted(checked[0])}: a ranking needs at least two"
-        )
-    if not checked:
-        raise InputError("there are no items: a ranking needs at least two")
-    return checked
-
-
-def check_item(item: Item, where: Callable[[Item], str] | None) -> None:
-    """Refuse what cannot be the name of an item."""
-    if not isinstance(item, Hashable):
-        raise InputError(
-            f"item {quoted(item)} is a {type(item).__name__}, which cannot be the name of an item: "
-            "use a text or a number"
-        )
-    if isinstance(item, str) and has_control_characters(item):
-        place = "" if where is None else f"{where(item)}: "
-        raise InputError(
-            f"{place}item {quoted(item)} holds a control character, which a terminal or a file "
-            "would obey: take it out of the name"
-        )
 
 
 def encode_orderings(
@@ -206,6 +154,19 @@ def unknown_item(item: object, items: Sequence[Item], where: str) -> InputError:
     )
 
 
+def unranked_missing(places: Places, items: Sequence[Item], name_row: RowNamer) -> InputError:
+    """Name the first incomplete row, and ask what that means."""
+    row = int(np.argmax((places == NOT_LISTED).any(axis=1)))
+    absent = np.flatnonzero(places[row] == NOT_LISTED)
+    listed = len(items) - len(absent)
+    return InputError(
+        f"{name_row(row)} lists {listed} of {len(items)} items "
+        f"(not {quoted(items[int(absent[0])])}), and the data cannot say what that means: "
+        'pass unranked="below" if items not listed come after all that are (ballots, finishers '
+        'of a race), or unranked="anywhere" if they may be anywhere (they were not shown)'
+    )
+
+
 def scatter(
     row_of: NDArray[np.int64],
     item_of: NDArray[np.int64],
@@ -226,6 +187,26 @@ def scatter(
             f"{name_row(int(row_of[again]))}: item {item} is listed twice: list each item once in "
             "a row"
         )
+    return places
+
+
+def encode_order_array(orderings: NDArray[np.integer[Any]], n_items: int) -> Places:
+    """Return the places of complete orderings, given as positions of the items, best first."""
+    orderings = np.asarray(orderings)
+    if orderings.dtype.kind not in "iu":
+        raise InputError(
+            f"orderings must be whole numbers, positions in items; got an array of "
+            f"{orderings.dtype}"
+        )
+    if orderings.ndim != 2 or orderings.shape[1] != n_items:
+        raise InputError(f"orderings must be an array with {n_items} columns, one per place")
+    if orderings.size and (orderings.min() < 0 or orderings.max() >= n_items):
+        raise InputError(f"orderings must hold the numbers from 0 to {n_items - 1}")
+    places = np.full(orderings.shape, NOT_LISTED, dtype=np.int32)
+    places[np.arange(len(orderings))[:, None], orderings] = np.arange(n_items, dtype=np.int32)
+    if (places == NOT_LISTED).any():
+        row = int(np.argmax((places == NOT_LISTED).any(axis=1)))
+        raise InputError(f"row {row + 1} of the orderings lists an item twice")
     return places
 
 
@@ -303,6 +284,37 @@ def bad_rank(rank: float, item: Item, n_items: int, where: str) -> InputError:
     )
 
 
+def ranks_of_scores(
+    scores: NDArray[np.float64], better: Better, tolerance: float = 0.0
+) -> NDArray[np.float64]:
+    """Rank the scores of each row, 1 being the best; NaN stays NaN.
+
+    Scores are tied that are no further than the tolerance from the best of their group, from the
+    best downward.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ranks_of_scores(np.array([[0.7, 0.9, np.nan, 0.89]]), "higher", tolerance=0.015)
+    array([[ 2.,  1., nan,  1.]])
+    """
+    values = -scores if better == "higher" else scores
+    order = np.argsort(values, axis=1, kind="stable")  # NaN comes last
+    ascending = np.take_along_axis(values, order, axis=1)
+    ranks = np.empty_like(ascending)
+    leader, group = ascending[:, 0].copy(), np.ones(len(values))
+    # A difference that is the tolerance but for rounding is within it.
+    reach = tolerance * (1 + 1e-9) + 1e-12 * (tolerance > 0)
+    for place in range(values.shape[1]):
+        apart = ascending[:, place] - leader > reach
+        leader[apart] = ascending[apart, place]
+        group[apart] += 1
+        ranks[:, place] = np.where(np.isnan(ascending[:, place]), np.nan, group)
+    result = np.empty_like(ranks)
+    np.put_along_axis(result, order, ranks, axis=1)
+    return result
+
+
 def encode_weights(
     weights: Iterable[float] | NDArray[np.generic] | None, n_rows: int, name_row: RowNamer
 ) -> Weights:
@@ -332,6 +344,17 @@ def encode_weights(
     if total < _MOST_WHOLE_WEIGHT and (values == np.floor(values)).all():
         return given.astype(np.int64)
     return values
+
+
+def complete_the_last(places: Places) -> Places:
+    """Give the one item that a row leaves out the last place: it can have no other."""
+    absent = places == NOT_LISTED
+    alone = absent.sum(axis=1) == 1
+    if not alone.any():
+        return places
+    completed = places.copy()
+    completed[absent & alone[:, None]] = places.shape[1] - 1
+    return completed
 
 
 def collapse(places: Places) -> tuple[Places, NDArray[np.int64]]:

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.types import Item, Ties
-from tierwise._util.wording import quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, quoted
 
 # Of the rows, so many must be rankings: single slips are named by their line later.
 _SHARE_OF_ROWS = 0.8

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.checks import check_items
 from tierwise._util.types import NOT_LISTED, Codes, Item, Places, RowNamer
-from tierwise._util.wording import counted, quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, quoted
 from tierwise.files.cells import (
     ABSENT,
     are_numbered_places,
@@ -19,22 +19,19 @@ from tierwise.files.cells import (
     numbers,
 )
 from tierwise.files.layouts import Roles
-from tierwise.files.notes import ReadingNotes
-from tierwise.files.options import TableOptions
-from tierwise.files.people import columns_of_people
+from tierwise.files.options import ReadingNotes, TableOptions
 from tierwise.files.places import (
     BYTES_OF_RANK,
     EncodedRankings,
     are_ranks,
     bad_rank,
-    check_items,
     check_memory_of_places,
     encode_ranks,
     places_of_ranks,
+    ranks_of_scores,
     scatter,
     unknown_item,
 )
-from tierwise.files.scores import ranks_of_scores
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -363,3 +360,51 @@ def _one_weight_each(
         answer = int(answer_of[np.argmax(differs)])
         raise InputError(f"{name_row(answer)} has different weights in its rows: make them equal")
     return weights[first]
+
+
+def columns_of_people(
+    table: "pa.Table",
+    columns: Sequence[Item],
+    roles: "Roles",
+    answer_of: NDArray[np.int64] | None = None,
+) -> "pa.Table | None":
+    """Return the columns that hold neither answers nor weights, one row per answer.
+
+    Parameters
+    ----------
+    table
+        The table that was read.
+    columns
+        What its columns are called.
+    roles
+        What they are for.
+    answer_of
+        The answer that each row belongs to, if answers have several rows. Of such a table only
+        columns are kept that say the same in all rows of an answer.
+    """
+    taken = {*roles.cells, roles.weights, roles.item, roles.rank}
+    kept = {
+        str(columns[number]).strip(): table.column(number)
+        for number in range(len(columns))
+        if number not in taken
+    }
+    if answer_of is not None:
+        _, first = np.unique(answer_of, return_index=True)
+        kept = {
+            name: column.take(first)
+            for name, column in kept.items()
+            if _is_constant(column, first, answer_of)
+        }
+    if not kept:
+        return None
+    import pyarrow as pa
+
+    return pa.table(kept)
+
+
+def _is_constant(
+    column: "pa.ChunkedArray", first: NDArray[np.int64], answer_of: NDArray[np.int64]
+) -> bool:
+    """Tell whether a column says the same in all rows of each answer."""
+    codes, _ = encode(column)
+    return bool((codes == codes[first][answer_of]).all())

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise._util.types import Item, RowNamer, numbered_row
-from tierwise._util.wording import quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, quoted
 from tierwise.files.cells import (
     ABSENT,
     are_numbered_places,
@@ -22,8 +21,7 @@ from tierwise.files.cells import (
     split_question,
     without_question,
 )
-from tierwise.files.notes import Aside
-from tierwise.files.options import TableLayout, TableOptions
+from tierwise.files.options import Aside, TableLayout, TableOptions
 from tierwise.files.screening import (
     Screened,
     are_rankings,

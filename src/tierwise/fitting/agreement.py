@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.wording import quoted
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts, Numbers
 from tierwise.data.kinds import check_data, pair_counts
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
-from tierwise.errors import InputError
+from tierwise.errors import InputError, quoted
 from tierwise.tiers.ordered_partition import Tiers
 
 

@@ -10,7 +10,6 @@ from tierwise._util.checks import RandomSource, check_choice, check_count, check
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.tasks import Progress, run_tasks
 from tierwise._util.types import Item
-from tierwise._util.wording import counted, percent, quoted
 from tierwise.answers.likelihood import source_of
 from tierwise.data.battles import Battles
 from tierwise.data.kinds import check_data
@@ -18,7 +17,7 @@ from tierwise.data.people import MISSING, find_columns
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, percent, quoted
 from tierwise.fitting.battles import Resampling, fit_resampled_battles
 from tierwise.fitting.parted import solve_parted
 from tierwise.fitting.result import Fit, plain, plain_item

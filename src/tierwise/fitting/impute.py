@@ -18,7 +18,6 @@ import numpy as np
 from tierwise._kernels.augmentation import block_units, list_extensions
 from tierwise._kernels.counting import add_answer_places
 from tierwise._util.checks import RandomSource, as_generator, check_count
-from tierwise._util.wording import quoted
 from tierwise.answers.base import log_factorials
 from tierwise.answers.dispatch import MOST_COMPLETIONS
 from tierwise.answers.drawn import DrawnCompletions
@@ -28,7 +27,7 @@ from tierwise.answers.votes import DrawnVotes, Votes, all_orderings, allowed
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError, TooLargeError
+from tierwise.errors import InputError, TooLargeError, quoted
 from tierwise.fitting.result import Fit
 from tierwise.model.clustered_mallows import ClusteredMallows
 

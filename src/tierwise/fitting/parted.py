@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from tierwise._kernels.parts import descend_by_tier
 from tierwise.answers.parted import parted_answers
-from tierwise.consensus.find import closer_labels, make_problem
+from tierwise.consensus.find import closer_labels
+from tierwise.consensus.problem import make_problem
 from tierwise.distances.base import Costs
 from tierwise.partition.parts import ClosedParts, parted_partition
 from tierwise.partition.recursion import n_states
-from tierwise.theta.parts import estimates_of_thetas, maximise_thetas, price_of_thetas
+from tierwise.theta.estimate import estimates_of_thetas, maximise_thetas, price_of_thetas
 from tierwise.tiers.sizes import log_number_of_tiers
 
 if TYPE_CHECKING:
@@ -32,8 +33,7 @@ if TYPE_CHECKING:
     from tierwise.data.rankings import Rankings
     from tierwise.distances.base import Distance
     from tierwise.partition.parts import Concentration, PartedPartition
-    from tierwise.theta.estimate import ThetaEstimate
-    from tierwise.theta.parts import PartedMaximum
+    from tierwise.theta.estimate import PartedMaximum, ThetaEstimate
     from tierwise.tiers.sizes import Sizes
 
 _Floats = NDArray[np.float64]

@@ -12,8 +12,7 @@ from tierwise._util.types import Item
 from tierwise.errors import InputError
 from tierwise.fitting.agreement import Agreement
 from tierwise.partition.parts import Concentration
-from tierwise.theta.estimate import ThetaEstimate
-from tierwise.theta.parts import price_of_thetas
+from tierwise.theta.estimate import ThetaEstimate, price_of_thetas
 from tierwise.tiers.ordered_partition import Tiers
 from tierwise.tiers.sizes import Sizes
 

@@ -4,7 +4,7 @@ import textwrap
 from math import isinf
 from typing import TYPE_CHECKING
 
-from tierwise._util.wording import percent
+from tierwise.errors import percent
 
 if TYPE_CHECKING:
     from tierwise._util.types import Item

@@ -17,27 +17,28 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from math import exp, isinf, isnan, log, nan
+from math import exp, isnan, log, nan
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from tierwise._util.checks import RandomSource, as_generator
 from tierwise._util.provenance import Provenance, Stopwatch
-from tierwise._util.types import Estimate
-from tierwise._util.wording import counted, plain_item, plain_number
-from tierwise.data.kinds import check_data
+from tierwise._util.types import Estimate, plain_item, plain_number
 from tierwise.data.people import MISSING, Column, find_columns
-from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted
 from tierwise.groups.evidence import (
     GroupAnswers,
+    PeopleGroup,
     answers_of,
     bayes_factor_in_words,
+    check_answers,
     factor_in_digits,
     log_evidence_of_thetas,
     log_sum,
+    people_group,
     scale_of_weights,
+    theta_in_words,
 )
 from tierwise.groups.permutation import LEVEL, Statements, p_value_of_groups
 
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Item
     from tierwise.data.frames import Backend
-    from tierwise.tiers.ordered_partition import Tiers
+    from tierwise.data.rankings import Rankings
 
 Hypothesis: TypeAlias = Literal["same", "theta", "own"]
 
@@ -61,48 +62,6 @@ _SAID: dict[Hypothesis, str] = {
     "own": "tiers of their own",
 }
 _MOST_MOVES_SHOWN = 8
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PeopleGroup:
-    """The people who have one value of a column, or everybody.
-
-    Attributes
-    ----------
-    name : str
-        The value, or "missing".
-    n_rankings : float
-        Number of rankings, the sum of their weights.
-    share : float
-        Their share of all rankings.
-    tiers : Tiers
-        Their most probable tiers.
-    theta : float
-        How closely they keep to them.
-    log_evidence : float
-        Log probability of their answers, tiers and theta being averaged over.
-    """
-
-    name: str
-    n_rankings: float
-    share: float
-    tiers: Tiers
-    theta: float
-    log_evidence: float
-
-    def __repr__(self) -> str:
-        return f"PeopleGroup({self.name}: {self.share:.1%}, {self.tiers}, theta={self.theta:.4g})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values, as in JSON; None stands for infinity."""
-        return {
-            "name": self.name,
-            "n_rankings": self.n_rankings,
-            "share": self.share,
-            "tiers": [[plain_item(item) for item in tier] for tier in self.tiers],
-            "theta": plain_number(self.theta),
-            "log_evidence": self.log_evidence,
-        }
 
 
 @dataclass(frozen=True)
@@ -409,32 +368,6 @@ def compare_groups(
     )
 
 
-def check_answers(data: Any, taker: str) -> tuple[Rankings, NDArray[np.int64]]:
-    """Return rankings whose evidence is known, less those without weight, and their numbers."""
-    rankings = check_data(data, taker, Rankings)
-    if rankings.unranked == "anywhere":
-        raise InputError(
-            f"{taker} takes complete rankings, ties and lists of the best items, and in these data "
-            "items that are not listed may be anywhere: keep the items that everybody ranked, with "
-            "restrict, or fill in the others with impute"
-        )
-    counting = np.flatnonzero(rankings.weights > 0)
-    kept = rankings if len(counting) == len(rankings) else rankings.subset(counting)
-    return kept, counting
-
-
-def people_group(name: str, answers: GroupAnswers, share: float, n_rankings: float) -> PeopleGroup:
-    """Describe a group of people."""
-    return PeopleGroup(
-        name=name,
-        n_rankings=n_rankings,
-        share=share,
-        tiers=answers.tiers,
-        theta=answers.theta,
-        log_evidence=answers.log_evidence,
-    )
-
-
 def _compare(
     rankings: Rankings,
     everybody: GroupAnswers,
@@ -522,11 +455,6 @@ def _weights_line(effective_size: float, n_rankings: float, width: int) -> list[
         f"as from {effective_size:,.1f} answers of equal weight (Kish's effective sample size).",
         width,
     )
-
-
-def theta_in_words(theta: float) -> str:
-    """Write theta."""
-    return "infinite" if isinf(theta) else f"{theta:.4f}"
 
 
 def _group_lines(group: PeopleGroup, width: int) -> list[str]:

@@ -1,10 +1,10 @@
-"""The evidence of answers: their log probability, tiers, sizes and theta being averaged over.
+"""A group of people and the evidence of its answers, tiers, sizes and theta being averaged over.
 
-For few items it is summed over all tiers of all sizes (`tierwise.inversions.evidence`). For more it
-is that of the best tiers that are found, with theta integrated out: less than the sum, for all
-groups alike. Half of the prior probability belongs to no tiers at all, so that noise is seldom
-taken for tiers; weights of a survey are scaled to Kish's effective sample size, so that they do
-not count for more than people said.
+Evidence is the log probability of the answers. For few items it is summed over all tiers of all
+sizes (`tierwise.inversions.evidence`). For more it is that of the best tiers that are found, with
+theta integrated out: less than the sum, for all groups alike. Half of the prior probability belongs
+to no tiers at all, so that noise is seldom taken for tiers; weights of a survey are scaled to
+Kish's effective sample size, so that they do not count for more than people said.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
-from math import exp, lgamma, log, sqrt
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from math import exp, isinf, lgamma, log, sqrt
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.types import Estimate
-from tierwise.data.weak_orders import WeakOrderCounts
+from tierwise._util.types import Estimate, plain_item, plain_number
+from tierwise.data.counts import WeakOrderCounts
+from tierwise.data.kinds import check_data
+from tierwise.data.rankings import Rankings
+from tierwise.errors import InputError
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.evidence import lines_of_tiers, sum_evidence
 from tierwise.inversions.objective import line_objective, tiers_prior
@@ -32,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tierwise._util.types import Item
-    from tierwise.data.rankings import Rankings
     from tierwise.inversions.evidence import Evidence
 
 _Integers = NDArray[np.int64]
@@ -115,6 +117,74 @@ class GroupAnswers:
         if self.method == "sum over all tiers":
             return self._sum.draw(n_draws, rng).labels
         return self.labels[None, :]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PeopleGroup:
+    """The people who have one value of a column, or everybody.
+
+    Attributes
+    ----------
+    name : str
+        The value, or "missing".
+    n_rankings : float
+        Number of rankings, the sum of their weights.
+    share : float
+        Their share of all rankings.
+    tiers : Tiers
+        Their most probable tiers.
+    theta : float
+        How closely they keep to them.
+    log_evidence : float
+        Log probability of their answers, tiers and theta being averaged over.
+    """
+
+    name: str
+    n_rankings: float
+    share: float
+    tiers: Tiers
+    theta: float
+    log_evidence: float
+
+    def __repr__(self) -> str:
+        return f"PeopleGroup({self.name}: {self.share:.1%}, {self.tiers}, theta={self.theta:.4g})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values, as in JSON; None stands for infinity."""
+        return {
+            "name": self.name,
+            "n_rankings": self.n_rankings,
+            "share": self.share,
+            "tiers": [[plain_item(item) for item in tier] for tier in self.tiers],
+            "theta": plain_number(self.theta),
+            "log_evidence": self.log_evidence,
+        }
+
+
+def people_group(name: str, answers: GroupAnswers, share: float, n_rankings: float) -> PeopleGroup:
+    """Describe a group of people."""
+    return PeopleGroup(
+        name=name,
+        n_rankings=n_rankings,
+        share=share,
+        tiers=answers.tiers,
+        theta=answers.theta,
+        log_evidence=answers.log_evidence,
+    )
+
+
+def check_answers(data: Any, taker: str) -> tuple[Rankings, NDArray[np.int64]]:
+    """Return rankings whose evidence is known, less those without weight, and their numbers."""
+    rankings = check_data(data, taker, Rankings)
+    if rankings.unranked == "anywhere":
+        raise InputError(
+            f"{taker} takes complete rankings, ties and lists of the best items, and in these data "
+            "items that are not listed may be anywhere: keep the items that everybody ranked, with "
+            "restrict, or fill in the others with impute"
+        )
+    counting = np.flatnonzero(rankings.weights > 0)
+    kept = rankings if len(counting) == len(rankings) else rankings.subset(counting)
+    return kept, counting
 
 
 def answers_of(
@@ -260,3 +330,8 @@ def factor_in_digits(log_factor: float) -> str:
         return f"{value:.2g}" if value < 100 else f"{value:,.0f}"
     power = log_factor / log(10.0)
     return f"1e+{power:.0f}"
+
+
+def theta_in_words(theta: float) -> str:
+    """Write theta."""
+    return "infinite" if isinf(theta) else f"{theta:.4f}"

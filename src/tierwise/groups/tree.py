@@ -22,15 +22,17 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.provenance import Provenance, Stopwatch
-from tierwise._util.wording import counted
 from tierwise.data.people import MISSING, Column, find_columns
-from tierwise.groups.compare import (
+from tierwise.errors import counted
+from tierwise.groups.evidence import (
+    GroupAnswers,
     PeopleGroup,
+    answers_of,
     check_answers,
     people_group,
+    scale_of_weights,
     theta_in_words,
 )
-from tierwise.groups.evidence import GroupAnswers, answers_of, scale_of_weights
 from tierwise.groups.permutation import LEVEL, PERMUTATIONS, Statements
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tierwise._kernels.inversions_lines import LineObjective
-    from tierwise.data.weak_orders import WeakOrderCounts
+    from tierwise.data.counts import WeakOrderCounts
     from tierwise.model.priors import ThetaPrior
 
 _Floats = NDArray[np.float64]
@@ -122,7 +122,7 @@ def find_best_tiers(
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.data.weak_orders import WeakOrderCounts
+    >>> from tierwise.data.counts import WeakOrderCounts
     >>> patterns = np.array([[0, 1, 2], [0, 2, 1], [1, 0, 2]])
     >>> best = find_best_tiers(WeakOrderCounts.from_patterns(patterns))
     >>> best.labels.tolist(), best.gap
@@ -355,7 +355,7 @@ def criterion_of(counts: WeakOrderCounts, labels: NDArray[Any], theta: float | _
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.data.weak_orders import WeakOrderCounts
+    >>> from tierwise.data.counts import WeakOrderCounts
     >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2]]))
     >>> round(criterion_of(counts, np.array([0, 1, 2]), float("inf")), 4)
     -1.7918

@@ -32,7 +32,7 @@ from tierwise.model.priors import Gamma, ThetaPrior
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tierwise.data.weak_orders import WeakOrderCounts
+    from tierwise.data.counts import WeakOrderCounts
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
@@ -182,7 +182,7 @@ def run_chain(
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.data.weak_orders import WeakOrderCounts
+    >>> from tierwise.data.counts import WeakOrderCounts
     >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2]] * 30))
     >>> draws = run_chain(counts, np.zeros(3, int), 50, np.random.default_rng(1), warmup=20)
     >>> bool((draws.labels == [0, 1, 2]).all(axis=1).mean() > 0.9)

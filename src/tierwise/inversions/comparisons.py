@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tierwise._util.checks import check_level
 from tierwise.errors import InputError
 from tierwise.model.priors import log_prior_of_sizes
-from tierwise.partition.gaussian_orders import pair_probabilities, sizes_of_labels
+from tierwise.partition.gaussian import pair_probabilities, sizes_of_labels
 from tierwise.theta.estimate import ThetaEstimate, theta_of_information
 
 if TYPE_CHECKING:

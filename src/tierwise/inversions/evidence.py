@@ -38,7 +38,7 @@ from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tierwise.data.weak_orders import WeakOrderCounts
+    from tierwise.data.counts import WeakOrderCounts
     from tierwise.tiers.sizes import Sizes
 
 _Floats = NDArray[np.float64]
@@ -117,7 +117,7 @@ class Evidence:
         Examples
         --------
         >>> import numpy as np
-        >>> from tierwise.data.weak_orders import WeakOrderCounts
+        >>> from tierwise.data.counts import WeakOrderCounts
         >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1], [0, 1], [1, 0]]))
         >>> shares = sum_evidence(counts).sizes_probabilities()
         >>> {sizes: round(share, 4) for sizes, share in shares.items()}
@@ -137,7 +137,7 @@ class Evidence:
         Examples
         --------
         >>> import numpy as np
-        >>> from tierwise.data.weak_orders import WeakOrderCounts
+        >>> from tierwise.data.counts import WeakOrderCounts
         >>> from tierwise.inversions.evidence import sum_evidence
         >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2]] * 20))
         >>> draws = sum_evidence(counts).draw(5, np.random.default_rng(1))
@@ -292,7 +292,7 @@ def sum_evidence(
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.data.weak_orders import WeakOrderCounts
+    >>> from tierwise.data.counts import WeakOrderCounts
     >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1], [0, 1], [1, 0]]))
     >>> evidence = sum_evidence(counts)
     >>> round(evidence.log_evidence, 4), round(evidence.probability_of_no_tiers, 4)

@@ -33,7 +33,7 @@ from tierwise.partition.gaussian import log_factorial_table
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tierwise.data.weak_orders import WeakOrderCounts
+    from tierwise.data.counts import WeakOrderCounts
 
 Concentration: TypeAlias = Literal["single", "tier"]
 """One theta, or one for each tier but the last."""

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tierwise._kernels.inversions_lines import LineObjective
-    from tierwise.data.weak_orders import WeakOrderCounts
+    from tierwise.data.counts import WeakOrderCounts
     from tierwise.model.priors import ThetaPrior
 
 _Floats = NDArray[np.float64]
@@ -122,7 +122,7 @@ def search_tiers(
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.data.weak_orders import WeakOrderCounts
+    >>> from tierwise.data.counts import WeakOrderCounts
     >>> patterns = np.array([[0, 1, 2, 3], [1, 0, 2, 3], [0, 1, 3, 2], [1, 0, 3, 2]] * 5)
     >>> search_tiers(WeakOrderCounts.from_patterns(patterns)).labels.tolist()
     [0, 0, 1, 1]
@@ -152,7 +152,7 @@ def starting_orders(counts: WeakOrderCounts, n_starts: int, rng: np.random.Gener
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.data.weak_orders import WeakOrderCounts
+    >>> from tierwise.data.counts import WeakOrderCounts
     >>> counts = WeakOrderCounts.from_patterns(np.array([[2, 0, 1]]))
     >>> starting_orders(counts, 2, np.random.default_rng(1)).tolist()
     [[1, 2, 0], [1, 2, 0]]

@@ -11,12 +11,16 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import check_level
 from tierwise.errors import InputError
-from tierwise.partition.gaussian import Thetas, log_factorial_table, thetas_of_lines
-from tierwise.partition.gaussian_orders import sizes_of_labels
+from tierwise.partition.gaussian import (
+    Thetas,
+    log_factorial_table,
+    sizes_of_labels,
+    thetas_of_lines,
+)
 from tierwise.theta.estimate import ThetaEstimate, least_theta_of_agreement, theta_of_information
 
 if TYPE_CHECKING:
-    from tierwise.data.weak_orders import WeakOrderCounts
+    from tierwise.data.counts import WeakOrderCounts
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
@@ -63,7 +67,7 @@ def line_statistics(counts: WeakOrderCounts, labels: NDArray[Any]) -> LineStatis
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.data.weak_orders import WeakOrderCounts
+    >>> from tierwise.data.counts import WeakOrderCounts
     >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2], [1, 0, 2]]))
     >>> line_statistics(counts, np.array([0, 1, 2])).totals
     array([1., 0.])
@@ -107,7 +111,7 @@ def log_likelihood(counts: WeakOrderCounts, labels: NDArray[Any], theta: Thetas)
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.data.weak_orders import WeakOrderCounts
+    >>> from tierwise.data.counts import WeakOrderCounts
     >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2], [0, 1, 1]]))
     >>> round(log_likelihood(counts, np.array([0, 1, 1]), 1.0), 4)
     -1.5084
@@ -132,7 +136,7 @@ def estimate_one_theta(
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.data.weak_orders import WeakOrderCounts
+    >>> from tierwise.data.counts import WeakOrderCounts
     >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2], [0, 2, 1]]))
     >>> round(estimate_one_theta(counts, np.array([0, 1, 2])).value, 4)
     1.3556
@@ -151,7 +155,7 @@ def estimate_line_thetas(
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.data.weak_orders import WeakOrderCounts
+    >>> from tierwise.data.counts import WeakOrderCounts
     >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2], [0, 2, 1]]))
     >>> [line.value for line in estimate_line_thetas(counts, np.array([0, 1, 2]))]
     [inf, 0.0]

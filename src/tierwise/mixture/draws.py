@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise._util.checks import check_level
-from tierwise._util.wording import percent
-from tierwise.errors import InputError
+from tierwise.errors import InputError, percent
 from tierwise.fitting.result import plain_item, plain_number, plain_tiers
 from tierwise.posterior.storage import Schema, StoredDraws, coordinate
 from tierwise.posterior.summary import Diagnostics, diagnose

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from tierwise._util.checks import RandomSource, check_choice, check_count, check_number, spawn_seeds
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.tasks import Progress, run_tasks
-from tierwise._util.wording import counted, quoted
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.distances.base import Distance
 from tierwise.distances.named import get_distance
-from tierwise.errors import InputError, TooLargeError
+from tierwise.errors import InputError, TooLargeError, counted, quoted
 from tierwise.fitting.agreement import agreement_of_counts
 from tierwise.fitting.solution import named_tiers
 from tierwise.mixture.em import (

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.provenance import Provenance
-from tierwise._util.wording import counted, quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, quoted
 from tierwise.fitting.result import plain_number, plain_tiers
 from tierwise.mixture.scores import Scores
 from tierwise.tiers.ordered_partition import Tiers

@@ -26,8 +26,8 @@ from tierwise.model.tier_tables import (
 )
 from tierwise.partition.base import ExactPartition, check_theta, decay_by_units
 from tierwise.partition.choose import DEFAULT_BUDGET, partition_function
-from tierwise.partition.gaussian_orders import applies as is_lines
-from tierwise.partition.gaussian_orders import pair_probabilities
+from tierwise.partition.gaussian import applies as is_lines
+from tierwise.partition.gaussian import pair_probabilities
 from tierwise.partition.parts import Concentration, PartedPartition, parted_partition
 from tierwise.tiers.ordered_partition import Tiers
 

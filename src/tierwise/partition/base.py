@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Numbers that are computed at the same time: 8 MB.
 NUMBERS_AT_A_TIME = 1_000_000
+# A distribution over 45,000 distances as whole numbers of up to 2,000 bits takes a few seconds.
+MOST_ITEMS_FOR_DISTRIBUTION = 300
 
 
 def check_theta(theta: float, *, infinite: Literal["allowed", "refused"]) -> float:
@@ -32,6 +34,15 @@ def check_theta(theta: float, *, infinite: Literal["allowed", "refused"]) -> flo
         allowed = "0 or more" if infinite == "allowed" else "0 or more, and finite"
         raise InputError(f"theta must be {allowed}; got {theta!r}")
     return value
+
+
+def check_items_of_distribution(n_items: int, most: int = MOST_ITEMS_FOR_DISTRIBUTION) -> None:
+    """Refuse the distribution of the distance of so many items that it takes too long."""
+    if n_items > most:
+        raise TooLargeError(
+            f"the distribution of the distance is for at most {most} items, not {n_items}: its "
+            "mean and variance are known for any number"
+        )
 
 
 def decay_by_units(theta: float, unit: float, largest: int) -> npt.NDArray[np.float64]:

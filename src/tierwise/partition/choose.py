@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 from tierwise._util.checks import check_choice, check_count
 from tierwise.distances.named import get_distance
 from tierwise.errors import InputError
-from tierwise.partition import anchored, closed, gaussian_orders, monte_carlo, recursion, rook
+from tierwise.partition import anchored, closed, gaussian, monte_carlo, recursion, rook
 from tierwise.partition.base import (
     DistanceDistribution,
     ExactPartition,
@@ -52,7 +52,7 @@ Method: TypeAlias = Literal[
 
 _EXACT: dict[str, type[ExactPartition]] = {
     "closed": closed.ClosedPartition,
-    "lines": gaussian_orders.LinesPartition,
+    "lines": gaussian.LinesPartition,
     "rook": rook.RookPartition,
     "recursion": recursion.RecursionPartition,
 }
@@ -67,7 +67,7 @@ class _Scope(NamedTuple):
 
 _SPECIAL = {
     "closed": _Scope(closed.applies, "the kendall distance and tiers of one item each"),
-    "lines": _Scope(gaussian_orders.applies, "the inversions distance"),
+    "lines": _Scope(gaussian.applies, "the inversions distance"),
     "rook": _Scope(rook.applies, "the hamming distance"),
     "recursion": _Scope(recursion.applies, "distances that compare blocks of the tiers' sizes"),
     "anchored": _Scope(anchored.applies, "the kendall distance"),
@@ -122,7 +122,7 @@ def partition_function(
     if draws is not None:
         draws = check_count("draws", draws, least=2)
     rule = chosen.rule(checked)
-    if rule.tied != rule.misplaced and not gaussian_orders.applies(checked, chosen):
+    if rule.tied != rule.misplaced and not gaussian.applies(checked, chosen):
         raise InputError(
             f"the distance {chosen.name} charges {rule.tied} for tied pairs and {rule.misplaced} "
             "for reversed ones: pairs tied in the tiers cost as much as reversed ones, or nothing "
@@ -152,7 +152,7 @@ def choose_method(sizes: tuple[int, ...], distance: Distance, budget: float) -> 
     """Return the method that "auto" stands for, from the sizes alone."""
     if closed.applies(sizes, distance):
         return "closed"
-    if gaussian_orders.applies(sizes, distance):
+    if gaussian.applies(sizes, distance):
         return "lines"
     if rook.applies(sizes, distance):
         return "rook"

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise.distances.named import get_distance
-from tierwise.errors import TooLargeError
 from tierwise.partition.base import (
     NUMBERS_AT_A_TIME,
     DistanceDistribution,
     ExactPartition,
     Moments,
+    check_items_of_distribution,
     decay_by_units,
     from_exact_counts,
 )
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from tierwise.distances.base import Distance
     from tierwise.tiers.sizes import Sizes
 
-# The exact counts of 300 items are 45,000 integers of up to 2,000 bits, and take a few seconds.
-MOST_ITEMS_FOR_DISTRIBUTION = 300
 # From one theta for which draws are kept to the next: a fraction of a standard deviation.
 _RATIO = 1.15
 _KEPT = 16
@@ -74,11 +72,7 @@ class ClosedPartition(ExactPartition):
 
     def distribution(self) -> DistanceDistribution:
         """Return the number of orderings at each distance, the Mahonian numbers."""
-        if self.n_items > MOST_ITEMS_FOR_DISTRIBUTION:
-            raise TooLargeError(
-                f"the distribution of the distance is for at most {MOST_ITEMS_FOR_DISTRIBUTION} "
-                f"items, not {self.n_items}: its mean and variance are known for any number"
-            )
+        check_items_of_distribution(self.n_items)
         return self._distribution
 
     def draw_sequences(

@@ -1,31 +1,48 @@
-"""Mallows model with tiers under ``inversions``: partition function, moments and distribution.
+"""Inversions: the partition function is a product of Gaussian binomials, one per line.
 
-The partition function is a product of Gaussian binomials, one per line: a tier against all worse
-ones. The inversions of the lines are independent, so that each line may have a theta of its own.
+A line is a tier against all worse ones. The inversions of the lines are independent, so that each
+line may have a theta of its own. Moments, the distribution of the distance, probabilities of weak
+orders, places of tiers and pairs, and draws all follow from that.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import factorial, inf, lgamma, prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tierwise.errors import InputError, TooLargeError
-from tierwise.partition.base import DistanceDistribution, from_exact_counts
+from tierwise.errors import InputError
+from tierwise.files.places import first_places
+from tierwise.partition.base import (
+    DistanceDistribution,
+    ExactPartition,
+    Moments,
+    check_items_of_distribution,
+    from_exact_counts,
+)
+from tierwise.partition.closed import strict_moments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from tierwise.distances.base import Distance
+    from tierwise.partition.base import DistanceDistribution
+    from tierwise.tiers.sizes import Sizes
 
 _Floats = NDArray[np.float64]
 
 Thetas: TypeAlias = "float | ArrayLike"
 """One theta, or one for each tier but the last."""
 
-# A distribution over 45,000 distances as whole numbers of up to 2,000 bits takes a few seconds.
-MOST_ITEMS_FOR_DISTRIBUTION = 300
+# Of so few items the numbers of orderings at each distance are few, and quickly summed.
+MOST_ITEMS_BY_COUNTS = 12
+_Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,11 +160,7 @@ def distance_distribution(sizes: Sequence[int]) -> DistanceDistribution:
     [2, 2, 2]
     """
     n_items = sum(sizes)
-    if n_items > MOST_ITEMS_FOR_DISTRIBUTION:
-        raise TooLargeError(
-            f"the distribution of the distance is for at most {MOST_ITEMS_FOR_DISTRIBUTION} "
-            f"items, not {n_items}: its mean and variance are known for any number"
-        )
+    check_items_of_distribution(n_items)
     coefficients = np.array([prod(factorial(size) for size in sizes)], dtype=object)
     n_worse = n_items
     for size in sizes:
@@ -174,3 +187,279 @@ def infinite_power(theta: float, exponents: _Floats) -> _Floats:
     if theta == inf:
         return np.where(exponents == 0.0, 0.0, -inf)
     return -theta * exponents
+
+
+def sizes_of_labels(labels: NDArray[Any]) -> tuple[int, ...]:
+    """Count the items in each tier, given the tier of each item, counted from 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sizes_of_labels(np.array([1, 0, 1]))
+    (1, 2)
+    """
+    return tuple(np.bincount(labels).tolist())
+
+
+def log_probabilities(patterns: NDArray[Any], labels: NDArray[Any], theta: Thetas) -> _Floats:
+    """Log probability of weak orders: the sum over all complete orderings that agree with each.
+
+    Parameters
+    ----------
+    patterns
+        Places, one row per answer, as in `WeakOrderCounts.from_patterns`.
+    labels
+        Tier of each item, counted from 0.
+    theta
+        One theta, or one for each tier but the last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> patterns = np.array([[0, 1, 2], [0, -1, -1]])  # a > b > c, and only a listed
+    >>> np.exp(log_probabilities(patterns, np.array([0, 1, 1]), 1.0)).round(4)
+    array([0.3326, 0.6652])
+    """
+    from tierwise._kernels.inversions_lines import log_q_factorials
+    from tierwise._kernels.inversions_weak_orders import log_weights_of_weak_orders
+
+    sizes = sizes_of_labels(labels)
+    thetas = thetas_of_lines(sizes, theta)
+    n_items = len(labels)
+    if np.ndim(theta) == 0:
+        one = log_q_factorials(float(thetas[0]) if len(thetas) else 0.0, n_items)
+        tables = np.broadcast_to(one, (len(thetas), n_items + 1))
+    else:
+        rows = [log_q_factorials(value, n_items) for value in thetas.tolist()]
+        tables = np.array(rows).reshape(len(thetas), n_items + 1)
+    weights: _Floats = log_weights_of_weak_orders(
+        first_places(np.asarray(patterns, dtype=np.int32)),
+        np.asarray(labels, dtype=np.int64),
+        thetas,
+        tables,
+        log_factorial_table(n_items),
+    )
+    return weights - log_partition(sizes, theta)
+
+
+def draw_orderings(
+    labels: NDArray[Any], theta: Thetas, n_rows: int, rng: np.random.Generator
+) -> _Integers:
+    """Draw complete orderings, one row each, best item first; exact and independent.
+
+    One theta: repeated insertion and a shuffle of each tier. One theta per line: the places of each
+    tier among those of it and all worse ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> draw_orderings(np.array([1, 0, 2]), float("inf"), 2, rng).tolist()
+    [[1, 0, 2], [1, 0, 2]]
+    """
+    from tierwise._kernels import inversions_weak_orders as kernels
+
+    sizes = np.bincount(labels).astype(np.int64)
+    if np.ndim(theta) == 0:
+        drawn = kernels.draw_by_insertion_and_shuffle(sizes, float(theta), n_rows, rng)  # type: ignore[arg-type]
+    else:
+        thetas = thetas_of_lines(sizes.tolist(), theta)
+        drawn = kernels.draw_line_by_line(sizes, thetas, n_rows, rng)
+    by_tier = np.argsort(labels, kind="stable").astype(np.int64)
+    orderings: _Integers = by_tier[drawn]
+    return orderings
+
+
+def _word_places(size: int, n_worse: int, theta: float) -> _Floats:
+    """Probability that ``j`` items of a tier (column) precede the i-th worse item (row)."""
+    from tierwise._kernels.inversions_lines import log_q_factorials
+
+    logs = log_q_factorials(theta, size + n_worse)
+
+    def log_binomial(whole: _Integers, part: _Integers) -> _Floats:
+        values: _Floats = logs[whole] - logs[part] - logs[whole - part]
+        return values
+
+    passed = np.arange(size + 1)[None, :]
+    place = np.arange(1, n_worse + 1)[:, None]
+    exponents = ((size - passed) * place).astype(np.float64)
+    log_values = (
+        log_binomial(place - 1 + passed, np.broadcast_to(passed, (n_worse, size + 1)))
+        + infinite_power(theta, exponents)
+        + log_binomial(
+            size + n_worse - place - passed, np.broadcast_to(size - passed, (n_worse, size + 1))
+        )
+        - (logs[size + n_worse] - logs[size] - logs[n_worse])
+    )
+    probabilities: _Floats = np.exp(log_values)
+    return probabilities
+
+
+def _extend_table(words: _Floats, size: int, worse: _Floats) -> _Floats:
+    """Put a tier before the table of places and tiers of all worse ones."""
+    n_worse, n_tiers = worse.shape
+    table = np.zeros((size + n_worse, n_tiers + 1))
+    for passed in range(size + 1):
+        table[passed : passed + n_worse, 1:] += words[:, passed, None] * worse
+        table[passed : passed + n_worse, 0] += words[:, passed]
+    table[:, 0] = np.maximum(1.0 - table[:, 0], 0.0)
+    return table
+
+
+def rank_tier_probabilities(sizes: Sequence[int], theta: Thetas) -> _Floats:
+    """Probability that the item in each place (row) is of each tier (column), exactly.
+
+    Examples
+    --------
+    >>> rank_tier_probabilities((1, 1), 1.0).round(4)
+    array([[0.7311, 0.2689],
+           [0.2689, 0.7311]])
+    """
+    thetas = thetas_of_lines(sizes, theta)
+    table = np.ones((sizes[-1], 1))
+    for tier in range(len(sizes) - 2, -1, -1):
+        words = _word_places(sizes[tier], len(table), float(thetas[tier]))
+        table = _extend_table(words, sizes[tier], table)
+    return table
+
+
+def pair_probabilities(sizes: Sequence[int], theta: Thetas) -> _Floats:
+    """Probability that an item of one tier (row) precedes one of another (column).
+
+    It is one half within a tier. With one theta it is a closed form. With one per line an item of a
+    tier and one of a worse tier are ordered by the better tier's word and by where the other item
+    stands among all items that are worse than the better tier.
+
+    Examples
+    --------
+    >>> pair_probabilities((2, 2, 2), 0.4).round(5)
+    array([[0.5    , 0.65994, 0.76907],
+           [0.34006, 0.5    , 0.65994],
+           [0.23093, 0.34006, 0.5    ]])
+    """
+    thetas = thetas_of_lines(sizes, theta)
+    if np.ndim(theta) == 0:
+        return _pairs_with_one_theta(sizes, float(thetas[0]) if len(thetas) else 0.0)
+    n_tiers = len(sizes)
+    pairs = np.full((n_tiers, n_tiers), 0.5)
+    table = np.ones((sizes[-1], 1))
+    for tier in range(n_tiers - 2, -1, -1):
+        size = sizes[tier]
+        words = _word_places(size, len(table), float(thetas[tier]))
+        before = words @ np.arange(size + 1) / size
+        pairs[tier, tier + 1 :] = before @ table / np.asarray(sizes[tier + 1 :])
+        pairs[tier + 1 :, tier] = 1.0 - pairs[tier, tier + 1 :]
+        table = _extend_table(words, size, table)
+    return pairs
+
+
+def precedence_by_gap(theta: float, largest: int) -> _Floats:
+    """Probability that one item precedes another that is ``k`` places worse in a strict order.
+
+    Entry ``k`` is ``(k+1) / (1-q^(k+1)) - k / (1-q^k)``, written so that it holds for theta near 0.
+
+    Examples
+    --------
+    >>> precedence_by_gap(1.0, 2).round(4)
+    array([0.5   , 0.7311, 0.8442])
+    """
+    if theta == np.inf:
+        return np.where(np.arange(largest + 1) == 0, 0.5, 1.0)
+    if theta == 0.0:
+        return np.full(largest + 1, 0.5)
+    half = theta * np.arange(largest + 2) / 2.0
+    square = half * half
+    small = half < 0.05
+    series = square / 3.0 - square**2 / 45.0 + 2.0 * square**3 / 945.0 - square**4 / 4725.0
+    safe = np.where(small, 1.0, half)
+    curved = np.where(small, series, safe / np.tanh(safe) - 1.0)
+    values = 0.5 + np.diff(curved) / theta
+    values[0] = 0.5
+    return values
+
+
+def _pairs_with_one_theta(sizes: Sequence[int], theta: float) -> _Floats:
+    """Mean over the places of two tiers, in tier order, of what their gap says."""
+    n_items, n_tiers = sum(sizes), len(sizes)
+    # Twice summed, so that the sum over all gaps of two runs of places is four differences.
+    by_gap = precedence_by_gap(theta, n_items)
+    once = np.concatenate([[0.0], np.cumsum(by_gap)])
+    twice = np.concatenate([[0.0], np.cumsum(once)])
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    numbers = np.asarray(sizes, dtype=np.int64)
+    better, worse = np.triu_indices(n_tiers, k=1)
+    near = starts[worse] - starts[better + 1]
+    first, second = numbers[better], numbers[worse]
+    totals = (
+        twice[near + first + second + 1]
+        - twice[near + first + 1]
+        - twice[near + second + 1]
+        + twice[near + 1]
+    )
+    pairs = np.full((n_tiers, n_tiers), 0.5)
+    pairs[better, worse] = totals / (first * second)
+    pairs[worse, better] = 1.0 - pairs[better, worse]
+    return pairs
+
+
+def expected_pair_inversions(sizes: Sequence[int], theta: Thetas) -> _Floats:
+    """Return how many pairs of two tiers are expected in the wrong order; row the better tier.
+
+    Examples
+    --------
+    >>> expected_pair_inversions((2, 1), 0.0)
+    array([[0., 1.],
+           [0., 0.]])
+    """
+    numbers = np.asarray(sizes, dtype=np.float64)
+    wrong = 1.0 - pair_probabilities(sizes, theta)
+    return np.triu(np.outer(numbers, numbers) * wrong, k=1)
+
+
+class LinesPartition(ExactPartition):
+    """Partition function of the distance inversions, any number of items."""
+
+    method = "lines"
+
+    def _moments(self, theta: float) -> Moments:
+        if self.n_items <= MOST_ITEMS_BY_COUNTS:
+            known = self._distribution
+            return self._from_counts(known.distances, known.log_counts, theta)
+        lines = line_moments(self.sizes, theta)
+        log_value = float(self._limit().log_value) + float(lines.log_binomials.sum())
+        return self._known(log_value, float(lines.means.sum()), float(lines.variances.sum()))
+
+    def log_values(self, thetas: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Log values at many thetas at once: with one theta, the product is a multinomial."""
+        factorials, _ = strict_moments(thetas, self.n_items)
+        lines: _Floats = factorials[:, -1] - factorials[:, list(self.sizes)].sum(axis=1)
+        return lines + float(self._limit().log_value)
+
+    @cached_property
+    def _labels(self) -> npt.NDArray[np.int64]:
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    @cached_property
+    def _distribution(self) -> DistanceDistribution:
+        return distance_distribution(self.sizes)
+
+    def distribution(self) -> DistanceDistribution:
+        """Return the number of orderings at each distance."""
+        return self._distribution
+
+    def draw_sequences(
+        self, theta: float, n_rows: int, rng: np.random.Generator
+    ) -> npt.NDArray[np.int64]:
+        """Draw orderings by repeated insertion; a shuffle of each tier changes no label."""
+        return self._labels[draw_orderings(self._labels, theta, n_rows, rng)]
+
+    def expected_table(self, theta: float) -> npt.NDArray[np.float64]:
+        """Probability of each tier in each place."""
+        return rank_tier_probabilities(self.sizes, theta)
+
+
+def applies(sizes: Sizes, distance: Distance) -> bool:
+    """Whether pairs of different tiers are all that the distance charges, wherever they lie."""
+    rule = distance.rule(sizes)
+    reversed_pairs_only = rule.misplaced > 0 and rule.tied == 0 and not rule.placing.any()
+    return reversed_pairs_only and max(distance.blocks(sizes)) == 1

@@ -1,14 +1,9 @@
 """Monte Carlo estimates of the partition function: importance sampling and path sampling.
 
-Importance sampling with the pseudo-likelihood as proposal: the paper's estimator.
-
-See Piancastelli and Friel, Clustered Mallows Model.
-
-Path sampling (thermodynamic integration), for sizes that are too many for the recursion.
-
-Gelman and Meng, Simulating normalizing constants: from importance sampling to bridge sampling to
-path sampling, Statistical Science 13 (1998).
-
+Importance sampling draws from the pseudo-likelihood: the paper's estimator (Piancastelli and Friel,
+Clustered Mallows Model). Path sampling, or thermodynamic integration, is for sizes that are too
+many for the recursion (Gelman and Meng, Simulating normalizing constants: from importance sampling
+to bridge sampling to path sampling, Statistical Science 13, 1998):
 ``log Psi(theta) = log n! - integral of E_t[d] over t from 0 to theta``. Chains walk up a ladder of
 thetas, each rung a fraction of a standard deviation of the distance above the last, and estimate
 mean and variance on every rung. The variance is the slope of the mean, so a cubic spline through
@@ -37,6 +32,12 @@ if TYPE_CHECKING:
 DEFAULT_DRAWS = 100_000
 # Labels drawn at a time: 64 MB.
 LABELS_AT_A_TIME = 8_000_000
+N_CHAINS = 16
+# Transpositions of each chain on a rung: so many for each item, and at least so many in all.
+SWEEPS = 400
+FEWEST_STEPS = 20_000
+# Share of the sweeps that is left out while a chain settles on its rung.
+SETTLING = 0.2
 
 
 class ImportancePartition(PartitionFunction):
@@ -105,14 +106,6 @@ class ImportancePartition(PartitionFunction):
 
 def _error_of_average(shares: npt.NDArray[np.float64], centred: npt.NDArray[np.float64]) -> float:
     return float(np.sqrt((shares**2) @ (centred**2)))
-
-
-N_CHAINS = 16
-# Transpositions of each chain on a rung: so many for each item, and at least so many in all.
-SWEEPS = 400
-FEWEST_STEPS = 20_000
-# Share of the sweeps that is left out while a chain settles on its rung.
-SETTLING = 0.2
 
 
 class PathPartition(PartitionFunction):

@@ -27,7 +27,7 @@ from tierwise.distances.named import get_distance
 from tierwise.errors import InputError, TooLargeError
 from tierwise.partition import recursion
 from tierwise.partition.choose import DEFAULT_BUDGET
-from tierwise.partition.gaussian_orders import pair_probabilities, rank_tier_probabilities
+from tierwise.partition.gaussian import pair_probabilities, rank_tier_probabilities
 from tierwise.tiers.sizes import check_sizes
 
 if TYPE_CHECKING:

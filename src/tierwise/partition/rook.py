@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.errors import TooLargeError
 from tierwise.partition.base import (
     DistanceDistribution,
     ExactPartition,
     Moments,
+    check_items_of_distribution,
     from_exact_counts,
 )
 
@@ -129,11 +129,7 @@ class RookPartition(ExactPartition):
 
     def distribution(self) -> DistanceDistribution:
         """Return the number of orderings at each distance."""
-        if self.n_items > MOST_ITEMS_FOR_DISTRIBUTION:
-            raise TooLargeError(
-                f"the distribution of the distance is for at most {MOST_ITEMS_FOR_DISTRIBUTION} "
-                f"items, not {self.n_items}: its mean and variance are known for any number"
-            )
+        check_items_of_distribution(self.n_items, MOST_ITEMS_FOR_DISTRIBUTION)
         return self._distribution
 
     def draw_sequences(

@@ -4,7 +4,6 @@ Every function takes an optional ``ax``, draws on it or on a new figure, and ret
 Colours can be told apart by colour-blind readers, and labels fit with 25 items.
 """
 
-from tierwise.plots.agreement import agreement_along_tiers
 from tierwise.plots.data import (
     pairwise_matrix,
     preferred_shares,
@@ -13,17 +12,16 @@ from tierwise.plots.data import (
     tier_rank_boxes,
     times_compared,
 )
-from tierwise.plots.groups import group_tree
-from tierwise.plots.mixture import group_tier_lists, memberships
+from tierwise.plots.groups import group_tier_lists, group_tree, memberships
 from tierwise.plots.model import (
+    agreement_along_tiers,
     distance_distributions,
     expected_pairs,
     expected_ranks,
     rank_tier_bars,
     theta_along_ranking,
 )
-from tierwise.plots.posterior import chain_ranks, trace
-from tierwise.plots.rank_intervals import rank_intervals
+from tierwise.plots.posterior import chain_ranks, rank_intervals, trace
 from tierwise.plots.search import (
     criterion_histogram,
     criterion_replicates,

@@ -1,4 +1,4 @@
-"""Figures of chains: whether they have mixed, so that their draws may be trusted."""
+"""Figures of a posterior: whether its chains have mixed, and rank intervals of a leaderboard."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise.errors import InputError
+from tierwise.errors import InputError, percent
 from tierwise.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from tierwise.posterior.leaderboard import Leaderboard
     from tierwise.posterior.result import Posterior
 
 Quantity: TypeAlias = Literal["theta", "total_distance", "n_tiers"]
@@ -122,3 +123,48 @@ def _draws_of(posterior: Posterior, quantity: Quantity) -> NDArray[np.float64]:
         raise InputError(f"there is no quantity {quantity!r}: choose one of {known}")
     draws: NDArray[np.float64] = posterior.data["posterior"][quantity].to_numpy()
     return draws.astype(np.float64)
+
+
+def rank_intervals(board: Leaderboard, *, ax: Axes | None = None) -> Axes:
+    """Draw the interval of each item's rank, in the colour of its tier, best on top.
+
+    Parameters
+    ----------
+    board
+        A leaderboard.
+    ax
+        Where to draw; a new figure where none is given.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> from tierwise import plots
+    >>> ax = plots.rank_intervals(tw.leaderboard(tw.load_political_goals(), rng=1))
+    >>> ax.get_xlabel()
+    'rank, 95% interval'
+    """
+    rows = board.rows
+    ax = style.new_axes(ax, 7.0, style.height_for(len(rows)))
+    colours = style.tier_colours(len(board.tiers))
+    places = np.arange(len(rows))
+    for place, row in enumerate(rows):
+        colour = colours[row.tier - 1]
+        ax.plot(
+            [row.rank_low, row.rank_high],
+            [place, place],
+            color=colour,
+            linewidth=4,
+            solid_capstyle="round",
+            zorder=2,
+        )
+        ax.plot([row.mean_rank], [place], "o", color="white", markeredgecolor=style.DARK, zorder=3)
+    tiers = np.array([row.tier for row in rows])
+    for place in np.flatnonzero(np.diff(tiers)).tolist():
+        ax.axhline(place + 0.5, color=style.MUTED, linewidth=0.6, linestyle=":", zorder=1)
+    ax.set_yticks(places, style.short_names(row.item for row in rows))
+    ax.set_ylim(len(rows) - 0.4, -0.6)
+    ax.set_xlim(0.5, len(rows) + 0.5)
+    ax.set_xlabel(f"rank, {percent(board.level)} interval")
+    ax.set_ylabel("")
+    style.without_frame(ax, "bottom", "left")
+    return ax

@@ -26,7 +26,7 @@ from tierwise.data.rankings import Rankings
 from tierwise.inversions.comparisons import ThetaTable, TiersPriorNumbers
 from tierwise.inversions.objective import tiers_prior
 from tierwise.model.priors import as_theta_prior
-from tierwise.partition import gaussian_orders
+from tierwise.partition import gaussian
 from tierwise.posterior.chain import State
 from tierwise.posterior.ordered_partitions import (
     MOST_ITEMS_TO_JOIN,
@@ -71,7 +71,7 @@ def applies(options: SamplingOptions, source: AnswerSource) -> bool:
         and options.concentration == "single"
         and options.completions in ("auto", "reinsert")
         and options.prior_sizes in NAMED_PRIORS
-        and gaussian_orders.applies((1,) * n_items, source.distance)
+        and gaussian.applies((1,) * n_items, source.distance)
         and not (source.partial_orders().weights % 1.0).any()
     )
 

@@ -21,8 +21,7 @@ from tierwise._util.checks import RandomSource, spawn_seeds
 from tierwise._util.provenance import digest
 from tierwise._util.resources import whole_file
 from tierwise._util.tasks import Progress, track
-from tierwise._util.wording import quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, quoted
 from tierwise.model.priors import log_prior_of_sizes
 
 if TYPE_CHECKING:

@@ -1,9 +1,5 @@
 """Estimates from draws: tiers of least disagreement, bands, ranks of single items, agreement.
 
-Estimates from draws: the tiers of least expected disagreement, and bands of probabilities.
-
-What draws of tiers say about single items: their ranks, and how far people agree about them.
-
 A draw gives an item the ranks that its tier takes up, in any order within the tier with the same
 probability. Taking the middle of these ranks instead would call the rank of an item certain where
 all items are tied.
@@ -30,6 +26,8 @@ if TYPE_CHECKING:
 _MOST_STARTS = 50
 # Thetas, equally probable, at which the probabilities are computed.
 _N_THETAS = 201
+# Shares are sums of floats: what is this near to a bound is on it.
+_ROUNDING = 1e-12
 
 
 def share_above(labels: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -73,34 +71,42 @@ def expected_disagreement(labels: NDArray[np.int64], above: NDArray[np.float64])
     return float(costs_of_order[better].sum() + ((1.0 - tied) / 2)[same].sum())
 
 
-def sure_tiers(labels: NDArray[np.int64], certainty: float) -> NDArray[np.int64]:
-    """Find tiers that part two items only where draws are sure enough which one is better.
+def sure_tiers(above: NDArray[np.float64], certainty: float) -> NDArray[np.int64]:
+    """Find tiers none of which holds two items that surely differ.
 
-    To part a pair that is tied, or the other way round, costs ``certainty``; to tie a pair that is
-    parted costs ``1 - certainty``. So a pair by itself is parted where the one is better with about
-    that probability, and the tiers are those of least expected cost over all pairs: the best cuts
-    of the order of mean ranks (dynamic programming), then single items move until nothing improves.
+    Two items surely differ where draws put the one above the other with probability ``certainty``
+    or more. Of all tiers that keep such items apart, these have the least expected cost: to part a
+    pair that is tied, or the other way round, costs ``certainty``, and to tie a pair that is parted
+    costs ``1 - certainty``. They are the best cuts of the order of mean ranks (dynamic
+    programming), then single items move until nothing improves.
 
     Parameters
     ----------
-    labels
-        Draws of tiers, one row per draw.
+    above
+        Probability of each item (row) to be above each other (column), as of `share_above`.
     certainty
         At least one half.
 
     Examples
     --------
     >>> import numpy as np
-    >>> draws = np.array([[1, 2, 3]] * 7 + [[1, 1, 2]] * 3)
-    >>> sure_tiers(draws, 0.5), sure_tiers(draws, 0.9)
+    >>> above = share_above(np.array([[1, 2, 3]] * 7 + [[1, 1, 2]] * 3))
+    >>> sure_tiers(above, 0.5), sure_tiers(above, 0.9)
     (array([0, 1, 2]), array([0, 0, 1]))
     """
-    above = share_above(labels)
     better, same = certainty * (1.0 - above), (1.0 - certainty) * (above + above.T)
     np.fill_diagonal(better, 0.0)
+    sure = surely_above(above, certainty)
+    same[sure | sure.T] = np.inf
     # What an item gains by being better than others, one by one, adds up to its place.
     order = np.lexsort((np.arange(len(above)), (above.T - above).sum(axis=1)))
     return _descend(_best_cuts(order, better, same), better, same)
+
+
+def surely_above(above: NDArray[np.float64], certainty: float) -> NDArray[np.bool_]:
+    """Tell of each two items whether draws put the first above the second so surely."""
+    sure: NDArray[np.bool_] = above >= certainty - _ROUNDING
+    return sure
 
 
 def _best_cuts(
@@ -221,8 +227,6 @@ def bands_of(
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 
-# Shares are sums of floats: what is this near to a bound is on it.
-_ROUNDING = 1e-12
 # People are divided about items whose theta may be less than this share of the strongest.
 _WEAK = 0.2
 

@@ -20,7 +20,6 @@ from tierwise._util.checks import (
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.resources import whole_file
 from tierwise._util.tasks import run_tasks
-from tierwise._util.wording import counted, percent
 from tierwise.answers.likelihood import source_of
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
@@ -28,14 +27,20 @@ from tierwise.data.frames import make_frame
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted, percent
 from tierwise.fitting.battles import fit_of_labels, settle_resampling
 from tierwise.fitting.fit import fit_parted, fit_source
 from tierwise.fitting.result import plain_item, plain_tiers
 from tierwise.fitting.solution import Settings, Solution, named_tiers, unproved
 from tierwise.fitting.solve import solution_at
 from tierwise.model.priors import log_prior_of_sizes
-from tierwise.posterior.estimates import rank_intervals, rank_shares, share_above, sure_tiers
+from tierwise.posterior.estimates import (
+    rank_intervals,
+    rank_shares,
+    share_above,
+    sure_tiers,
+    surely_above,
+)
 from tierwise.posterior.run import sample_posterior
 from tierwise.searching.battles import best_tiers
 from tierwise.theta.estimate import ThetaEstimate
@@ -111,14 +116,19 @@ class Leaderboard:
     rows : tuple of LeaderboardRow
         The items by tier, and by their mean rank within a tier.
     tiers : Tiers
-        The tiers to publish: items are parted where it is sure enough which is better.
+        The tiers to publish: no two items of a tier surely differ.
     fit : Fit
         The most probable tiers, with theta, and what they are compared to. They describe the data
         best, and part more items than one can be sure of.
     level : float
         Level of the rank intervals.
     certainty : float
-        How probable it must be that an item is better for a pair to be parted.
+        Two items surely differ where one is better with this probability or more.
+    sure_share : float or None
+        Share of the pairs of items in different tiers that surely differ; None if there is one
+        tier only.
+    above_probabilities : numpy.ndarray
+        Probability of each item to be in a better tier than each other, ``[row, row]``.
     k : tuple of int
         The numbers of best items that probabilities are given for.
     uncertainty : str
@@ -134,6 +144,8 @@ class Leaderboard:
     fit: Fit
     level: float
     certainty: float
+    sure_share: float | None
+    above_probabilities: NDArray[np.float64]
     k: tuple[int, ...]
     uncertainty: str
     n_draws: int
@@ -177,6 +189,7 @@ class Leaderboard:
             "tiers": plain_tiers(self.tiers),
             "most_probable_tiers": plain_tiers(self.fit.tiers),
             "certainty": self.certainty,
+            "sure_share": self.sure_share,
             "level": self.level,
             "uncertainty": self.uncertainty,
             "draws": self.n_draws,
@@ -250,12 +263,13 @@ class Leaderboard:
         return " ".join(sentences)
 
     def note_on_tiers(self) -> str:
-        """Say what the tiers are."""
-        sure = f"Items are in different tiers where one is better with {percent(self.certainty)}"
-        if self.tiers == self.fit.tiers:
-            return f"{sure} probability, as a rule."
-        best = counted(len(self.fit.tiers), "tier")
-        return f"{sure} probability, as a rule; the most probable division has {best}."
+        """Say what the tiers are, and what they are not."""
+        said = f"No two items of a tier differ with {percent(self.certainty)} probability"
+        if self.sure_share is not None:
+            said += f"; of the pairs in different tiers, {_share(self.sure_share)} do"
+        if self.tiers != self.fit.tiers:
+            said += f"; the most probable division has {counted(len(self.fit.tiers), 'tier')}"
+        return f"{said}."
 
     def summary(self) -> str:
         """Return the leaderboard for people."""
@@ -293,11 +307,12 @@ def leaderboard(
     The distance is inversions. Items of a tier share the ranks that the tier takes up, in any order
     with the same probability.
 
-    The tiers are not the most probable ones, which also part items that may well be tied, but those
-    of least expected cost over all pairs, where to part a pair wrongly costs ``certainty`` and to
-    tie it wrongly ``1 - certainty``. Tiers are cut between whole groups, so that some pairs across
-    a cut are less certain than that: a claim about two items is `LeaderboardRow.better_than_next`,
-    or `Posterior.above_probabilities`.
+    The tiers are not the most probable ones, which also part items that may well be tied. No two
+    items of a tier surely differ: that one is better has a probability below ``certainty``. Of all
+    tiers of that kind these have the least expected cost over all pairs, where to part a pair
+    wrongly costs ``certainty`` and to tie it wrongly ``1 - certainty``. A cut lies between whole
+    groups, so that items next to it may well be tied; `Leaderboard.sure_share` says how many pairs
+    across cuts surely differ. A claim about two items is in `Leaderboard.above_probabilities`.
 
     Parameters
     ----------
@@ -307,8 +322,8 @@ def leaderboard(
     level
         Level of the rank intervals.
     certainty
-        How probable it should be that an item is better than another for them to be in different
-        tiers; one half parts whatever is more probable than not.
+        Items of which one is better with this probability or more are never in one tier; one half
+        parts whatever is more probable than not.
     k
         Of how many best items the probability to be among them is wanted; several may be named.
     uncertainty
@@ -352,11 +367,11 @@ def leaderboard(
     def made() -> Provenance:
         return watch.provenance(rng)
 
-    how = "posterior"
-    if uncertainty == "bootstrap" and isinstance(known, Battles):
-        how = f"bootstrap over {settle_resampling(known, 'auto')}s"
+    if isinstance(known, Battles):
         best = best_tiers(known, generator, prior_sizes)[0]
         fit = fit_of_labels(known, best, "local search", 0.95, generator, made)
+    if uncertainty == "bootstrap" and isinstance(known, Battles):
+        how = f"bootstrap over {settle_resampling(known, 'auto')}s"
         labels = _resampled_labels(
             known,
             prior_sizes,
@@ -365,6 +380,7 @@ def leaderboard(
             progress,
         )
     else:
+        how = "posterior"
         posterior = sample_posterior(
             known,
             distance="inversions",
@@ -378,14 +394,31 @@ def leaderboard(
             rng=second_seed,
         )
         labels = posterior.labels
-        fit = _fit_of_draws(known, posterior, prior_sizes, generator, made)
-    tiers = named_tiers(sure_tiers(labels, certainty), known.items)
-    rows = _rows(known.items, tiers, labels, numbers, level)
-    return Leaderboard(rows, tiers, fit, level, certainty, numbers, how, len(labels), made())
+        if not isinstance(known, Battles):
+            fit = _fit_of_draws(known, posterior, prior_sizes, generator, made)
+    above = share_above(labels)
+    own = sure_tiers(above, certainty)
+    tiers = named_tiers(own, known.items)
+    parted = surely_above(above, certainty)[own[:, None] < own]
+    rows = _rows(known.items, tiers, labels, above, numbers, level)
+    order = [known.items.index(row.item) for row in rows]
+    return Leaderboard(
+        rows=rows,
+        tiers=tiers,
+        fit=fit,
+        level=level,
+        certainty=certainty,
+        sure_share=float(parted.mean()) if len(parted) else None,
+        above_probabilities=above[np.ix_(order, order)],
+        k=numbers,
+        uncertainty=how,
+        n_draws=len(labels),
+        provenance=made(),
+    )
 
 
 def _fit_of_draws(
-    data: Rankings | Counts | Preferences | Battles,
+    data: Rankings | Counts | Preferences,
     posterior: Posterior,
     prior_sizes: Literal["uniform", "penalised", "sceptical"],
     rng: np.random.Generator,
@@ -393,15 +426,13 @@ def _fit_of_draws(
 ) -> Fit:
     """Fit theta to the most probable tiers drawn, and compare them with others."""
     settings = Settings()
-    drawn = posterior.tiers().label_array(posterior.items)
-    if isinstance(data, Battles):
-        return fit_of_labels(data, drawn, "most probable draw", settings.level, rng, provenance)
     source = source_of(data, "inversions")
     if posterior.completions is None:
-        tried, how = [drawn], "most probable draw"
+        tried, how = [posterior.tiers().label_array(posterior.items)], "most probable draw"
     else:
         # Given completions, draws cannot be compared: summaries of them are, by their probability.
-        tried = [sure_tiers(posterior.labels, certainty) for certainty in _CERTAINTIES]
+        above = share_above(posterior.labels)
+        tried = [sure_tiers(above, certainty) for certainty in _CERTAINTIES]
         how = "most probable summary of the draws"
     solutions = [
         _solution_at(source, labels, how, posterior, settings)
@@ -502,13 +533,13 @@ def _rows(
     items: tuple[Item, ...],
     tiers: Tiers,
     labels: NDArray[np.int64],
+    above: NDArray[np.float64],
     numbers: tuple[int, ...],
     level: float,
 ) -> tuple[LeaderboardRow, ...]:
     shares = rank_shares(labels)
     intervals = rank_intervals(shares, level)
     means = shares @ np.arange(1, len(items) + 1)
-    above = share_above(labels)
     own = tiers.label_array(items)
     starts = np.cumsum((0, *tiers.sizes[:-1]))
     by_tier = np.add.reduceat(shares, starts, axis=1).clip(0.0, 1.0)

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from tierwise._kernels.inversions_lines import LineObjective
     from tierwise.answers.likelihood import AnswerSource
-    from tierwise.data.weak_orders import WeakOrderCounts
+    from tierwise.data.counts import WeakOrderCounts
     from tierwise.inversions.objective import Concentration
     from tierwise.model.priors import ThetaPrior
     from tierwise.posterior.chain import Sampler, Trace

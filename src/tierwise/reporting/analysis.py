@@ -28,7 +28,7 @@ from tierwise.searching.search import search
 if TYPE_CHECKING:
     from tierwise._util.tasks import Progress
     from tierwise.checking.result import FitCheck
-    from tierwise.data.describe_pairs import PairsDescription
+    from tierwise.data.describe import PairsDescription
     from tierwise.fitting.neighbours import NeighbourAgreement
     from tierwise.fitting.result import Fit
     from tierwise.groups.compare import GroupComparison

@@ -16,13 +16,13 @@ import numpy as np
 
 from tierwise import plots
 from tierwise._util.tasks import track
-from tierwise._util.wording import percent
 from tierwise.checking.result import sides
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
+from tierwise.errors import percent
 from tierwise.fitting.summary import listed, names_of_tiers, tiers_in_words
-from tierwise.plots.agreement import draw_agreement, height_of_rows
 from tierwise.plots.data import height_of_bars
+from tierwise.plots.model import draw_agreement, height_of_rows
 from tierwise.plots.style import MOST_NUMBERED_CELLS, height_for, short_name
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import inf, isinf, isnan
 from typing import TYPE_CHECKING
 
-from tierwise._util.wording import counted
+from tierwise.errors import counted
 from tierwise.mixture.result import behind_in_words
 from tierwise.reporting.tables import (
     UNKNOWN,

@@ -1,40 +1,67 @@
-"""report: everything about rankings on one page, to send to a colleague."""
+"""report: everything about rankings, or a leaderboard of battles, on one page to send away."""
 
 from __future__ import annotations
 
 from base64 import b64encode
+from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args, overload
 
 from tierwise._util.checks import check_choice
 from tierwise._util.resources import whole_file
-from tierwise._util.wording import counted
+from tierwise.checking.check import check_fit
 from tierwise.data.battles import Battles
-from tierwise.errors import InputError
+from tierwise.data.counts import Counts
+from tierwise.errors import InputError, counted, percent
+from tierwise.plots.posterior import rank_intervals
+from tierwise.plots.style import height_for
 from tierwise.posterior.leaderboard import leaderboard
 from tierwise.reporting import tables, wording
 from tierwise.reporting.analysis import Analysis, Uncertainty, analyse
-from tierwise.reporting.figures import draw_figures
+from tierwise.reporting.figures import draw_figures, figure_as_svg
 from tierwise.reporting.groups import describe_groups, describe_people
-from tierwise.reporting.leaderboard_page import (
-    LeaderboardReport,
-    check_leaderboard,
-    write_leaderboard_page,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
 
+    from jinja2 import Template
+
     from tierwise._util.checks import RandomSource
     from tierwise._util.tasks import Progress
+    from tierwise.checking.result import FitCheck
     from tierwise.data.preferences import Preferences
     from tierwise.data.rankings import Rankings
     from tierwise.fitting.fit import ConcentrationChoice
+    from tierwise.fitting.result import Fit
+    from tierwise.posterior.leaderboard import Leaderboard
 
 _PAPER = "Piancastelli, L. S. C. and Friel, N., Clustered Mallows Model"
+
+
+@dataclass(frozen=True, eq=False)
+class LeaderboardReport:
+    """What the page of a leaderboard shows.
+
+    Attributes
+    ----------
+    board : Leaderboard
+        Tiers and rank intervals.
+    check : FitCheck or None
+        What the model of the most probable tiers expects beside what the data are; None for counts,
+        which do not tell.
+    """
+
+    board: Leaderboard
+    check: FitCheck | None
+
+    @property
+    def fit(self) -> Fit:
+        """The most probable tiers."""
+        return self.board.fit
 
 
 @overload
@@ -208,26 +235,16 @@ def _report_battles(
 
 def render(analysis: Analysis, title: str | None, progress: Progress = "off") -> str:
     """Return the page as HTML."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=PackageLoader("tierwise.reporting"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    folder = files("tierwise.reporting") / "templates"
-    script = (folder / "report.js").read_text(encoding="utf-8")
-    template = environment.get_template("report.html")
-    return template.render(
+    script = _own_text("report.js")
+    return _template("report.html").render(
         title=title or default_title(analysis),
         # The script and the style are the package's own.
         script=Markup(script),
         # Only this script may run: whatever an item is called, it stays text.
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
-        style=Markup((folder / "report.css").read_text(encoding="utf-8")),
+        style=Markup(_own_text("report.css")),
         tiers=tables.tier_list(analysis.fit, tables.probabilities_by_item(analysis)),
         opening=wording.opening(analysis),
         about_agreement=wording.about_agreement(analysis) if analysis.shows_agreement else None,
@@ -280,3 +297,98 @@ def _concentration(analysis: Analysis) -> str:
     kind = analysis.fit.concentration
     said = "one theta" if kind == "single" else f"a theta per {kind}"
     return f"{said} ({'chosen by the data' if analysis.concentration == 'auto' else 'as asked'})"
+
+
+def check_leaderboard(
+    board: Leaderboard, data: Rankings | Counts | Preferences | Battles, rng: RandomSource
+) -> FitCheck | None:
+    """Check the fit of the most probable tiers, where the data are more than counts."""
+    if isinstance(data, Counts) or not all(map(isfinite, board.fit.thetas)):
+        return None
+    return check_fit(data, board.fit, rng=rng)
+
+
+def write_leaderboard_page(
+    board: Leaderboard,
+    path: str | PathLike[str],
+    *,
+    check: FitCheck | None = None,
+    title: str | None = None,
+) -> None:
+    """Write a page about a leaderboard: one HTML file without any links to the outside.
+
+    Parameters
+    ----------
+    board
+        The leaderboard.
+    path
+        The file to write; it is there whole or not at all.
+    check
+        What `check_fit` found, to be told on the page.
+    title
+        The title of the page.
+    """
+    with whole_file(path) as partial:
+        partial.write_text(_render_leaderboard(board, check, title), encoding="utf-8")
+
+
+def _render_leaderboard(board: Leaderboard, check: FitCheck | None, title: str | None) -> str:
+    from markupsafe import Markup
+
+    header, rows = board.table()
+    fit, made = board.fit, board.provenance
+    what = "answers" if fit.pairwise else "rankings"
+    if fit.likelihood in ("independent", "composite"):
+        what = "battles"
+    caption = (
+        f"Interval of each item's rank at level {percent(board.level)}, in the colour of its tier; "
+        "a dot is the mean rank, a dotted line parts two tiers."
+    )
+    figure = figure_as_svg(
+        lambda ax: rank_intervals(board, ax=ax),
+        name="ranks",
+        width=7.0,
+        height=height_for(len(board)),
+        description=f"{caption} The table below has the numbers.",
+    )
+    items, tiers = counted(len(board), "item"), counted(len(board.tiers), "tier")
+    return _template("leaderboard.html").render(
+        title=title or f"Leaderboard of {items}",
+        # The style is the package's own.
+        style=Markup(_own_text("report.css")),
+        opening=f"{fit.n_rankings:,.10g} {what} put {items} into {tiers}. {board.note_on_tiers()}",
+        figure=figure,
+        caption=caption,
+        header=header,
+        rows=rows,
+        note=board.note(),
+        about_fit="It was not checked." if check is None else check.verdict_in_words(),
+        computed=[
+            ("program", f"tierwise {made.version}"),
+            ("seed", "none was given" if made.seed is None else str(made.seed)),
+            ("likelihood", fit.likelihood),
+            ("uncertainty", board.uncertainty),
+            ("tiers", f"no sure difference within, at certainty {percent(board.certainty)}"),
+            ("most probable tiers", str(fit.tiers)),
+            ("time", counted(round(made.seconds, 1), "second")),
+        ],
+    )
+
+
+def _template(name: str) -> Template:
+    """Return a template in which all that is filled in stays text, and nothing may be missing."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("tierwise.reporting"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name)
+
+
+def _own_text(name: str) -> str:
+    """Return a script or a style that comes with the package."""
+    return (files("tierwise.reporting") / "templates" / name).read_text(encoding="utf-8")

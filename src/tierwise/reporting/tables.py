@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._util.wording import percent as written_percent
-from tierwise.data.describe_pairs import PairsDescription
+from tierwise.data.describe import PairsDescription
+from tierwise.errors import percent as written_percent
 from tierwise.plots import style
 from tierwise.plots.model import name_of_sizes
 from tierwise.plots.search import candidates_to_show, name_of_candidate

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._util.wording import counted, percent
-from tierwise.data.describe_pairs import PairsDescription
+from tierwise.data.describe import PairsDescription
+from tierwise.errors import counted, percent
 from tierwise.fitting.bootstrap import Bootstrap
 from tierwise.fitting.summary import (
     listed,
@@ -21,8 +21,7 @@ from tierwise.plots.tiers import shown_tiers
 from tierwise.reporting.tables import probabilities_by_item
 
 if TYPE_CHECKING:
-    from tierwise.data.describe import Description
-    from tierwise.data.description import Pair
+    from tierwise.data.describe import Description, Pair
     from tierwise.fitting.neighbours import NeighbourAgreement
     from tierwise.fitting.result import Fit
     from tierwise.reporting.analysis import Analysis

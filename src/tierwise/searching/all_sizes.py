@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise.consensus.problem import Consensus
-from tierwise.data.counts import Counts
+from tierwise.data.counts import Counts, WeakOrderCounts
 from tierwise.data.rankings import Rankings
-from tierwise.data.weak_orders import WeakOrderCounts
 from tierwise.fitting.solve import solution_at
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.searching import search_tiers, starting_orders
-from tierwise.partition import gaussian_orders
+from tierwise.partition import gaussian
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -45,7 +44,7 @@ def applies(source: AnswerSource) -> bool:
     (True, False)
     """
     n_items = len(source.items)
-    if not gaussian_orders.applies((1,) * n_items, source.distance):
+    if not gaussian.applies((1,) * n_items, source.distance):
         return False
     data = source.data
     if isinstance(data, Counts):

@@ -20,7 +20,7 @@ from tierwise.consensus.find import closer_labels, find_consensus
 from tierwise.consensus.problem import make_problem
 from tierwise.consensus.subsets import subset_work
 from tierwise.distances.base import Distance
-from tierwise.evidence.choose import find_log_evidence
+from tierwise.evidence.chib import find_log_evidence
 from tierwise.evidence.given_tiers import laplace_correction, log_integrated_likelihood
 from tierwise.fitting.agreement import agreement_of_counts
 from tierwise.fitting.solution import Settings, Solution

@@ -1,7 +1,7 @@
 """Many size vectors of few items evaluated together: dynamic programming over sets, by arrays.
 
 It is what `tierwise.searching.evaluate` does for one size vector after another, with an axis for
-the size vectors: the recursion over sets of items (as in `tierwise.consensus.small_subsets`), the
+the size vectors: the recursion over sets of items (as in `tierwise.consensus.subsets`), the
 root of the likelihood equation, and the integral over theta by the trapezoidal rule in log theta
 (Trefethen and Weideman, SIAM Review 56, 2014). For ten items all 512 size vectors then take a
 tenth of a second, and nothing has to be compiled for it.
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.consensus.small_subsets import choices_of_last_tier
+from tierwise.consensus.subsets import choices_of_last_tier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import check_iterable
 from tierwise._util.types import Item
-from tierwise._util.wording import quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, quoted
 from tierwise.tiers.sizes import Sizes, check_sizes
 
 

@@ -6,8 +6,7 @@ from math import lgamma
 from operator import index
 
 from tierwise._util.checks import check_count
-from tierwise._util.wording import quoted
-from tierwise.errors import InputError
+from tierwise.errors import InputError, quoted
 
 Sizes = tuple[int, ...]
 

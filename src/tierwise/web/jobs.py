@@ -24,7 +24,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from starlette.exceptions import HTTPException
 
 from tierwise._util.resources import whole_file
-from tierwise.web.settings import Limits
+from tierwise.web.security import Limits
 
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "cancelled"]
 

@@ -1,17 +1,21 @@
-"""Who may come in: host allow-list, start-up token, origin check, and limits while bodies arrive.
+"""Who may come in to the server, and what it allows: settings, limits, and their enforcement.
 
 A page that anybody opens can send requests to servers on the same machine. So a request must call
 the server by a name that it knows (against DNS rebinding), carry a cookie that only the holder of
 the start-up token has and that browsers do not send along from other sites, and, where it changes
-something, come from a page of this server.
+something, come from a page of this server. Limits are enforced while bodies arrive.
 """
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from hmac import compare_digest
 from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
+from secrets import token_urlsafe
 from time import monotonic
 from typing import Any, TypeAlias
 from urllib.parse import parse_qs, urlsplit
@@ -19,13 +23,14 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from tierwise.web.settings import Settings
+LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
+"""Hosts by which a browser on the same machine may call the server."""
 
+_MEGABYTE = 1 << 20
 Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 Application: TypeAlias = Callable[[Message, Receive, Send], Awaitable[None]]
-
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; "
@@ -45,6 +50,78 @@ _HEADERS = {
 _METHODS = ("GET", "HEAD", "POST")
 _BYTES_TO_DISCARD = 8 << 20
 _SECONDS_TO_DISCARD = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What people may ask for at most.
+
+    Attributes
+    ----------
+    request_seconds
+        How long a connection may last without a request: until the last of its headers.
+    upload_bytes, upload_seconds
+        The size of a file, counted while it arrives, and how long that may take.
+    form_bytes
+        The size of anything else that is sent.
+    unpacked_bytes
+        What an Excel or Parquet file may hold once it is unpacked.
+    rows, items
+        How many answers and items are analysed.
+    reading_seconds, job_seconds
+        How long a file may be read, and how long an analysis may take.
+    memory_bytes
+        How much memory a child process may take.
+    jobs, waiting
+        How many analyses run at once, and how many may wait for their turn.
+    kept
+        How many files are kept; the oldest that nothing was computed from makes room.
+    """
+
+    request_seconds: float = 20.0
+    upload_bytes: int = 50 * _MEGABYTE
+    upload_seconds: float = 120.0
+    form_bytes: int = _MEGABYTE
+    unpacked_bytes: int = 500 * _MEGABYTE
+    rows: int = 200_000
+    items: int = 500
+    reading_seconds: float = 120.0
+    job_seconds: float = 3600.0
+    memory_bytes: int = 4096 * _MEGABYTE
+    jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
+    waiting: int = 50
+    kept: int = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a server runs.
+
+    Attributes
+    ----------
+    folder
+        Where files and results lie.
+    token
+        What must be in the first address that a browser opens.
+    session
+        What the cookie holds that the browser gets in return.
+    hosts
+        The names by which the server may be called, without ports.
+    base
+        The path below which all pages lie, such as "/tiers"; empty for the root.
+    secure
+        Whether the cookie is for https only.
+    limits
+        What people may ask for at most.
+    """
+
+    folder: Path
+    token: str = field(default_factory=lambda: token_urlsafe(24))
+    session: str = field(default_factory=lambda: token_urlsafe(24))
+    hosts: tuple[str, ...] = LOCAL_NAMES
+    base: str = ""
+    secure: bool = False
+    limits: Limits = Limits()
 
 
 class Guard:

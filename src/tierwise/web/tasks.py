@@ -20,8 +20,7 @@ from time import monotonic
 from typing import IO, TYPE_CHECKING, Any
 
 from tierwise._util.resources import VARIABLE
-from tierwise._util.wording import counted
-from tierwise.errors import InputError, TierwiseError
+from tierwise.errors import InputError, TierwiseError, counted
 from tierwise.web.choices import (
     asked_by,
     columns_of_role,

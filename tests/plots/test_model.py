@@ -1,4 +1,4 @@
-"""Agreement along the tiers, and the row of what people are divided about, as pictures."""
+"""Figures of a fitted model: what it expects, beside what people said, and how far they agree."""
 
 import matplotlib as mpl
 import numpy as np
@@ -6,13 +6,90 @@ import pytest
 from matplotlib.figure import Figure
 
 import tierwise as tw
-from tierwise import InputError, plots
+from tierwise import InputError, Rankings, plots
 from tierwise.fitting.neighbours import neighbour_agreement
-from tierwise.plots.agreement import height_of_rows
 from tierwise.plots.data import height_of_bars
+from tierwise.plots.model import height_of_rows, name_of_sizes
 from tierwise.plots.style import MUTED
 from tierwise.plots.tiers import DIVIDED_SIGN, shown_tiers
 from tierwise.reporting.figures import FONT_SIZE
+
+
+def test_distance_distributions_are_those_of_the_model():
+    ax = plots.distance_distributions([(1, 2), (1, 1, 1)], "hamming", theta=0.5)
+    for line, sizes in zip(ax.lines, [(1, 2), (1, 1, 1)], strict=True):
+        exact = tw.partition_function(sizes, "hamming").distribution()
+        np.testing.assert_allclose(line.get_xdata(), exact.distances)
+        np.testing.assert_allclose(line.get_ydata(), exact.probabilities(0.5))
+        assert sum(line.get_ydata()) == pytest.approx(1)
+    uniform = plots.distance_distributions([(1, 2)])
+    np.testing.assert_allclose(uniform.lines[0].get_ydata(), [2 / 6, 4 / 6])
+    with pytest.raises(InputError, match="no sizes to draw"):
+        plots.distance_distributions([])
+
+
+def test_rank_tier_bars_stack_to_one():
+    model = tw.ClusteredMallows(tw.Tiers.from_sizes((1, 1, 1, 2, 3, 2), range(10)), theta=0.244)
+    ax = plots.rank_tier_bars(model)
+    heights = np.array([[bar.get_height() for bar in bars] for bars in ax.containers])
+    np.testing.assert_allclose(heights, model.rank_tier_probabilities().probabilities.T)
+    assert heights[0, 0] == pytest.approx(0.240031, abs=1e-6)  # a value from the paper's figure
+    tops = np.array([bar.get_y() + bar.get_height() for bar in ax.containers[-1]])
+    np.testing.assert_allclose(tops, 1)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == list("654321")
+    assert ax.get_ylabel() == "probability"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "name"),
+    [
+        ((1, 2, 2), "(1, 2, 2)"),
+        ((1, 1, 1, 1), "(1, 1, 1, 1)"),
+        ((1, 1, 1, 1, 1, 2), "(5x1, 2)"),
+        ((3,) * 6, "(6x3)"),
+    ],
+)
+def test_names_of_sizes(sizes, name):
+    assert name_of_sizes(sizes) == name
+
+
+def test_a_dot_a_pair(check):
+    ax = plots.expected_pairs(check)
+    dots = np.asarray(ax.collections[0].get_offsets())
+    assert len(dots) == 6
+    # The share expected of the better tier is above a half, and the same pair is observed.
+    first, second = check.items.index("order"), check.items.index("say")
+    pair = [check.pairs_expected[first, second], check.pairs_observed[first, second]]
+    assert np.isclose(dots, pair).all(axis=1).any()
+    assert (dots[:, 0] >= 0.5 - 1e-9).all()
+
+
+def test_ranks_are_observed_minus_expected(check):
+    ax = plots.expected_ranks(check)
+    order = [check.items.index(label.get_text()) for label in ax.get_yticklabels()]
+    shown = np.asarray(ax.collections[0].get_array()).reshape(4, 4)
+    np.testing.assert_allclose(shown, (check.ranks_observed - check.ranks_expected)[order])
+
+
+def test_ranks_that_not_all_answers_fill_are_left_out():
+    rows = [["a", "b"], ["b", "a"], ["a"]]
+    rankings = Rankings.from_orderings(rows, items="abcd", unranked="below")
+    check = tw.check_fit(rankings, tw.fit(rankings, (1, 3)))
+    assert plots.expected_ranks(check).collections[0].get_array().size == 4
+    rankings = Rankings.from_orderings(rows, items="abcd", unranked="anywhere")
+    with pytest.raises(InputError, match="no ranks to draw"):
+        plots.expected_ranks(tw.check_fit(rankings, check.fit))
+
+
+def test_theta_is_drawn_line_by_line(goals):
+    check = tw.check_fit(goals, tw.fit(goals, (1, 1, 2)))
+    ax = plots.theta_along_ranking(check)
+    level, thetas = ax.lines
+    assert level.get_ydata()[0] == check.fit.theta
+    np.testing.assert_allclose(thetas.get_ydata(), [line.theta for line in check.lines])
+    with pytest.raises(InputError, match="no lines between tiers"):
+        plots.theta_along_ranking(tw.check_fit(goals, tw.fit(goals, (4,))))
+
 
 LONG = "A rather long name of an item"
 

@@ -1,3 +1,0 @@
-"""The version of tierwise, in its one place."""
-
-__version__ = "0.2.0"

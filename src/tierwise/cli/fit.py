@@ -1,0 +1,324 @@
+"""Commands that find tiers: ``tierwise fit``, ``tierwise search`` and ``tierwise sample``."""
+
+import sys
+from math import isinf
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from tierwise.cli import options, printing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tierwise.fitting.bootstrap import Bootstrap
+    from tierwise.fitting.result import Fit
+    from tierwise.searching.search import SearchMethod
+    from tierwise.searching.size_space import Moves
+    from tierwise.searching.strategies import Strategy
+
+_FIT = "How to fit"
+_SEARCH = "What to search, and how"
+_DRAWING = "What to draw"
+
+FIT_EXAMPLES = """
+Examples:
+
+tierwise fit survey.csv
+
+tierwise fit ballots.csv --sizes 1,2,3 --unranked below
+
+tierwise fit survey.parquet --sizes 2,2 --bootstrap 500 --seed 1
+
+tierwise fit races.csv --sizes 1,2,7 --concentration auto
+"""
+
+
+@options.reads_file
+def fit_command(
+    answers: options.Answers,
+    sizes: options.Sizes = None,
+    distance: options.AnyDistance = "auto",
+    method: Annotated[
+        Literal["auto", "assignment", "subsets", "milp", "annealing"],
+        options.option(_FIT, "How to find the tiers."),
+    ] = "auto",
+    likelihood: Annotated[
+        Literal["exact", "pseudo"],
+        options.option(_FIT, "The likelihood, or its cheap approximation."),
+    ] = "exact",
+    concentration: options.Concentration = "single",
+    time_limit: Annotated[
+        float,
+        options.option(_FIT, "Seconds that the integer program may take."),
+    ] = 60.0,
+    bootstrap: Annotated[
+        int,
+        options.option(_FIT, "Resample the rankings N times.", "N", min=0),
+    ] = 0,
+    cluster: Annotated[
+        str | None,
+        options.option(
+            _FIT,
+            "Where people were asked, such as a school: then --bootstrap draws whole schools.",
+            "COLUMN",
+        ),
+    ] = None,
+    workers: options.Workers = None,
+    seed: options.Seed = None,
+    *,
+    json: options.Json = False,
+    out: options.Out = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find the best tiers, how concentrated opinion is around them, and how sure that is.
+
+    Without --sizes the best ones are searched for first; tierwise search shows the others.
+    """
+    from tierwise.errors import InputError
+    from tierwise.fitting.bootstrap import bootstrap as resample
+    from tierwise.fitting.fit import fit
+
+    progress = printing.progress(quiet=quiet)
+    fitted = None
+    if sizes is None:
+        from tierwise.searching.search import search
+
+        found = search(
+            answers,
+            distance,
+            concentration=concentration,
+            workers=workers,
+            progress=progress,
+            rng=seed,
+        ).best
+        chosen, measure, concentration = found.sizes, found.distance, found.concentration
+        # Annealing proves nothing: a fit takes the time to do better.
+        done = method == "auto" and likelihood == "exact" and found.method != "annealing"
+        fitted = found if done else None
+    else:
+        chosen, fitted = options.parse_sizes(sizes), None
+        measure = options.for_given_sizes(distance)
+    if fitted is None:
+        with printing.working("finding the tiers", quiet=quiet):
+            fitted = fit(
+                answers,
+                chosen,
+                measure,
+                method=method,
+                likelihood=likelihood,
+                concentration=concentration,
+                time_limit=time_limit,
+                rng=seed,
+            )
+    resampled = None
+    if bootstrap:
+        resampled = resample(
+            answers,
+            fitted,
+            replicates=bootstrap,
+            cluster=cluster,
+            workers=workers,
+            progress=progress,
+            rng=seed,
+        )
+    elif cluster is not None:
+        raise InputError(
+            "--cluster says how to resample: say how often with --bootstrap, such as 500"
+        )
+    if json:
+        result = fitted.to_dict()
+        if resampled is not None:
+            result["bootstrap"] = resampled.to_dict()
+        printing.print_json(result, out)
+    else:
+        print_fit(fitted, resampled, out)
+
+
+def print_fit(fitted: "Fit", resampled: "Bootstrap | None", out: "Path | None") -> None:
+    """Print a fit, and how it varies, for people."""
+    parts = [fitted.summary(printing.width_of_output(out))]
+    if resampled is not None:
+        parts += ["", resampled.summary()]
+    printing.print_result(list(parts), out)
+
+
+SEARCH_EXAMPLES = """
+Examples:
+
+tierwise search survey.csv
+
+tierwise search survey.csv --criterion evidence --json
+
+tierwise search survey.csv --top 1,1,1 --method tabu --workers -1
+"""
+
+
+@options.reads_file
+def search_command(
+    answers: options.Answers,
+    distance: options.AnyDistance = "auto",
+    concentration: options.Concentration = "single",
+    criterion: Annotated[
+        Literal["posterior", "likelihood", "evidence", "agreement", "both"],
+        options.option(
+            _SEARCH,
+            "What is compared: the posterior probability of tiers, the paper's I, the "
+            "evidence, the paper's D (for narrowing only: alone it drifts to degenerate tiers), or "
+            "D to narrow and I to decide.",
+        ),
+    ] = "posterior",
+    method: Annotated[
+        Literal["auto", "exhaustive", "greedy", "tabu", "genetic"],
+        options.option(_SEARCH, "How to go through the sizes."),
+    ] = "auto",
+    moves: Annotated[
+        Literal["split-merge-shift", "adjacent"],
+        options.option(_SEARCH, "Which sizes are neighbours."),
+    ] = "split-merge-shift",
+    start: Annotated[
+        str,
+        options.option(
+            _SEARCH,
+            "Where searches other than the exhaustive begin.",
+            "merging|merging-by-size|1,2,2",
+        ),
+    ] = "merging",
+    n_tiers: Annotated[
+        int | None,
+        typer.Option(
+            "--tiers",
+            metavar="N",
+            help="Consider this number of tiers only.",
+            show_default=False,
+            rich_help_panel=_SEARCH,
+        ),
+    ] = None,
+    top: Annotated[
+        str | None,
+        options.option(_SEARCH, "Sizes that the first tiers must have.", "1,1"),
+    ] = None,
+    bottom: Annotated[
+        str | None,
+        options.option(_SEARCH, "Sizes that the last tiers must have.", "1,1"),
+    ] = None,
+    sample_neighbours: Annotated[
+        int | None,
+        options.option(_SEARCH, "Try so many neighbours per move, drawn at random.", "N"),
+    ] = None,
+    rows: Annotated[
+        int,
+        options.option(_SEARCH, "How much of the leaderboard to show.", "N", min=1),
+    ] = 10,
+    workers: options.Workers = None,
+    seed: options.Seed = None,
+    *,
+    json: options.Json = False,
+    out: options.Out = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find out how many tiers there are, and how large: a leaderboard of sizes, best first."""
+    from tierwise.searching.search import search
+
+    found = search(
+        answers,
+        distance,
+        concentration=concentration,
+        criterion=criterion,
+        method=_strategy(method, moves, start, sample_neighbours),
+        n_tiers=n_tiers,
+        top=options.parse_sizes(top) if top else None,
+        bottom=options.parse_sizes(bottom) if bottom else None,
+        workers=workers,
+        progress=printing.progress(quiet=quiet),
+        rng=seed,
+    )
+    if json:
+        printing.print_json(found.to_dict(), out)
+    else:
+        printing.print_result([found.summary(rows)], out)
+
+
+def _strategy(
+    method: "SearchMethod", moves: "Moves", start: str, sample_neighbours: int | None
+) -> "SearchMethod | Strategy":
+    """Bundle the options of a strategy; what is left to itself stays a name."""
+    from tierwise.searching.strategies import Genetic, Greedy, Tabu
+
+    begin = options.parse_sizes(start) if start[:1].isdigit() else start
+    as_it_is = (moves, begin, sample_neighbours) == ("split-merge-shift", "merging", None)
+    if method == "exhaustive" or as_it_is:
+        return method
+    if method == "genetic":
+        return Genetic(start=begin)
+    kind = Tabu if method == "tabu" else Greedy
+    return kind(start=begin, moves=moves, sample_neighbours=sample_neighbours)
+
+
+SAMPLE_EXAMPLES = """
+Examples:
+
+tierwise sample survey.csv -n 1000 --seed 1 -o simulated.csv
+
+tierwise sample survey.csv -n 50 --sizes 2,2 --theta 1.5
+"""
+
+
+@options.reads_file
+def sample_command(
+    answers: options.Answers,
+    number: Annotated[
+        int,
+        typer.Option(
+            "--number", "-n", min=1, help="How many rankings to draw.", rich_help_panel=_DRAWING
+        ),
+    ] = 100,
+    theta: Annotated[
+        float | None,
+        options.option(_DRAWING, "Concentration to draw with, in place of the fitted one."),
+    ] = None,
+    sizes: options.Sizes = None,
+    distance: options.AnyDistance = "auto",
+    workers: options.Workers = None,
+    seed: options.Seed = None,
+    *,
+    json: options.Json = False,
+    out: options.Out = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Fit tiers to rankings and draw new rankings from the fitted model, exactly if affordable."""
+    from tierwise.data.write import write_csv, write_rankings
+    from tierwise.errors import InputError
+    from tierwise.fitting.fit import fit
+    from tierwise.fitting.result import plain_item
+    from tierwise.model.clustered_mallows import ClusteredMallows
+    from tierwise.searching.search import search
+
+    if sizes is None:
+        progress = printing.progress(quiet=quiet)
+        fitted = search(answers, distance, workers=workers, progress=progress, rng=seed).best
+    else:
+        with printing.working("finding the tiers", quiet=quiet):
+            measure = options.for_given_sizes(distance)
+            fitted = fit(answers, options.parse_sizes(sizes), measure, rng=seed)
+    if theta is None and any(isinf(one) for one in fitted.thetas):
+        raise InputError("every ranking agrees with the tiers, so theta is infinite: pass --theta")
+    model = (
+        fitted.model() if theta is None else ClusteredMallows(fitted.tiers, theta, fitted.distance)
+    )
+    with printing.working("drawing", quiet=quiet):
+        drawn = model.sample(number, rng=seed)
+    if json:
+        printing.print_json(
+            {
+                "tiers": fitted.to_dict()["tiers"],
+                "theta": model.theta,
+                "distance": fitted.distance,
+                "rankings": [[plain_item(item) for item in row] for row in drawn.to_orderings()],
+            },
+            out,
+        )
+    elif out is None:
+        write_csv(drawn, sys.stdout)
+    else:
+        write_rankings(drawn, out)

@@ -1,0 +1,203 @@
+"""Commands about groups of people: ``tierwise mixture`` and ``tierwise groups``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from tierwise.cli import options, printing
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from tierwise.mixture.result import Mixture
+
+_GROUPS = "The groups"
+_FOLDS = 5
+
+MIXTURE_EXAMPLES = """
+Examples:
+
+tierwise mixture survey.csv --seed 1
+
+tierwise mixture survey.csv --groups 2-4 --sizes 1,2,3 --noise uniform
+
+tierwise mixture survey.csv --groups 3 --by region
+"""
+
+
+@options.reads_file
+def mixture_command(
+    answers: options.Answers,
+    groups: Annotated[
+        str,
+        options.option(_GROUPS, "How many groups; several numbers are compared.", "3|1-6|2,4"),
+    ] = "1-6",
+    sizes: options.Sizes = None,
+    distance: options.Distance = "kendall",
+    noise: Annotated[
+        Literal["none", "uniform"],
+        options.option(_GROUPS, "Whether there is a group of those who follow no tiers."),
+    ] = "none",
+    criterion: Annotated[
+        Literal["bic", "icl", "held-out"],
+        options.option(_GROUPS, "What chooses the number of groups."),
+    ] = "bic",
+    starts: Annotated[
+        int,
+        options.option(_GROUPS, "How often to begin anew.", min=1),
+    ] = 20,
+    covariate: Annotated[
+        Path | None,
+        options.option(
+            _GROUPS, "A value for each answer, one per line, to relate the groups to.", "FILE"
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        options.option(
+            _GROUPS,
+            "A column of the file that holds no answers, to relate the groups to.",
+            "COLUMN",
+        ),
+    ] = None,
+    workers: options.Workers = None,
+    seed: options.Seed = None,
+    *,
+    json: options.Json = False,
+    out: options.Out = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Divide people into groups, each with its own tiers; say how many groups there are."""
+    from tierwise.mixture.fit import fit_mixture
+
+    # Fewer rankings than this cannot be held out in turn; who asks for it is told so.
+    few = answers.n_rankings < _FOLDS and criterion != "held-out"
+    found = fit_mixture(
+        answers,
+        options.parse_groups(groups),
+        "search" if sizes is None else options.parse_sizes(sizes),
+        distance,
+        noise=noise,
+        criterion=criterion,
+        starts=starts,
+        folds=None if few else _FOLDS,
+        workers=workers,
+        progress=printing.progress(quiet=quiet),
+        rng=seed,
+    )
+    columns = None
+    if by is not None:
+        columns = found.to_frame(by, backend="pyarrow").to_pydict()
+    elif covariate is not None:
+        columns = _relate(found, covariate)
+    if json:
+        result = found.to_dict()
+        if columns is not None:
+            result["covariate"] = columns
+        printing.print_json(result, out)
+        return
+    parts: list[RenderableType] = [found.summary(printing.width_of_output(out))]
+    if columns is not None:
+        parts += [printing.heading("Share of each group, by value"), _table(columns)]
+    printing.print_result(parts, out)
+
+
+def _relate(found: "Mixture", covariate: Path) -> dict[str, list[Any]]:
+    from tierwise.errors import InputError
+
+    try:
+        values = covariate.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise InputError(f"cannot read {covariate}: {error.strerror}") from None
+    table: dict[str, list[Any]] = found.to_frame(values, backend="pyarrow").to_pydict()
+    return table
+
+
+def _table(columns: dict[str, list[Any]]) -> "Table":
+    table = printing.new_table()
+    for name in columns:
+        table.add_column(name, justify="left" if name == "value" else "right")
+    for value, number, *shares in zip(*columns.values(), strict=True):
+        shown = "missing" if value is None else str(value)
+        table.add_row(shown, f"{number:,}", *(f"{share:.1%}" for share in shares))
+    return table
+
+
+GROUPS_EXAMPLES = """
+Examples:
+
+tierwise groups survey.csv --by region
+
+tierwise groups survey.csv --by age,region,sex --smallest 50 --seed 1
+
+tierwise groups survey.csv --by age,region --figure tree.svg
+"""
+
+
+@options.reads_file
+def groups_command(
+    answers: options.Answers,
+    by: Annotated[
+        str,
+        options.option(
+            _GROUPS, "Columns of the file that hold no answers, such as age,region.", "COLUMNS"
+        ),
+    ],
+    smallest: Annotated[
+        int,
+        options.option(_GROUPS, "The least number of answers in a branch.", min=1),
+    ] = 10,
+    permutations: Annotated[
+        int,
+        options.option(
+            _GROUPS,
+            "Deal out what is known of people N times anew before each split, which is not "
+            "made if chance does as well; 0 is without this check.",
+            "N",
+            min=0,
+        ),
+    ] = 199,
+    figure: Annotated[
+        str | None,
+        options.option(_GROUPS, "Draw the tree into a file, such as tree.svg or tree.png.", "FILE"),
+    ] = None,
+    seed: options.Seed = None,
+    *,
+    json: options.Json = False,
+    out: options.Out = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Ask whether people differ: tiers by region, age and whatever else is known of them.
+
+    Each column is compared by itself; then people are split by a tree, wherever their tiers differ.
+    """
+    from tierwise.data.kinds import check_data
+    from tierwise.data.rankings import Rankings
+    from tierwise.groups.compare import compare_groups
+    from tierwise.groups.tree import group_tree
+
+    rankings = check_data(answers, "groups", Rankings)
+    columns = options.parse_names(by)
+    with printing.working("comparing groups", quiet=quiet):
+        compared = compare_groups(rankings, columns, rng=seed)
+    with printing.working("growing the tree", quiet=quiet):
+        tree = group_tree(rankings, columns, smallest=smallest, permutations=permutations, rng=seed)
+    if figure is not None:
+        from tierwise.plots.groups import group_tree as draw
+
+        drawing = draw(tree).get_figure(root=True)
+        assert drawing is not None
+        drawing.savefig(figure)
+    if json:
+        printing.print_json({"comparison": compared.to_dict(), "tree": tree.to_dict()}, out)
+        return
+    width = printing.width_of_output(out)
+    printing.print_result(
+        [
+            printing.heading("Do groups differ?"),
+            compared.summary(width),
+            printing.heading("A tree of people"),
+            tree.summary(width),
+        ],
+        out,
+    )

@@ -1,0 +1,321 @@
+"""Commands that make pages: ``tierwise report``, ``tierwise serve``; and ``tierwise demo``."""
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from tierwise.cli import options, printing
+from tierwise.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from tierwise.fitting.bootstrap import Bootstrap
+    from tierwise.fitting.result import Fit
+    from tierwise.reporting.analysis import Analysis
+
+_REPORT = "What the report shows"
+TOKEN_VARIABLE = "TIERWISE_TOKEN"
+_TEAM = "For a team, behind a proxy"
+_LIMITS = "What people may ask for"
+_QUESTION = (
+    "What should a country aim for? In a survey that M. Croon published in 1989, 2,262 people in "
+    "Germany put four goals in order: maintain order, fight rising prices, give people more say, "
+    "protect free speech. R. Inglehart had argued that the first two are goals of one kind and the "
+    "last two of another. Nothing of that is told to the program."
+)
+
+REPORT_EXAMPLES = """
+Examples:
+
+tierwise report survey.csv -o report.html
+
+tierwise report ballots.csv --unranked below --sizes 1,2,3 --title "Spring election"
+
+tierwise report survey.parquet --uncertainty posterior --seed 1
+
+tierwise report survey.csv --groups 2-4
+
+tierwise report survey.csv --concentration auto
+"""
+
+
+@options.reads_file
+def report_command(
+    answers: options.Answers,
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="FILE", help="The page to write."),
+    ] = Path("report.html"),
+    sizes: options.Sizes = None,
+    distance: options.AnyDistance = "auto",
+    concentration: options.Concentration = "single",
+    title: Annotated[
+        str | None,
+        options.option(_REPORT, "The title of the page."),
+    ] = None,
+    uncertainty: Annotated[
+        Literal["bootstrap", "posterior"],
+        options.option(
+            _REPORT, "How sure the tiers are: from resampled answers, or draws from the posterior."
+        ),
+    ] = "bootstrap",
+    replicates: Annotated[
+        int | None,
+        options.option(_REPORT, "How many resampled data sets, or draws per chain.", "N", min=2),
+    ] = None,
+    groups: Annotated[
+        str | None,
+        options.option(
+            _REPORT,
+            "Also divide people into so many groups, and say whether that is supported.",
+            "3|2-4|2,4",
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        options.option(
+            _REPORT,
+            "Also say whether people differ by what is known of them, such as age,region.",
+            "COLUMNS",
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        options.option(
+            _REPORT,
+            "Where people were asked, such as a school: then whole schools are resampled.",
+            "COLUMN",
+        ),
+    ] = None,
+    workers: options.Workers = None,
+    seed: options.Seed = None,
+    *,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write a page with tiers, how sure they are, and whether the model fits: one HTML file."""
+    from tierwise.reporting.report import report
+
+    analysis = report(
+        answers,
+        out,
+        sizes=options.parse_sizes(sizes) if sizes else None,
+        distance=distance,
+        concentration=concentration,
+        uncertainty=uncertainty,
+        replicates=replicates,
+        groups=options.parse_groups(groups) if groups else None,
+        by=options.parse_names(by) if by else None,
+        cluster=cluster,
+        title=title,
+        workers=workers,
+        progress=printing.progress(quiet=quiet),
+        rng=seed,
+    )
+    if json:
+        printing.print_json({"report": str(out), **analysis.to_dict()}, None)
+    else:
+        print_analysis(analysis, out)
+
+
+def print_analysis(analysis: "Analysis", out: Path) -> None:
+    """Print the gist of a report, and where it is."""
+    from tierwise.fitting.summary import tiers_in_words
+    from tierwise.reporting.groups import whether_several
+
+    parts: list[Any] = [
+        tiers_in_words(analysis.fit),
+        "",
+        analysis.check.verdict_in_words(),
+        "",
+    ]
+    if analysis.groups is not None:
+        parts += [whether_several(analysis.groups), ""]
+    parts.append(f"The report is in {out}")
+    printing.print_result(parts, None)
+
+
+SERVE_EXAMPLES = """
+Examples:
+
+tierwise serve
+
+tierwise serve --folder results
+
+tierwise serve --host 0.0.0.0 --port 8765 --allow-host tiers.example.org --base-path /tiers --https
+"""
+
+
+def serve_command(
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Keep files and results here; they are gone when the server ends if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port; 0 is any that is free.")
+    ] = 8765,
+    host: Annotated[
+        str,
+        options.option(_TEAM, "The address to listen on; 127.0.0.1 is this machine only."),
+    ] = "127.0.0.1",
+    allow_host: Annotated[
+        list[str] | None,
+        options.option(
+            _TEAM,
+            "A name by which browsers may call the server, besides localhost; may be given "
+            "several times.",
+            "NAME",
+        ),
+    ] = None,
+    base_path: Annotated[
+        str,
+        options.option(_TEAM, "The path below which all pages lie, such as /tiers.", "PATH"),
+    ] = "",
+    jobs: Annotated[
+        int | None,
+        options.option(_LIMITS, "How many analyses run at once; one per core if not given.", min=1),
+    ] = None,
+    upload: Annotated[str, options.option(_LIMITS, "The largest file.", "SIZE")] = "50MB",
+    memory: Annotated[
+        str,
+        options.option(_LIMITS, "The most memory that an analysis may take.", "SIZE"),
+    ] = "4GB",
+    minutes: Annotated[
+        float,
+        options.option(_LIMITS, "How long an analysis may take.", min=0.1),
+    ] = 60.0,
+    *,
+    https: Annotated[
+        bool,
+        typer.Option(
+            "--https",
+            help="The proxy speaks https: cookies go over it only.",
+            rich_help_panel=_TEAM,
+        ),
+    ] = False,
+    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
+) -> None:
+    """Open a page on which a file is dropped, understood and answered with tiers.
+
+    The first address holds a token, without which nobody comes in. It is random, or what the
+    environment variable TIERWISE_TOKEN says.
+    """
+    missing = [name for name in ("starlette", "uvicorn", "multipart") if find_spec(name) is None]
+    if missing:
+        raise InputError(
+            f"tierwise serve needs {' and '.join(missing)}: install it with "
+            'pip install "tierwise[web]"'
+        )
+    from tierwise._util.resources import parse_size
+    from tierwise.web.security import LOCAL_NAMES, Limits, Settings, host_name
+
+    path = base_path.strip("/")
+    told: dict[str, Any] = {} if jobs is None else {"jobs": jobs}
+    limits = Limits(
+        upload_bytes=parse_size(upload, "--upload"),
+        memory_bytes=parse_size(memory, "--memory"),
+        job_seconds=60 * minutes,
+        **told,
+    )
+    secret = os.environ.get(TOKEN_VARIABLE, "")
+    if secret and len(secret) < 16:
+        raise InputError(f"{TOKEN_VARIABLE} is too short to be a secret: give at least 16 letters")
+    with TemporaryDirectory(prefix="tierwise-", ignore_cleanup_errors=True) as gone_at_the_end:
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+        settings = Settings(
+            folder=(folder or Path(gone_at_the_end)).resolve(),
+            hosts=(*LOCAL_NAMES, *(host_name(name) for name in allow_host or ())),
+            base=f"/{path}" if path else "",
+            secure=https,
+            limits=limits,
+            **({"token": secret} if secret else {}),
+        )
+        _serve(settings, host, port, open_browser=browser)
+
+
+def _serve(settings: Any, host: str, port: int, *, open_browser: bool) -> None:
+    from tierwise.web.app import listen, run
+
+    with listen(host, port) as listening:
+        run(settings, listening, open_browser=open_browser, say=typer.echo)
+
+
+def demo(
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write a report page.", show_default=False),
+    ] = None,
+    *,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Find the tiers of real data: 2262 rankings of four political goals (Croon, 1989)."""
+    from tierwise.data.datasets import load_political_goals
+    from tierwise.fitting.bootstrap import bootstrap
+    from tierwise.searching.search import search
+
+    goals = load_political_goals()
+    progress = printing.progress(quiet=quiet)
+    with printing.telling_of_compiling(quiet=quiet):
+        found = search(goals, progress=progress, rng=1)
+    resampled = bootstrap(goals, found.best, replicates=500, progress=progress, rng=1)
+    if report is not None:
+        from tierwise.reporting.report import report as write_report
+
+        write_report(
+            goals, report, title="Four political goals", replicates=500, progress=progress, rng=1
+        )
+    if json:
+        printing.print_json({"search": found.to_dict(), "bootstrap": resampled.to_dict()}, None)
+        return
+    parts: list[RenderableType] = []
+    if not quiet:
+        parts += [_QUESTION, ""]
+    parts += [
+        _tier_picture(found.best, resampled),
+        "",
+        found.best.summary(printing.width_of_output(None)),
+    ]
+    if not quiet:
+        parts += ["", _next_steps(report)]
+    printing.print_result(parts, None)
+
+
+def _tier_picture(fitted: "Fit", resampled: "Bootstrap") -> "RenderableType":
+    """Draw the tiers, each item with how often resampled data put it there."""
+    table = printing.new_table()
+    table.add_column("tier", justify="right")
+    table.add_column("items", style="bold")
+    table.add_column("of 500 resampled surveys")
+    shares = resampled.tier_probabilities()
+    place = {item: number for number, item in enumerate(fitted.tiers.items)}
+    for number, tier in enumerate(fitted.tiers, start=1):
+        least = min(shares[place[item], number - 1] for item in tier)
+        table.add_row(
+            str(number), " ~ ".join(str(item) for item in tier), f"{least:.0%} agree on each"
+        )
+    return table
+
+
+def _next_steps(report: Path | None) -> str:
+    written = "tierwise demo --report goals.html" if report is None else f"open {report}"
+    return "\n".join(
+        [
+            "Next, the same as a page with figures:",
+            f"  {written}",
+            "With a file of your own (one row per answer, best first):",
+            "  tierwise describe answers.csv",
+            "  tierwise fit answers.csv",
+            "  tierwise report answers.csv -o report.html",
+        ]
+    )

@@ -1,0 +1,315 @@
+"""Commands that say how sure tiers are: ``tierwise posterior``, ``tierwise leaderboard``."""
+
+import sys
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from tierwise.cli import options, printing
+
+if TYPE_CHECKING:
+    from tierwise.data.battles import Battles
+    from tierwise.data.rankings import Rankings
+    from tierwise.posterior.leaderboard import Leaderboard
+
+_CHAINS = "How to sample"
+
+POSTERIOR_EXAMPLES = """
+Examples:
+
+tierwise posterior survey.csv --sizes 1,2,2
+
+tierwise posterior survey.csv --draws 2000 --save draws.nc
+
+tierwise posterior survey.csv --distance inversions --concentration tier
+
+tierwise posterior survey.csv --method mcmc --checkpoint run --workers -1
+"""
+
+
+@options.reads_file
+def posterior_command(
+    answers: options.Answers,
+    sizes: Annotated[
+        str | None,
+        options.option(
+            _CHAINS, "How many items each tier holds, best tier first; open if not given.", "1,2,2"
+        ),
+    ] = None,
+    distance: Annotated[
+        Literal["auto", "kendall", "inversions", "hamming", "footrule", "spearman"],
+        options.option(
+            _CHAINS,
+            "How the distance from tiers is measured; auto, for open sizes, is what a search "
+            "finds to describe the data best.",
+        ),
+    ] = "kendall",
+    concentration: Annotated[
+        Literal["single", "tier"],
+        options.option(_CHAINS, "One theta, or one per tier, for inversions with open sizes."),
+    ] = "single",
+    chains: Annotated[int, options.option(_CHAINS, "Number of chains.", "N")] = 4,
+    draws: Annotated[int, options.option(_CHAINS, "Draws kept from each chain.", "N")] = 1000,
+    warmup: Annotated[
+        int | None,
+        options.option(_CHAINS, "Iterations before the first draw.", "N"),
+    ] = None,
+    thin: Annotated[
+        int,
+        options.option(_CHAINS, "Iterations from one draw to the next.", "N"),
+    ] = 1,
+    method: Annotated[
+        Literal["auto", "exact", "mcmc"],
+        options.option(
+            _CHAINS, "Independent draws by summing over all tiers, chains, or what is affordable."
+        ),
+    ] = "auto",
+    theta_update: Annotated[
+        Literal["auto", "exact", "integrated", "exchange"],
+        options.option(
+            _CHAINS,
+            "How chains update theta: exactly, integrated out, or by the exchange algorithm.",
+        ),
+    ] = "auto",
+    prior_sizes: Annotated[
+        Literal["uniform", "penalised", "sceptical"],
+        options.option(_CHAINS, "Prior of the sizes, if they are open."),
+    ] = "uniform",
+    save: Annotated[
+        Path | None,
+        options.option(_CHAINS, "Write the draws to a netCDF file, for ArviZ.", "FILE.nc"),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        options.option(
+            _CHAINS, "Keep the chains here while they run; the same command resumes them.", "FOLDER"
+        ),
+    ] = None,
+    workers: options.Workers = None,
+    seed: options.Seed = None,
+    *,
+    json: options.Json = False,
+    out: options.Out = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Say how sure tiers, sizes and theta are; without --sizes the sizes are open too."""
+    from tierwise.posterior.run import sample_posterior
+
+    posterior = sample_posterior(
+        answers,
+        options.parse_sizes(sizes) if sizes else None,
+        distance,
+        concentration=concentration,
+        chains=chains,
+        draws=draws,
+        warmup=warmup,
+        thin=thin,
+        method=method,
+        theta_update=theta_update,
+        prior_sizes=prior_sizes,
+        workers=workers,
+        progress=printing.progress(quiet=quiet),
+        rng=seed,
+        checkpoint=checkpoint,
+    )
+    if save is not None:
+        posterior.save(save)
+    if json:
+        printing.print_json(posterior.to_dict(), out)
+    else:
+        printing.print_result([posterior.summary()], out)
+
+
+LEADERBOARD_EXAMPLES = """
+Examples:
+
+tierwise leaderboard battles.csv --seed 1 --page leaderboard.html
+
+tierwise leaderboard scores.csv --scores higher -o leaderboard.md
+
+tierwise leaderboard battles.jsonl --uncertainty bootstrap -o leaderboard.csv --figure ranks.svg
+"""
+
+
+def leaderboard_command(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="CSV, Excel, Parquet or JSON lines with one battle per row (model_a, model_b, "
+            "winner; left, right, winner; or winner, loser), or with scores (say --scores); - is "
+            "standard input.",
+            show_default=False,
+        ),
+    ],
+    scores: options.Scores = None,
+    tolerance: Annotated[
+        float,
+        options.option(
+            options.READING,
+            "Scores no further than this from the best of a group are tied.",
+        ),
+    ] = 0.0,
+    items: Annotated[
+        str | None,
+        options.option(options.READING, "The columns of scores that are items.", "A,B,C"),
+    ] = None,
+    decimal: Annotated[
+        str | None,
+        options.option(
+            options.READING, "What stands before the decimals, where that is open.", ".|,"
+        ),
+    ] = None,
+    first: Annotated[str | None, options.column("The column of the first model.")] = None,
+    second: Annotated[str | None, options.column("The column of the second model.")] = None,
+    winner: Annotated[str | None, options.column("The column of the winner.")] = None,
+    loser: Annotated[
+        str | None, options.column("The column of the loser, if only winner and loser are named.")
+    ] = None,
+    judge: Annotated[str | None, options.column("The column of who judged.")] = None,
+    weight: Annotated[str | None, options.column("The column of how often a row counts.")] = None,
+    drawn: Annotated[
+        Literal["half", "drop"],
+        options.option(
+            options.READING,
+            "Whether a drawn battle counts half to each side, or not at all.",
+        ),
+    ] = "half",
+    spellings: Annotated[
+        Literal["ask", "keep"],
+        options.option(
+            options.READING,
+            "Whether names that differ by case or space alone are an error.",
+        ),
+    ] = "ask",
+    uncertainty: Annotated[
+        Literal["posterior", "bootstrap"],
+        options.option(
+            options.MODEL,
+            "Draws from the posterior, or battles (or judges) drawn anew.",
+        ),
+    ] = "posterior",
+    concentration: Annotated[
+        Literal["single", "tier"],
+        options.option(options.MODEL, "For scores: one theta, or one per tier."),
+    ] = "single",
+    level: Annotated[float, options.option(options.MODEL, "Level of the rank intervals.")] = 0.95,
+    certainty: Annotated[
+        float,
+        options.option(
+            options.MODEL,
+            "Two items of which one is better with this probability are never in one tier.",
+        ),
+    ] = 0.95,
+    best: Annotated[
+        str,
+        options.option(options.MODEL, "Probabilities to be among so many best are wanted.", "1,3"),
+    ] = "1,3",
+    workers: options.Workers = None,
+    seed: options.Seed = None,
+    *,
+    page: Annotated[
+        Path | None, options.option(options.OUTPUT, "Write a page about it, too, .html.", "FILE")
+    ] = None,
+    figure: Annotated[
+        Path | None,
+        options.option(options.OUTPUT, "Draw the rank intervals, .png or .svg.", "FILE"),
+    ] = None,
+    tier_list: Annotated[
+        Path | None, options.option(options.OUTPUT, "Draw the tier list, .png or .svg.", "FILE")
+    ] = None,
+    json: options.Json = False,
+    out: options.Out = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Make a leaderboard of battles or scores: tiers, rank intervals, and how sure they are.
+
+    The ending of the file that is written (-o) says how: .csv, .json, .md, or text.
+    """
+    from tierwise.posterior.leaderboard import leaderboard
+
+    source = BytesIO(sys.stdin.buffer.read()) if file == "-" else file
+    data: Battles | Rankings
+    if scores is not None:
+        from tierwise.data.scores import read_scores
+
+        data = read_scores(
+            source,
+            scores,
+            items=items,
+            tolerance=tolerance,
+            decimal=decimal,  # type: ignore[arg-type]
+        )
+    else:
+        from tierwise.data.battles import read_battles
+
+        data = read_battles(
+            source,
+            first=first,
+            second=second,
+            winner=winner,
+            loser=loser,
+            judge=judge,
+            weight=weight,
+            draws=drawn,
+            spellings=spellings,
+        )
+    if not (quiet or json):
+        printing.note(f"Read {data!r}.")
+    board = leaderboard(
+        data,
+        level=level,
+        certainty=certainty,
+        k=options.parse_sizes(best),
+        uncertainty=uncertainty,
+        concentration=concentration,
+        workers=workers,
+        progress=printing.progress(quiet=quiet or json),
+        rng=seed,
+    )
+    _print_board(board, out, json=json)
+    if page is not None:
+        from tierwise.reporting.report import check_leaderboard, write_leaderboard_page
+
+        write_leaderboard_page(board, page, check=check_leaderboard(board, data, seed))
+    if figure is not None:
+        from tierwise.plots.posterior import rank_intervals
+
+        _save(rank_intervals(board), figure)
+    if tier_list is not None:
+        from tierwise.plots.tiers import tier_list as draw_tier_list
+
+        _save(draw_tier_list(board.tiers), tier_list)
+
+
+def _print_board(board: "Leaderboard", out: Path | None, *, json: bool) -> None:
+    ending = "" if out is None else out.suffix.lower()
+    if json or ending == ".json":
+        printing.print_json(board.to_dict(), out)
+    elif ending == ".csv":
+        board.to_csv(out)
+    elif ending == ".md":
+        board.to_markdown(out)
+    else:
+        printing.print_result([board.summary()], out)
+
+
+def _save(ax: object, path: Path) -> None:
+    """Write a figure, which is there whole or not at all."""
+    from matplotlib import pyplot as plt
+    from matplotlib.axes import Axes
+
+    from tierwise._util.resources import whole_file
+    from tierwise.errors import InputError
+
+    ending = path.suffix.lower().removeprefix(".")
+    if ending not in ("png", "svg"):
+        raise InputError(f"figures are written as .png or .svg, not as {path.name!r}")
+    assert isinstance(ax, Axes)
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    with whole_file(path) as partial:
+        figure.savefig(partial, format=ending, dpi=200)
+    plt.close(figure)
