@@ -340,15 +340,12 @@ def _find_end(
 ) -> int | np.int64:
     """Go from the peak to the first point where nothing is left; -1 where there is none."""
     least = _height(points, number, total, at) - _DEPTH
-    high = 1
-    while True:
-        end = at + sign * high
-        if not 0 <= end < points.thetas.shape[0]:
-            return -1
-        if _height(points, number, total, end) < least:
-            break
-        high *= 2
-    low = high // 2
+    furthest = at if sign < 0 else points.thetas.shape[0] - 1 - at
+    if _height(points, number, total, at + sign * furthest) >= least:
+        return -1
+    low, high = 0, min(1, furthest)
+    while _height(points, number, total, at + sign * high) >= least:
+        low, high = high, min(2 * high, furthest)
     while high - low > 1:
         middle = (low + high) // 2
         end = at + sign * middle

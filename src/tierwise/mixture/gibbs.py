@@ -47,7 +47,7 @@ _SWAPS_PER_ITEM = 10
 _MOST_SHORT = 2.0**31
 # Logarithms of thetas that a kernel draws from: so many that even the prior of theta, which is all
 # that a group without members has, ends between them.
-_LOG_THETAS, _STEP = (-20.0, 5.0), 2.5e-4
+_LOG_THETAS, _STEP = (-24.0, 5.0), 2.5e-4
 # Answers that more people gave are divided among groups all together.
 _MOST_ONE_BY_ONE = 32
 
