@@ -88,12 +88,17 @@ def add_rows(
     rows: npt.NDArray[np.uint8], members: _Integers, groups: _Integers, sums: npt.NDArray[Any]
 ) -> None:
     """Add to ``sums[place, cell]`` each row as often as the group of this place has members."""
-    for row in range(rows.shape[0]):
-        for place in range(groups.shape[0]):
+    chosen = np.empty(rows.shape[0], np.int64)
+    for place in range(groups.shape[0]):
+        # Whose answers these are is listed first, without branches, which could not be foreseen.
+        n_chosen = 0
+        for row in range(rows.shape[0]):
+            chosen[n_chosen] = row
+            n_chosen += members[row, groups[place]] > 0
+        for row in chosen[:n_chosen]:
             number = sums.dtype.type(members[row, groups[place]])
-            if number > 0:
-                for cell in range(rows.shape[1]):
-                    sums[place, cell] += number * rows[row, cell]
+            for cell in range(rows.shape[1]):
+                sums[place, cell] += number * rows[row, cell]
 
 
 @compiled
@@ -340,10 +345,10 @@ def _find_end(
 ) -> int | np.int64:
     """Go from the peak to the first point where nothing is left; -1 where there is none."""
     least = _height(points, number, total, at) - _DEPTH
-    furthest = at if sign < 0 else points.thetas.shape[0] - 1 - at
+    furthest = np.int64(at if sign < 0 else points.thetas.shape[0] - 1 - at)
     if _height(points, number, total, at + sign * furthest) >= least:
         return -1
-    low, high = 0, min(1, furthest)
+    low, high = np.int64(0), min(np.int64(1), furthest)
     while _height(points, number, total, at + sign * high) >= least:
         low, high = high, min(2 * high, furthest)
     while high - low > 1:
@@ -481,7 +486,6 @@ def draw_groups(
     groups: _Integers,
     labels: _Integers,
     thetas: _Floats,
-    units: _Integers,
     n_steps: int,
     sums: npt.NDArray[Any],
     rng: np.random.Generator,
@@ -499,8 +503,6 @@ def draw_groups(
     labels, thetas
         Their tiers, one row each, and thetas; both change in place. Not a number stands for a theta
         that cannot be drawn from the points.
-    units
-        ``[answer, group]``: distances, which are brought up to date.
     n_steps
         Number of swaps that are tried.
     sums
@@ -521,9 +523,7 @@ def draw_groups(
         temperatures = np.full(n_steps, thetas[place])
         anneal(own, linear[place], of_pairs, transposed, temperatures, 2, rng)
         totals[place] = total_cost(own, linear[place], of_pairs)
-        if (own != labels[place]).any():
-            labels[place] = own
-            units[:, groups[place]] = units_of_answers(answers, own)
+        labels[place] = own
         number = float(numbers[groups[place]])
         drawn = np.nan
         if points.thetas.shape[0] > 0:

@@ -330,13 +330,14 @@ def _draw_groups(
     rng: np.random.Generator,
 ) -> tuple[tuple[Component, ...], NDArray[np.int64]]:
     """Draw the tiers of each group by swaps, then its theta, given who belongs to it."""
-    components, units = list(state.components), state.units.copy()
+    components, units = list(state.components), state.units
     for sizes in dict.fromkeys(component.sizes for component in components):
         if len(sizes) == 1:
             continue
         table, theta_table = target.tables(sizes)
         groups = [place for place, one in enumerate(components) if one.sizes == sizes]
-        labels = np.array([components[group].labels for group in groups])
+        before = np.array([components[group].labels for group in groups])
+        labels = before.copy()
         thetas = np.array([components[group].theta for group in groups])
         totals, log_partitions = draw_groups(
             table.rows,
@@ -346,7 +347,6 @@ def _draw_groups(
             np.array(groups),
             labels,
             thetas,
-            units,
             _SWAPS_PER_ITEM * labels.shape[1],
             table.room(len(groups)),
             rng,
@@ -356,7 +356,12 @@ def _draw_groups(
             number = float(numbers[groups[place]])
             thetas[place] = theta_table.draw_slowly(number, float(totals[place]), rng)
             log_partitions[place] = theta_table.log_partition(thetas[[place]])[0]
+        moved = (labels != before).any(axis=1).tolist()
+        if any(moved) and units is state.units:
+            units = units.copy()
         for place, group in enumerate(groups):
+            if moved[place]:
+                units[:, group] = table.units(labels[place])
             theta, log_partition = float(thetas[place]), float(log_partitions[place])
             components[group] = Component(sizes, labels[place], theta, log_partition)
     return tuple(components), units
