@@ -46,7 +46,7 @@ test: $(VENV)/.dev-installed
 	$(BIN)/python -m pytest $(IN_PARALLEL)
 
 test-slow: $(VENV)/.dev-installed
-	$(BIN)/python -m pytest -m slow --timeout 1800
+	$(BIN)/python -m pytest -m slow --timeout 1800 $(IN_PARALLEL)
 
 test-all: test test-slow
 
