@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled
+from tierwise._kernels.consensus import total_cost
 from tierwise._kernels.subsets import find_optima, least_costs
 
 _Floats = npt.NDArray[np.float64]
@@ -198,3 +199,47 @@ def best_size_vectors(
         values = least_costs(linear, pairs, sizes)
         labels[place] = find_optima(linear, pairs, sizes, values, slack, 1)[1][0]
     return rows, criteria, thetas, labels
+
+
+@compiled
+def fit_size_vector(
+    linear: _Floats,
+    pairs: _Floats,
+    sizes: _Integers,
+    labels: _Integers,
+    shares: _Floats,
+    unit: float,
+    n_rankings: float,
+) -> tuple[_Integers, float, float, float]:
+    """Find the best tiers of one size vector, and theta.
+
+    Parameters
+    ----------
+    linear, pairs, sizes
+        Costs, as in `tierwise.distances.base.Costs`, and the sizes.
+    labels
+        Tiers at hand, which stay unless others are better.
+    shares, unit
+        As in `SizeVectors`, for these sizes.
+    n_rankings
+        The number of rankings.
+
+    Returns
+    -------
+    tuple
+        Labels, theta, their total distance, and the log of the sum of the weights of all orderings
+        relative to those at distance 0.
+    """
+    transposed = np.ascontiguousarray(pairs.T)
+    for item in range(transposed.shape[0]):
+        transposed[item, item] = 0.0
+    slack = _RELATIVE_TOLERANCE * (np.abs(linear).sum() + np.abs(transposed).sum())
+    values = least_costs(linear, transposed, sizes)
+    total = total_cost(labels, linear, pairs)
+    if values[-1] < total - slack:
+        labels = find_optima(linear, transposed, sizes, values, slack, 1)[1][0]
+        total = total_cost(labels, linear, pairs)
+    units = 0.0 if total <= slack else total / unit
+    theta = _solve_likelihood_equation(shares, units / n_rankings)
+    log_sum = 0.0 if np.isinf(theta) else np.log(_moments(shares, theta)[0])
+    return labels, theta / unit, total, log_sum

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tierwise._kernels.every_size import CountedAnswers, SizeVectors, best_size_vectors
 from tierwise.data.counts import BlockCounts, Counts
 from tierwise.distances.base import Distance
+from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import partition_function
 from tierwise.tiers.sizes import Sizes, compositions, log_number_of_tiers
 
@@ -30,6 +31,26 @@ class Fit(NamedTuple):
     theta: float
     criterion: float
     """Log-likelihood less the log number of tiers."""
+
+
+class OrdersByDistance(NamedTuple):
+    """How many orderings have each distance, for one size vector."""
+
+    shares: NDArray[np.float64]
+    """``[units]``: relative to those at distance 0."""
+    log_orders: float
+    """Log number of orderings at distance 0."""
+    unit: float
+    """The distance that a unit is."""
+
+    @classmethod
+    def of(cls, partition: PartitionFunction, unit: float) -> "OrdersByDistance":
+        """Take them from an exact partition function."""
+        known = partition.distribution()
+        units = np.rint(known.distances / unit).astype(np.int64)
+        shares = np.zeros(1 + units[-1])
+        shares[units] = np.exp(known.log_counts - known.log_counts[0])
+        return cls(shares, float(known.log_counts[0]), unit)
 
 
 class EverySize:
@@ -71,17 +92,19 @@ class EverySize:
     @cached_property
     def _vectors(self) -> SizeVectors:
         unit, n_items = self._rule.unit, sum(self.sizes[0])
-        known = [partition_function(sizes, self.distance).distribution() for sizes in self.sizes]
-        units = [np.rint(one.distances / unit).astype(np.int64) for one in known]
-        shares = np.zeros((len(known), 1 + max(int(one[-1]) for one in units)))
-        for row, one, occurring in zip(shares, known, units, strict=True):
-            row[occurring] = np.exp(one.log_counts - one.log_counts[0])
+        known = [
+            OrdersByDistance.of(partition_function(sizes, self.distance), unit)
+            for sizes in self.sizes
+        ]
+        shares = np.zeros((len(known), max(len(one.shares) for one in known)))
+        for row, one in zip(shares, known, strict=True):
+            row[: len(one.shares)] = one.shares
         return SizeVectors(
             sizes=_padded(self.sizes, n_items),
             blocks=_padded([self.distance.blocks(sizes) for sizes in self.sizes], n_items),
             log_numbers=np.array([log_number_of_tiers(sizes) for sizes in self.sizes]),
             shares=shares,
-            log_orders=np.array([one.log_counts[0] for one in known]),
+            log_orders=np.array([one.log_orders for one in known]),
             unit=unit,
         )
 

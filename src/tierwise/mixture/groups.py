@@ -24,8 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels import counting
+from tierwise._kernels.every_size import fit_size_vector
 from tierwise._util.types import NOT_LISTED, Item
-from tierwise.answers.likelihood import Likelihood, source_of
+from tierwise.answers.likelihood import DOUBTFUL_THETA_OF_UNIT, Likelihood, source_of
 from tierwise.answers.partial import orders_of_preferences
 from tierwise.consensus.find import closer_labels
 from tierwise.consensus.problem import Problem, make_problem
@@ -35,7 +36,7 @@ from tierwise.data.rankings import Rankings
 from tierwise.distances.base import Distance
 from tierwise.errors import TooLargeError
 from tierwise.files.places import first_places, sizes_of_groups
-from tierwise.mixture.every_size import MOST_ITEMS, every_size
+from tierwise.mixture.every_size import MOST_ITEMS, OrdersByDistance, every_size
 from tierwise.mixture.packed import PackedAnswers, applies
 from tierwise.partition.base import PartitionFunction
 from tierwise.searching.strategies import hill_climb
@@ -260,6 +261,7 @@ class GroupFitter:
         self._source = source_of(answers.data, distance)
         self._likelihoods: dict[Sizes, Likelihood] = {}
         self._packed_answers: dict[Sizes, PackedAnswers | None] = {}
+        self._orders: dict[Sizes, OrdersByDistance] = {}
 
     def likelihood(self, sizes: Sizes) -> Likelihood:
         """Return the likelihood of the answers for given sizes."""
@@ -335,6 +337,10 @@ class GroupFitter:
         # At a theta of 0 all completions are equally probable, whatever the tiers.
         labels = np.repeat(np.arange(len(sizes)), sizes) if current is None else current.labels
         theta = 0.0 if current is None else current.theta
+        if self._is_quick(sizes):
+            fitted = self._fit_quickly(weights, likelihood, labels)
+            if fitted is not None:
+                return fitted
         at_hand = None if current is None else labels
         one_round = current is not None or likelihood.known
         for _ in range(1 if one_round else _FIRST_ROUNDS):
@@ -343,6 +349,35 @@ class GroupFitter:
             labels, theta = at_hand, likelihood.best_theta(at_hand, start=theta)
         found = self.component(sizes, labels, theta)
         return found, float(likelihood.value(labels, theta)) - log_number_of_tiers(sizes)
+
+    def _is_quick(self, sizes: Sizes) -> bool:
+        """Whether one kernel can find the best tiers of these sizes, and theta."""
+        few = self.answers.n_items <= MOST_ITEMS
+        return self._source.n_open == 0 and few and len(sizes) > 1
+
+    def _fit_quickly(
+        self, weights: NDArray[np.float64], likelihood: Likelihood, labels: NDArray[np.int64]
+    ) -> tuple[Component, float] | None:
+        """Fit a group of few items to complete answers; None where theta may be infinite."""
+        sizes, unit = likelihood.sizes, likelihood.partition.rule.unit
+        if sizes not in self._orders:
+            self._orders[sizes] = OrdersByDistance.of(likelihood.partition, unit)
+        orders, costs = self._orders[sizes], likelihood.expected_costs(labels, 0.0)
+        n_rankings = float(weights.sum())
+        labels, theta, total, log_sum = fit_size_vector(
+            costs.linear,
+            costs.pairs,
+            np.array(sizes, dtype=np.int64),
+            labels,
+            orders.shares,
+            unit,
+            n_rankings,
+        )
+        if theta * unit > DOUBTFUL_THETA_OF_UNIT:
+            return None
+        log_partition = orders.log_orders + log_sum
+        value = -n_rankings * log_partition - theta * total - log_number_of_tiers(sizes)
+        return Component(sizes, labels, theta, log_partition), value
 
     def search(
         self, weights: NDArray[np.float64], component: Component
