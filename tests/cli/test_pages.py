@@ -88,6 +88,7 @@ def test_wrong_input_is_one_line_and_leaves_no_file(folder):
     assert not (folder / "report.html").exists()
 
 
+@pytest.mark.slow
 def test_demo_writes_a_report(tmp_path):
     done = run("demo", "--report", "goals.html", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

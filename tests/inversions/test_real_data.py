@@ -169,6 +169,7 @@ def test_text_embedding_models():
     assert value - log_factorial(30) == pytest.approx(-3547.98, abs=0.005)
 
 
+@pytest.mark.slow
 def test_a_search_finds_tiers_of_embedding_models_that_one_theta_hides():
     models, scores = mteb_scores()
     ranks = 1 + (scores[:, None, :] > scores[:, :, None]).sum(axis=2)

@@ -27,7 +27,13 @@ def draws_on_disk(folder, number):
         return json.loads(str(saved["stand"]))["draws"]
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case",
+    [
+        case if number == 0 else pytest.param(case, marks=pytest.mark.slow)
+        for number, case in enumerate(CASES)
+    ],
+)
 def test_killed_run_resumes_with_the_same_draws(tmp_path, case):
     folder = tmp_path / "run"
     process = subprocess.Popen(

@@ -258,6 +258,7 @@ def test_small_and_strange_data(rankings, tmp_path):
     assert all(str(item) in text for item in analysis.data.items)
 
 
+@pytest.mark.slow
 def test_same_seed_same_page(tmp_path):
     goals = tw.load_political_goals()
     pages = []
@@ -301,6 +302,7 @@ def test_bad_input(tmp_path):
         tw.report(goals, tmp_path / "report.html", replicates=1)
 
 
+@pytest.mark.slow
 def test_sushi_report_is_small(tmp_path):
     sushi = tw.load_sushi(shared_data("sushi"))
     path = tmp_path / "report.html"

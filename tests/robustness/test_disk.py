@@ -69,6 +69,7 @@ def expect_refusals(lines, reason):
         assert reason in line
 
 
+@pytest.mark.slow
 def test_files_that_may_not_grow(tmp_path):
     hinder = """
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

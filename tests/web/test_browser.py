@@ -342,10 +342,17 @@ def fits(browser):
     return wide <= seen
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        ("phone", "dark"),
+        ("desk", "light"),
+        pytest.param("phone", "light", marks=pytest.mark.slow),
+        pytest.param("desk", "dark", marks=pytest.mark.slow),
+    ],
+)
 def test_pages_fit_and_axe_finds_nothing(browser, here, result, width, scheme, tmp_path):
-    dress(browser, width, scheme)
+    dress(browser, WIDTHS[width], scheme)
 
     def check(name):
         assert fits(browser), name
