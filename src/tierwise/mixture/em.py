@@ -42,10 +42,11 @@ GroupSizes: TypeAlias = Sizes | Literal["search"]
 SHORT_RUNS = 5
 _STEPS_OF_A_SHORT_RUN = 5
 # Ways to merge and split that are tried in a round, how often each split is made anew, how many of
-# the results are followed to the end, and how many rounds there are.
+# the results are followed on, and how far, and how many rounds there are.
 _MOST_WAYS = 12
 _SPLITS_OF_A_GROUP = 2
-_LONG_RUNS = 6
+_PROMISING = 6
+_STEPS_OF_A_PROMISING_RUN = 30
 _MOST_ROUNDS = 10
 # A group with less weight than this keeps its tiers and theta: nothing is there to fit them to.
 _LEAST_WEIGHT = 1e-8
@@ -176,8 +177,7 @@ def split_and_merge(settings: EMSettings, run: EMRun, seed: np.random.SeedSequen
 
     Groups are merged, or one is dropped, and another is split instead; an item of a group is moved
     to another place; a group gets other sizes, where these are searched for. Each change is
-    followed for a few steps. Those that did not lead back are followed to the end, the most
-    promising first.
+    followed for a few steps, those that did not lead back for some more, and the best to the end.
     """
     fitter = GroupFitter(settings.answers, settings.distance)
     rng = np.random.default_rng(seed)
@@ -190,14 +190,16 @@ def split_and_merge(settings: EMSettings, run: EMRun, seed: np.random.SeedSequen
         steps = min(_STEPS_OF_A_SHORT_RUN, settings.most_steps)
         short = [_run_from(settings, fitter, *groups, steps) for groups in changed]
         short.sort(key=lambda other: other.criterion, reverse=True)
-        ends: list[EMRun] = []
+        promising: list[EMRun] = []
         for one in short:
-            if len(ends) < _LONG_RUNS and _fingerprint(one) not in seen:
+            if len(promising) < _PROMISING and _fingerprint(one) not in seen:
                 seen.add(_fingerprint(one))
-                end = _run_from(settings, fitter, one.components, one.shares, settings.most_steps)
-                seen.add(_fingerprint(end))
-                ends.append(end)
-        best = max(ends, key=lambda other: other.criterion, default=run)
+                steps = min(_STEPS_OF_A_PROMISING_RUN, settings.most_steps)
+                promising.append(_run_from(settings, fitter, one.components, one.shares, steps))
+        seen.update(map(_fingerprint, promising))
+        best = max(promising, key=lambda other: other.criterion, default=run)
+        if not best.converged:
+            best = _run_from(settings, fitter, best.components, best.shares, settings.most_steps)
         if best.criterion <= run.criterion + _LEAST_GAIN:
             break
         run = best
