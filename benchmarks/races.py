@@ -42,7 +42,7 @@ from tierwise.posterior.summary import diagnose
 
 STRICT = (1,) * 10
 WHEN = "as of 2026-11"
-_SEEDS = (1, 2)
+_SEEDS = (1, 2, 3)
 
 
 def the_rankings() -> Rankings:
@@ -197,14 +197,19 @@ def every_size_vector() -> list[Row]:
 
 
 def mixture_from_several_seeds() -> list[Row]:
-    """Fit three groups whose sizes are searched for, and say where each seed ends."""
-    data = the_rankings()
-    start = process_time()
-    ends = [fit_mixture(data, 3, rng=seed, progress="off").history[-1] for seed in _SEEDS]
-    seconds = (process_time() - start) / len(_SEEDS)
-    spread = max(ends) - min(ends)
-    remark = f"best {max(ends):,.2f}, {spread:.2f} apart from {len(ends)} seeds"
-    return [Row("fit_mixture, sizes searched", "3 groups, 5,000 x 10", seconds, remark)]
+    """Fit three groups, strict ones and such whose sizes are searched for; where each seed ends."""
+    data, rows = the_rankings(), []
+    kinds: dict[str, str | tuple[int, ...]] = {"strict": STRICT, "sizes searched": "search"}
+    for kind, sizes in kinds.items():
+        fit_mixture(data.subset(slice(0, 100)), 3, sizes, starts=5, rng=1, progress="off")
+        start = process_time()
+        ends = [fit_mixture(data, 3, sizes, rng=seed, progress="off") for seed in _SEEDS]
+        seconds = (process_time() - start) / len(_SEEDS)
+        values = [end.history[-1] for end in ends]
+        remark = f"best {max(values):,.2f}, {max(values) - min(values):.2f} apart "
+        remark += f"from {len(values)} seeds; one fit"
+        rows.append(Row(f"fit_mixture, {kind}", "3 groups, 5,000 x 10", seconds, remark))
+    return rows
 
 
 RACES: list[Callable[[], list[Row]]] = [

@@ -10,7 +10,7 @@ import pytest
 
 import tierwise
 from tierwise._kernels import counting
-from tierwise._kernels.augmented_chain import reinsert_item
+from tierwise._kernels.augmented_chain import Completion, reflect_item, reinsert_item
 from tierwise.distances.named import get_distance
 from tierwise.partition import recursion
 from tierwise.tiers.sizes import compositions
@@ -108,15 +108,20 @@ def test_an_item_is_put_back_with_the_probability_of_each_place():
     labels = np.array([2, 0, 1, 3, 1])
     relation = np.zeros((5, 5), dtype=np.bool_)
     relation[3, 2] = True
-    first, decay = np.array([3, 0, 1, 2, 4]), 0.6
+    first, powers = np.array([3, 0, 1, 2, 4]), 0.6 ** np.arange(-5, 6)
+    decay = powers[6]
+
+    def put_back(move, order, uniform):
+        order, places = order.copy(), np.argsort(order).astype(np.int32)
+        move(Completion(order, places, relation, labels, powers, np.empty(5)), 2, uniform)
+        assert [item for item in order if item != 2] == [3, 0, 1, 4]
+        assert places.tolist() == np.argsort(order).tolist()
+        return places[2]
+
     shares = np.zeros(5)
     uniforms = (np.arange(20_000) + 0.5) / 20_000
     for uniform in uniforms:
-        order = first.copy()
-        place = reinsert_item(order, 3, relation, labels, decay, np.empty(5), uniform)
-        shares[place] += 1 / len(uniforms)
-        assert order[place] == 2
-        assert [item for item in order if item != 2] == [3, 0, 1, 4]
+        shares[put_back(reinsert_item, first, uniform)] += 1 / len(uniforms)
     weights = np.zeros(5)
     for place in range(1, 5):
         order = [3, 0, 1, 4]
@@ -127,4 +132,15 @@ def test_an_item_is_put_back_with_the_probability_of_each_place():
             for earlier in range(later)
         )
         weights[place] = decay**reversed_pairs
-    assert shares == pytest.approx(weights / weights.sum(), abs=1e-3)
+    expected = weights / weights.sum()
+    assert shares == pytest.approx(expected, abs=1e-3)
+    # Overrelaxed, an item that is where it is with these probabilities is so again, elsewhere.
+    after, stayed = np.zeros(5), 0.0
+    for place in range(1, 5):
+        order = np.insert([3, 0, 1, 4], place, 2)
+        for uniform in uniforms[::4]:
+            now = put_back(reflect_item, order, uniform)
+            after[now] += expected[place] / 5000
+            stayed += (now == place) * expected[place] / 5000
+    assert after == pytest.approx(expected, abs=1e-3)
+    assert stayed < (expected**2).sum()

@@ -12,6 +12,7 @@ from scipy.stats import ks_2samp
 import tierwise as tw
 from tests import reference, reference_mixture
 from tests.mixture.simulated import from_groups, random_tiers
+from tierwise._kernels.mixture import reflect_theta
 from tierwise.data.counts import block_counts
 from tierwise.distances.base import Costs
 from tierwise.distances.named import get_distance
@@ -22,11 +23,13 @@ from tierwise.mixture.em import (
     local_search,
     log_joint,
     m_step,
+    moved_items,
     normalised,
     run_em,
     run_short_then_long,
     split_and_merge,
     starting_memberships,
+    swapped_tiers,
 )
 from tierwise.mixture.gibbs import AnswerTable, MixtureTarget, ThetaTable, sweep
 from tierwise.mixture.groups import Component, GroupFitter, distinct_answers
@@ -396,3 +399,38 @@ def test_groups_that_are_split_and_merged_end_higher():
     assert end.criterion > stuck.criterion + 10
     found = {tuple(np.argsort(component.labels).tolist()) for component in end.components}
     assert found == {(0, 1, 2, 3), (3, 2, 1, 0), (1, 3, 0, 2)}
+
+
+def test_items_move_and_tiers_trade_places():
+    fitter = GroupFitter(answers_from([(0, 1, 2, 3)]), get_distance("kendall"))
+    strict = fitter.component((1, 1, 1, 1), np.array([0, 1, 2, 3]), 0.5)
+    moved = {tuple(one.labels.tolist()) for one in moved_items(strict)}
+    expected = set()
+    for item in range(4):
+        for place in range(4):
+            order = [other for other in range(4) if other != item]
+            order.insert(place, item)
+            expected.add(tuple(np.argsort(order).tolist()))
+    swaps = {own for own in expected if sum(a != b for a, b in enumerate(own)) <= 2}
+    assert moved == expected - swaps
+    tiers = fitter.component((1, 2, 1), np.array([0, 1, 1, 2]), 0.5)
+    assert all(one.sizes == (1, 2, 1) for one in moved_items(tiers))
+    traded = swapped_tiers(fitter, tiers)
+    assert [one.sizes for one in traded] == [(2, 1, 1), (1, 1, 2)]
+    assert [one.labels.tolist() for one in traded] == [[1, 0, 0, 2], [0, 2, 2, 1]]
+    assert traded[0].log_partition == fitter.partition((2, 1, 1)).log_value(0.5)
+
+
+@pytest.mark.parametrize(("number", "total"), [(300.0, 200.0), (2e4, 1e4)])
+def test_a_reflected_theta_is_on_the_other_side_of_its_distribution(number, total):
+    log_partition = LogPartition(tw.partition_function((1, 1, 1)))
+    points = ThetaTable(log_partition, tw.Gamma(2, 2)).points
+    density = ThetaGivenDistance(log_partition, number, tw.Gamma(2, 2)).density(total)
+    shares = np.array([0.001, 0.03, 0.3, 0.5, 0.9, 0.9999])
+    for theta, opposite in zip(density.quantile(shares), density.quantile(1 - shares), strict=True):
+        reflected = reflect_theta(points, number, total, theta, 0.5)
+        assert reflected == pytest.approx(opposite, rel=1e-6)
+        assert reflect_theta(points, number, total, reflected, 0.5) == pytest.approx(theta)
+    # Where a theta can hardly be, one is drawn.
+    drawn = density.quantile(np.array([0.3]))[0]
+    assert reflect_theta(points, number, total, 100.0, 0.3) == pytest.approx(drawn)

@@ -33,14 +33,54 @@ class ThetaPoints(NamedTuple):
     """Log of the partition function."""
 
 
+class AnswerRows(NamedTuple):
+    """What distinct answers say about blocks, one row of zeros and ones for each."""
+
+    n_items: int
+    rows: npt.NDArray[np.uint8]
+    """``[answer, cell]``: first a cell for each listed pair, then one for each item and block."""
+    first: _Integers
+    """First item of each pair: a cell says that it is in an earlier block than the second."""
+    second: _Integers
+    decided: bool
+    """Whether the second item is in an earlier block wherever the first is not."""
+    misplaced: int
+    """Units that a reversed pair costs; 0 where there are no pairs."""
+    tied: int
+    """Units that a pair costs that is tied in the tiers."""
+    placing: _Integers
+    """``[block, tier]``: units that an item of a tier costs in a block, or empty."""
+    anywhere: _Floats
+    """``[item, tier]``: what a ranking costs wherever items are, or empty."""
+    unit: float
+    """The distance that a unit is."""
+
+
 @compiled
-def multiply_rows(rows: npt.NDArray[np.uint8], costs: _Integers) -> _Integers:
-    """Sum of each row of zeros and ones times the costs."""
-    sums = np.zeros(rows.shape[0], np.int64)
-    for row in range(rows.shape[0]):
-        for cell in range(rows.shape[1]):
-            sums[row] += rows[row, cell] * costs[cell]
-    return sums
+def units_of_answers(answers: AnswerRows, labels: _Integers) -> _Integers:
+    """Distance of each answer from tiers, in units."""
+    n_pairs, n_items = answers.first.shape[0], labels.shape[0]
+    costs = np.zeros(answers.rows.shape[1], np.int64)
+    always = 0
+    for pair in range(n_pairs):
+        upper, lower = labels[answers.first[pair]], labels[answers.second[pair]]
+        if lower == upper:
+            costs[pair] = answers.tied
+        elif lower < upper:
+            costs[pair] = answers.misplaced
+        if answers.decided:
+            otherwise = answers.tied if lower == upper else answers.misplaced * (upper < lower)
+            costs[pair] -= otherwise
+            always += otherwise
+    n_blocks = answers.placing.shape[0]
+    for item in range(n_items if n_blocks > 0 else 0):
+        for block in range(n_blocks):
+            costs[n_pairs + item * n_blocks + block] = answers.placing[block, labels[item]]
+    units = np.full(answers.rows.shape[0], always)
+    for row in range(answers.rows.shape[0]):
+        for cell in range(answers.rows.shape[1]):
+            units[row] += answers.rows[row, cell] * costs[cell]
+    return units
 
 
 @compiled
@@ -48,12 +88,108 @@ def add_rows(
     rows: npt.NDArray[np.uint8], members: _Integers, groups: _Integers, sums: npt.NDArray[Any]
 ) -> None:
     """Add to ``sums[place, cell]`` each row as often as the group of this place has members."""
-    for row in range(rows.shape[0]):
-        for place in range(groups.shape[0]):
+    chosen = np.empty(rows.shape[0], np.int64)
+    for place in range(groups.shape[0]):
+        # Whose answers these are is listed first, without branches, which could not be foreseen.
+        n_chosen = 0
+        for row in range(rows.shape[0]):
+            chosen[n_chosen] = row
+            n_chosen += members[row, groups[place]] > 0
+        for row in chosen[:n_chosen]:
             number = sums.dtype.type(members[row, groups[place]])
-            if number > 0:
-                for cell in range(rows.shape[1]):
-                    sums[place, cell] += number * rows[row, cell]
+            for cell in range(rows.shape[1]):
+                sums[place, cell] += number * rows[row, cell]
+
+
+@compiled
+def costs_of_groups(
+    answers: AnswerRows,
+    members: _Integers,
+    numbers: _Integers,
+    groups: _Integers,
+    sums: npt.NDArray[Any],
+) -> tuple[_Floats, _Floats]:
+    """Costs of all tiers for some columns of members, as in `tierwise.distances.base.Costs`.
+
+    ``sums[place, cell]`` is room for counts, all zeros. Returned are ``[place, item, tier]`` and
+    ``[place, a, b]``, either of which may be empty.
+    """
+    add_rows(answers.rows, members, groups, sums)
+    n_pairs = answers.first.shape[0]
+    n_items, n_ordered = answers.n_items, answers.n_items if n_pairs > 0 else 0
+    n_placed, n_tiers = answers.anywhere.shape
+    pairs = np.zeros((groups.shape[0], n_ordered, n_ordered))
+    linear = np.zeros((groups.shape[0], n_placed, n_tiers))
+    cost = answers.misplaced * answers.unit
+    for place in range(groups.shape[0]):
+        number = numbers[groups[place]]
+        for pair in range(n_pairs):
+            first, second = answers.first[pair], answers.second[pair]
+            pairs[place, first, second] = cost * sums[place, pair]
+            if answers.decided:
+                pairs[place, second, first] = cost * (number - sums[place, pair])
+        linear[place] = number * answers.anywhere
+        n_blocks = answers.placing.shape[0]
+        for item in range(n_items if n_blocks > 0 else 0):
+            for block in range(n_blocks):
+                count = sums[place, n_pairs + item * n_blocks + block] * answers.unit
+                for tier in range(n_tiers):
+                    linear[place, item, tier] += count * answers.placing[block, tier]
+    return linear, pairs
+
+
+@compiled
+def pack_pairs(blocks: npt.NDArray[np.int32]) -> npt.NDArray[np.uint64]:
+    """Set a bit for each pair of items in different blocks.
+
+    Entry ``[0, row]`` has a bit where the first of two items is in the earlier block,
+    ``[1, row]`` where the second is; `charge_pairs` numbers the pairs alike.
+    """
+    packed = np.zeros((2, blocks.shape[0]), np.uint64)
+    for row in range(blocks.shape[0]):
+        bit = np.uint64(1)
+        for second in range(blocks.shape[1]):
+            for first in range(second):
+                if blocks[row, first] < blocks[row, second]:
+                    packed[0, row] |= bit
+                elif blocks[row, second] < blocks[row, first]:
+                    packed[1, row] |= bit
+                bit <<= np.uint64(1)
+    return packed
+
+
+@compiled
+def charge_pairs(labels: _Integers, misplaced: int, tied: int) -> npt.NDArray[np.uint64]:
+    """Set a bit for each pair that costs a unit: if the first is earlier, and if the second is."""
+    charged = np.zeros(2, np.uint64)
+    bit = np.uint64(1)
+    for second in range(labels.shape[0]):
+        for first in range(second):
+            if (tied if labels[first] == labels[second] else misplaced) > 0:
+                if labels[first] >= labels[second]:
+                    charged[0] |= bit
+                if labels[second] >= labels[first]:
+                    charged[1] |= bit
+            bit <<= np.uint64(1)
+    return charged
+
+
+@compiled
+def count_pairs(
+    packed: npt.NDArray[np.uint64], charged: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.int64]:
+    """Count the pairs of each row that cost a unit, all bits of a word at the same time."""
+    ones, threes = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+    nibbles, bytes_of_one = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+    counts = np.zeros(packed.shape[1], np.int64)
+    for side in range(2):
+        for row in range(packed.shape[1]):
+            word = packed[side, row] & charged[side]
+            word = word - ((word >> np.uint64(1)) & ones)
+            word = (word & threes) + ((word >> np.uint64(2)) & threes)
+            word = (word + (word >> np.uint64(4))) & nibbles
+            counts[row] += np.int64((word * bytes_of_one) >> np.uint64(56))
+    return counts
 
 
 @compiled
@@ -80,7 +216,7 @@ def draw_members(  # noqa: PLR0912 - one pass over the answers, without calls th
     weights: _Integers,
     most_weight: int,
     pivot: _Floats,
-    uniforms: _Floats,
+    rng: np.random.Generator,
 ) -> tuple[_Floats, _Integers, _Integers, _Floats, float]:
     """Draw the group of everybody who gave an answer, from its exact probabilities.
 
@@ -97,8 +233,8 @@ def draw_members(  # noqa: PLR0912 - one pass over the answers, without calls th
         Answers that more people gave are left to the caller.
     pivot
         ``[answer, group]``: memberships in other groups, which may be none.
-    uniforms
-        Random numbers between 0 and 1, one for each person whose group is drawn here.
+    rng
+        Generator.
 
     Returns
     -------
@@ -123,7 +259,6 @@ def draw_members(  # noqa: PLR0912 - one pass over the answers, without calls th
             kept[distance, group] = np.exp(log_factors[group] - highest - decays[group] * distance)
     # One logarithm of a product stands for those of many sums.
     product = 1.0
-    person = 0
     for answer in range(n_answers):
         total = 0.0
         peak = highest
@@ -152,35 +287,15 @@ def draw_members(  # noqa: PLR0912 - one pass over the answers, without calls th
             # Adding up comparisons needs no branches, which could not be foreseen.
             cumulative = 0.0
             chosen = 0
+            uniform = rng.random()
             for group in range(n_groups - 1):
                 cumulative += probabilities[answer, group]
-                chosen += uniforms[person] >= cumulative
-            person += 1
+                chosen += uniform >= cumulative
             members[answer, chosen] += 1
             numbers[chosen] += 1
             for other in range(pivot.shape[1]):
                 common[other, chosen] += pivot[answer, other]
     return probabilities, members, numbers, common, log_likelihood + np.log(product)
-
-
-@compiled
-def move_groups(
-    labels: npt.NDArray[np.int64],
-    linear: _Floats,
-    pairs: _Floats,
-    thetas: _Floats,
-    n_steps: int,
-    rng: np.random.Generator,
-) -> _Floats:
-    """Swap labels of each group, one row each, by Metropolis steps; return the total distances."""
-    totals = np.empty(labels.shape[0])
-    for group in range(labels.shape[0]):
-        own, of_group = labels[group].copy(), pairs[group]
-        transposed = np.ascontiguousarray(of_group.T)
-        anneal(own, linear[group], of_group, transposed, np.full(n_steps, thetas[group]), 2, rng)
-        totals[group] = total_cost(own, linear[group], of_group)
-        labels[group] = own
-    return totals
 
 
 @compiled
@@ -230,15 +345,12 @@ def _find_end(
 ) -> int | np.int64:
     """Go from the peak to the first point where nothing is left; -1 where there is none."""
     least = _height(points, number, total, at) - _DEPTH
-    high = 1
-    while True:
-        end = at + sign * high
-        if not 0 <= end < points.thetas.shape[0]:
-            return -1
-        if _height(points, number, total, end) < least:
-            break
-        high *= 2
-    low = high // 2
+    furthest = np.int64(at if sign < 0 else points.thetas.shape[0] - 1 - at)
+    if _height(points, number, total, at + sign * furthest) >= least:
+        return -1
+    low, high = np.int64(0), min(np.int64(1), furthest)
+    while _height(points, number, total, at + sign * high) >= least:
+        low, high = high, min(2 * high, furthest)
     while high - low > 1:
         middle = (low + high) // 2
         end = at + sign * middle
@@ -250,14 +362,13 @@ def _find_end(
 
 
 @compiled
-def draw_theta(
-    points: ThetaPoints,
-    number: float,
-    total: float,
-    start: float,
-    share: float,
-) -> float:
-    """Return the theta below which a share of its distribution lies; see `draw_thetas`."""
+def _tabulate_theta(
+    points: ThetaPoints, number: float, total: float, start: float
+) -> tuple[_Floats, _Floats, _Floats]:
+    """Log thetas, heights of their density, and its integral up to each, in steps.
+
+    All are empty where the points are too few, or end too soon.
+    """
     nearest = min(np.searchsorted(points.thetas, start), points.thetas.shape[0] - 1)
     at = _find_peak(points, number, total, nearest)
     peak = _height(points, number, total, at)
@@ -265,7 +376,7 @@ def draw_theta(
     last = _find_end(points, number, total, at, 1)
     span = last - first
     if first < 0 or span < _FEWEST_POINTS:
-        return np.nan
+        return np.empty(0), np.empty(0), np.empty(0)
     stride = max(span // _WANTED_POINTS, 1)
     n_points = span // stride + 1
     chosen, heights, cumulative = np.empty(n_points), np.empty(n_points), np.zeros(n_points)
@@ -278,6 +389,46 @@ def draw_theta(
         after = heights[cell + 2] if cell + 2 < n_points else 0.0
         inner = 13.0 * (heights[cell] + heights[cell + 1])
         cumulative[cell + 1] = cumulative[cell] + max((inner - before - after) / 24.0, 0.0)
+    return chosen, heights, cumulative
+
+
+@compiled
+def draw_theta(
+    points: ThetaPoints,
+    number: float,
+    total: float,
+    start: float,
+    share: float,
+) -> float:
+    """Return the theta below which a share of its distribution lies; see `draw_thetas`."""
+    chosen, heights, cumulative = _tabulate_theta(points, number, total, start)
+    if chosen.shape[0] == 0:
+        return np.nan
+    return float(np.exp(grid_quantiles(chosen, heights, cumulative, np.array([share]))[0]))
+
+
+@compiled
+def reflect_theta(
+    points: ThetaPoints, number: float, total: float, theta: float, share: float
+) -> float:
+    """Return the theta above which as much of its distribution lies as below the given one.
+
+    That leaves the distribution as it is (Adler's overrelaxation). Where the given theta is beyond
+    all that matters, the one is returned below which a share lies.
+    """
+    chosen, heights, cumulative = _tabulate_theta(points, number, total, theta)
+    if chosen.shape[0] == 0:
+        return np.nan
+    place = np.log(theta)
+    if chosen[0] < place < chosen[-1]:
+        cell = np.searchsorted(chosen, place) - 1
+        part = (place - chosen[cell]) / (chosen[cell + 1] - chosen[cell])
+        left, right = heights[cell], heights[cell + 1]
+        bend = cumulative[cell + 1] - cumulative[cell] - (left + right) / 2.0
+        # The parabola between two points, as in `grid_quantiles`.
+        below = left * part + (right - left) * part * part / 2.0
+        below += bend * part * part * (3.0 - 2.0 * part)
+        share = 1.0 - (cumulative[cell] + below) / cumulative[-1]
     return float(np.exp(grid_quantiles(chosen, heights, cumulative, np.array([share]))[0]))
 
 
@@ -307,3 +458,77 @@ def draw_thetas(
             points, numbers[group], totals[group], starts[group], shares[group]
         )
     return thetas
+
+
+@compiled
+def _log_partition(points: ThetaPoints, theta: float) -> float:
+    """Log partition function between points, by the cubic through the four nearest."""
+    step = points.log_thetas[1] - points.log_thetas[0]
+    place = (np.log(theta) - points.log_thetas[0]) / step
+    cell = min(max(int(place), 1), points.thetas.shape[0] - 3)
+    part = place - cell
+    values = points.log_partition
+    below, here, above, beyond = values[cell - 1 : cell + 3]
+    return float(
+        -part * (part - 1.0) * (part - 2.0) / 6.0 * below
+        + (part + 1.0) * (part - 1.0) * (part - 2.0) / 2.0 * here
+        - (part + 1.0) * part * (part - 2.0) / 2.0 * above
+        + (part + 1.0) * part * (part - 1.0) / 6.0 * beyond
+    )
+
+
+@compiled
+def draw_groups(
+    answers: AnswerRows,
+    points: ThetaPoints,
+    members: _Integers,
+    numbers: _Integers,
+    groups: _Integers,
+    labels: _Integers,
+    thetas: _Floats,
+    n_steps: int,
+    sums: npt.NDArray[Any],
+    rng: np.random.Generator,
+) -> tuple[_Floats, _Floats]:
+    """Draw the tiers of groups by Metropolis swaps, then their thetas, given their members.
+
+    Parameters
+    ----------
+    answers, points
+        Answers for the sizes of these groups, and what theta is drawn from; there may be no points.
+    members, numbers
+        ``[answer, group]``: who belongs where, and how many they are.
+    groups
+        Which groups have these sizes.
+    labels, thetas
+        Their tiers, one row each, and thetas; both change in place. Not a number stands for a theta
+        that cannot be drawn from the points.
+    n_steps
+        Number of swaps that are tried.
+    sums
+        Room for counts, all zeros.
+    rng
+        Generator.
+
+    Returns
+    -------
+    tuple
+        Total distance and log partition function of each of the groups.
+    """
+    totals, log_partitions = np.empty(groups.shape[0]), np.full(groups.shape[0], np.nan)
+    linear, pairs = costs_of_groups(answers, members, numbers, groups, sums)
+    for place in range(groups.shape[0]):
+        own, of_pairs = labels[place].copy(), pairs[place]
+        transposed = np.ascontiguousarray(of_pairs.T)
+        temperatures = np.full(n_steps, thetas[place])
+        anneal(own, linear[place], of_pairs, transposed, temperatures, 2, rng)
+        totals[place] = total_cost(own, linear[place], of_pairs)
+        labels[place] = own
+        number = float(numbers[groups[place]])
+        drawn = np.nan
+        if points.thetas.shape[0] > 0:
+            drawn = draw_theta(points, number, totals[place], thetas[place], rng.random())
+        thetas[place] = drawn
+        if not np.isnan(drawn):
+            log_partitions[place] = _log_partition(points, drawn)
+    return totals, log_partitions

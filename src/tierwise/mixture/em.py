@@ -24,7 +24,8 @@ Ueda, N., Nakano, R., Ghahramani, Z. and Hinton, G. E. (2000). SMEM algorithm fo
 Neural Computation 12, 2109-2128.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -41,10 +42,11 @@ GroupSizes: TypeAlias = Sizes | Literal["search"]
 SHORT_RUNS = 5
 _STEPS_OF_A_SHORT_RUN = 5
 # Ways to merge and split that are tried in a round, how often each split is made anew, how many of
-# the results are followed to the end, and how many rounds there are.
+# the results are followed on, and how far, and how many rounds there are.
 _MOST_WAYS = 12
 _SPLITS_OF_A_GROUP = 2
-_LONG_RUNS = 3
+_PROMISING = 6
+_STEPS_OF_A_PROMISING_RUN = 30
 _MOST_ROUNDS = 10
 # A group with less weight than this keeps its tiers and theta: nothing is there to fit them to.
 _LEAST_WEIGHT = 1e-8
@@ -58,8 +60,8 @@ _ROUNDS_OF_K_MEANS = 10
 # How firmly an answer belongs to its group at first: enough to tell the groups apart, not so much
 # that an answer cannot change sides.
 _FIRMNESS = 0.9
-# Other sizes of a group that are followed for a few steps.
-_RESIZED_GROUPS = 8
+# Moves of an item of a group, and other sizes of it, that are followed for a few steps.
+_ALTERED_GROUPS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,52 +173,123 @@ def run_short_then_long(settings: EMSettings, seed: np.random.SeedSequence) -> E
 
 
 def split_and_merge(settings: EMSettings, run: EMRun, seed: np.random.SeedSequence) -> EMRun:
-    """Merge groups, or drop one, and split another instead, as long as EM then ends higher.
+    """Change groups, as long as EM then ends higher.
 
-    All ways to do so are followed for a few steps, with the split made anew a few times, and the
-    best of them to the end. So are other sizes of a group, where they are searched for.
+    Groups are merged, or one is dropped, and another is split instead; an item of a group is moved
+    to another place; a group gets other sizes, where these are searched for. Each change is
+    followed for a few steps, those that did not lead back for some more, and the best to the end.
     """
     fitter = GroupFitter(settings.answers, settings.distance)
     rng = np.random.default_rng(seed)
+    seen: set[bytes] = set()
     for _ in range(_MOST_ROUNDS):
+        seen.add(_fingerprint(run))
         memberships, _ = e_step(fitter, run.components, run.shares)
-        ways = _ways_to_change(len(settings.sizes) - settings.uniform)
-        if len(ways) > _MOST_WAYS:
-            ways = [ways[number] for number in rng.permutation(len(ways))[:_MOST_WAYS].tolist()]
-        sizes = tuple(component.sizes for component in run.components)
-        short = []
-        for freed, receiver, divided in ways * _SPLITS_OF_A_GROUP:
-            changed = memberships.copy()
-            if receiver is None:
-                others = np.delete(np.arange(len(sizes)), freed)
-                total = changed[:, others].sum(axis=1, keepdims=True)
-                changed[:, others] += changed[:, [freed]] * changed[:, others] / total.clip(1e-300)
-            else:
-                changed[:, receiver] += changed[:, freed]
-            halves = _split(settings.answers, changed[:, divided], rng)
-            changed[:, [divided, freed]] = halves
-            components, shares = first_groups(fitter, sizes, changed)
-            steps = min(_STEPS_OF_A_SHORT_RUN, settings.most_steps)
-            short.append(_run_from(settings, fitter, components, shares, steps))
-        for group, wanted in enumerate(settings.sizes):
-            if wanted == "search":
-                own = settings.answers.weights * memberships[:, group]
-                for rival in fitter.search(own, run.components[group])[1][:_RESIZED_GROUPS]:
-                    components = (*run.components[:group], rival, *run.components[group + 1 :])
-                    steps = min(_STEPS_OF_A_SHORT_RUN, settings.most_steps)
-                    short.append(_run_from(settings, fitter, components, run.shares, steps))
-        if not short:
-            break
+        changed = _split_groups(settings, fitter, run, memberships, rng)
+        changed += _alter_groups(settings, fitter, run, memberships)
+        steps = min(_STEPS_OF_A_SHORT_RUN, settings.most_steps)
+        short = [_run_from(settings, fitter, *groups, steps) for groups in changed]
         short.sort(key=lambda other: other.criterion, reverse=True)
-        ends = [
-            _run_from(settings, fitter, one.components, one.shares, settings.most_steps)
-            for one in short[:_LONG_RUNS]
-        ]
-        best = max(ends, key=lambda other: other.criterion)
+        promising: list[EMRun] = []
+        for one in short:
+            if len(promising) < _PROMISING and _fingerprint(one) not in seen:
+                seen.add(_fingerprint(one))
+                steps = min(_STEPS_OF_A_PROMISING_RUN, settings.most_steps)
+                promising.append(_run_from(settings, fitter, one.components, one.shares, steps))
+        seen.update(map(_fingerprint, promising))
+        best = max(promising, key=lambda other: other.criterion, default=run)
+        if not best.converged:
+            best = _run_from(settings, fitter, best.components, best.shares, settings.most_steps)
         if best.criterion <= run.criterion + _LEAST_GAIN:
             break
         run = best
     return run
+
+
+def _fingerprint(run: EMRun) -> bytes:
+    """Return what tells the tiers of all groups, in any order, from others."""
+    return b"".join(sorted(component.labels.tobytes() for component in run.components))
+
+
+def _split_groups(
+    settings: EMSettings,
+    fitter: GroupFitter,
+    run: EMRun,
+    memberships: NDArray[np.float64],
+    rng: np.random.Generator,
+) -> list[tuple[tuple[Component, ...], NDArray[np.float64]]]:
+    """Free a group in all ways, and split another, each of them a few times."""
+    ways = _ways_to_change(len(settings.sizes) - settings.uniform)
+    if len(ways) > _MOST_WAYS:
+        ways = [ways[number] for number in rng.permutation(len(ways))[:_MOST_WAYS].tolist()]
+    sizes = tuple(component.sizes for component in run.components)
+    found = []
+    for freed, receiver, divided in ways * _SPLITS_OF_A_GROUP:
+        changed = memberships.copy()
+        if receiver is None:
+            others = np.delete(np.arange(len(sizes)), freed)
+            total = changed[:, others].sum(axis=1, keepdims=True)
+            changed[:, others] += changed[:, [freed]] * changed[:, others] / total.clip(1e-300)
+        else:
+            changed[:, receiver] += changed[:, freed]
+        halves = _split(settings.answers, changed[:, divided], rng)
+        changed[:, [divided, freed]] = halves
+        found.append(first_groups(fitter, sizes, changed))
+    return found
+
+
+def _alter_groups(
+    settings: EMSettings, fitter: GroupFitter, run: EMRun, memberships: NDArray[np.float64]
+) -> list[tuple[tuple[Component, ...], NDArray[np.float64]]]:
+    """Give each group other tiers: an item elsewhere or, where they are sought, other sizes."""
+    found = []
+    joint = log_joint(fitter, run.components, run.shares)
+    for group, wanted in enumerate(settings.sizes[: len(settings.sizes) - settings.uniform]):
+        own, component = settings.answers.weights * memberships[:, group], run.components[group]
+        if own.sum() <= _LEAST_WEIGHT:
+            continue
+        rivals = moved_items(component)
+        if wanted == "search":
+            rivals += swapped_tiers(fitter, component)
+        rivals.sort(key=_value_in_place(fitter, joint, group, float(run.shares[group])))
+        rivals = rivals[-_ALTERED_GROUPS:]
+        if wanted == "search":
+            rivals += fitter.search(own, component)[1][:_ALTERED_GROUPS]
+        for rival in rivals:
+            components = (*run.components[:group], rival, *run.components[group + 1 :])
+            found.append((components, run.shares))
+    return found
+
+
+def moved_items(component: Component) -> list[Component]:
+    """List the tiers of the same sizes in which an item was taken out and put back elsewhere.
+
+    Swaps of two items are not among them.
+    """
+    labels, places = component.labels, np.sort(component.labels)
+    in_order = np.argsort(labels, kind="stable")
+    found: dict[bytes, NDArray[np.int64]] = {}
+    for place, item in enumerate(in_order.tolist()):
+        others = np.delete(in_order, place)
+        for goal in range(len(labels)):
+            moved = np.empty_like(labels)
+            moved[np.insert(others, goal, item)] = places
+            if (moved != labels).sum() > 2:
+                found[moved.tobytes()] = moved
+    return [replace(component, labels=moved) for moved in found.values()]
+
+
+def swapped_tiers(fitter: GroupFitter, component: Component) -> list[Component]:
+    """List the tiers in which two neighbouring ones that differ in size have traded places."""
+    found, sizes = [], component.sizes
+    for tier in range(len(sizes) - 1):
+        if sizes[tier] != sizes[tier + 1]:
+            order = np.arange(len(sizes))
+            order[[tier, tier + 1]] = tier + 1, tier
+            labels = order[component.labels]
+            swapped = tuple(np.bincount(labels).tolist())
+            found.append(fitter.component(swapped, labels, component.theta))
+    return found
 
 
 def _ways_to_change(n_groups: int) -> list[tuple[int, int | None, int]]:
@@ -385,14 +458,23 @@ def _resize(
     if own.sum() <= _LEAST_WEIGHT:
         return component
     best, rivals = fitter.search(own, component)
+    value = _value_in_place(fitter, joint, group, share)
+    winner = max((best, *rivals), key=value)
+    return winner if value(winner) > value(component) + _LEAST_GAIN else component
+
+
+def _value_in_place(
+    fitter: GroupFitter, joint: NDArray[np.float64], group: int, share: float
+) -> Callable[[Component], float]:
+    """Return the criterion of all groups, but for a constant, as a function of one group."""
+    weights = fitter.answers.weights
     others = normalised(np.delete(joint, group, axis=1))[1]
 
     def value(candidate: Component) -> float:
         column = np.log(share) + fitter.log_probabilities(candidate)
         return float(weights @ np.logaddexp(others, column)) - _penalty(candidate)
 
-    winner = max((best, *rivals), key=value)
-    return winner if value(winner) > value(component) + _LEAST_GAIN else component
+    return value
 
 
 def _penalty(component: Component) -> float:

@@ -121,8 +121,8 @@ def fit_mixture(
     -----
     The maximum is over the log-likelihood less the log number of tiers of every group's sizes,
     which is the paper's criterion I when there is one group. With given sizes this is maximum
-    likelihood. EM finds maxima near its starts: more starts may find a better one. Where runs from
-    several starts end in different places, groups of the best are merged and split.
+    likelihood. EM finds maxima near its starts: more starts may find a better one. Groups of the
+    best are then merged and split, and their tiers changed, as long as EM ends higher from there.
 
     A group that no answer supports keeps a share of 0.
 
@@ -254,13 +254,8 @@ def _run_all(
         key: _best([run for run, other in zip(runs, keys, strict=True) if other == key])
         for key in dict.fromkeys(keys)
     }
-    # Runs that do not agree may all have missed the best groups, and others the best sizes.
-    searched = {number for number, sizes in wanted.items() if len(sizes) > 1 and "search" in sizes}
-    doubtful = [
-        key
-        for key in best
-        if key[1] == 0 and (best[key].n_agreeing < best[key].n_runs or key[0] in searched)
-    ]
+    # Runs that end at the same groups may all have missed the best ones.
+    doubtful = [key for key in best if key[1] == 0 and len(wanted[key[0]]) > 1]
     if not doubtful:
         return best
     improved = run_tasks(

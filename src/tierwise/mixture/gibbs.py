@@ -16,34 +16,38 @@ of distributions. Handbook of Statistics 25, 459-507.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels.mixture import (
+    AnswerRows,
     ThetaPoints,
-    add_rows,
+    costs_of_groups,
+    draw_groups,
     draw_members,
     draw_thetas,
-    move_groups,
-    multiply_rows,
+    units_of_answers,
 )
 from tierwise.answers.dispatch import answered_places
-from tierwise.data.counts import BlockCounts
 from tierwise.data.rankings import Rankings
 from tierwise.distances.base import Distance
 from tierwise.mixture.em import e_step
+from tierwise.mixture.every_size import costs_anywhere
 from tierwise.mixture.groups import Component, DistinctAnswers, GroupFitter
 from tierwise.model.priors import Gamma, ThetaPrior
 from tierwise.partition.interpolated import LogPartition
-from tierwise.theta.density import ThetaGivenDistance, theta_points
+from tierwise.theta.density import ThetaGivenDistance
 from tierwise.tiers.sizes import Sizes
 
 # Swaps of two items that are tried in a sweep, times the number of items.
 _SWAPS_PER_ITEM = 10
 # Below this all counts are short integers.
 _MOST_SHORT = 2.0**31
+# Logarithms of thetas that a kernel draws from: so many that even the prior of theta, which is all
+# that a group without members has, ends between them.
+_LOG_THETAS, _STEP = (-24.0, 5.0), 2.5e-4
 # Answers that more people gave are divided among groups all together.
 _MOST_ONE_BY_ONE = 32
 
@@ -114,75 +118,46 @@ class AnswerTable:
     """
 
     def __init__(self, data: Rankings, sizes: Sizes, distance: Distance) -> None:
-        self._rule = rule = distance.rule(sizes)
-        self._blocks_of_places = distance.blocks(sizes)
+        rule = distance.rule(sizes)
         blocks = distance.block_of_place(sizes)[answered_places(data)]
-        n_answers, self._n_items = blocks.shape
-        self._n_blocks = len(self._blocks_of_places)
-        decided = data.is_complete and self._n_blocks == self._n_items
-        everything = np.ones((self._n_items, self._n_items), dtype=np.bool_)
-        chosen = np.triu(everything, k=1) if decided else everything
-        self._first: NDArray[np.int64]
-        self._second: NDArray[np.int64]
-        self._first, self._second = np.nonzero(chosen)
-        self._decided = decided
-        parts = []
-        if not rule.additive:
-            parts.append(blocks[:, self._first] < blocks[:, self._second])
-        if rule.placing.any():
-            parts.append((blocks[:, :, None] == np.arange(self._n_blocks)).reshape(n_answers, -1))
-        self._rows = np.ascontiguousarray(np.concatenate(parts, axis=1), dtype=np.uint8)
+        (n_answers, n_items), n_blocks = blocks.shape, len(distance.blocks(sizes))
+        decided = data.is_complete and n_blocks == n_items
+        chosen = np.ones((n_items, n_items), dtype=np.bool_)
+        chosen = np.triu(chosen, k=1) if decided else chosen
+        first, second = np.nonzero(chosen & (not rule.additive))
+        parts = [blocks[:, first] < blocks[:, second]]
+        placing = rule.placing if rule.placing.any() else np.empty((0, 0), dtype=np.int64)
+        if placing.size:
+            parts.append((blocks[:, :, None] == np.arange(n_blocks)).reshape(n_answers, -1))
+        self.rows = AnswerRows(
+            n_items=n_items,
+            rows=np.ascontiguousarray(np.concatenate(parts, axis=1), dtype=np.uint8),
+            first=first,
+            second=second,
+            decided=decided,
+            misplaced=rule.misplaced,
+            tied=rule.tied,
+            placing=placing,
+            anywhere=costs_anywhere(sizes, distance),
+            unit=rule.unit,
+        )
         # Shorter numbers are added faster.
         self._numbers = np.int32 if data.pattern_weights.sum() < _MOST_SHORT else np.int64
-        # What a ranking costs, wherever items are.
-        counts = BlockCounts(
-            tuple(range(self._n_items)),
-            self._blocks_of_places,
-            membership=np.zeros((self._n_items, self._n_blocks)),
-            precedence=np.zeros((self._n_items, self._n_items)),
-            n_rankings=1.0,
-        )
-        self._anywhere = distance.costs(counts, sizes).linear
 
     def units(self, labels: NDArray[np.int64]) -> NDArray[np.int64]:
         """Distance of each answer from tiers, in units."""
-        rule = self._rule
-        costs, always = [], 0
-        if not rule.additive:
-            upper, lower = labels[self._first], labels[self._second]
-            ties = rule.tied * (lower == upper)
-            reversed_pairs = rule.misplaced * (lower < upper) + ties
-            if self._decided:
-                otherwise = rule.misplaced * (upper < lower) + ties
-                reversed_pairs, always = reversed_pairs - otherwise, int(otherwise.sum())
-            costs.append(reversed_pairs)
-        if rule.placing.any():
-            costs.append(rule.placing.T[labels].ravel())
-        of_cells = np.concatenate(costs).astype(np.int64)
-        return multiply_rows(self._rows, of_cells) + always
+        return units_of_answers(self.rows, labels)
+
+    def room(self, n_groups: int) -> NDArray[Any]:
+        """Return room for the counts of groups, as kernels take it."""
+        return np.zeros((n_groups, self.rows.rows.shape[1]), dtype=self._numbers)
 
     def costs(
         self, members: NDArray[np.int64], numbers: NDArray[np.int64], groups: list[int]
     ) -> CostsOfGroups:
         """Costs of all tiers of these sizes, for some columns of members and of their number."""
-        n_groups, n_items, rule = len(groups), self._n_items, self._rule
-        sums = np.zeros((n_groups, self._rows.shape[1]), dtype=self._numbers)
-        add_rows(self._rows, members, np.array(groups), sums)
-        numbers = numbers[groups]
-        pairs, n_pairs = np.empty((n_groups, 0, 0)), 0
-        if not rule.additive:
-            n_pairs = len(self._first)
-            above = rule.misplaced * rule.unit * sums[:, :n_pairs]
-            pairs = np.zeros((n_groups, n_items, n_items))
-            pairs[:, self._first, self._second] = above
-            if self._decided:
-                all_pairs = rule.misplaced * rule.unit * numbers[:, None]
-                pairs[:, self._second, self._first] = all_pairs - above
-        linear = np.multiply.outer(numbers.astype(np.float64), self._anywhere)
-        if rule.placing.any():
-            membership = sums[:, n_pairs:].reshape(n_groups, n_items, self._n_blocks)
-            linear = linear + membership.astype(np.float64) @ (rule.placing * rule.unit)
-        return CostsOfGroups(linear, pairs)
+        room = self.room(len(groups))
+        return CostsOfGroups(*costs_of_groups(self.rows, members, numbers, np.array(groups), room))
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,8 +176,16 @@ class ThetaTable:
     prior: ThetaPrior
 
     @cached_property
-    def _points(self) -> ThetaPoints:
-        return theta_points(self.log_partition, self.prior)
+    def points(self) -> ThetaPoints:
+        """What a kernel draws theta from; nothing where the density may have several peaks."""
+        if not isinstance(self.prior, Gamma):
+            nothing = np.empty(0)
+            return ThetaPoints(nothing, nothing, nothing, nothing)
+        # The likelihood is log-concave in theta, so that there is one peak.
+        log_thetas = np.arange(*_LOG_THETAS, _STEP)
+        thetas = np.exp(log_thetas)
+        log_weights = self.prior.log_density(thetas) + log_thetas
+        return ThetaPoints(log_thetas, thetas, log_weights, self.log_partition(thetas))
 
     def draw(
         self,
@@ -214,12 +197,15 @@ class ThetaTable:
         """Draw theta of each group given the number of its rankings and their total distance."""
         thetas: NDArray[np.float64] = np.full(len(numbers), np.nan)
         if isinstance(self.prior, Gamma):
-            # The likelihood is log-concave in theta, so that there is one peak.
-            thetas = draw_thetas(self._points, numbers, totals, starts, rng.random(len(numbers)))
+            thetas = draw_thetas(self.points, numbers, totals, starts, rng.random(len(numbers)))
         for place in np.flatnonzero(np.isnan(thetas)).tolist():
-            given = ThetaGivenDistance(self.log_partition, float(numbers[place]), self.prior)
-            thetas[place] = given.density(float(totals[place])).draw(rng)
+            thetas[place] = self.draw_slowly(float(numbers[place]), float(totals[place]), rng)
         return thetas
+
+    def draw_slowly(self, number: float, total: float, rng: np.random.Generator) -> float:
+        """Draw theta of a group where the kernel cannot."""
+        given = ThetaGivenDistance(self.log_partition, number, self.prior)
+        return given.density(total).draw(rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,11 +269,6 @@ class MixtureTarget:
         return np.flatnonzero(self.weights > _MOST_ONE_BY_ONE)
 
     @cached_property
-    def n_one_by_one(self) -> int:
-        """How many people gave other answers."""
-        return int(self.weights.sum() - self.weights[self.given_by_many].sum())
-
-    @cached_property
     def log_completions(self) -> float:
         """Sum over answers of the log number of orderings that agree with them."""
         single_tier = (self.answers.n_items,)
@@ -328,9 +309,8 @@ def sweep(
     if pivot is None:
         pivot = np.empty((len(weights), 0))
     many = target.given_by_many
-    uniforms = rng.random(target.n_one_by_one)
     memberships, members, numbers, common, log_likelihood = draw_members(
-        state.units, np.array(decays), log_factors, weights, _MOST_ONE_BY_ONE, pivot, uniforms
+        state.units, np.array(decays), log_factors, weights, _MOST_ONE_BY_ONE, pivot, rng
     )
     if len(many):
         members[many] = rng.multinomial(weights[many], memberships[many])
@@ -357,21 +337,33 @@ def _draw_groups(
         table, theta_table = target.tables(sizes)
         groups = [place for place, one in enumerate(components) if one.sizes == sizes]
         before = np.array([components[group].labels for group in groups])
-        starts = np.array([components[group].theta for group in groups])
         labels = before.copy()
-        linear, pairs = table.costs(members, numbers, groups)
-        n_steps = _SWAPS_PER_ITEM * labels.shape[1]
-        totals = move_groups(labels, linear, pairs, starts, n_steps, rng)
-        thetas = theta_table.draw(numbers[groups].astype(np.float64), totals, starts, rng)
-        log_partitions = theta_table.log_partition(thetas).tolist()
+        thetas = np.array([components[group].theta for group in groups])
+        totals, log_partitions = draw_groups(
+            table.rows,
+            theta_table.points,
+            members,
+            numbers,
+            np.array(groups),
+            labels,
+            thetas,
+            _SWAPS_PER_ITEM * labels.shape[1],
+            table.room(len(groups)),
+            rng,
+        )
+        open_places = np.flatnonzero(np.isnan(thetas))
+        for place in open_places.tolist():
+            number = float(numbers[groups[place]])
+            thetas[place] = theta_table.draw_slowly(number, float(totals[place]), rng)
+            log_partitions[place] = theta_table.log_partition(thetas[[place]])[0]
         moved = (labels != before).any(axis=1).tolist()
         if any(moved) and units is state.units:
             units = units.copy()
         for place, group in enumerate(groups):
-            theta = float(thetas[place])
-            components[group] = Component(sizes, labels[place], theta, log_partitions[place])
             if moved[place]:
                 units[:, group] = table.units(labels[place])
+            theta, log_partition = float(thetas[place]), float(log_partitions[place])
+            components[group] = Component(sizes, labels[place], theta, log_partition)
     return tuple(components), units
 
 

@@ -24,23 +24,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels import counting
+from tierwise._kernels.every_size import fit_size_vector
 from tierwise._util.types import NOT_LISTED, Item
-from tierwise.answers.given_sizes import Likelihood
+from tierwise.answers.given_sizes import DOUBTFUL_THETA_OF_UNIT, Likelihood
 from tierwise.answers.likelihood import source_of
 from tierwise.answers.partial import orders_of_preferences
 from tierwise.consensus.find import closer_labels
 from tierwise.consensus.problem import Problem, make_problem
+from tierwise.data.counts import Counts
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.distances.base import Distance
 from tierwise.errors import TooLargeError
 from tierwise.files.places import first_places, sizes_of_groups
-from tierwise.model.priors import Gamma
+from tierwise.mixture.every_size import MOST_ITEMS, OrdersByDistance, every_size
+from tierwise.mixture.packed import PackedAnswers, applies
 from tierwise.partition.base import PartitionFunction
-from tierwise.searching.evaluate import Evaluator, Setting
 from tierwise.searching.strategies import hill_climb
-from tierwise.searching.together import MOST_ITEMS as MOST_ITEMS_TOGETHER
-from tierwise.tiers.sizes import Sizes, compositions, log_number_of_tiers, neighbours
+from tierwise.tiers.sizes import Sizes, log_number_of_tiers, neighbours
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,8 +221,8 @@ _FIRST_ROUNDS = 3
 # Fits of neighbouring sizes that are compared with the best by the likelihood of all groups.
 _RIVALS = 5
 _RIVALS_OF_ALL_SIZES = 16
-# Theta is estimated, not averaged over.
-_ANY_PRIOR = Gamma(2.0, 2.0)
+# Answers are kept as bits for so many size vectors; they take memory.
+_MOST_PACKED = 64
 # Step of the difference quotients that give moments of the distance.
 _STEP = 1e-3
 
@@ -260,6 +261,8 @@ class GroupFitter:
         self.distance = distance
         self._source = source_of(answers.data, distance)
         self._likelihoods: dict[Sizes, Likelihood] = {}
+        self._packed_answers: dict[Sizes, PackedAnswers | None] = {}
+        self._orders: dict[Sizes, OrdersByDistance] = {}
 
     def likelihood(self, sizes: Sizes) -> Likelihood:
         """Return the likelihood of the answers for given sizes."""
@@ -289,7 +292,23 @@ class GroupFitter:
         return self._log_weights(component, component.theta) - component.log_partition
 
     def _log_weights(self, component: Component, theta: float) -> NDArray[np.float64]:
-        return self.likelihood(component.sizes).log_weights(component.labels, theta)
+        sizes, labels = component.sizes, component.labels
+        packed, likelihood = self._packed(sizes), self.likelihood(sizes)
+        if packed is None:
+            return likelihood.log_weights(labels, theta)
+        return -min(theta, likelihood.largest_theta) * packed.distances(labels)
+
+    def _packed(self, sizes: Sizes) -> PackedAnswers | None:
+        """Return the answers as bits, where they are complete and the distance counts pairs."""
+        if sizes not in self._packed_answers:
+            if len(self._packed_answers) >= _MOST_PACKED:
+                self._packed_answers.clear()
+            self._packed_answers[sizes] = None
+            data = self.answers.data
+            if self._source.n_open == 0 and applies(sizes, self.distance):
+                assert isinstance(data, Rankings)
+                self._packed_answers[sizes] = PackedAnswers(data.patterns, sizes, self.distance)
+        return self._packed_answers[sizes]
 
     def distance_moments(
         self, component: Component
@@ -319,6 +338,10 @@ class GroupFitter:
         # At a theta of 0 all completions are equally probable, whatever the tiers.
         labels = np.repeat(np.arange(len(sizes)), sizes) if current is None else current.labels
         theta = 0.0 if current is None else current.theta
+        if self._is_quick(sizes):
+            fitted = self._fit_quickly(weights, likelihood, labels)
+            if fitted is not None:
+                return fitted
         at_hand = None if current is None else labels
         one_round = current is not None or likelihood.known
         for _ in range(1 if one_round else _FIRST_ROUNDS):
@@ -327,6 +350,35 @@ class GroupFitter:
             labels, theta = at_hand, likelihood.best_theta(at_hand, start=theta)
         found = self.component(sizes, labels, theta)
         return found, float(likelihood.value(labels, theta)) - log_number_of_tiers(sizes)
+
+    def _is_quick(self, sizes: Sizes) -> bool:
+        """Whether one kernel can find the best tiers of these sizes, and theta."""
+        few = self.answers.n_items <= MOST_ITEMS
+        return self._source.n_open == 0 and few and len(sizes) > 1
+
+    def _fit_quickly(
+        self, weights: NDArray[np.float64], likelihood: Likelihood, labels: NDArray[np.int64]
+    ) -> tuple[Component, float] | None:
+        """Fit a group of few items to complete answers; None where theta may be infinite."""
+        sizes, unit = likelihood.sizes, likelihood.partition.rule.unit
+        if sizes not in self._orders:
+            self._orders[sizes] = OrdersByDistance.of(likelihood.partition, unit)
+        orders, costs = self._orders[sizes], likelihood.expected_costs(labels, 0.0)
+        n_rankings = float(weights.sum())
+        labels, theta, total, log_sum = fit_size_vector(
+            costs.linear,
+            costs.pairs,
+            np.array(sizes, dtype=np.int64),
+            labels,
+            orders.shares,
+            unit,
+            n_rankings,
+        )
+        if theta * unit > DOUBTFUL_THETA_OF_UNIT:
+            return None
+        log_partition = orders.log_orders + log_sum
+        value = -n_rankings * log_partition - theta * total - log_number_of_tiers(sizes)
+        return Component(sizes, labels, theta, log_partition), value
 
     def search(
         self, weights: NDArray[np.float64], component: Component
@@ -337,7 +389,7 @@ class GroupFitter:
 
         Returned are the best group, and the fits of other sizes that come closest to it.
         """
-        if self._source.n_open == 0 and self.answers.n_items <= MOST_ITEMS_TOGETHER:
+        if self._source.n_open == 0 and self.answers.n_items <= MOST_ITEMS:
             ranked_fits = self._search_all_sizes(weights)
             return ranked_fits[0], ranked_fits[1:]
         known = {component.sizes: self.fit(weights, component.sizes, component)}
@@ -357,15 +409,11 @@ class GroupFitter:
 
     def _search_all_sizes(self, weights: NDArray[np.float64]) -> list[Component]:
         """Return the fits of the sizes that suit a group best, the best first."""
-        source = self._source.reweighted(weights).counted()
-        every = list(compositions(self.answers.n_items))
-        evaluator = Evaluator(Setting(source, _ANY_PRIOR, entropy=0), workers=1, progress="off")
-        evaluator.evaluate(every, "likelihood", "sizes of a group")
-        ranked = sorted(evaluator.known.values(), key=lambda one: one.criterion, reverse=True)
-        return [
-            self.component(one.sizes, one.labels, one.theta)
-            for one in ranked[: _RIVALS_OF_ALL_SIZES + 1]
-        ]
+        data, items = self.answers.data, self.answers.items
+        assert isinstance(data, Rankings)
+        counts = Counts.of_places(items, data.patterns, weights)
+        fits = every_size(len(items), self.distance).best(counts, _RIVALS_OF_ALL_SIZES + 1)
+        return [self.component(one.sizes, one.labels, one.theta) for one in fits]
 
     def best_swap(
         self, memberships: NDArray[np.float64], component: Component
@@ -380,10 +428,23 @@ class GroupFitter:
         swaps = np.argwhere(labels[:, None] + 1 == labels)
         if not len(swaps) or np.isinf(component.theta):
             return component, 0.0
-        likelihood = self.likelihood(component.sizes)
-        changes = likelihood.log_weight_changes(labels, component.theta, swaps)
+        changes = self._changes_by_swaps(component, swaps)
         gains = np.log1p(memberships * np.expm1(changes)) @ self.answers.weights
         best = int(gains.argmax())
         swapped = labels.copy()
         swapped[swaps[best]] = labels[swaps[best, ::-1]]
         return replace(component, labels=swapped), float(gains[best])
+
+    def _changes_by_swaps(
+        self, component: Component, swaps: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Growth of the log weights when two items trade their tiers: ``[swap, answer]``."""
+        sizes, labels, theta = component.sizes, component.labels, component.theta
+        if self._packed(sizes) is None:
+            return self.likelihood(sizes).log_weight_changes(labels, theta, swaps)
+        before, after = self._log_weights(component, theta), []
+        for swap in swaps:
+            swapped = labels.copy()
+            swapped[swap] = labels[swap[::-1]]
+            after.append(self._log_weights(replace(component, labels=swapped), theta))
+        return np.array(after) - before

@@ -19,6 +19,7 @@ from tierwise._kernels.augmented_chain import OpenAnswers, Visited, iterate
 from tierwise.answers.augmentation import completions_of_assessors, rename_items
 from tierwise.answers.votes import DrawnVotes
 from tierwise.model.priors import Gamma
+from tierwise.posterior.chain import RECORDED
 from tierwise.posterior.target import CompletedCosts
 from tierwise.posterior.theta_moves import DrawTheta
 from tierwise.posterior.tiers_moves import ChangeSizes, SwitchTiers
@@ -126,17 +127,19 @@ class Augmented:
             if isnan(theta):
                 theta = given_distance.density(float(visited.totals[n_made - 1])).draw(rng)
                 visited.thetas[n_made - 1] = theta
-            for row in range(n_made):
-                state = state._replace(
-                    labels=visited.labels[row],
-                    total=float(visited.totals[row]),
-                    theta=float(visited.thetas[row]),
-                    accepted_tiers=float(visited.accepted[row]) / n_switches,
-                    log_posterior=nan,
-                    iteration=state.iteration + 1,
-                )
-                if kept[n_done + row]:
-                    trace.record(state)
+            rows = np.flatnonzero(kept[n_done : n_done + n_made])
+            state = state._replace(
+                labels=visited.labels[n_made - 1],
+                total=float(visited.totals[n_made - 1]),
+                theta=theta,
+                accepted_tiers=float(visited.accepted[n_made - 1]) / n_switches,
+                log_posterior=nan,
+                iteration=state.iteration + n_made,
+            )
+            numbers = {name: np.full(len(rows), getattr(state, name)) for name in RECORDED}
+            numbers["total"], numbers["theta"] = visited.totals[rows], visited.thetas[rows]
+            numbers["accepted_tiers"] = visited.accepted[rows] / n_switches
+            trace.extend(visited.labels[rows], **numbers)
             n_done += n_made
         return state._replace(completions=drawn.places)
 

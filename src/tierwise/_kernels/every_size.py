@@ -1,0 +1,245 @@
+"""Best tiers and theta among all size vectors, by branch and bound and dynamic programming.
+
+For a size vector the least total distance of the data from tiers of these sizes is found by the
+recursion over sets of items of `tierwise._kernels.subsets`; theta then solves the likelihood
+equation, by Newton steps within a bracket. A bound of the total, pair by pair, says which size
+vectors cannot be among the best, for which nothing else is computed (Land and Doig, 1960).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tierwise._kernels.compiling import compiled
+from tierwise._kernels.consensus import total_cost
+from tierwise._kernels.subsets import find_optima, least_costs
+
+_Floats = npt.NDArray[np.float64]
+_Integers = npt.NDArray[np.int64]
+
+_MOST_NEWTON_STEPS = 200
+# The root is found to this much of itself.
+_PRECISION = 1e-10
+# Totals that differ by less, relative to all costs, differ by rounding only.
+_RELATIVE_TOLERANCE = 1e-10
+
+
+class SizeVectors(NamedTuple):
+    """All size vectors of some items, and the distance from tiers of these sizes."""
+
+    sizes: _Integers
+    """``[size vector, tier]``: sizes of the tiers, then zeros."""
+    blocks: _Integers
+    """``[size vector, block]``: sizes of the blocks, then zeros."""
+    log_numbers: _Floats
+    """``[size vector]``: log number of tiers."""
+    shares: _Floats
+    """``[size vector, units]``: orderings at each distance, relative to those at distance 0."""
+    log_orders: _Floats
+    """``[size vector]``: log number of orderings at distance 0."""
+    unit: float
+    """The distance that a unit is."""
+
+
+class CountedAnswers(NamedTuple):
+    """What answers cost in tiers, as in `tierwise.distances.base.Costs`."""
+
+    linear: _Floats
+    """``[size vector, item, tier]``, or empty."""
+    ahead: _Floats
+    """``[start, end, b, a]``: cost of a between two places and b behind both, or empty."""
+    n_rankings: float
+
+
+@compiled
+def _costs(
+    vectors: SizeVectors, answers: CountedAnswers, row: int
+) -> tuple[_Floats, _Floats, _Integers]:
+    """Linear costs, transposed costs of pairs, and sizes, of one size vector."""
+    n_items = vectors.sizes.shape[1]
+    n_tiers = 0
+    while n_tiers < n_items and vectors.sizes[row, n_tiers] > 0:
+        n_tiers += 1
+    linear = np.empty((0, 0))
+    if answers.linear.shape[0] > 0:
+        linear = answers.linear[row, :, :n_tiers].copy()
+    pairs = np.empty((0, 0))
+    if answers.ahead.shape[0] > 0:
+        pairs = np.zeros((n_items, n_items))
+        start = 0
+        for block in range(vectors.blocks.shape[1]):
+            end = start + vectors.blocks[row, block]
+            if end > start:
+                pairs += answers.ahead[start, end]
+            start = end
+    return linear, pairs, vectors.sizes[row, :n_tiers]
+
+
+@compiled
+def _least_total(linear: _Floats, pairs: _Floats, sizes: _Integers) -> float:
+    """Return a bound of the total: every item in its cheapest tier, every pair in cheaper order.
+
+    As many pairs as the sizes tie cost both orders: at least those do that are cheapest to tie.
+    """
+    bound = 0.0
+    for item in range(linear.shape[0]):
+        bound += linear[item].min()
+    n_items = pairs.shape[0]
+    dearer = np.empty(n_items * (n_items - 1) // 2)
+    n_pairs = 0
+    for item in range(n_items):
+        for other in range(item):
+            one, opposite = pairs[item, other], pairs[other, item]
+            bound += min(one, opposite)
+            dearer[n_pairs] = max(one, opposite)
+            n_pairs += 1
+    if n_pairs > 0:
+        n_tied = 0
+        for size in sizes:
+            n_tied += size * (size - 1) // 2
+        dearer.sort()
+        bound += dearer[:n_tied].sum()
+    return bound
+
+
+@compiled
+def _moments(shares: _Floats, theta: float) -> tuple[float, float, float]:
+    """Sum of the weights of all orderings, mean and variance of their distance, in units."""
+    decay = np.exp(-theta)
+    power, total, first, second = 1.0, 0.0, 0.0, 0.0
+    for units in range(shares.shape[0]):
+        weight = shares[units] * power
+        total += weight
+        first += weight * units
+        second += weight * units * units
+        power *= decay
+    mean = first / total
+    return total, mean, second / total - mean * mean
+
+
+@compiled
+def _solve_likelihood_equation(shares: _Floats, mean: float) -> float:
+    """Return the theta at which the expected distance is the mean one, in units."""
+    _, expected, variance = _moments(shares, 0.0)
+    if expected <= mean:
+        return 0.0
+    if mean <= 0.0:
+        return np.inf
+    low, high = 0.0, np.inf
+    theta = (expected - mean) / variance
+    for _ in range(_MOST_NEWTON_STEPS):
+        _, expected, variance = _moments(shares, theta)
+        if expected > mean:
+            low = theta
+        else:
+            high = theta
+        following = theta + (expected - mean) / variance if variance > 0.0 else np.inf
+        if not low <= following <= high:
+            following = 2.0 * theta if np.isinf(high) else 0.5 * (low + high)
+        settled = abs(following - theta) <= _PRECISION * theta
+        theta = following
+        if settled:
+            break
+    return theta
+
+
+@compiled
+def _criterion(
+    vectors: SizeVectors, n_rankings: float, row: int, total: float, slack: float
+) -> tuple[float, float]:
+    """Theta, and the log-likelihood less the log number of tiers, at a total distance."""
+    shares = vectors.shares[row]
+    # A total may be above 0 by rounding only.
+    units = 0.0 if total <= slack else total / vectors.unit
+    theta = _solve_likelihood_equation(shares, units / n_rankings)
+    criterion = -n_rankings * vectors.log_orders[row] - vectors.log_numbers[row]
+    if not np.isinf(theta):
+        criterion -= n_rankings * np.log(_moments(shares, theta)[0]) + theta * units
+    return theta / vectors.unit, criterion
+
+
+@compiled
+def best_size_vectors(
+    vectors: SizeVectors, answers: CountedAnswers, number: int
+) -> tuple[_Integers, _Floats, _Floats, _Integers]:
+    """Return the size vectors of the largest criterion, the largest first.
+
+    Of each are returned its row, its criterion, theta and the labels of best tiers.
+    """
+    n_vectors, n_items = vectors.sizes.shape
+    bounds = np.empty(n_vectors)
+    for row in range(n_vectors):
+        linear, pairs, sizes = _costs(vectors, answers, row)
+        slack = _RELATIVE_TOLERANCE * (np.abs(linear).sum() + np.abs(pairs).sum())
+        total = _least_total(linear, pairs, sizes) - slack
+        bounds[row] = _criterion(vectors, answers.n_rankings, row, total, slack)[1]
+    number = min(number, n_vectors)
+    rows, thetas = np.zeros(number, np.int64), np.zeros(number)
+    criteria = np.full(number, -np.inf)
+    for row in np.argsort(-bounds):
+        if bounds[row] < criteria[-1]:
+            break
+        linear, pairs, sizes = _costs(vectors, answers, row)
+        slack = _RELATIVE_TOLERANCE * (np.abs(linear).sum() + np.abs(pairs).sum())
+        total = least_costs(linear, pairs, sizes)[-1]
+        theta, criterion = _criterion(vectors, answers.n_rankings, row, total, slack)
+        place = number
+        while place > 0 and criteria[place - 1] < criterion:
+            place -= 1
+            if place + 1 < number:
+                rows[place + 1], thetas[place + 1] = rows[place], thetas[place]
+                criteria[place + 1] = criteria[place]
+        if place < number:
+            rows[place], thetas[place], criteria[place] = row, theta, criterion
+    labels = np.empty((number, n_items), np.int64)
+    for place in range(number):
+        linear, pairs, sizes = _costs(vectors, answers, rows[place])
+        slack = _RELATIVE_TOLERANCE * (np.abs(linear).sum() + np.abs(pairs).sum())
+        values = least_costs(linear, pairs, sizes)
+        labels[place] = find_optima(linear, pairs, sizes, values, slack, 1)[1][0]
+    return rows, criteria, thetas, labels
+
+
+@compiled
+def fit_size_vector(
+    linear: _Floats,
+    pairs: _Floats,
+    sizes: _Integers,
+    labels: _Integers,
+    shares: _Floats,
+    unit: float,
+    n_rankings: float,
+) -> tuple[_Integers, float, float, float]:
+    """Find the best tiers of one size vector, and theta.
+
+    Parameters
+    ----------
+    linear, pairs, sizes
+        Costs, as in `tierwise.distances.base.Costs`, and the sizes.
+    labels
+        Tiers at hand, which stay unless others are better.
+    shares, unit
+        As in `SizeVectors`, for these sizes.
+    n_rankings
+        The number of rankings.
+
+    Returns
+    -------
+    tuple
+        Labels, theta, their total distance, and the log of the sum of the weights of all orderings
+        relative to those at distance 0.
+    """
+    transposed = np.ascontiguousarray(pairs.T)
+    for item in range(transposed.shape[0]):
+        transposed[item, item] = 0.0
+    slack = _RELATIVE_TOLERANCE * (np.abs(linear).sum() + np.abs(transposed).sum())
+    values = least_costs(linear, transposed, sizes)
+    total = total_cost(labels, linear, pairs)
+    if values[-1] < total - slack:
+        labels = find_optima(linear, transposed, sizes, values, slack, 1)[1][0]
+        total = total_cost(labels, linear, pairs)
+    units = 0.0 if total <= slack else total / unit
+    theta = _solve_likelihood_equation(shares, units / n_rankings)
+    log_sum = 0.0 if np.isinf(theta) else np.log(_moments(shares, theta)[0])
+    return labels, theta / unit, total, log_sum

@@ -1,0 +1,165 @@
+"""A group fitted with all size vectors at once, of few items: branch and bound over size vectors.
+
+What does not depend on the answers, the number of orderings at each distance above all, is computed
+once. The costs of all size vectors are sums of the same joint counts of places; a kernel does the
+rest.
+"""
+
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise._kernels.every_size import CountedAnswers, SizeVectors, best_size_vectors
+from tierwise.data.counts import BlockCounts, Counts
+from tierwise.distances.base import Distance
+from tierwise.partition.base import PartitionFunction
+from tierwise.partition.choose import partition_function
+from tierwise.tiers.sizes import Sizes, compositions, log_number_of_tiers
+
+# Beyond, there are too many size vectors to compare all of them.
+MOST_ITEMS = 10
+
+
+class Fit(NamedTuple):
+    """The best tiers of some sizes, with what they are judged by."""
+
+    sizes: Sizes
+    labels: NDArray[np.int64]
+    """Tier of each item, counted from 0."""
+    theta: float
+    criterion: float
+    """Log-likelihood less the log number of tiers."""
+
+
+class OrdersByDistance(NamedTuple):
+    """How many orderings have each distance, for one size vector."""
+
+    shares: NDArray[np.float64]
+    """``[units]``: relative to those at distance 0."""
+    log_orders: float
+    """Log number of orderings at distance 0."""
+    unit: float
+    """The distance that a unit is."""
+
+    @classmethod
+    def of(cls, partition: PartitionFunction, unit: float) -> "OrdersByDistance":
+        """Take them from an exact partition function."""
+        known = partition.distribution()
+        units = np.rint(known.distances / unit).astype(np.int64)
+        shares = np.zeros(1 + units[-1])
+        shares[units] = np.exp(known.log_counts - known.log_counts[0])
+        return cls(shares, float(known.log_counts[0]), unit)
+
+
+class EverySize:
+    """All size vectors of some items.
+
+    Parameters
+    ----------
+    n_items
+        The number of items, at most ten.
+    distance
+        The distance.
+
+    Examples
+    --------
+    >>> from tierwise.data.rankings import Rankings
+    >>> from tierwise.distances.named import get_distance
+    >>> rankings = Rankings.from_orderings([["a", "b", "c"], ["a", "c", "b"]] * 9)
+    >>> best, *_ = EverySize(3, get_distance("kendall")).best(Counts.of(rankings), number=2)
+    >>> best.sizes, best.labels.tolist(), best.theta
+    ((1, 2), [0, 1, 1], inf)
+    """
+
+    def __init__(self, n_items: int, distance: Distance) -> None:
+        self.distance = distance
+        self.sizes = list(compositions(n_items))
+        rules = [distance.rule(sizes) for sizes in self.sizes]
+        self._rule = rules[0]
+        # Of each size vector: what an item costs in a tier, by its place, and in any place.
+        self._placing = np.zeros((len(self.sizes), n_items, n_items))
+        self._anywhere = np.zeros_like(self._placing)
+        for row, (sizes, rule) in enumerate(zip(self.sizes, rules, strict=True)):
+            block_of_place = distance.block_of_place(sizes)
+            self._placing[row, :, : len(sizes)] = (rule.placing * rule.unit)[block_of_place]
+            anywhere = costs_anywhere(sizes, distance)
+            if anywhere.size:
+                self._anywhere[row, :, : len(sizes)] = anywhere
+        self._has_linear = bool(self._placing.any() or self._anywhere.any())
+
+    @cached_property
+    def _vectors(self) -> SizeVectors:
+        unit, n_items = self._rule.unit, sum(self.sizes[0])
+        known = [
+            OrdersByDistance.of(partition_function(sizes, self.distance), unit)
+            for sizes in self.sizes
+        ]
+        shares = np.zeros((len(known), max(len(one.shares) for one in known)))
+        for row, one in zip(shares, known, strict=True):
+            row[: len(one.shares)] = one.shares
+        return SizeVectors(
+            sizes=_padded(self.sizes, n_items),
+            blocks=_padded([self.distance.blocks(sizes) for sizes in self.sizes], n_items),
+            log_numbers=np.array([log_number_of_tiers(sizes) for sizes in self.sizes]),
+            shares=shares,
+            log_orders=np.array([one.log_orders for one in known]),
+            unit=unit,
+        )
+
+    def best(self, counts: Counts, number: int) -> list[Fit]:
+        """Return the fits of the largest criterion, the largest first."""
+        linear, ahead = np.empty((0, 0, 0)), np.empty((0, 0, 0, 0))
+        if self._has_linear:
+            linear = counts.places.astype(np.float64) @ self._placing
+            linear += float(counts.n_rankings) * self._anywhere
+        if not self._rule.additive:
+            ahead = _counts_ahead(counts.joint) * (self._rule.misplaced * self._rule.unit)
+        answers = CountedAnswers(linear, ahead, float(counts.n_rankings))
+        rows, criteria, thetas, labels = best_size_vectors(self._vectors, answers, number)
+        return [
+            Fit(self.sizes[row], own, theta, criterion)
+            for row, own, theta, criterion in zip(
+                rows.tolist(), labels, thetas.tolist(), criteria.tolist(), strict=True
+            )
+        ]
+
+
+@lru_cache(4)
+def every_size(n_items: int, distance: Distance) -> EverySize:
+    """Return all size vectors of some items; what was computed for them before is kept."""
+    return EverySize(n_items, distance)
+
+
+def costs_anywhere(sizes: Sizes, distance: Distance) -> NDArray[np.float64]:
+    """Return what a ranking costs in tiers wherever items are: ``[item, tier]``, or empty."""
+    n_items, blocks = sum(sizes), distance.blocks(sizes)
+    nothing = BlockCounts(
+        tuple(range(n_items)),
+        blocks,
+        membership=np.zeros((n_items, len(blocks))),
+        precedence=np.zeros((n_items, n_items)),
+        n_rankings=1.0,
+    )
+    return distance.costs(nothing, sizes).linear
+
+
+def _padded(vectors: list[Sizes], length: int) -> NDArray[np.int64]:
+    """One row for each, filled up with zeros."""
+    rows = np.zeros((len(vectors), length), dtype=np.int64)
+    for row, vector in zip(rows, vectors, strict=True):
+        row[: len(vector)] = vector
+    return rows
+
+
+def _counts_ahead(joint: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``[start, end, b, a]``: how often a lies between two places, and b behind both."""
+    n_items = len(joint)
+    # behind[place, end]: a is in the place, b behind the end.
+    behind = np.zeros((n_items, n_items + 1, n_items, n_items))
+    behind[:, :-1] = np.cumsum(joint.transpose(1, 3, 2, 0)[:, ::-1], axis=1)[:, ::-1]
+    ahead = np.zeros((n_items + 1, n_items + 1, n_items, n_items))
+    for start in range(n_items - 1, -1, -1):
+        ahead[start, start + 1 :] = ahead[start + 1, start + 1 :] + behind[start, start + 1 :]
+    return ahead
