@@ -225,6 +225,7 @@ def test_formula_one():
     assert best.part_names[2:5] == ("place 3", "places 4-5", "places 6-8")
 
 
+@pytest.mark.slow
 def test_tohoku():
     sushi = tw.load_sushi(shared_data("sushi"), region="Tohoku")
     by_place = tw.fit(sushi, TOHOKU_SIZES, concentration="place", rng=1)

@@ -185,7 +185,9 @@ def test_weak_orders_around_a_strict_consensus_are_drawn_as_if_they_were_complet
 
 @pytest.mark.parametrize(
     ("how", "unranked"),
-    every_pair_but_slow(("auto", "reinsert"), {("auto", "below"), ("auto", "anywhere")}),
+    every_pair_but_slow(
+        ("auto", "reinsert"), {("auto", "below"), ("auto", "anywhere"), ("reinsert", "anywhere")}
+    ),
 )
 def test_sizes_may_be_unknown(unranked, how):
     rankings = tw.Rankings.from_orderings(ROWS, items="abcd", unranked=unranked)

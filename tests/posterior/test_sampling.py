@@ -43,7 +43,16 @@ def goals_reference(goals):
     return PosteriorByEnumeration(data, tiers_of_sizes((2, 2)))
 
 
-@pytest.mark.parametrize("way", WAYS)
+# The exchange algorithm is the slowest: one of its kinds and data sets is enough for most runs.
+_BUT_SLOW = [
+    pytest.param(way, marks=pytest.mark.slow if way == "exchange, mcmc" else ()) for way in WAYS
+]
+_BUT_EXCHANGE = [
+    pytest.param(way, marks=pytest.mark.slow if way.startswith("exchange") else ()) for way in WAYS
+]
+
+
+@pytest.mark.parametrize("way", _BUT_SLOW)
 def test_posterior_is_that_of_enumeration(way):
     posterior = sample_posterior(small_rankings(), SIZES, rng=11, progress="off", **WAYS[way])
     reference = small_reference()
@@ -51,7 +60,7 @@ def test_posterior_is_that_of_enumeration(way):
     assert theta_p_value(posterior.thetas, reference) > TINY
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", _BUT_EXCHANGE)
 def test_posterior_of_political_goals_is_that_of_enumeration(goals, goals_reference, way):
     options = {**WAYS[way], "draws": 250}
     if way == "exchange, mcmc":

@@ -52,7 +52,9 @@ def test_the_score_is_the_posterior_probability():
 
 
 @pytest.mark.parametrize("criterion", ["posterior", "likelihood"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))]
+)
 def test_all_sizes_at_once_finds_what_one_by_one_finds(criterion, seed):
     rankings = simulated((1, 3, 3, 2, 2), 0.25, 40, seed)
     at_once = tw.search(rankings, "inversions", criterion=criterion, rng=1)
