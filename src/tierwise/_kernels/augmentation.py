@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled
+from tierwise._kernels.orderings import order_of
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -353,7 +354,7 @@ def refill_places(
             # Listed items by their group, in random order within; free ones before all of them.
             keys[item] = answer[item] + rng.random()
             n_free += int(answer[item] < 0)
-        sequence = np.argsort(keys)
+        sequence = order_of(keys)
         free, listed = 0, n_free
         for place in range(n_items):
             if rng.random() * (n_items - place) < n_free - free:

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled
+from tierwise._kernels.orderings import order_of
 
 # Up to so many items sums over all pairs are quick by NumPy, which need not be loaded first.
 _MOST_ITEMS_BY_ARRAYS = 100
@@ -201,7 +202,7 @@ def insert_items(
     data, SSDBM 2011).
     """
     n_items = labels.shape[0]
-    order = np.argsort(labels)
+    order = order_of(labels)
     improved = True
     while improved:
         improved = False
@@ -351,7 +352,7 @@ def switch_labels(
     if sizes.shape[0] == 1:
         return total, n_accepted
     # Items listed tier by tier: which tier a place belongs to never changes.
-    listing = np.argsort(labels, kind="mergesort")
+    listing = order_of(labels)
     ends = np.zeros(sizes.shape[0] + 1, dtype=np.int64)
     for tier in range(sizes.shape[0]):
         ends[tier + 1] = ends[tier] + sizes[tier]

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled
 from tierwise._kernels.consensus import total_cost
+from tierwise._kernels.orderings import order_of
 from tierwise._kernels.subsets import find_optima, least_costs
 
 _Floats = npt.NDArray[np.float64]
@@ -177,7 +178,7 @@ def best_size_vectors(
     number = min(number, n_vectors)
     rows, thetas = np.zeros(number, np.int64), np.zeros(number)
     criteria = np.full(number, -np.inf)
-    for row in np.argsort(-bounds):
+    for row in order_of(-bounds):
         if bounds[row] < criteria[-1]:
             break
         linear, pairs, sizes = _costs(vectors, answers, row)

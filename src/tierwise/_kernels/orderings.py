@@ -17,11 +17,27 @@ Among the labels that have items left, the smallest weighs 1 and any other ``exp
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part
 
 # Below so many items it takes less to count the bounds that a uniform number is above than to take
 # its logarithm.
 _MOST_BOUNDS = 64
+
+
+@compiled_part
+def order_of(keys: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Numbers of some keys from the least to the greatest, equal ones as they come.
+
+    Insertion is enough for dozens of items, and compiled in a tenth of the time of `numpy.argsort`.
+    """
+    order = np.empty(keys.shape[0], np.int64)
+    for number in range(keys.shape[0]):
+        place = number
+        while place > 0 and keys[order[place - 1]] > keys[number]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = number
+    return order
 
 
 @compiled

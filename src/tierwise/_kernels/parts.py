@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled
+from tierwise._kernels.orderings import order_of
 from tierwise._kernels.recursion import States
 
 _Floats = npt.NDArray[np.float64]
@@ -132,8 +133,8 @@ def descend_by_tier(
     places, not further apart than a window.
     """
     n_items, n_tiers = labels.shape[0], thetas.shape[0]
-    order = np.argsort(labels, kind="mergesort")
-    cut = np.sort(labels)
+    order = order_of(labels)
+    cut = labels[order]
     best = (totals_by_label(labels, pairs, n_tiers) * thetas).sum()
     trial, found = np.empty_like(order), labels.copy()
     improved = True
