@@ -57,6 +57,7 @@ def test_json_is_pure(folder):
     assert "<h1>Goals</h1>" in (folder / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_groups_are_shown_if_asked_for(folder):
     words = (
         "report",

@@ -40,26 +40,47 @@ def browser(tmp_path_factory):
     started.quit()
 
 
+NAMES = [f"A rather long name, number {number:02d}" for number in range(24)]
+NAMES.append("<script>document.title = 'taken over'</script>")
+
+
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory):
-    """Reports on few items, on 25 with long names, one of which tries to be a program, on pairs."""
-    folder = tmp_path_factory.mktemp("reports")
-    few, many = folder / "few.html", folder / "many.html"
-    tw.report(tw.load_political_goals(), few, rng=1, replicates=30, groups=2)
-    names = [f"A rather long name, number {number:02d}" for number in range(24)]
-    names.append("<script>document.title = 'taken over'</script>")
-    tiers = tw.Tiers.from_sizes((1, 1, 1, 2, 20), names)
+def few(tmp_path_factory):
+    """A report on few items, with groups."""
+    page = tmp_path_factory.mktemp("few") / "few.html"
+    tw.report(tw.load_political_goals(), page, rng=1, replicates=30, groups=2)
+    return page.as_uri()
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """A report on 25 items with long names, one of which tries to be a program."""
+    page = tmp_path_factory.mktemp("many") / "many.html"
+    tiers = tw.Tiers.from_sizes((1, 1, 1, 2, 20), NAMES)
     rankings = tw.ClusteredMallows(tiers, theta=0.2).sample(60, rng=1)
-    tw.report(rankings, many, sizes=tiers.sizes, rng=1, replicates=2, title="Many items")
-    pages = {"few": few, "many": many}
+    tw.report(rankings, page, sizes=tiers.sizes, rng=1, replicates=2, title="Many items")
+    return page.as_uri()
+
+
+def report_on_pairs(page, cycles):
     asked = [
-        (person, *names[place :: 2 + person % 3][:2]) for person in range(30) for place in range(4)
+        (person, *NAMES[place :: 2 + person % 3][:2]) for person in range(30) for place in range(4)
     ]
-    for cycles in ("error", "keep"):
-        pages[cycles] = folder / f"{cycles}.html"
-        answers = tw.Preferences.from_pairs(asked, cycles=cycles)
-        tw.report(answers, pages[cycles], sizes=(2, len(answers.items) - 2), rng=1, replicates=2)
-    return {name: page.as_uri() for name, page in pages.items()}
+    answers = tw.Preferences.from_pairs(asked, cycles=cycles)
+    tw.report(answers, page, sizes=(2, len(answers.items) - 2), rng=1, replicates=2)
+    return page.as_uri()
+
+
+@pytest.fixture(scope="module")
+def error(tmp_path_factory):
+    """A report on pairwise answers without mistakes."""
+    return report_on_pairs(tmp_path_factory.mktemp("error") / "error.html", "error")
+
+
+@pytest.fixture(scope="module")
+def keep(tmp_path_factory):
+    """A report on pairwise answers that may be mistaken."""
+    return report_on_pairs(tmp_path_factory.mktemp("keep") / "keep.html", "keep")
 
 
 def look(browser, address, width, scheme="light"):
@@ -90,9 +111,12 @@ def column(browser, table, number):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
-@pytest.mark.parametrize("name", ["few", "many", "error", "keep"])
-def test_page_opens_without_complaint_and_fits(browser, pages, name, width, scheme):
-    look(browser, pages[name], width, scheme)
+@pytest.mark.parametrize(
+    "name",
+    ["few", "many", *(pytest.param(name, marks=pytest.mark.slow) for name in ("error", "keep"))],
+)
+def test_page_opens_without_complaint_and_fits(browser, request, name, width, scheme):
+    look(browser, request.getfixturevalue(name), width, scheme)
     assert browser.get_log("browser") == []
     wide, seen = browser.execute_script(
         "return [document.documentElement.scrollWidth, window.innerWidth]"
@@ -107,8 +131,8 @@ def test_page_opens_without_complaint_and_fits(browser, pages, name, width, sche
 
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
-def test_tiers_are_there(browser, pages, width):
-    look(browser, pages["few"], width)
+def test_tiers_are_there(browser, few, width):
+    look(browser, few, width)
     tiers = browser.execute_script(
         "return Array.from(document.querySelectorAll('#tiers .tiers > li'))"
         ".map((tier) => Array.from(tier.querySelectorAll('.name')).map((name) => name.textContent))"
@@ -117,18 +141,18 @@ def test_tiers_are_there(browser, pages, width):
     assert browser.execute_script("return document.querySelector('.tiers').checkVisibility()")
 
 
-def test_names_that_are_programs_do_not_run(browser, pages):
-    look(browser, pages["many"], 1280)
+def test_names_that_are_programs_do_not_run(browser, many):
+    look(browser, many, 1280)
     assert browser.title == "Many items"
     assert "<script>document.title = 'taken over'</script>" in column(browser, "items-table", 0)
 
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
-def test_tables_are_sorted_by_mouse_and_by_keyboard(browser, pages, width):
+def test_tables_are_sorted_by_mouse_and_by_keyboard(browser, few, width):
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
 
-    look(browser, pages["few"], width)
+    look(browser, few, width)
     buttons = browser.find_elements(By.CSS_SELECTOR, "#items-table th button")
     headings = browser.find_elements(By.CSS_SELECTOR, "#items-table th")
     given = column(browser, "items-table", 0)
@@ -146,10 +170,10 @@ def test_tables_are_sorted_by_mouse_and_by_keyboard(browser, pages, width):
     assert headings[rank].get_attribute("aria-sort") is None
 
 
-def test_numbers_are_sorted_as_numbers_and_the_unknown_last(browser, pages):
+def test_numbers_are_sorted_as_numbers_and_the_unknown_last(browser, few):
     from selenium.webdriver.common.by import By
 
-    look(browser, pages["few"], 1280)
+    look(browser, few, 1280)
     buttons = browser.find_elements(By.CSS_SELECTOR, "#sizes-table th button")
     agreement = [button.text for button in buttons].index("agreement")
     for _ in range(2):
@@ -162,9 +186,9 @@ def test_numbers_are_sorted_as_numbers_and_the_unknown_last(browser, pages):
 
 
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
-@pytest.mark.parametrize("name", ["many", "keep"])
-def test_labels_of_figures_do_not_overlap(browser, pages, name, width):
-    look(browser, pages[name], width)
+@pytest.mark.parametrize("name", ["many", pytest.param("keep", marks=pytest.mark.slow)])
+def test_labels_of_figures_do_not_overlap(browser, request, name, width):
+    look(browser, request.getfixturevalue(name), width)
     boxes = browser.execute_script(
         "return Array.from(document.querySelectorAll('figure svg')).map((svg) =>"
         " Array.from(svg.querySelectorAll('text')).map((text) => {"
@@ -187,10 +211,10 @@ def test_labels_of_figures_do_not_overlap(browser, pages, name, width):
         assert apart[~np.eye(len(corners), dtype=bool)].all()
 
 
-def test_keyboard_reaches_everything(browser, pages):
+def test_keyboard_reaches_everything(browser, few):
     from selenium.webdriver.common.keys import Keys
 
-    look(browser, pages["few"], 1280)
+    look(browser, few, 1280)
     browser.switch_to.active_element.send_keys(Keys.TAB)
     assert browser.switch_to.active_element.text == "Skip to the tiers"
     order = []

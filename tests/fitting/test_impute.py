@@ -153,6 +153,7 @@ def test_a_posterior_is_averaged_over(sizes):
     assert imputed.place_probabilities(1) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_few_draws_of_a_posterior_suffice_where_completions_are_drawn(monkeypatch):
     rankings = tw.Rankings.from_orderings(
         [["b", "a"], ["c"], ["b", "c"], ["d", "b"]], items="abcd", unranked="below"

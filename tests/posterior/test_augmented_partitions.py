@@ -92,8 +92,15 @@ def log_prior(labels, prior_sizes):
     return value + 1 - len(sizes) - log(2 * several)
 
 
-@pytest.mark.parametrize("prior_sizes", ["uniform", "sceptical"])
-@pytest.mark.parametrize("make", [rankings, preferences])
+@pytest.mark.parametrize(
+    ("make", "prior_sizes"),
+    [
+        (rankings, "uniform"),
+        (preferences, "sceptical"),
+        pytest.param(rankings, "sceptical", marks=pytest.mark.slow),
+        pytest.param(preferences, "uniform", marks=pytest.mark.slow),
+    ],
+)
 def test_draws_have_the_probabilities_of_brute_force(make, prior_sizes):
     data = make()
     posterior = tw.sample_posterior(

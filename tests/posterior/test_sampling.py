@@ -139,6 +139,7 @@ def test_priors_are_taken_into_account():
     assert few.data["posterior"]["n_tiers"].mean() < any_number.data["posterior"]["n_tiers"].mean()
 
 
+@pytest.mark.slow
 def test_pseudo_posterior_is_that_of_quadrature():
     """Two items: the pseudo-likelihood is a choice between two labels."""
     rankings = tw.Rankings.from_orderings([["a", "b"]] * 6 + [["b", "a"]] * 2)

@@ -150,6 +150,7 @@ def test_draws_from_the_posterior_are_for_one_theta(tmp_path):
         write(tastes(50), tmp_path, concentration="line")
 
 
+@pytest.mark.slow
 def test_sea_urchin(tmp_path):
     sushi = tw.load_sushi(shared_data("sushi"), region="Tohoku")
     _, text, page = write(
@@ -162,6 +163,7 @@ def test_sea_urchin(tmp_path):
     assert "give each rank to sea eel, sea urchin and salmon roe" in titles
 
 
+@pytest.mark.slow
 def test_command_line(tmp_path):
     tw.write_rankings(tastes(), tmp_path / "sweets.csv")
     options = {

@@ -119,6 +119,7 @@ def test_groups_of_mistaken_answers_are_refused_before_anything_is_computed(tmp_
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_groups_are_found_in_answers_without_mistakes(tmp_path):
     analysis, text, page = write(said_by_rankings("error", 20), tmp_path, sizes=(1, 4), groups=2)
     assert analysis.groups.pairwise

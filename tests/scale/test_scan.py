@@ -248,6 +248,7 @@ def test_a_bad_row_is_named_by_its_number_in_the_file(tmp_path):
         Rankings.scan(path).counts()
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(tmp_path):
     """Four times the rows, the same peak: measured by the kernel, in processes of their own."""
     code = (

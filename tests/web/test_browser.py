@@ -254,6 +254,7 @@ def start_long_job(browser, here):
     return browser.current_url
 
 
+@pytest.mark.slow
 def test_two_jobs_reload_in_the_middle_and_cancel(browser, here):
     jobs = [start_long_job(browser, here) for _ in range(2)]
     browser.get(here)
@@ -378,6 +379,7 @@ def test_pages_fit_and_axe_finds_nothing(browser, here, result, width, scheme, t
     check("result")
 
 
+@pytest.mark.slow
 def test_300_items_fit_a_phone(browser, tmp_path):
     dress(browser, 390)
     give(browser, table_of(300, tmp_path / "many.csv"))

@@ -150,6 +150,7 @@ def test_items_of_complete_ranks_are_left_out(client):
     assert "Answer 1: a first, then c." in words(client.get(f"{places}?without-1=on"))
 
 
+@pytest.mark.slow
 def test_a_result_without_an_item_is_that_of_the_python_lines_and_the_command(
     client, tmp_path, monkeypatch
 ):

@@ -263,6 +263,7 @@ def test_connections_without_a_request_end(tmp_path, sent):
         assert httpx.get(f"{here}/static/web.css").status_code == 200
 
 
+@pytest.mark.slow
 def test_connections_that_wait_for_an_answer_do_not_end(tmp_path, monkeypatch):
     understand = Store.understand
 
