@@ -135,6 +135,16 @@ def test_rank_intervals_are_drawn(board):
     plt.close("all")
 
 
+def test_names_in_the_figure_are_told_apart_and_are_no_formulas():
+    items = ["One family of models, 7B", "One family of models, 13B", "$x_1$"]
+    battles = tw.Battles.from_rows([(items[0], items[1], "tie"), (items[1], items[2], items[1])])
+    ax = plots.rank_intervals(tw.leaderboard(battles, draws=50, chains=2, rng=1))
+    shown = [label.get_text() for label in ax.get_yticklabels()]
+    assert sorted(shown) == ["$x_1$", "One family of…els, 7B", "One family of…ls, 13B"]
+    assert not any(label.get_parse_math() for label in ax.get_yticklabels())
+    plt.close("all")
+
+
 def test_command_line(battles, board, tmp_path):
     battles.save(tmp_path / "battles.csv")
     name = str(tmp_path / "battles.csv")

@@ -161,7 +161,7 @@ def rank_intervals(board: Leaderboard, *, ax: Axes | None = None) -> Axes:
     tiers = np.array([row.tier for row in rows])
     for place in np.flatnonzero(np.diff(tiers)).tolist():
         ax.axhline(place + 0.5, color=style.MUTED, linewidth=0.6, linestyle=":", zorder=1)
-    ax.set_yticks(places, style.short_names(row.item for row in rows))
+    ax.set_yticks(places, style.short_names(row.item for row in rows), parse_math=False)
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.set_xlim(0.5, len(rows) + 0.5)
     ax.set_xlabel(f"rank, {percent(board.level)} interval")

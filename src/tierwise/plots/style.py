@@ -89,9 +89,15 @@ def short_names(items: Iterable[Item]) -> list[str]:
 
 
 def short_name(item: Item, longest: int = LONGEST_NAME) -> str:
-    """Return the name of an item with at most so many characters."""
+    """Return the name of an item with at most so many characters.
+
+    Long ones lose their middle: names of one family often differ in their ends.
+    """
     text = " ".join(str(item).split())
-    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+    if len(text) <= longest:
+        return text
+    end = (longest - 1) // 3
+    return f"{text[: longest - 1 - end].rstrip()}…{text[len(text) - end :].lstrip()}"
 
 
 def name_rows(ax: Axes, names: Sequence[str]) -> None:

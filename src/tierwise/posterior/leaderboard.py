@@ -266,7 +266,8 @@ class Leaderboard:
         if self.sure_share is not None:
             said += f"; of the pairs in different tiers, {_share(self.sure_share)} do"
         if self.tiers != self.fit.tiers:
-            said += f"; the most probable division has {counted(len(self.fit.tiers), 'tier')}"
+            tiers = counted(len(self.fit.tiers), "tier")
+            said += f"; the most probable division is another, of {tiers}"
         return f"{said}."
 
     def summary(self) -> str:
