@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-# What is imported again and again is compiled to bytecode once.
+# What is imported again and again is compiled to bytecode once, at first use: to compile all that is
+# installed would take longer than to install it.
 unexport PYTHONDONTWRITEBYTECODE
 
 # In this order, which conftest.py explains, nothing is compiled twice.
@@ -32,11 +33,11 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(VENV)/.run-installed: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --no-compile --editable .
 	@touch $@
 
 $(VENV)/.dev-installed: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".[dev,lint]"
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[dev,lint]"
 	@touch $@ $(VENV)/.run-installed
 
 demo: $(VENV)/.run-installed
@@ -58,7 +59,7 @@ $(VENV_LOWEST)/.installed: pyproject.toml tools/lowest_versions.py
 	$(PYTHON_LOWEST) -m venv $(VENV_LOWEST)
 	$(VENV_LOWEST)/bin/python -m pip install --quiet --upgrade pip
 	$(VENV_LOWEST)/bin/python tools/lowest_versions.py dev > $(VENV_LOWEST)/constraints.txt
-	$(VENV_LOWEST)/bin/python -m pip install --quiet --constraint $(VENV_LOWEST)/constraints.txt --editable ".[dev]"
+	$(VENV_LOWEST)/bin/python -m pip install --quiet --no-compile --constraint $(VENV_LOWEST)/constraints.txt --editable ".[dev]"
 	@touch $@
 
 # Code that another version of Numba compiled is kept apart. Old packages use what newer ones below them have
@@ -84,7 +85,7 @@ build: $(VENV)/.dev-installed
 	$(BIN)/python -m build --outdir dist
 
 $(VENV)/.release-installed: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".[release]"
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[release]"
 	@touch $@ $(VENV)/.run-installed
 
 check-dist: $(VENV)/.release-installed
@@ -94,7 +95,7 @@ check-dist: $(VENV)/.release-installed
 	$(BIN)/check-wheel-contents dist/*.whl
 
 $(VENV)/.docs-installed: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[docs]"
 	@touch $@ $(VENV)/.run-installed
 
 docs-installed: $(VENV)/.docs-installed
@@ -107,7 +108,7 @@ notebooks: $(VENV)/.docs-installed
 
 # The peers that are raced against are not part of dev: some would change versions of what is.
 bench: $(VENV)/.dev-installed
-	$(BIN)/python -m pip install --quiet --editable ".[bench]"
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[bench]"
 	@$(BIN)/python -m benchmarks
 
 bench-history: $(VENV)/.dev-installed

@@ -154,6 +154,7 @@ def test_tiers_that_are_too_coarse_are_found():
     assert "of answers" in check.verdict_in_words()
 
 
+@pytest.mark.slow
 def test_a_posterior_may_say_what_to_expect():
     rng = np.random.default_rng(7)
     given = answers(drawn((1, 2), 0.8, 40, rng), 3, None, rng)

@@ -25,6 +25,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_report_is_written_where_asked(folder):
     done = run(
         "report", "goals.csv", "-o", "page.html", "--seed", 1, "--replicates", 20, cwd=folder

@@ -123,7 +123,7 @@ def test_an_estimate_is_as_good_as_it_says(kind, sizes):
     assert abs(found - naive_log_evidence(kind, sizes)) < 7 * found.standard_error
 
 
-@pytest.mark.parametrize("sizes", [(1, 3), (2, 1, 1)])
+@pytest.mark.parametrize("sizes", [pytest.param((1, 3), marks=pytest.mark.slow), (2, 1, 1)])
 def test_mistaken_answers_have_an_evidence(sizes):
     votes = tw.Preferences(VOTES, items="abcd", cycles="keep")
     found = find_log_evidence(

@@ -331,8 +331,15 @@ def test_repeated_answers_count():
     assert once == tw.Preferences.from_pairs([("Ann", "a", "b")])
 
 
-@pytest.mark.parametrize("kind", ["nonparametric", "parametric"])
-@pytest.mark.parametrize("cycles", ["keep", "error"])
+@pytest.mark.parametrize(
+    ("kind", "cycles"),
+    [
+        ("nonparametric", "keep"),
+        ("parametric", "error"),
+        pytest.param("nonparametric", "error", marks=pytest.mark.slow),
+        pytest.param("parametric", "keep", marks=pytest.mark.slow),
+    ],
+)
 def test_preferences_are_resampled(kind, cycles):
     answered, sizes = simulated(5, 150, theta=0.8, mistake=0.1 * (cycles == "keep"), seed=2)
     answers = {name: answered.pairs(name) for name in answered.assessors}

@@ -106,6 +106,7 @@ def test_standard_errors_are_those_of_the_delta_method(sizes, distance, concentr
         assert one.interval == pytest.approx(expected, abs=tolerance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.95, pytest.param(0.8, marks=pytest.mark.slow)])
 def test_intervals_cover(level):
     model = model_of((2, 1, 2), "inversions", "tier", (0.8, 0.4))

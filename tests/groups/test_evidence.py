@@ -97,6 +97,7 @@ def test_prior_of_tiers(n_items):
         assert log_prior_of_tiers(np.array(one)) == pytest.approx(log(prior(one)))
 
 
+@pytest.mark.slow
 def test_thetas_that_differ_are_estimated_within_their_error():
     """Six items: importance sampling against the sum over all 4,683 tiers."""
     model = tw.ClusteredMallows(

@@ -13,8 +13,15 @@ from tierwise.inversions.thetas import log_likelihood
 from tierwise.partition.gaussian import draw_orderings
 
 
-@pytest.mark.parametrize("by_line", [False, True])
-@pytest.mark.parametrize(("complete", "penalised"), [(True, False), (False, True)])
+@pytest.mark.parametrize(
+    ("complete", "penalised", "by_line"),
+    [
+        (True, False, False),
+        (False, True, False),
+        (False, True, True),
+        pytest.param(True, False, True, marks=pytest.mark.slow),
+    ],
+)
 def test_chain_follows_the_posterior(by_line, complete, penalised):
     answers = random_answers(4, 6, seed=13, complete=complete)
     wanted = Posterior(answers, 4, by_line=by_line, penalised=penalised)

@@ -71,7 +71,7 @@ def test_fit_finds_the_best_tiers_of_its_sizes(sizes):
     assert "300 battles of 5 items" in fit.summary()
 
 
-@pytest.mark.parametrize("n_battles", [100, 100_000])
+@pytest.mark.parametrize("n_battles", [pytest.param(100, marks=pytest.mark.slow), 100_000])
 def test_integrated_likelihood_of_narrow_peaks(n_battles):
     battles, labels = simulated((3, 4, 3), 0.3, n_battles, 6)
     grid = np.linspace(0.05, 0.8, 20_001)

@@ -77,6 +77,7 @@ def test_probabilities_and_moments_are_those_of_all_completions(problem, distanc
         assert variances[pattern] == pytest.approx(variance, abs=1e-3)
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(open_problems(), st.sampled_from(["kendall", "hamming"]), st.booleans())
 def test_no_step_lowers_the_criterion(problem, distance, searched):
@@ -136,6 +137,7 @@ def test_groups_are_found_from_some_of_six_items(unranked):
     assert np.diff(found.history).min() >= -1e-7
 
 
+@pytest.mark.slow
 def test_sizes_and_numbers_are_found_from_the_best_three_of_six():
     rankings, _, _ = some_of_two_groups()
     found = tw.fit_mixture(rankings, (1, 2), starts=5, folds=2, rng=1)

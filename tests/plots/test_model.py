@@ -171,8 +171,10 @@ def test_it_works_for_one_theta_and_for_several(goals, concentration):
         plots.agreement_along_tiers(tw.fit(goals, (4,)))
 
 
-@pytest.mark.parametrize("width", [None, 4.6])
-@pytest.mark.parametrize("n_items", [10, 50])
+@pytest.mark.parametrize(
+    ("n_items", "width"),
+    [(10, None), (10, 4.6), (50, 4.6), pytest.param(50, None, marks=pytest.mark.slow)],
+)
 def test_nothing_is_cut_off_with_many_items_and_long_names(n_items, width):
     sizes = (2, *[1] * (n_items - 7), 5)
     thetas = (0.0, *np.linspace(0.4, 0.9, n_items - 7))

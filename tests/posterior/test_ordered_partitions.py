@@ -128,7 +128,7 @@ def test_exact_draws_and_evidence_are_those_of_all_tiers(n_items, complete, prio
         (True, "sceptical", "single"),
         (False, "penalised", "single"),
         pytest.param(True, "sceptical", "tier", marks=pytest.mark.slow),
-        (False, "penalised", "tier"),
+        pytest.param(False, "penalised", "tier", marks=pytest.mark.slow),
     ],
 )
 def test_chain_follows_the_posterior(complete, prior, concentration):
@@ -169,8 +169,15 @@ def test_chain_agrees_with_exact_draws_on_eight_items():
             np.testing.assert_allclose(known[:, :width], found[:, :width], atol=0.06)
 
 
-@pytest.mark.parametrize("concentration", ["single", "tier"])
-@pytest.mark.parametrize("complete", [True, False])
+@pytest.mark.parametrize(
+    ("complete", "concentration"),
+    [
+        (True, "single"),
+        (False, "single"),
+        (False, "tier"),
+        pytest.param(True, "tier", marks=pytest.mark.slow),
+    ],
+)
 def test_odds_of_a_single_tier_are_those_of_exact_sums(complete, concentration):
     counts = counts_of(random_answers(6, 12, seed=8, complete=complete), 6)
     several = sum_evidence(counts, concentration, prior_sizes="several")

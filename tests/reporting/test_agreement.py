@@ -119,6 +119,7 @@ def test_auto_says_so_where_one_theta_is_enough(tmp_path):
     assert "agreement-table" in page.tables
 
 
+@pytest.mark.slow
 def test_the_check_points_to_the_option_and_is_satisfied_by_it(tmp_path):
     single, several = tmp_path / "single", tmp_path / "several"
     single.mkdir()

@@ -85,6 +85,7 @@ def test_section_says_that_groups_are_supported(camps_report):
     assert f"told apart to {analysis.groups.separation:.0%}" in section(text)
 
 
+@pytest.mark.slow
 def test_one_group_is_not_divided(one_camp, tmp_path):
     analysis, text, page = write(one_camp, tmp_path, sizes=(1, 2, 1), groups=(2, 3))
     assert analysis.groups.n_groups == 1
@@ -94,6 +95,7 @@ def test_one_group_is_not_divided(one_camp, tmp_path):
     assert [row[0] for row in page.tables["scores-table"][1:]] == ["1", "2", "3"]
 
 
+@pytest.mark.slow
 def test_the_number_that_was_asked_for_is_shown_all_the_same(one_camp, tmp_path):
     analysis, text, _ = write(one_camp, tmp_path, sizes=(1, 2, 1), groups=2)
     assert analysis.groups.n_groups == 2

@@ -88,6 +88,7 @@ def can_mount():
     return subprocess.run(command, check=False, capture_output=True).returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not can_mount(), reason="may not mount a small disk here")
 def test_full_disk(tmp_path):
     own_disk = [*OWN_MOUNTS, "sh", "-c", MOUNT, str(tmp_path)]

@@ -24,6 +24,7 @@ def outcomes_of(folder):
     return {name: outcome for name, outcome in found.items() if outcome is not None}
 
 
+@pytest.mark.slow
 def test_quick_studies_write_a_page_and_figures(tmp_path, capsys):
     main(["--quick", "--workers", "1", "--out", str(tmp_path), *WITHOUT_DATA])
     page = (tmp_path / "docs" / "reproduction.md").read_text()

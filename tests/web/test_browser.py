@@ -347,7 +347,7 @@ def fits(browser):
     ("width", "scheme"),
     [
         ("phone", "dark"),
-        ("desk", "light"),
+        pytest.param("desk", "light", marks=pytest.mark.slow),
         pytest.param("phone", "light", marks=pytest.mark.slow),
         pytest.param("desk", "dark", marks=pytest.mark.slow),
     ],
