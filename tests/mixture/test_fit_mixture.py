@@ -379,3 +379,15 @@ def test_all_sushi_rankings():
     home = np.loadtxt(folder / "sushi3.udata", dtype=np.int64, usecols=5)
     table = found.to_frame(home)
     assert table["rankings"].sum() == 5000
+
+
+@pytest.mark.parametrize("theta", [0.3, 0.7])
+def test_more_groups_than_there_are_leave_some_answers_out_of_a_group_altogether(theta):
+    """A group of a single answer has such a theta that all others have probability 0 there."""
+    tiers = tw.Tiers.from_sizes((1,) * 10, "abcdefghij")
+    rankings = tw.ClusteredMallows(tiers, theta).sample(100, rng=1)
+    mixture = tw.fit_mixture(rankings, 3, (1,) * 10, starts=5, rng=1, progress="off")
+    alone = tw.fit_mixture(rankings, 1, (1,) * 10, rng=1, progress="off")
+    assert sum(mixture.shares) == pytest.approx(1)
+    assert max(mixture.shares) > 0.9
+    assert mixture.log_likelihood > alone.log_likelihood

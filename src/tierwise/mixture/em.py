@@ -306,7 +306,8 @@ def _split(
     answers: DistinctAnswers, memberships: NDArray[np.float64], rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Divide the memberships of a group between two, around answers that lie far apart."""
-    own = answers.reweighted(answers.weights * memberships)
+    # Answers that surely belong elsewhere stay in the table, with next to no weight.
+    own = answers.reweighted(answers.weights * memberships.clip(1e-300))
     shares = starting_memberships(own, 2, rounds=_ROUNDS_OF_K_MEANS, rng=rng)
     halves: NDArray[np.float64] = memberships[:, None] * shares
     return halves
