@@ -165,6 +165,9 @@ def encode(column: "pa.ChunkedArray") -> tuple[Codes, list[Any]]:
     """Give the distinct labels of a column codes; a cell that is empty has the code ``ABSENT``."""
     import pyarrow as pa
 
+    if pa.types.is_float16(column.type):
+        # Older versions of arrow find no distinct values of these.
+        column = column.cast(pa.float32())
     if pa.types.is_dictionary(column.type):
         array = column.unify_dictionaries().combine_chunks()
     else:
