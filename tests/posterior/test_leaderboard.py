@@ -14,6 +14,7 @@ import tierwise as tw
 from tests.small_battles import simulated
 from tierwise import plots
 from tierwise.cli.main import app
+from tierwise.cli.printing import in_words_of_the_shell
 
 pytestmark = pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")  # few draws
 
@@ -164,6 +165,21 @@ def test_command_line(battles, board, tmp_path):
     assert not re.search(r'(src|href)="(?!#)', page)
     assert (tmp_path / "ranks.svg").read_text(encoding="utf-8").lstrip().startswith("<?xml")
     assert (tmp_path / "tiers.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_two_spellings_are_told_with_a_remedy_that_works(tmp_path):
+    path = tmp_path / "battles.csv"
+    path.write_text("model_a,model_b,winner\nGPT 4,b,model_a\nGpt 4,b,tie\nGPT 4,b,b\n")
+    call = ["leaderboard", str(path), "--seed", "1", "--json"]
+    refused = CliRunner().invoke(app, call)
+    assert refused.exit_code != 0
+    told = in_words_of_the_shell(str(refused.exception))
+    assert "line 3: 'Gpt 4' differs from 'GPT 4'" in told
+    assert 'say --rename "Gpt 4=GPT 4"; if not, --spellings keep' in told
+    kept = CliRunner().invoke(app, [*call, "--spellings", "keep"])
+    assert len(json.loads(kept.stdout)["rows"]) == 3
+    renamed = CliRunner().invoke(app, [*call, "--rename", "Gpt 4=GPT 4"])
+    assert {row["item"] for row in json.loads(renamed.stdout)["rows"]} == {"GPT 4", "b"}
 
 
 def test_report_of_battles(battles, tmp_path):

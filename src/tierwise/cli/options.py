@@ -239,7 +239,7 @@ def read_file(
         unranked=unranked,
         ties=ties,
         items=_parse_items(items),
-        rename=_parse_rename(rename or []),
+        rename=parse_rename(rename or []),
         scores=scores,
         empty=empty,
         encoding=encoding,
@@ -262,7 +262,7 @@ def _parse_items(text: str | None) -> "str | list[str] | None":
     return [name.strip() for name in text.split(",")]
 
 
-def _parse_rename(words: list[str]) -> dict[str, str]:
+def parse_rename(words: list[str]) -> dict[str, str]:
     """Read old=new as people type it."""
     new_names = {}
     for word in words:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from tierwise.cli import options, printing
+from tierwise.errors import InputError
 
 if TYPE_CHECKING:
     from tierwise.data.battles import Battles
@@ -177,6 +178,7 @@ def leaderboard_command(
             "Whether a drawn battle counts half to each side, or not at all.",
         ),
     ] = "half",
+    rename: options.Rename = None,
     spellings: Annotated[
         Literal["ask", "keep"],
         options.option(
@@ -235,6 +237,9 @@ def leaderboard_command(
     if scores is not None:
         from tierwise.data.scores import read_scores
 
+        if rename:
+            raise InputError("--rename is for battles: of scores, rename the columns of the file")
+
         data = read_scores(
             source,
             scores,
@@ -254,6 +259,7 @@ def leaderboard_command(
             judge=judge,
             weight=weight,
             draws=drawn,
+            rename=options.parse_rename(rename or []),
             spellings=spellings,
         )
     if not (quiet or json):
@@ -302,7 +308,6 @@ def _save(ax: object, path: Path) -> None:
     from matplotlib.axes import Axes
 
     from tierwise._util.resources import whole_file
-    from tierwise.errors import InputError
 
     ending = path.suffix.lower().removeprefix(".")
     if ending not in ("png", "svg"):

@@ -155,10 +155,11 @@ def in_words_of_the_shell(message: str) -> str:
         r"--\1 \2",
         one_line,
     )
-    listed = re.sub(r'\bitems=("[^"]+")', r"--items \1", valued)
+    renamed = re.sub(r"\brename=\{'([^']*)': '([^']*)'\}", r'--rename "\1=\2"', valued)
+    listed = re.sub(r'\bitems=("[^"]+")', r"--items \1", renamed)
     named = re.sub(
         r"\b(unranked|ties|layout|format|weights|assessor|items|item|rank|preferred|other|scores|empty"
-        r"|encoding|sheet|by|cluster)=",
+        r"|encoding|sheet|by|cluster|rename)=",
         r"--\1",
         listed,
     )
