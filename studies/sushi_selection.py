@@ -22,7 +22,7 @@ from tierwise.fitting.solution import Settings as FitSettings
 from tierwise.fitting.solve import solve
 from tierwise.searching.merging import merge_even_pairs
 from tierwise.searching.strategies import Greedy
-from tierwise.tiers.sizes import adjacent_shifts, log_number_of_tiers
+from tierwise.tiers import adjacent_shifts, log_number_of_tiers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from tierwise.data.write import merge_rankings as merge_rankings
     from tierwise.data.write import save_rankings as save_rankings
     from tierwise.data.write import write_rankings as write_rankings
-    from tierwise.distances.base import Distance as Distance
-    from tierwise.distances.named import get_distance as get_distance
+    from tierwise.distances import Distance as Distance
+    from tierwise.distances import get_distance as get_distance
     from tierwise.errors import InputError as InputError
     from tierwise.errors import TierwiseError as TierwiseError
     from tierwise.errors import TierwiseWarning as TierwiseWarning
@@ -76,8 +76,8 @@ if TYPE_CHECKING:
     from tierwise.searching.strategies import Genetic as Genetic
     from tierwise.searching.strategies import Greedy as Greedy
     from tierwise.searching.strategies import Tabu as Tabu
-    from tierwise.tiers.ordered_partition import Tiers as Tiers
-    from tierwise.tiers.sizes import compositions as compositions
+    from tierwise.tiers import Tiers as Tiers
+    from tierwise.tiers import compositions as compositions
 
 __version__ = "0.2.0"
 
@@ -90,7 +90,7 @@ _HOME_OF = {
     "ClusteredMallows": "model.clustered_mallows",
     "Counts": "data.counts",
     "Description": "data.describe",
-    "Distance": "distances.base",
+    "Distance": "distances",
     "Estimate": "_util.types",
     "Exchange": "posterior.theta_moves",
     "Fit": "fitting.result",
@@ -112,7 +112,7 @@ _HOME_OF = {
     "Rankings": "data.rankings",
     "Search": "searching.result",
     "Tabu": "searching.strategies",
-    "Tiers": "tiers.ordered_partition",
+    "Tiers": "tiers",
     "TierwiseError": "errors",
     "TierwiseWarning": "errors",
     "TooLargeError": "errors",
@@ -120,11 +120,11 @@ _HOME_OF = {
     "bootstrap": "fitting.bootstrap",
     "check_fit": "checking.check",
     "compare_groups": "groups.compare",
-    "compositions": "tiers.sizes",
+    "compositions": "tiers",
     "describe": "data.describe",
     "fit": "fitting.fit",
     "fit_mixture": "mixture.fit",
-    "get_distance": "distances.named",
+    "get_distance": "distances",
     "group_tree": "groups.tree",
     "impute": "fitting.impute",
     "leaderboard": "posterior.leaderboard",

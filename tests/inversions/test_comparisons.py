@@ -16,7 +16,7 @@ from tierwise.inversions.comparisons import (
 )
 from tierwise.inversions.objective import ThetaTable, TiersPriorNumbers
 from tierwise.model.priors import Gamma, log_prior_of_sizes
-from tierwise.tiers.sizes import log_number_of_tiers
+from tierwise.tiers import log_number_of_tiers
 
 
 def all_labels(n_items):

@@ -14,8 +14,7 @@ from tests import reference, reference_mixture
 from tests.mixture.simulated import from_groups, random_tiers
 from tierwise._kernels.mixture import reflect_theta
 from tierwise.data.counts import block_counts
-from tierwise.distances.base import Costs
-from tierwise.distances.named import get_distance
+from tierwise.distances import Costs, get_distance
 from tierwise.mixture.em import (
     EMSettings,
     e_step,

@@ -109,7 +109,7 @@ def costs_of_groups(
     groups: _Integers,
     sums: npt.NDArray[Any],
 ) -> tuple[_Floats, _Floats]:
-    """Costs of all tiers for some columns of members, as in `tierwise.distances.base.Costs`.
+    """Costs of all tiers for some columns of members, as in `tierwise.distances.Costs`.
 
     ``sums[place, cell]`` is room for counts, all zeros. Returned are ``[place, item, tier]`` and
     ``[place, a, b]``, either of which may be empty.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.preferences import Preferences
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 FIRST_MISTAKE_PROBABILITY = 0.1
 # Assessors beyond which a change of names in all their orderings is hardly ever accepted.

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from tierwise._kernels.augmentation import block_units
 from tierwise._util.types import Places
 from tierwise.data.counts import BlockCounts
-from tierwise.distances.base import Costs, Distance
+from tierwise.distances import Costs, Distance
 from tierwise.files.places import sizes_of_groups
-from tierwise.tiers.sizes import Sizes
+from tierwise.tiers import Sizes
 
 Labels: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]

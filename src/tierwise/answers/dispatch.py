@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from tierwise.answers.base import Completions, Floats
     from tierwise.answers.partial import PartialOrders
     from tierwise.data.rankings import Rankings
-    from tierwise.distances.base import Distance
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Distance
+    from tierwise.tiers import Sizes
 
 # Completions of one answer, and of all of them, up to which they are listed: some 100 MB.
 MOST_COMPLETIONS = 5040

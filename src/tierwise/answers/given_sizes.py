@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums
     from tierwise.answers.drawn import DrawnCompletions
-    from tierwise.distances.base import Costs
+    from tierwise.distances import Costs
     from tierwise.partition.base import PartitionFunction
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 # At this theta, per unit of distance, a completion that is not the closest weighs nothing.
 LARGEST_THETA_OF_UNIT = 46.0

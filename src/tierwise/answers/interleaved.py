@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from tierwise._kernels.prefixes import Sequences, Tables
     from tierwise._util.types import Places
-    from tierwise.distances.base import Costs, Distance
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Costs, Distance
+    from tierwise.tiers import Sizes
 
 
 class SequencedAnswers(ExactCompletions):

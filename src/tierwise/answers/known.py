@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Places
     from tierwise.data.counts import Counts
-    from tierwise.distances.base import Costs, Distance
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Costs, Distance
+    from tierwise.tiers import Sizes
 
 
 @dataclass(frozen=True, eq=False)

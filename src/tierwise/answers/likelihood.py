@@ -39,7 +39,7 @@ from tierwise.data.counts import (
     count_open_answers,
 )
 from tierwise.data.preferences import Preferences
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 from tierwise.errors import InputError
 from tierwise.partition.choose import partition_function
 
@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from tierwise.data.counts import Numbers
     from tierwise.data.kinds import KnownData
     from tierwise.data.rankings import Rankings
-    from tierwise.distances.base import Costs, Distance
+    from tierwise.distances import Costs, Distance
     from tierwise.partition.base import PartitionFunction
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 # Where Monte Carlo has to stand in, the same sizes have the same partition function every time.
 _SEED = 0

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Places
     from tierwise.data.preferences import Preferences
-    from tierwise.distances.base import Costs, Distance
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Costs, Distance
+    from tierwise.tiers import Sizes
 
 # Closer to 0 no answers can tell, and orderings without a mistake would be all that is left.
 LEAST_MISTAKE_PROBABILITY = 1e-6

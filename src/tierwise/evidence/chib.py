@@ -27,7 +27,7 @@ from tierwise.evidence.exact import log_evidence, log_share_of_tiers, sum_over_l
 from tierwise.model.priors import Beta
 from tierwise.partition.interpolated import LogPartition
 from tierwise.theta.density import ThetaGivenDistance
-from tierwise.tiers.sizes import log_number_of_tiers
+from tierwise.tiers import log_number_of_tiers
 
 if TYPE_CHECKING:
     import numpy.typing as npt

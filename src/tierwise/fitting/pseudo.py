@@ -16,7 +16,7 @@ from tierwise.consensus.find import find_consensus
 from tierwise.data.counts import Numbers
 from tierwise.fitting.solution import Settings, Solution, unproved
 from tierwise.theta.estimate import ThetaEstimate, theta_of_information
-from tierwise.tiers.sizes import Sizes
+from tierwise.tiers import Sizes
 
 MOST_THETA = 1e3
 

@@ -10,13 +10,12 @@ from tierwise._util.checks import check_choice, check_level, check_number
 from tierwise._util.types import Item
 from tierwise.consensus.find import METHODS
 from tierwise.consensus.problem import Consensus
-from tierwise.distances.base import Distance
+from tierwise.distances import Distance
 from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import DEFAULT_BUDGET, partition_function
 from tierwise.partition.choose import Method as PartitionMethod
 from tierwise.theta.estimate import ThetaEstimate, ThetaMethod
-from tierwise.tiers.ordered_partition import Tiers
-from tierwise.tiers.sizes import Sizes
+from tierwise.tiers import Sizes, Tiers
 
 LikelihoodKind: TypeAlias = Literal["exact", "pseudo"]
 

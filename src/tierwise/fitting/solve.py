@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from tierwise.answers.given_sizes import Likelihood
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.partition.base import PartitionFunction
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 # Steps for one theta beyond which the partition function is estimated: there are many thetas.
 LEAST_BUDGET = 1e7

@@ -13,7 +13,7 @@ from tierwise.errors import InputError, percent
 from tierwise.fitting.result import plain_item, plain_number, plain_tiers
 from tierwise.posterior.storage import Schema, StoredDraws, coordinate
 from tierwise.posterior.summary import Diagnostics, diagnose
-from tierwise.tiers.ordered_partition import Tiers
+from tierwise.tiers import Tiers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tierwise.data.frames import Backend
     from tierwise.mixture.gibbs import Trace
     from tierwise.mixture.result import Mixture
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 SCHEMA = Schema(
     "MixtureDraws",

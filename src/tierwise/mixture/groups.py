@@ -34,14 +34,14 @@ from tierwise.consensus.problem import Problem, make_problem
 from tierwise.data.counts import Counts
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.distances.base import Distance
+from tierwise.distances import Distance
 from tierwise.errors import TooLargeError
 from tierwise.files.places import first_places, sizes_of_groups
 from tierwise.mixture.every_size import MOST_ITEMS, OrdersByDistance, every_size
 from tierwise.mixture.packed import PackedAnswers, applies
 from tierwise.partition.base import PartitionFunction
 from tierwise.searching.strategies import hill_climb
-from tierwise.tiers.sizes import Sizes, log_number_of_tiers, neighbours
+from tierwise.tiers import Sizes, log_number_of_tiers, neighbours
 
 
 @dataclass(frozen=True, eq=False)

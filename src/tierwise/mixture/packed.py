@@ -5,8 +5,8 @@ from numpy.typing import NDArray
 
 from tierwise._kernels.mixture import charge_pairs, count_pairs, pack_pairs
 from tierwise._util.types import Places
-from tierwise.distances.base import Distance
-from tierwise.tiers.sizes import Sizes
+from tierwise.distances import Distance
+from tierwise.tiers import Sizes
 
 # A word has room for so many pairs of items.
 _MOST_PAIRS = 64
@@ -17,7 +17,7 @@ def applies(sizes: Sizes, distance: Distance) -> bool:
 
     Examples
     --------
-    >>> from tierwise.distances.named import get_distance
+    >>> from tierwise.distances import get_distance
     >>> applies((2, 2), get_distance("kendall")), applies((2, 2), get_distance("hamming"))
     (True, False)
     """
@@ -42,7 +42,7 @@ class PackedAnswers:
 
     Examples
     --------
-    >>> from tierwise.distances.named import get_distance
+    >>> from tierwise.distances import get_distance
     >>> places = np.array([[0, 1, 2], [2, 1, 0]], dtype=np.int32)
     >>> PackedAnswers(places, (1, 2), get_distance("kendall")).distances(np.array([0, 1, 1]))
     array([0., 2.])

@@ -10,8 +10,7 @@ from tierwise._util.tasks import Progress, run_tasks
 from tierwise.data.counts import blocks_are_known
 from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
-from tierwise.distances.base import Distance
-from tierwise.distances.named import get_distance
+from tierwise.distances import Distance, get_distance
 from tierwise.errors import InputError, TierwiseWarning
 from tierwise.mixture.draws import MixtureDraws, assemble
 from tierwise.mixture.em import GroupSizes

@@ -15,7 +15,7 @@ from tierwise.answers.parted import log_probabilities
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 from tierwise.errors import InputError, TooLargeError
 from tierwise.model.tier_tables import (
     PairTierProbabilities,
@@ -29,7 +29,7 @@ from tierwise.partition.choose import DEFAULT_BUDGET, partition_function
 from tierwise.partition.gaussian import applies as is_lines
 from tierwise.partition.gaussian import pair_probabilities
 from tierwise.partition.parts import Concentration, PartedPartition, parted_partition
-from tierwise.tiers.ordered_partition import Tiers
+from tierwise.tiers import Tiers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise.data.scan import RankingScan
-    from tierwise.distances.base import Distance
+    from tierwise.distances import Distance
     from tierwise.partition.base import DistanceDistribution, PartitionFunction
     from tierwise.partition.parts import PartMoments
 

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,19 +23,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tierwise._util.checks import check_choice
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 from tierwise.errors import InputError, TooLargeError
 from tierwise.partition import recursion
 from tierwise.partition.choose import DEFAULT_BUDGET
 from tierwise.partition.gaussian import pair_probabilities, rank_tier_probabilities
-from tierwise.tiers.sizes import check_sizes
+from tierwise.tiers import check_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tierwise._kernels.recursion import States
-    from tierwise.distances.base import Distance
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Distance
+    from tierwise.tiers import Sizes
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tierwise.model.priors import Beta
     from tierwise.posterior.chain import Move, State, Trace
     from tierwise.posterior.target import Target
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 # Labels that an iteration tries to switch, for each item: cheap beside drawing completions.
 _SWITCHES_PER_ITEM = 3

@@ -42,7 +42,7 @@ from tierwise.posterior.estimates import (
 from tierwise.posterior.run import sample_posterior
 from tierwise.searching.all_sizes import best_tiers_of_battles
 from tierwise.theta.estimate import ThetaEstimate
-from tierwise.tiers.sizes import log_number_of_tiers
+from tierwise.tiers import log_number_of_tiers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from tierwise.data.scan import RankingScan
     from tierwise.fitting.result import Fit
     from tierwise.posterior.result import Posterior
-    from tierwise.tiers.ordered_partition import Tiers
+    from tierwise.tiers import Tiers
 
 Uncertainty: TypeAlias = Literal["posterior", "bootstrap"]
 

@@ -43,7 +43,7 @@ from tierwise.posterior.storage import assemble
 from tierwise.posterior.target import Target, depends_on_distance_only
 from tierwise.posterior.tiers_moves import are_connected
 from tierwise.searching.search import search
-from tierwise.tiers.sizes import check_sizes
+from tierwise.tiers import check_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from tierwise._util.tasks import Progress
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.scan import RankingScan
-    from tierwise.distances.base import Distance
+    from tierwise.distances import Distance
     from tierwise.posterior.chain import Sampler, State
     from tierwise.posterior.theta_moves import Exchange
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from tierwise.posterior.chain import Sampler
     from tierwise.posterior.target import Target
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 PosteriorMethod: TypeAlias = Literal["auto", "exact", "mcmc"]
 ThetaUpdate: TypeAlias = Literal["auto", "exact", "integrated", "exchange"]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tierwise.posterior.chain import State
     from tierwise.posterior.target import Observed, Target
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from tierwise.partition import gaussian
 from tierwise.partition.parts import parted_partition
 from tierwise.searching.result import Candidate, Search
 from tierwise.searching.size_space import SizeSpace
-from tierwise.tiers.sizes import log_number_of_tiers
+from tierwise.tiers import log_number_of_tiers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from tierwise.model.priors import SizesPrior
     from tierwise.partition.parts import Concentration
     from tierwise.searching.evaluate import Judge, Setting
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 # The recursion takes 3^n steps for each of some dozens of thetas: some seconds at so many items.
 MOST_ITEMS_FOR_PROOF = 12
