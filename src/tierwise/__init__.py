@@ -66,9 +66,9 @@ if TYPE_CHECKING:
     from tierwise.partition.choose import partition_function as partition_function
     from tierwise.posterior.leaderboard import Leaderboard as Leaderboard
     from tierwise.posterior.leaderboard import leaderboard as leaderboard
+    from tierwise.posterior.moves import Exchange as Exchange
     from tierwise.posterior.result import Posterior as Posterior
     from tierwise.posterior.run import sample_posterior as sample_posterior
-    from tierwise.posterior.theta_moves import Exchange as Exchange
     from tierwise.reporting.report import report as report
     from tierwise.searching.merging import merge_even_pairs as merge_even_pairs
     from tierwise.searching.result import Search as Search
@@ -92,7 +92,7 @@ _HOME_OF = {
     "Description": "data.describe",
     "Distance": "distances",
     "Estimate": "_util.types",
-    "Exchange": "posterior.theta_moves",
+    "Exchange": "posterior.moves",
     "Fit": "fitting.result",
     "FitCheck": "checking.result",
     "Gamma": "model.priors",

@@ -16,10 +16,9 @@ import numpy as np
 
 from tierwise._kernels.consensus import total_cost
 from tierwise._util.types import Estimate
-from tierwise.answers.base import Completions, expected_costs_of
+from tierwise.answers.base import Completions, KnownAnswers, expected_costs_of
 from tierwise.answers.dispatch import MOST_COMPLETIONS
 from tierwise.answers.drawn import STRETCHES
-from tierwise.answers.known import KnownAnswers
 from tierwise.errors import TooLargeError
 
 if TYPE_CHECKING:

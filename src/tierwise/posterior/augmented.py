@@ -20,9 +20,8 @@ from tierwise.answers.augmentation import completions_of_assessors, rename_items
 from tierwise.answers.votes import DrawnVotes
 from tierwise.model.priors import Gamma
 from tierwise.posterior.chain import RECORDED
+from tierwise.posterior.moves import ChangeSizes, DrawTheta, SwitchTiers
 from tierwise.posterior.target import CompletedCosts
-from tierwise.posterior.theta_moves import DrawTheta
-from tierwise.posterior.tiers_moves import ChangeSizes, SwitchTiers
 
 if TYPE_CHECKING:
     import numpy.typing as npt

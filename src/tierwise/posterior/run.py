@@ -29,6 +29,7 @@ from tierwise.model.priors import (
 )
 from tierwise.posterior import augmented_partitions, comparisons, exact, ordered_partitions
 from tierwise.posterior.chain import Checkpoint, Schedule, random_state, run_chain
+from tierwise.posterior.moves import are_connected
 from tierwise.posterior.result import Posterior
 from tierwise.posterior.samplers import (
     CompletionsMethod,
@@ -41,7 +42,6 @@ from tierwise.posterior.samplers import (
 )
 from tierwise.posterior.storage import assemble
 from tierwise.posterior.target import Target, depends_on_distance_only
-from tierwise.posterior.tiers_moves import are_connected
 from tierwise.searching.search import search
 from tierwise.tiers import check_sizes
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from tierwise.data.scan import RankingScan
     from tierwise.distances import Distance
     from tierwise.posterior.chain import Sampler, State
-    from tierwise.posterior.theta_moves import Exchange
+    from tierwise.posterior.moves import Exchange
 
 # The paper's prior of theta.
 DEFAULT_PRIOR = Gamma(2.0, 2.0)

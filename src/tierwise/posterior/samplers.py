@@ -35,14 +35,17 @@ from tierwise.posterior.augmented import Augmented
 from tierwise.posterior.chain import Cycle
 from tierwise.posterior.collapsed import CollapsedWalk, tabulate_weights
 from tierwise.posterior.exact import ExactPosterior
-from tierwise.posterior.target import depends_on_distance_only, summed_over
-from tierwise.posterior.theta_moves import DrawTheta, Exchange, ExchangeTheta, WalkTheta
-from tierwise.posterior.tiers_moves import (
+from tierwise.posterior.moves import (
     ChangeObservedSizes,
     ChangeSizes,
+    DrawTheta,
+    Exchange,
+    ExchangeTheta,
     SwitchObservedTiers,
     SwitchTiers,
+    WalkTheta,
 )
+from tierwise.posterior.target import depends_on_distance_only, summed_over
 
 if TYPE_CHECKING:
     from collections.abc import Callable
