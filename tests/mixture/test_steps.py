@@ -12,7 +12,7 @@ from scipy.stats import ks_2samp
 import tierwise as tw
 from tests import reference, reference_mixture
 from tests.mixture.simulated import from_groups, random_tiers
-from tierwise._kernels.mixture import reflect_theta
+from tierwise._kernels.theta import reflect_theta
 from tierwise.data.counts import block_counts
 from tierwise.distances import Costs, get_distance
 from tierwise.mixture.em import (

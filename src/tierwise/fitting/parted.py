@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._kernels.parts import descend_by_tier
+from tierwise._kernels.consensus import descend_by_tier
 from tierwise.answers.parted import parted_answers
 from tierwise.consensus.find import closer_labels
 from tierwise.consensus.problem import make_problem

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 
-_SLICE_WIDTH = 0.3
 _PROPOSALS_PER_SWEEP = 4
 _LEAST_START = 1e-3
 
@@ -120,9 +119,7 @@ class TiersChain:
         uniforms = 1.0 - rng.random((_PROPOSALS_PER_SWEEP, n_items + 3))
         kernels.change_tiers(objective, state, bonus, self._strength, uniforms * (1.0 - 1e-12))
         if self._single:
-            self._log_prior_theta = kernels.draw_theta(
-                objective, self._prior_of_theta, state, _SLICE_WIDTH, rng
-            )
+            self._log_prior_theta = kernels.draw_theta(objective, self._prior_of_theta, state, rng)
 
     def write_labels(self, labels: _Integers) -> None:
         """Write the tier of each item, counted from 0."""

@@ -23,13 +23,12 @@ from numpy.typing import NDArray
 
 from tierwise._kernels.mixture import (
     AnswerRows,
-    ThetaPoints,
     costs_of_groups,
     draw_groups,
     draw_members,
-    draw_thetas,
     units_of_answers,
 )
+from tierwise._kernels.theta import ThetaPoints, draw_thetas
 from tierwise.answers.dispatch import answered_places
 from tierwise.data.rankings import Rankings
 from tierwise.distances import Distance
