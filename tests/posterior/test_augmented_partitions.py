@@ -10,7 +10,7 @@ from scipy.stats import chi2
 import tierwise as tw
 from tests.reference_posterior import GRID, all_tiers, gamma_density, sizes_of
 from tierwise.answers.likelihood import source_of
-from tierwise.inversions.objective import ThetaTable, TiersPriorNumbers
+from tierwise.inversions.objective import ThetaTable, tiers_prior
 from tierwise.model.priors import Gamma
 from tierwise.posterior import augmented_partitions
 from tierwise.posterior.augmented_partitions import WalkOverCompletions
@@ -131,9 +131,9 @@ def test_draws_have_the_probabilities_of_brute_force(make, prior_sizes):
 def test_a_single_tier_is_weighed(make, monkeypatch):
     data = make()
     source = source_of(data, "inversions")
-    penalty = TiersPriorNumbers.of("penalised", 4).tier_constant
+    penalised = tiers_prior("penalised", 4)
     table = ThetaTable.of(Gamma(2, 2))
-    several = WalkOverCompletions(source, table, TiersPriorNumbers(penalty, -1e300))
+    several = WalkOverCompletions(source, table, penalised._replace(single_tier_bonus=-1e300))
     weights = log_weights(data)
     single = weights.pop((0, 0, 0, 0))
     sceptical = [value + log_prior(labels, "sceptical") for labels, value in weights.items()]

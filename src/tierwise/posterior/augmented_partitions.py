@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from tierwise.answers.augmentation import completions_of_assessors
 from tierwise.data.counts import Counts
 from tierwise.data.rankings import Rankings
-from tierwise.inversions.objective import ThetaTable, TiersPriorNumbers, tiers_prior
+from tierwise.inversions.objective import ThetaTable, TiersPrior, tiers_prior
 from tierwise.model.priors import as_theta_prior
 from tierwise.partition import gaussian
 from tierwise.posterior.chain import State
@@ -91,7 +91,7 @@ class WalkOverCompletions:
 
     source: AnswerSource
     prior_theta: ThetaTable
-    prior_tiers: TiersPriorNumbers
+    prior_tiers: TiersPrior
     single_tier: SingleTier | None = None
 
     def start(self, rng: np.random.Generator) -> State:
@@ -163,7 +163,7 @@ class WalkOverCompletions:
                 theta,
                 power * n_rankings,
                 tier_values,
-                self.prior_tiers.single_bonus,
+                self.prior_tiers.single_tier_bonus,
                 self.prior_theta.log_density,
                 self.prior_theta.first,
                 self.prior_theta.step,
@@ -194,10 +194,10 @@ def sampler_of(options: SamplingOptions, source: AnswerSource) -> WalkOverComple
     """Return what makes the draws."""
     n_items = len(source.items)
     table = ThetaTable.of(as_theta_prior(options.prior_theta))
-    walk = WalkOverCompletions(source, table, TiersPriorNumbers.of(options.prior_sizes, n_items))
+    walk = WalkOverCompletions(source, table, tiers_prior(options.prior_sizes, n_items))
     if options.prior_sizes != "sceptical" or n_items <= MOST_ITEMS_TO_JOIN:
         return walk
-    prior = TiersPriorNumbers(walk.prior_tiers.tier_constant, -1e300)
+    prior = walk.prior_tiers._replace(single_tier_bonus=-1e300)
     several = WalkOverCompletions(source, table, prior)
     return WalkOverCompletions(source, table, prior, _weigh_single_tier(several))
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from tierwise.errors import InputError
 from tierwise.inversions.comparisons import ComparisonsChain, merged_runs
-from tierwise.inversions.objective import ThetaTable, TiersPriorNumbers
+from tierwise.inversions.objective import ThetaTable, tiers_prior
 from tierwise.model.priors import as_theta_prior
 from tierwise.posterior.chain import State
 
@@ -87,6 +87,6 @@ def sampler_of(options: SamplingOptions, source: AnswerSource) -> WalkOverCompar
     chain = ComparisonsChain(
         source.wins,
         ThetaTable.of(as_theta_prior(options.prior_theta)),
-        TiersPriorNumbers.of(options.prior_sizes, len(source.items)),
+        tiers_prior(options.prior_sizes, len(source.items)),
     )
     return WalkOverComparisons(chain, source.likelihood)

@@ -30,7 +30,7 @@ from tierwise.fitting.solution import Settings
 from tierwise.fitting.solve import solution_at, unproved_at
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.comparisons import best_tiers_of_sizes, search_tiers_of_wins
-from tierwise.inversions.objective import TiersPriorNumbers, log_prior_constant
+from tierwise.inversions.objective import log_prior_constant, tiers_prior
 from tierwise.inversions.searching import search_tiers, starting_orders
 from tierwise.model.priors import log_prior_of_sizes
 from tierwise.partition import gaussian
@@ -182,7 +182,7 @@ def best_tiers_of_battles(
     def resample(generator: np.random.Generator) -> npt.NDArray[np.float64]:
         return data.resampled(generator).wins
 
-    prior = TiersPriorNumbers.of(prior_sizes, len(data.items))
+    prior = tiers_prior(prior_sizes, len(data.items))
     draw = resample if data.can_be_resampled else None
     return search_tiers_of_wins(data.wins, rng, prior, draw, starts)
 
