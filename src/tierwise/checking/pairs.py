@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from tierwise.fitting.result import Fit
 
 _REPLICATES = 400
+# A pair says something if so many wins and losses are expected, as for chi-square tests.
+_LEAST_EXPECTED = 5.0
 
 
 def check_pairs(
@@ -392,10 +394,6 @@ def _check_direction(
     if p_value < FALSE_ALARMS:
         statement = direction_statement(items, direction)
     return direction, Finding("direction", p_value, score, statement)
-
-
-# A pair says something if so many wins and losses are expected, as for chi-square tests.
-_LEAST_EXPECTED = 5.0
 
 
 def check_battles(data: Battles, fit: Fit, labels: NDArray[np.int64]) -> Found:

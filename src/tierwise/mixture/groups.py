@@ -45,6 +45,18 @@ from tierwise.tiers import Sizes, log_number_of_tiers, neighbours
 
 # A word has room for so many pairs of items.
 _MOST_PAIRS = 64
+# Steps of the subset recursion that one update of a group's tiers may take: a hundredth of a
+# second. Beyond, items trade tiers as long as that helps.
+_MOST_STEPS_OF_AN_UPDATE = 3_000_000
+# Rounds of completing the answers on the average when a group is fitted from nothing.
+_FIRST_ROUNDS = 3
+# Fits of neighbouring sizes that are compared with the best by the likelihood of all groups.
+_RIVALS = 5
+_RIVALS_OF_ALL_SIZES = 16
+# Answers are kept as bits for so many size vectors; they take memory.
+_MOST_PACKED = 64
+# Step of the difference quotients that give moments of the distance.
+_STEP = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,20 +226,6 @@ def fold_weights(
     weights = np.zeros((n_folds, len(answers.weights)))
     np.add.at(weights, (fold, single), worth)
     return weights
-
-
-# Steps of the subset recursion that one update of a group's tiers may take: a hundredth of a
-# second. Beyond, items trade tiers as long as that helps.
-_MOST_STEPS_OF_AN_UPDATE = 3_000_000
-# Rounds of completing the answers on the average when a group is fitted from nothing.
-_FIRST_ROUNDS = 3
-# Fits of neighbouring sizes that are compared with the best by the likelihood of all groups.
-_RIVALS = 5
-_RIVALS_OF_ALL_SIZES = 16
-# Answers are kept as bits for so many size vectors; they take memory.
-_MOST_PACKED = 64
-# Step of the difference quotients that give moments of the distance.
-_STEP = 1e-3
 
 
 @dataclass(frozen=True, eq=False)

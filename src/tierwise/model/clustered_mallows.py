@@ -37,6 +37,11 @@ if TYPE_CHECKING:
     from tierwise.partition.base import DistanceDistribution, PartitionFunction
     from tierwise.partition.parts import PartMoments
     from tierwise.tiers import Sizes
+# Where Monte Carlo has to stand in, the same model gives the same answer every time.
+_SEED = 0
+# Steps of a Metropolis chain are this times the square of the number of items: each pair of
+# places is then tried ten times.
+_STEPS_PER_SQUARE = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,13 +142,6 @@ def pairs_from_sequences(sequences: npt.NDArray[np.int64], sizes: Sizes) -> Pair
             errors[better, worse] = shares.std(ddof=1) / len(shares) ** 0.5
             errors[worse, better] = errors[better, worse]
     return PairTierProbabilities(means, errors, "monte-carlo")
-
-
-# Where Monte Carlo has to stand in, the same model gives the same answer every time.
-_SEED = 0
-# Steps of a Metropolis chain are this times the square of the number of items: each pair of
-# places is then tried ten times.
-_STEPS_PER_SQUARE = 5
 
 
 @dataclass(frozen=True, repr=False)

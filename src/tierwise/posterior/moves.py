@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from tierwise.posterior.chain import State
     from tierwise.posterior.target import Observed, SizedTarget, Target
     from tierwise.tiers import Sizes
+Auxiliary: TypeAlias = Literal["exact", "mcmc"]
+# Share of proposals to be accepted: what a random walk in one dimension does best with (Roberts,
+# Gelman and Gilks 1997).
+_WANTED_ACCEPTANCE = 0.44
 
 
 @dataclass(frozen=True)
@@ -260,13 +264,6 @@ def _moved_or_joined(sizes: Sizes) -> frozenset[Sizes]:
         for place in range(len(others)):
             found.add((*others[:place], others[place] + 1, *others[place + 1 :]))
     return frozenset(found)
-
-
-Auxiliary: TypeAlias = Literal["exact", "mcmc"]
-
-# Share of proposals to be accepted: what a random walk in one dimension does best with (Roberts,
-# Gelman and Gilks 1997).
-_WANTED_ACCEPTANCE = 0.44
 
 
 @dataclass(frozen=True)
