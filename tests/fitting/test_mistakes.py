@@ -13,8 +13,7 @@ from tierwise.answers import likelihood
 from tierwise.answers.likelihood import source_of
 from tierwise.answers.votes import DrawnVotes, SummedVotes, can_be_summed, votes_of
 from tierwise.distances import get_distance
-from tierwise.fitting.solution import Settings
-from tierwise.fitting.solve import solve
+from tierwise.fitting.solve import Settings, solve
 
 CYCLE = [("Ann", "a", "b"), ("Ann", "b", "c"), ("Ann", "c", "a"), ("Bob", "a", "d")]
 

@@ -420,7 +420,7 @@ def test_control_c_at_the_terminal(workers):
 
 
 def test_monte_carlo_error_that_could_change_the_winner_is_warned_of(monkeypatch):
-    from tierwise.fitting.solution import Settings
+    from tierwise.fitting.solve import Settings
 
     monkeypatch.setattr(
         evaluate, "Settings", lambda **options: Settings(partition_method="path", **options)

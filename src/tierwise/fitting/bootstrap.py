@@ -23,8 +23,7 @@ from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError, counted, percent, quoted
 from tierwise.fitting.parted import solve_parted
 from tierwise.fitting.result import Fit, plain, plain_item
-from tierwise.fitting.solution import Settings
-from tierwise.fitting.solve import solve, solve_known
+from tierwise.fitting.solve import Settings, solve, solve_known
 from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import partition_function

@@ -22,8 +22,7 @@ from tierwise.distances import Distance
 from tierwise.errors import InputError, TooLargeError
 from tierwise.fitting.parted import solve_parted
 from tierwise.fitting.result import Fit, Reference, agreement_of_counts
-from tierwise.fitting.solution import LikelihoodKind, Settings, Solution, named_tiers
-from tierwise.fitting.solve import solve
+from tierwise.fitting.solve import LikelihoodKind, Settings, Solution, named_tiers, solve
 from tierwise.partition.choose import Method as PartitionMethod
 from tierwise.partition.parts import Concentration, parted_partition
 from tierwise.theta.estimate import ThetaMethod

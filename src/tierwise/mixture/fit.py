@@ -17,7 +17,7 @@ from tierwise.data.rankings import Rankings
 from tierwise.distances import Distance, get_distance
 from tierwise.errors import InputError, TooLargeError, counted, quoted
 from tierwise.fitting.result import agreement_of_counts
-from tierwise.fitting.solution import named_tiers
+from tierwise.fitting.solve import named_tiers
 from tierwise.mixture.em import (
     SHORT_RUNS,
     EMRun,

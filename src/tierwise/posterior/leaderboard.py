@@ -29,8 +29,14 @@ from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, counted, percent
 from tierwise.fitting.fit import fit_parted, fit_source
 from tierwise.fitting.result import plain_item, plain_tiers
-from tierwise.fitting.solution import Settings, Solution, named_tiers, unproved
-from tierwise.fitting.solve import solution_at, unproved_at
+from tierwise.fitting.solve import (
+    Settings,
+    Solution,
+    named_tiers,
+    solution_at,
+    unproved,
+    unproved_at,
+)
 from tierwise.model.priors import log_prior_of_sizes
 from tierwise.posterior.estimates import (
     rank_intervals,

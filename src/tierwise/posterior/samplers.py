@@ -22,7 +22,7 @@ import numpy as np
 from tierwise._util.checks import check_choice, check_count
 from tierwise._util.provenance import digest
 from tierwise.errors import InputError
-from tierwise.fitting.pseudo import PseudoLikelihood
+from tierwise.fitting.solve import PseudoLikelihood
 from tierwise.model.priors import (
     Beta,
     Gamma,

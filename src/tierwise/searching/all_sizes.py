@@ -26,8 +26,7 @@ from tierwise.data.battles import Battles
 from tierwise.errors import InputError, TooLargeError
 from tierwise.evidence.given_tiers import log_integrated_parts
 from tierwise.fitting.fit import fit_parted, fit_source
-from tierwise.fitting.solution import Settings
-from tierwise.fitting.solve import solution_at, unproved_at
+from tierwise.fitting.solve import Settings, solution_at, unproved_at
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.comparisons import best_tiers_of_sizes, search_tiers_of_wins
 from tierwise.inversions.objective import log_prior_constant, tiers_prior
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from tierwise.data.counts import WeakOrderCounts
     from tierwise.fitting.fit import ConcentrationChoice
     from tierwise.fitting.result import Fit
-    from tierwise.fitting.solution import Solution
+    from tierwise.fitting.solve import Solution
     from tierwise.inversions.objective import SizesPriorName
     from tierwise.model.priors import SizesPrior
     from tierwise.partition.parts import Concentration

@@ -39,8 +39,7 @@ from tierwise.errors import InputError
 from tierwise.evidence.chib import find_log_evidence
 from tierwise.evidence.given_tiers import laplace_correction, log_integrated_likelihood
 from tierwise.fitting.result import agreement_of_counts
-from tierwise.fitting.solution import Settings, Solution
-from tierwise.fitting.solve import solve
+from tierwise.fitting.solve import Settings, Solution, solve
 from tierwise.inversions.comparisons import log_integrated_likelihood as integrated_over_theta
 from tierwise.inversions.objective import ThetaTable
 from tierwise.model.priors import SizesPrior, ThetaPrior, log_prior_of_sizes

@@ -23,8 +23,8 @@ from tierwise.distances import Distance
 from tierwise.errors import InputError, TierwiseWarning
 from tierwise.evidence.exact import refuse_too_many_tiers
 from tierwise.fitting.fit import MOST_WORK_FOR_COMPARISON, ConcentrationChoice, fit_source
-from tierwise.fitting.solution import Settings as FitSettings
-from tierwise.fitting.solution import Solution
+from tierwise.fitting.solve import Settings as FitSettings
+from tierwise.fitting.solve import Solution
 from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
 from tierwise.searching import all_sizes
 from tierwise.searching.evaluate import (

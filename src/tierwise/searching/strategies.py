@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tierwise._util.checks import check_choice, check_count, check_number
 from tierwise._util.types import Item
 from tierwise.errors import InputError
-from tierwise.fitting.solution import named_tiers
+from tierwise.fitting.solve import named_tiers
 from tierwise.searching.evaluate import Evaluator, Judge
 from tierwise.searching.result import Candidate
 from tierwise.searching.size_space import Moves, SizeSpace, between_cuts, check_moves
