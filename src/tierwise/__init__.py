@@ -56,9 +56,9 @@ if TYPE_CHECKING:
     from tierwise.groups.tree import GroupTree as GroupTree
     from tierwise.groups.tree import group_tree as group_tree
     from tierwise.mixture.draws import MixtureDraws as MixtureDraws
+    from tierwise.mixture.draws import sample_mixture as sample_mixture
     from tierwise.mixture.fit import fit_mixture as fit_mixture
     from tierwise.mixture.result import Mixture as Mixture
-    from tierwise.mixture.sample import sample_mixture as sample_mixture
     from tierwise.model.clustered_mallows import ClusteredMallows as ClusteredMallows
     from tierwise.model.priors import Beta as Beta
     from tierwise.model.priors import Gamma as Gamma
@@ -145,7 +145,7 @@ _HOME_OF = {
     "read_rankings": "data.read",
     "read_scores": "data.scores",
     "report": "reporting.report",
-    "sample_mixture": "mixture.sample",
+    "sample_mixture": "mixture.draws",
     "sample_posterior": "posterior.run",
     "save_rankings": "data.write",
     "search": "searching.search",

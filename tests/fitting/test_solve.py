@@ -9,8 +9,8 @@ import tierwise as tw
 from tests.data_paths import shared_data
 from tests.fitting.test_em import ballots
 from tierwise import InputError
-from tierwise.answers.augmentation import observe_like
 from tierwise.answers.likelihood import source_of
+from tierwise.fitting.bootstrap import observe_like
 from tierwise.fitting.solve import Settings, named_tiers, solve
 
 

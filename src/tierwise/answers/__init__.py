@@ -11,7 +11,6 @@
 ``weak_orders.py``   groups of items in order, no order within groups: summed over by a recursion
 ``partial.py``       any partial order: linear extensions, listed where they are few
 ``drawn.py``         any partial order: completions are drawn, by Gibbs sampling
-``augmentation.py``  one completion per person, for chains; complete rankings made incomplete
 ``votes.py``         pairwise answers that may be mistaken, so may contradict each other
 ``parted.py``        what answers say about each part of the distance, where each has a theta
 ===================  ==========================================================================

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels.augmented_chain import OpenAnswers, Visited, iterate
-from tierwise.answers.augmentation import completions_of_assessors, rename_items
-from tierwise.answers.votes import DrawnVotes
+from tierwise.answers.dispatch import completions_of_assessors
+from tierwise.answers.votes import DrawnVotes, rename_items
 from tierwise.data.counts import Counts
 from tierwise.data.rankings import Rankings
 from tierwise.inversions.chain import SingleTier, settled_by_bound, single_tier_by_powers
