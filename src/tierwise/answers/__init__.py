@@ -2,8 +2,8 @@
 
 ===================  ==========================================================================
 ``likelihood.py``    the one interface: ``source_of(data, distance).at(sizes)``
-``given_sizes.py``   what that gives: the likelihood at given sizes, a sum over completions
-``comparisons.py``   the same for battles, each an answer of its own: a closed form
+``given_sizes.py``   what that gives: the likelihood at given sizes, a sum over completions; of
+                     battles, each an answer of its own: a closed form
 ``dispatch.py``      which answers are treated how, from sizes alone
 ``base.py``          completions; answers that say which items lie in which block have one
 ``top.py``           lists of the best items, all others below: closed forms, and a recursion

@@ -16,7 +16,6 @@ import numpy as np
 
 from tierwise._kernels.counting import add_block_pair_counts
 from tierwise.answers.base import KnownAnswers, KnownRows
-from tierwise.answers.comparisons import ComparisonLikelihood
 from tierwise.answers.dispatch import (
     MOST_WORK,
     Part,
@@ -25,7 +24,7 @@ from tierwise.answers.dispatch import (
     parts_of_places,
 )
 from tierwise.answers.drawn import DrawnCompletions
-from tierwise.answers.given_sizes import Likelihood
+from tierwise.answers.given_sizes import ComparisonLikelihood, Likelihood
 from tierwise.answers.partial import orders_of_places, orders_of_preferences
 from tierwise.answers.top import StrictWeakOrders, strict_weak_orders
 from tierwise.answers.votes import DrawnVotes, SummedVotes, votes_of

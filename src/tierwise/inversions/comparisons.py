@@ -1,6 +1,6 @@
 """Tiers of independent comparisons: merging, local search, a Metropolis chain, theta integrated.
 
-The likelihood is in ``answers/comparisons.py``: a closed form in how often each item has won
+The likelihood is in ``answers/given_sizes.py``: a closed form in how often each item has won
 against each other one.
 """
 
@@ -20,7 +20,7 @@ from tierwise._kernels.comparisons import (
     merge_neighbours,
 )
 from tierwise._kernels.comparisons_chain import run_sweeps
-from tierwise.answers.comparisons import best_theta, tier_wins, values_at_thetas
+from tierwise.answers.given_sizes import best_theta, tier_wins, values_at_thetas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
