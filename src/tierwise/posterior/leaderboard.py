@@ -362,45 +362,43 @@ def leaderboard(
         raise InputError(f"certainty must be at least one half, and below 1; got {certainty}")
     numbers = _check_k(k, len(known.items))
     first_seed, second_seed = spawn_seeds(rng, 2)
-    battles = known if isinstance(known, Battles) else None
-    if uncertainty == "bootstrap" and battles is None:
-        raise InputError(
-            'uncertainty="bootstrap" is for battles; of rankings the posterior is exact in that '
-            "each is one answer: leave uncertainty as it is"
-        )
     generator = np.random.default_rng(first_seed)
 
     def made() -> Provenance:
         return watch.provenance(rng)
 
-    if battles is not None:
-        fit = _fit_of_search(battles, prior_sizes, generator, made)
-    if uncertainty == "bootstrap" and battles is not None:
-        how = f"bootstrap over {battles.unit_of_resampling()}s"
-        labels = _resampled_labels(
-            battles,
-            prior_sizes,
-            second_seed.spawn(check_count("replicates", replicates)),
-            workers,
-            progress,
-        )
-    else:
-        how = "posterior"
-        posterior = sample_posterior(
+    def sample(thin: int) -> Posterior:
+        return sample_posterior(
             known,
             distance="inversions",
             concentration=concentration,
             chains=chains,
             draws=draws,
-            thin=1 if battles is None else _THIN_OF_BATTLES,
+            thin=thin,
             prior_sizes=prior_sizes,
             workers=workers,
             progress=progress,
             rng=second_seed,
         )
+
+    how = "posterior"
+    if isinstance(known, Battles):
+        fit = _fit_of_search(known, prior_sizes, generator, made)
+        if uncertainty == "posterior":
+            labels = sample(_THIN_OF_BATTLES).labels
+        else:
+            how = f"bootstrap over {known.unit_of_resampling()}s"
+            seeds = second_seed.spawn(check_count("replicates", replicates))
+            labels = _resampled_labels(known, prior_sizes, seeds, workers, progress)
+    elif uncertainty == "posterior":
+        posterior = sample(1)
         labels = posterior.labels
-        if battles is None:
-            fit = _fit_of_draws(known, posterior, prior_sizes, generator, made)
+        fit = _fit_of_draws(known, posterior, prior_sizes, generator, made)
+    else:
+        raise InputError(
+            'uncertainty="bootstrap" is for battles; of rankings the posterior is exact in that '
+            "each is one answer: leave uncertainty as it is"
+        )
     above = share_above(labels)
     own = sure_tiers(above, certainty)
     tiers = named_tiers(own, known.items)
