@@ -65,6 +65,19 @@ def log_number_of_tiers(sizes: Sizes) -> float:
     return lgamma(sum(sizes) + 1) - sum(lgamma(size + 1) for size in sizes)
 
 
+def log_factorials(largest: int) -> NDArray[np.float64]:
+    """Log factorials of 0, 1, ..., ``largest``.
+
+    Examples
+    --------
+    >>> np.exp(log_factorials(3)).round(6).tolist()
+    [1.0, 1.0, 2.0, 6.0]
+    """
+    logs = np.zeros(largest + 1)
+    np.cumsum(np.log(np.arange(1, largest + 1)), out=logs[1:])
+    return logs
+
+
 def compositions(n_items: int) -> Iterator[Sizes]:
     """Yield every size vector for a number of items, all ``2 ** (n_items - 1)`` of them.
 

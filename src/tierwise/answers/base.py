@@ -32,6 +32,7 @@ from tierwise.data.counts import BlockCounts
 from tierwise.distances import Costs, Distance
 from tierwise.errors import InputError
 from tierwise.files.places import sizes_of_groups
+from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -174,13 +175,6 @@ def log_numbers_of_groups(first: Places) -> Floats:
     # Every member of a group of k items brings its share of log k!.
     shares = log_factorials(first.shape[1])[group_sizes] / group_sizes
     logs: Floats = shares.sum(axis=1)
-    return logs
-
-
-def log_factorials(largest: int) -> Floats:
-    """Log factorials of 0, 1, ..., ``largest``."""
-    logs = np.zeros(largest + 1)
-    np.cumsum(np.log(np.arange(1, largest + 1)), out=logs[1:])
     return logs
 
 

@@ -29,7 +29,8 @@ from tierwise._kernels.prefixes import (
     value_sequences,
 )
 from tierwise._util.types import NOT_LISTED
-from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, add_costs, log_factorials
+from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, add_costs
+from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
     import numpy.typing as npt

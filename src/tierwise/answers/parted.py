@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from tierwise._kernels.consensus import totals_by_label
 from tierwise._kernels.counting import add_block_pair_counts_by_block
 from tierwise._kernels.inversions_weak_orders import block_histograms, count_inversions_by_line
-from tierwise.answers.base import log_factorials, log_numbers_of_groups
+from tierwise.answers.base import log_numbers_of_groups
 from tierwise.data.counts import Counts, WeakOrderCounts, block_counts, blocks_are_known
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TooLargeError
@@ -31,6 +31,7 @@ from tierwise.partition.parts import (
     RecursionParts,
     StrictPlaceParts,
 )
+from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
     from tierwise._util.types import Places

@@ -20,8 +20,9 @@ from tierwise._kernels.augmentation import (
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
 from tierwise._util.checks import RandomSource, as_generator
 from tierwise._util.types import NOT_LISTED, Estimate
-from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_factorials
+from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums
 from tierwise.files.places import collapse
+from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -46,12 +46,13 @@ from tierwise._kernels.top import (
     value_states,
 )
 from tierwise._util.types import NOT_LISTED
-from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, add_costs, log_factorials
+from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, add_costs
 from tierwise.data.counts import BlockCounts
 from tierwise.files.places import collapse, sizes_of_groups
 from tierwise.partition import closed
 from tierwise.partition.closed import ClosedPartition, strict_moments
 from tierwise.partition.interpolated import ThetaSeries
+from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -21,11 +21,12 @@ from tierwise._kernels.votes import (
     votes_against,
     weigh_orderings,
 )
-from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, log_factorials
+from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.partial import PartialOrders
 from tierwise.errors import InputError
 from tierwise.files.places import collapse
+from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -27,12 +27,12 @@ from tierwise.answers.base import (
     Floats,
     Labels,
     Sums,
-    log_factorials,
     log_numbers_of_groups,
 )
 from tierwise.answers.interleaved import SequencedAnswers, most_splits
 from tierwise.files.places import sizes_of_groups
 from tierwise.partition.gaussian import precedence_by_gap
+from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
     from tierwise._kernels.interleaving import Setting

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cached_property
-from math import lgamma
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from zipfile import BadZipFile
 
@@ -25,7 +24,7 @@ from tierwise._util.resources import whole_file
 from tierwise._util.types import NOT_LISTED, Item, Places, Weights
 from tierwise.errors import InputError, TooLargeError, quoted
 from tierwise.files.places import first_places, sizes_of_groups
-from tierwise.tiers import Sizes, check_sizes
+from tierwise.tiers import Sizes, check_sizes, log_factorials
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -303,8 +302,7 @@ def block_counts(data: Rankings | Counts, sizes: Iterable[int]) -> BlockCounts:
     counting.add_place_counts(blocks, weights, membership)
     counting.add_block_pair_counts(blocks, weights, precedence)
     # A group of g items in unknown order has g! orders; each member carries its share of log g!.
-    log_factorial = np.array([lgamma(size + 1) for size in range(len(data.items) + 1)])
-    shares = log_factorial[group_sizes] / np.maximum(group_sizes, 1)
+    shares = log_factorials(len(data.items))[group_sizes] / np.maximum(group_sizes, 1)
     log_completions = float(weights @ shares.sum(axis=1))
     return BlockCounts(
         data.items, checked, membership, precedence, data.n_rankings, log_completions

@@ -378,7 +378,7 @@ def _describe_rankings(rankings: Rankings) -> Description:
 def _wins(rankings: Rankings) -> NDArray[np.float64]:
     """Return the weight of rankings that put one item (row) above another (column).
 
-    As `tierwise.data.kinds.pair_counts`, but without waiting for the compiler, which takes longer.
+    As `Rankings.pair_counts`, but without waiting for the compiler, which takes longer.
     """
     n_items = len(rankings.items)
     listed = rankings.patterns != NOT_LISTED

@@ -18,7 +18,6 @@ import numpy as np
 from tierwise._kernels.augmentation import block_units, list_extensions
 from tierwise._kernels.counting import add_answer_places
 from tierwise._util.checks import RandomSource, as_generator, check_count
-from tierwise.answers.base import log_factorials
 from tierwise.answers.dispatch import MOST_COMPLETIONS
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.given_sizes import LARGEST_THETA_OF_UNIT
@@ -31,6 +30,7 @@ from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TooLargeError, quoted
 from tierwise.fitting.result import Fit
 from tierwise.model.clustered_mallows import ClusteredMallows
+from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -29,7 +29,7 @@ from tierwise._kernels.inversions_lines import (
 )
 from tierwise.errors import InputError, TooLargeError, quoted
 from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior
-from tierwise.partition.gaussian import log_factorial_table
+from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,7 +105,7 @@ def fixed_objective(
         grid,
         None,
         counts.n_rankings,
-        log_factorial_table(counts.n_items),
+        log_factorials(counts.n_items),
         float(tier_constant),
         1.0,
     )
@@ -124,7 +124,7 @@ def line_objective(
         grid,
         table,
         counts.n_rankings,
-        log_factorial_table(counts.n_items),
+        log_factorials(counts.n_items),
         float(tier_constant),
         1.0,
     )
@@ -148,7 +148,7 @@ class TiersPrior(NamedTuple):
 
     def tier_values(self, n_items: int) -> _Floats:
         """Return what a tier of each size adds to the log prior; an empty one adds nothing."""
-        logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n_items + 1)))])
+        logs = log_factorials(n_items)
         logs[1:] += self.tier_constant
         return logs
 

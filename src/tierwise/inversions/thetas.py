@@ -13,11 +13,11 @@ from tierwise._util.checks import check_level
 from tierwise.errors import InputError
 from tierwise.partition.gaussian import (
     Thetas,
-    log_factorial_table,
     sizes_of_labels,
     thetas_of_lines,
 )
 from tierwise.theta.estimate import ThetaEstimate, least_theta_of_agreement, theta_of_information
+from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
     from tierwise.data.counts import WeakOrderCounts
@@ -81,7 +81,7 @@ def line_statistics(counts: WeakOrderCounts, labels: NDArray[Any]) -> LineStatis
     of_tier, of_tail = kernels.block_histograms(
         counts.block_offsets, counts.block_members, counts.block_weights, checked, n_tiers, width
     )
-    logs = log_factorial_table(counts.n_items)
+    logs = log_factorials(counts.n_items)
     coefficients = np.zeros((n_tiers - 1, counts.n_items + 1))
     n_worse = counts.n_items
     for line in range(n_tiers - 1):

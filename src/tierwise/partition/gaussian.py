@@ -25,6 +25,7 @@ from tierwise.partition.base import (
     from_exact_counts,
 )
 from tierwise.partition.closed import strict_moments
+from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,11 +178,6 @@ def distance_distribution(sizes: Sequence[int]) -> DistanceDistribution:
     return from_exact_counts(coefficients.tolist(), 1.0)
 
 
-def log_factorial_table(largest: int) -> _Floats:
-    """Logarithms of 0!, 1!, ..., up to a largest number."""
-    return np.array([lgamma(number + 1) for number in range(largest + 1)])
-
-
 def infinite_power(theta: float, exponents: _Floats) -> _Floats:
     """Return ``-theta * exponent``, taking 0 times infinity as 0."""
     if theta == inf:
@@ -237,7 +233,7 @@ def log_probabilities(patterns: NDArray[Any], labels: NDArray[Any], theta: Theta
         np.asarray(labels, dtype=np.int64),
         thetas,
         tables,
-        log_factorial_table(n_items),
+        log_factorials(n_items),
     )
     return weights - log_partition(sizes, theta)
 

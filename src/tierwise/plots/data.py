@@ -311,9 +311,7 @@ def pairwise_matrix(
         items, verb = items_in_order(rankings, shown), "ranked above"
     order = [rankings.items.index(item) for item in items]
     shares = describe(rankings).pairwise[np.ix_(order, order)]
-    side = style.height_for(len(items)) + 1.2
-    ax = style.new_axes(ax, side + 1.2, side)
-    style.draw_square(
+    return style.draw_square(
         ax,
         shares,
         colormaps["PuOr"],
@@ -321,7 +319,6 @@ def pairwise_matrix(
         names=style.short_names(items),
         sizes=() if shown is None else shown.tiers.sizes,
     )
-    return ax
 
 
 def times_compared(
@@ -357,9 +354,7 @@ def times_compared(
     numbers = describe(preferences).compared[np.ix_(order, order)].astype(np.float64)
     np.fill_diagonal(numbers, np.nan)
     most = float(np.nanmax(numbers))
-    side = style.height_for(len(items)) + 1.2
-    ax = style.new_axes(ax, side + 1.2, side)
-    style.draw_square(
+    return style.draw_square(
         ax,
         numbers / most,
         colormaps["Blues"],
@@ -368,7 +363,6 @@ def times_compared(
         sizes=() if shown is None else shown.tiers.sizes,
         most=most,
     )
-    return ax
 
 
 def preferred_shares(

@@ -198,7 +198,7 @@ def add_colour_bar(ax: Axes, mesh: QuadMesh, ticks: Mapping[float, str], label: 
 
 
 def draw_square(
-    ax: Axes,
+    ax: Axes | None,
     shares: NDArray[np.float64],
     colours: Colormap,
     *,
@@ -206,14 +206,17 @@ def draw_square(
     names: Sequence[str],
     sizes: Sequence[int],
     most: float | None = None,
-) -> None:
+) -> Axes:
     """Draw a matrix of items by items, with lines between tiers."""
+    side = height_for(len(names)) + 1.2
+    ax = new_axes(ax, side + 1.2, side)
     draw_cells(ax, shares, colours, label=label, rows=names, most=most)
     name_columns(ax, names)
     separate_tiers(ax, sizes, columns=True)
     ax.set_aspect("equal")
     if len(names) > MOST_NUMBERED_CELLS:
         ax.tick_params(labelsize="small")
+    return ax
 
 
 def separate_tiers(ax: Axes, sizes: Sequence[int], *, columns: bool) -> None:

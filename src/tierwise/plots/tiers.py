@@ -230,12 +230,9 @@ def co_tier_matrix(tiers: Tiers | Fit, sampled: Sampled, *, ax: Axes | None = No
     shares = np.array(sampled.co_tier_probabilities())[np.ix_(order, order)]
     shares[np.diag_indices(len(items))] = np.nan
     names = style.short_names(items)
-    side = style.height_for(len(items)) + 1.2
-    ax = style.new_axes(ax, side + 1.2, side)
-    style.draw_square(
+    return style.draw_square(
         ax, shares, colormaps["Blues"], label="in one tier", names=names, sizes=shown.sizes
     )
-    return ax
 
 
 def _positions(items: Sequence[Item], sampled: Sampled) -> list[int]:
