@@ -1,14 +1,12 @@
 """Data augmentation: linear extensions of partial orders, and redraws of completions.
 
-Linear extensions: the complete orderings that agree with a partial order.
+Linear extensions are the complete orderings that agree with a partial order. ``relation[a, b]``
+says that item a comes before item b; it is transitive and has no cycles.
 
-``relation[a, b]`` says that item a comes before item b; it is transitive and has no cycles.
-
-Completing incomplete answers at random, as probable as the model makes each completion.
-
-An answer is completed as an ordering, ``places[row, item]``. Item by item, an item is taken out and
-put back anywhere between the last item that must come before it and the first that must come after,
-with the probability of each place given the order of the others.
+An answer is completed as an ordering, ``places[row, item]``, at random, as probable as the model
+makes each completion. Item by item, an item is taken out and put back anywhere between the last
+item that must come before it and the first that must come after, with the probability of each place
+given the order of the others.
 """
 
 from typing import NamedTuple

@@ -1,11 +1,8 @@
 """Rook polynomials of the Hamming distance, for complete orderings and for lists of the best items.
 
-Hamming: placements of items that are forced into the blocks of their own tiers.
-
-Hamming, what a list of the best items leaves: rectangular boards of free places and items left.
-
-As for complete orderings, items are forced into the blocks of their own tiers in all possible
-numbers, the others being anywhere. Every term is positive, and in logarithms.
+A list of the best items leaves a rectangular board of free places and items left. Items are forced
+into the blocks of their own tiers in all possible numbers, the others being anywhere. Every term is
+positive, and in logarithms.
 """
 
 from math import lgamma

@@ -1,15 +1,10 @@
 """Draws of complete orderings: repeated insertion, label sequences, Metropolis, pseudo-likelihood.
 
-Strict Kendall: orderings by repeated insertion, and where each item ends up.
+An ordering meets the tiers only through its label sequence: the tiers of its items, place by place,
+``sequences[row, place]``. In a step of the Metropolis chain two random places trade their items, at
+a cost that grows with the number of tiers.
 
-Label sequences: the tiers of the items of an ordering, place by place.
-
-An ordering meets the tiers only through its sequence, ``sequences[row, place]``.
-
-Metropolis over orderings: two random places trade their items, at a cost of O(L) steps.
-
-The pseudo-likelihood: places are filled from the first to the last, each by a choice of label.
-
+Under the pseudo-likelihood places are filled from the first to the last, each by a choice of label.
 Among the labels that have items left, the smallest weighs 1 and any other ``exp(-theta c)``, where
 ``c`` is its number of items left. The item is then any of the ``c``.
 """

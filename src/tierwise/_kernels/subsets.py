@@ -1,7 +1,5 @@
 """Dynamic programming over subsets of items: the best tiers of given sizes, sums over all, draws.
 
-Walking through sets of items, and through the ways to take a last tier away from a set.
-
 A layer is all sets of one size. A set's place in it is its rank in the combinatorial number system,
 ``sum_i C(u_i, i + 1)`` over its items ``u_0 < u_1 < ...``: a layer is exactly as long as it has
 sets, and stepping through it visits the sets in order.
@@ -20,16 +18,12 @@ addition and one look-up. A loop over them reads::
         if not next_choice(layer):
             break
 
-The best tiers by dynamic programming over sets of items, filled tier by tier.
+For the best tiers, layer ``l`` holds, for every set of ``n_1 + ... + n_l`` items, the least cost of
+making it the first ``l`` tiers. The diagonal of ``pairs_transposed`` must be zero throughout.
 
-Layer ``l`` holds, for every set of ``n_1 + ... + n_l`` items, the least cost of making it the
-first ``l`` tiers. The diagonal of ``pairs_transposed`` must be zero throughout.
-
-Sums over all tiers of given sizes, and draws of tiers: dynamic programming over sets of items.
-
-The recursion is that of the least costs with sums in the place of minima. Everything is relative to
-the least cost, so that nothing overflows and nothing that matters vanishes: the weight of a set is
-the sum of ``exp(-theta e)`` over all ways to make it the first tiers, ``e`` being what a way costs
+The recursion for sums over all tiers has sums in the place of minima. Everything is relative to the
+least cost, so that nothing overflows and nothing that matters vanishes: the weight of a set is the
+sum of ``exp(-theta e)`` over all ways to make it the first tiers, ``e`` being what a way costs
 above the least cost of the set. Draws are made by forward filtering and backward sampling: from the
 set of all items, a last tier is drawn and taken away until nothing remains.
 """

@@ -1,12 +1,5 @@
 """Lists of the best items: the recursion from the state that they leave, and back to single items.
 
-From label counts to items: what an open answer leaves to each item, and what is expected of it.
-
-A role is 0 for an item of an earlier block, 1 for one listed in the open block and 2 for one whose
-place is not known. Items of one label that are left in an answer are alike.
-
-Answers that list the best items only: the recursion from the state that the listed items leave.
-
 A state is how many items of each label are still to be placed, as in `tierwise._kernels.recursion`.
 Blocks are filled from any state to the end. A block can be filled with given numbers of items of
 each label in as many ways as there are such sets of items; the order of places within a block is
@@ -14,6 +7,10 @@ left to the caller. All is in logarithms, so that no theta is too large.
 
 An opening is where the listed items end: a row (state of the items left, state of the items listed
 in the block, the block, its free places).
+
+From label counts back to items: a role is 0 for an item of an earlier block, 1 for one listed in
+the open block and 2 for one whose place is not known. Items of one label that are left in an answer
+are alike.
 """
 
 from typing import NamedTuple

@@ -1,19 +1,16 @@
 """Weak orders: sums over all completions, forward, and expected counts, backward.
 
-Orderings in groups, the order within each group being unknown: sums over all completions.
+Orderings come in groups, the order within each group being unknown. Places are walked block by
+block. At the end of a block at most one group straddles it, and all that later blocks need to know
+is how many of its items of each label are still to come: that is the state, numbered as digits of a
+mixed radix number. In a block lie what the state left of the group before, groups that lie in it as
+a whole, and a choice from the group that straddles its end. Which items of earlier blocks are
+misplaced against those of the block depends on the state only, so each choice costs a sum over its
+labels.
 
-Places are walked block by block. At the end of a block at most one group straddles it, and all that
-later blocks need to know is how many of its items of each label are still to come: that is the
-state, numbered as digits of a mixed radix number. In a block lie what the state left of the group
-before, groups that lie in it as a whole, and a choice from the group that straddles its end. Which
-items of earlier blocks are misplaced against those of the block depends on the state only, so each
-choice costs a sum over its labels.
-
-Orderings in groups, the order within each group being unknown: expected counts.
-
-A walk back over the states of `tierwise._kernels.weak_orders` gives each choice its probability.
-Items of a group that have the same label stand for each other, so numbers of items by label, and of
-pairs of them, are all that is added up.
+For expected counts, a walk back over the states gives each choice its probability. Items of a group
+that have the same label stand for each other, so numbers of items by label, and of pairs of them,
+are all that is added up.
 """
 
 from typing import NamedTuple

@@ -1,14 +1,11 @@
 """Some items in order, all others anywhere: summed over one by one, or common beginnings once.
 
-Answers that list some items in order, all others being anywhere: summed over by a recursion.
+The work of the recursion for an answer grows with the ways to split its free items by tiers, and
+not with the number of its completions.
 
-The work for an answer grows with the ways to split its free items by tiers, and not with the
-number of its completions.
-
-Many answers that list some items in order, all others being anywhere: what they share, once.
-
-Sums over completions are exact. Expected costs are averages over completions drawn independently
-of each other, as probable as they are: of so many answers they hardly differ from exact ones.
+Of many answers, what they share is summed over once. Sums over completions are exact then, too;
+expected costs are averages over completions drawn independently of each other, as probable as they
+are: of so many answers they hardly differ from exact ones.
 """
 
 from __future__ import annotations

@@ -1,17 +1,11 @@
 """Lists of the best items, all others being below: closed forms, and the recursion over items left.
 
-Answers that list the best items, all others being below: what is known, and two closed forms.
-
 The blocks of the listed items are known, and what they cost is the same for all completions. What
 they leave is a strict model of fewer items where tiers have one item each (Kendall distance), and a
 rectangular rook board for the Hamming distance: any number of items will do. For other sizes and
-distances there is the recursion in ``recursive.py``.
-
-Answers that list the best items, any distance: summed over by the recursion over items left.
-
-What is not known depends on the tiers only through an opening: how many items of each tier are
-left, how many are listed in the block where the list ends, and how many places that block has free.
-Answers with the same opening share one sum.
+distances there is the recursion over items left. What is not known then depends on the tiers only
+through an opening: how many items of each tier are left, how many are listed in the block where the
+list ends, and how many places that block has free. Answers with the same opening share one sum.
 """
 
 from __future__ import annotations

@@ -1,21 +1,18 @@
 """EM where completions are summed over, stochastic approximation EM where they are drawn.
 
-EM: maximum likelihood from incomplete answers whose completions are summed over, then swaps.
+EM is expectation and maximisation (Dempster, Laird and Rubin, Maximum Likelihood from Incomplete
+Data via the EM Algorithm, Journal of the Royal Statistical Society B 39, 1977). A round completes
+the answers on the average, under the tiers and theta at hand (expectation), and takes the tiers
+that are closest to that; then theta is set to its best value. No round lowers the likelihood of
+what was observed. At the end those swaps of two items that come closest to improving the averages
+are tried on the likelihood itself: averages over completions are slow to give way.
 
-Expectation and maximisation (Dempster, Laird and Rubin, Maximum Likelihood from Incomplete Data via
-the EM Algorithm, Journal of the Royal Statistical Society B 39, 1977). A round completes the
-answers on the average, under the tiers and theta at hand (expectation), and takes the tiers that
-are closest to that; then theta is set to its best value. No round lowers the likelihood of what was
-observed. At the end those swaps of two items that come closest to improving the averages are tried
-on the likelihood itself: averages over completions are slow to give way.
-
-SAEM: maximum likelihood where completions are drawn, by stochastic approximation EM.
-
-Delyon, Lavielle and Moulines, Convergence of a Stochastic Approximation Version of the EM
-Algorithm, Annals of Statistics 27, 1999. Each round draws some completions under the tiers and
-theta at hand, blends what they cost into the average of earlier rounds, and takes the closest tiers
-and the best theta for that. In the first rounds nothing is kept of earlier ones, so that tiers and
-theta can find their region; then the average settles. The number of rounds is limited.
+SAEM is its stochastic approximation (Delyon, Lavielle and Moulines, Convergence of a Stochastic
+Approximation Version of the EM Algorithm, Annals of Statistics 27, 1999). Each round draws some
+completions under the tiers and theta at hand, blends what they cost into the average of earlier
+rounds, and takes the closest tiers and the best theta for that. In the first rounds nothing is kept
+of earlier ones, so that tiers and theta can find their region; then the average settles. The number
+of rounds is limited.
 """
 
 from __future__ import annotations

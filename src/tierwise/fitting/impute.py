@@ -1,8 +1,6 @@
 """impute: where an assessor would have placed the items that the answer leaves open.
 
-Probabilities of places in incomplete answers, under one model or on the average over several.
-
-impute: where an assessor would have placed the items that the answer leaves open.
+What is found are probabilities of places, under one model or on the average over several.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Mixture: several groups of people, each with its own tiers, and the text that it prints.
-
-The text that a mixture prints.
-
-Mixture: several groups of people, each with its own tiers.
-"""
+"""Mixture: several groups of people, each with its own tiers, and the text that it prints."""
 
 import textwrap
 from collections.abc import Iterable

@@ -1,8 +1,6 @@
 """A Markov chain: its state, an iteration, the loop, and its checkpoints on disk.
 
-Chains on disk while they run, so that a run that was stopped goes on where it was.
-
-A Markov chain: its state, what an iteration is, and the loop from the start to the last draw.
+Chains are kept on disk while they run, so that a run that was stopped goes on where it was.
 """
 
 from __future__ import annotations

@@ -1,9 +1,5 @@
 """What `sample_posterior` was asked for, checked, and which sampler does it.
 
-What `sample_posterior` was asked for, checked.
-
-Which sampler does what was asked for: a file that only assembles.
-
 Where sizes are open, tiers move given theta, then tiers and sizes move with theta integrated out,
 and then theta is drawn given both: a partially collapsed Gibbs sampler (van Dyk and Park, Partially
 Collapsed Gibbs Samplers, Journal of the American Statistical Association 103, 2008). It is correct

@@ -1,9 +1,4 @@
-"""Whether chains agree with each other, and the table that a posterior prints.
-
-Whether the chains agree with each other, and how many independent draws theirs are worth.
-
-The table that a posterior prints.
-"""
+"""Diagnostics: whether chains agree, and what their draws are worth; the table that is printed."""
 
 from __future__ import annotations
 
