@@ -13,8 +13,8 @@ from rich.table import Table
 from tierwise.consensus.find import find_consensus
 from tierwise.consensus.problem import make_problem
 from tierwise.consensus.subsets import best_labels
-from tierwise.distances.base import Costs
-from tierwise.tiers.sizes import Sizes, compositions
+from tierwise.distances import Costs
+from tierwise.tiers import Sizes, compositions
 
 CASES: list[tuple[str, Sizes, float]] = [
     ("subsets", (1, 1, 1, 2, 3, 2), 0.1),

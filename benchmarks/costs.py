@@ -18,7 +18,7 @@ from benchmarks.rows import core_time, show_sizes, show_time
 from tierwise import ClusteredMallows, Rankings, Tiers
 from tierwise.consensus.find import find_consensus
 from tierwise.consensus.subsets import subset_work
-from tierwise.distances.base import Costs
+from tierwise.distances import Costs
 from tierwise.partition.choose import partition_function
 from tierwise.partition.recursion import steps
 

@@ -12,8 +12,7 @@ from rich.table import Table
 
 import tierwise as tw
 from tierwise.answers.likelihood import source_of
-from tierwise.fitting.solution import Settings
-from tierwise.fitting.solve import solve
+from tierwise.fitting.solve import Settings, solve
 
 CASES = [
     (9, 30_000, "below"),

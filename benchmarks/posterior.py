@@ -13,7 +13,7 @@ import numpy as np
 from tierwise import Counts, Rankings
 from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.posterior.run import sample_posterior
-from tierwise.tiers.ordered_partition import Tiers
+from tierwise.tiers import Tiers
 
 STRICT = (1,) * 10
 WAYS = {

@@ -33,7 +33,7 @@ from tierwise import (
 )
 from tierwise.consensus.find import find_consensus
 from tierwise.data.datasets import load_sushi
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 from tierwise.mixture.gibbs import MixtureTarget, run_chain
 from tierwise.mixture.groups import distinct_answers
 from tierwise.model.priors import Gamma

@@ -2,7 +2,7 @@
 
 from benchmarks.rows import Row, best_time, show_sizes
 from tierwise.model.clustered_mallows import ClusteredMallows
-from tierwise.tiers.ordered_partition import Tiers
+from tierwise.tiers import Tiers
 
 DRAWS = 10_000
 CASES = [

@@ -12,12 +12,12 @@ from tierwise.answers.dispatch import answered_places
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.partial import orders_of_places
 from tierwise.consensus.problem import make_problem
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 from tierwise.model.priors import Gamma
 from tierwise.partition.choose import partition_function
 from tierwise.partition.interpolated import LogPartition
 from tierwise.theta.density import ThetaGivenDistance
-from tierwise.tiers.sizes import log_number_of_tiers
+from tierwise.tiers import log_number_of_tiers
 
 if TYPE_CHECKING:
     from tierwise import Rankings, Tiers

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.random import SeedSequence
 
     from tierwise.searching.evaluate import Criterion
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 TIERS_OF: dict[int, Sizes] = {4: (1, 2, 1), 6: (2, 2, 2), 10: (2, 3, 3, 2), 30: (5, 10, 10, 5)}
 NOISE = "noise"

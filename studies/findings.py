@@ -15,7 +15,7 @@ from studies import (
 from studies.formula_one_text import MEANING
 from studies.sushi_selection_text import chance_of_missing
 from studies.writing import duration, paragraphs, percent, sizes_text
-from tierwise.tiers.sizes import adjacent_shifts
+from tierwise.tiers import adjacent_shifts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -318,7 +318,7 @@ _READINGS = f"""
   over observed. The algorithm is right: too small a theta makes the simulated distance too large.
 - BIC: `-2 f` should be `-2 log f`.
 - The neighbours of (1,3,3,3): the list has (2,3,3,3), which has eleven items. The neighbours are
-  {_NEIGHBOURS}. `python -c "from tierwise.tiers.sizes import
+  {_NEIGHBOURS}. `python -c "from tierwise.tiers import
   adjacent_shifts; print(adjacent_shifts((1, 3, 3, 3)))"`
 - The figure of rank-cluster probabilities is captioned z = (1,1,2,2,3); it is (1,1,2,2,3,3).
 """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator, SeedSequence
     from numpy.typing import NDArray
 
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 LEVEL, BEST = 0.9, 3
 # Probabilities are put together that lie between these.

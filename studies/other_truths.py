@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.random import SeedSequence
     from numpy.typing import NDArray
 
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 MANY: dict[int, tuple[Sizes, ...]] = {
     40: ((5,) * 8, (5, 10, 20, 5)),

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from tierwise.consensus.annealing import Annealing
 from tierwise.consensus.find import find_consensus
 from tierwise.data.counts import Counts, block_counts
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 from tierwise.fitting.result import agreement_of_counts
 from tierwise.partition.choose import partition_function
 from tierwise.theta.estimate import iterate_theta
-from tierwise.tiers.sizes import Sizes, adjacent_shifts, log_number_of_tiers
+from tierwise.tiers import Sizes, adjacent_shifts, log_number_of_tiers
 
 if TYPE_CHECKING:
     from collections.abc import Callable

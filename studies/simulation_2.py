@@ -15,9 +15,9 @@ from studies.writing import duration, figure, paragraphs, percent, sizes_text, t
 from tierwise import ClusteredMallows, Counts, Tiers
 from tierwise._util.tasks import run_tasks
 from tierwise.answers.likelihood import source_of
-from tierwise.fitting.solution import Settings as FitSettings
+from tierwise.fitting.solve import Settings as FitSettings
 from tierwise.fitting.solve import solve
-from tierwise.tiers.sizes import log_number_of_tiers
+from tierwise.tiers import log_number_of_tiers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

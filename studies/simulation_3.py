@@ -19,7 +19,7 @@ from tierwise.partition.choose import partition_function
 from tierwise.searching.merging import merge_even_pairs
 from tierwise.searching.strategies import Greedy
 from tierwise.theta.estimate import iterate_theta
-from tierwise.tiers.sizes import adjacent_shifts
+from tierwise.tiers import adjacent_shifts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

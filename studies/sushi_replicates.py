@@ -14,7 +14,7 @@ from studies.writing import figure, paragraphs, sizes_text, table
 from tierwise import Fit, fit, load_sushi, search
 from tierwise._util.tasks import run_tasks
 from tierwise.partition.choose import partition_function
-from tierwise.tiers.sizes import log_number_of_tiers
+from tierwise.tiers import log_number_of_tiers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,11 +18,11 @@ from tierwise import Counts, Rankings, fit, load_sushi, search
 from tierwise._util.tasks import run_tasks
 from tierwise.answers.likelihood import source_of
 from tierwise.fitting.result import plain_number
-from tierwise.fitting.solution import Settings as FitSettings
+from tierwise.fitting.solve import Settings as FitSettings
 from tierwise.fitting.solve import solve
 from tierwise.searching.merging import merge_even_pairs
 from tierwise.searching.strategies import Greedy
-from tierwise.tiers.sizes import adjacent_shifts, log_number_of_tiers
+from tierwise.tiers import adjacent_shifts, log_number_of_tiers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

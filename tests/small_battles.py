@@ -4,8 +4,7 @@ import numpy as np
 
 import tierwise as tw
 from tierwise.answers.likelihood import source_of
-from tierwise.fitting.solution import Settings, unproved
-from tierwise.fitting.solve import solution_at
+from tierwise.fitting.solve import Settings, solution_at, unproved
 from tierwise.partition.gaussian import pair_probabilities
 
 

@@ -11,9 +11,9 @@ import pytest
 import tierwise
 from tierwise._kernels import counting
 from tierwise._kernels.augmented_chain import Completion, reflect_item, reinsert_item
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 from tierwise.partition import recursion
-from tierwise.tiers.sizes import compositions
+from tierwise.tiers import compositions
 
 PACKAGE = Path(tierwise.__file__).parent
 PARTS = {"compiled_part", "inlined_part"}

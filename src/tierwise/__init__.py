@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from tierwise.data.write import merge_rankings as merge_rankings
     from tierwise.data.write import save_rankings as save_rankings
     from tierwise.data.write import write_rankings as write_rankings
-    from tierwise.distances.base import Distance as Distance
-    from tierwise.distances.named import get_distance as get_distance
+    from tierwise.distances import Distance as Distance
+    from tierwise.distances import get_distance as get_distance
     from tierwise.errors import InputError as InputError
     from tierwise.errors import TierwiseError as TierwiseError
     from tierwise.errors import TierwiseWarning as TierwiseWarning
@@ -56,9 +56,9 @@ if TYPE_CHECKING:
     from tierwise.groups.tree import GroupTree as GroupTree
     from tierwise.groups.tree import group_tree as group_tree
     from tierwise.mixture.draws import MixtureDraws as MixtureDraws
+    from tierwise.mixture.draws import sample_mixture as sample_mixture
     from tierwise.mixture.fit import fit_mixture as fit_mixture
     from tierwise.mixture.result import Mixture as Mixture
-    from tierwise.mixture.sample import sample_mixture as sample_mixture
     from tierwise.model.clustered_mallows import ClusteredMallows as ClusteredMallows
     from tierwise.model.priors import Beta as Beta
     from tierwise.model.priors import Gamma as Gamma
@@ -66,9 +66,9 @@ if TYPE_CHECKING:
     from tierwise.partition.choose import partition_function as partition_function
     from tierwise.posterior.leaderboard import Leaderboard as Leaderboard
     from tierwise.posterior.leaderboard import leaderboard as leaderboard
+    from tierwise.posterior.moves import Exchange as Exchange
     from tierwise.posterior.result import Posterior as Posterior
     from tierwise.posterior.run import sample_posterior as sample_posterior
-    from tierwise.posterior.theta_moves import Exchange as Exchange
     from tierwise.reporting.report import report as report
     from tierwise.searching.merging import merge_even_pairs as merge_even_pairs
     from tierwise.searching.result import Search as Search
@@ -76,8 +76,8 @@ if TYPE_CHECKING:
     from tierwise.searching.strategies import Genetic as Genetic
     from tierwise.searching.strategies import Greedy as Greedy
     from tierwise.searching.strategies import Tabu as Tabu
-    from tierwise.tiers.ordered_partition import Tiers as Tiers
-    from tierwise.tiers.sizes import compositions as compositions
+    from tierwise.tiers import Tiers as Tiers
+    from tierwise.tiers import compositions as compositions
 
 __version__ = "0.2.0"
 
@@ -90,9 +90,9 @@ _HOME_OF = {
     "ClusteredMallows": "model.clustered_mallows",
     "Counts": "data.counts",
     "Description": "data.describe",
-    "Distance": "distances.base",
+    "Distance": "distances",
     "Estimate": "_util.types",
-    "Exchange": "posterior.theta_moves",
+    "Exchange": "posterior.moves",
     "Fit": "fitting.result",
     "FitCheck": "checking.result",
     "Gamma": "model.priors",
@@ -112,7 +112,7 @@ _HOME_OF = {
     "Rankings": "data.rankings",
     "Search": "searching.result",
     "Tabu": "searching.strategies",
-    "Tiers": "tiers.ordered_partition",
+    "Tiers": "tiers",
     "TierwiseError": "errors",
     "TierwiseWarning": "errors",
     "TooLargeError": "errors",
@@ -120,11 +120,11 @@ _HOME_OF = {
     "bootstrap": "fitting.bootstrap",
     "check_fit": "checking.check",
     "compare_groups": "groups.compare",
-    "compositions": "tiers.sizes",
+    "compositions": "tiers",
     "describe": "data.describe",
     "fit": "fitting.fit",
     "fit_mixture": "mixture.fit",
-    "get_distance": "distances.named",
+    "get_distance": "distances",
     "group_tree": "groups.tree",
     "impute": "fitting.impute",
     "leaderboard": "posterior.leaderboard",
@@ -145,7 +145,7 @@ _HOME_OF = {
     "read_rankings": "data.read",
     "read_scores": "data.scores",
     "report": "reporting.report",
-    "sample_mixture": "mixture.sample",
+    "sample_mixture": "mixture.draws",
     "sample_posterior": "posterior.run",
     "save_rankings": "data.write",
     "search": "searching.search",

@@ -10,7 +10,7 @@ from tierwise import InputError
 from tierwise._kernels.consensus import total_cost
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.partial import orders_of_places, orders_of_preferences
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 
 DISTANCES = ("kendall", "hamming", "footrule", "spearman", "inversions")
 # Item 1 before the tied items 0 and 3; items 2 and 4 anywhere.

@@ -18,8 +18,8 @@ from tierwise.answers.partial import (
     orders_of_preferences,
 )
 from tierwise.data.preferences import transitive_closure
-from tierwise.distances.named import get_distance
-from tierwise.tiers.sizes import compositions
+from tierwise.distances import get_distance
+from tierwise.tiers import compositions
 
 DISTANCES = ("kendall", "hamming", "footrule", "spearman", "inversions")
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from tests.reference_incomplete import Answer, pairs_of_groups
 from tierwise._kernels.consensus import total_cost
 from tierwise.answers.interleaved import InterleavedAnswers, have_ties, most_splits, work_of
-from tierwise.distances.named import get_distance
-from tierwise.tiers.sizes import compositions
+from tierwise.distances import get_distance
+from tierwise.tiers import compositions
 
 DISTANCES = ("kendall", "hamming", "footrule", "spearman")
 

@@ -9,7 +9,7 @@ import pytest
 
 import tierwise as tw
 from tests.reference import DISTANCES as NAIVE_DISTANCES
-from tierwise.answers.known import KnownAnswers
+from tierwise.answers.base import KnownAnswers
 from tierwise.answers.likelihood import source_of
 from tierwise.data.counts import block_counts
 from tierwise.errors import InputError, TooLargeError

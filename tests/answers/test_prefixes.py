@@ -19,7 +19,7 @@ from tierwise.answers.interleaved import (
     work_of_shared,
 )
 from tierwise.answers.likelihood import source_of
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 
 
 def answer_of(order, sizes, distance, labels, theta):

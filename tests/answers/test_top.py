@@ -19,8 +19,8 @@ from tierwise.answers.top import (
     in_order_probabilities,
     is_affordable,
 )
-from tierwise.distances.named import get_distance
-from tierwise.tiers.sizes import compositions
+from tierwise.distances import get_distance
+from tierwise.tiers import compositions
 
 DISTANCES = ("kendall", "hamming", "footrule", "spearman")
 

@@ -15,7 +15,7 @@ from tierwise._kernels.consensus import total_cost
 from tierwise.answers.likelihood import source_of
 from tierwise.answers.weak_orders import WeakOrders, work_of
 from tierwise.data.counts import BlockCounts
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 
 N_ITEMS = 5
 

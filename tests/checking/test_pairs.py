@@ -11,8 +11,8 @@ import tierwise as tw
 from tests import reference, reference_checking
 from tests.checking.test_check import generalised_mallows
 from tierwise import InputError, Preferences, Rankings, Tiers
-from tierwise.answers.augmentation import answer_like
 from tierwise.checking import result
+from tierwise.fitting.bootstrap import answer_like
 from tierwise.posterior.run import sample_posterior
 
 ITEMS = tuple("abcdef")

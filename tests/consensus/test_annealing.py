@@ -8,7 +8,7 @@ from tierwise._kernels.consensus import anneal, insert_items
 from tierwise.consensus.annealing import Annealing, simple_bound
 from tierwise.consensus.find import find_consensus
 from tierwise.consensus.problem import make_problem
-from tierwise.distances.base import Costs
+from tierwise.distances import Costs
 from tierwise.errors import InputError
 
 

@@ -7,9 +7,9 @@ from tests.reference_consensus import brute_force, random_parts, total_of
 from tierwise.consensus.assignment import _equally_good
 from tierwise.consensus.find import find_consensus
 from tierwise.consensus.problem import make_problem
-from tierwise.distances.base import Costs
+from tierwise.distances import Costs
 from tierwise.errors import InputError
-from tierwise.tiers.sizes import compositions
+from tierwise.tiers import compositions
 
 small_sizes = [sizes for n_items in (1, 2, 4, 6) for sizes in compositions(n_items)]
 

@@ -6,7 +6,7 @@ import pytest
 from tests.reference_consensus import random_parts
 from tierwise.consensus.annealing import Annealing
 from tierwise.consensus.find import METHODS, find_consensus
-from tierwise.distances.base import Costs
+from tierwise.distances import Costs
 from tierwise.errors import InputError
 
 nothing = np.empty((0, 0))

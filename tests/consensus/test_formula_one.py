@@ -8,7 +8,7 @@ import pytest
 
 from tests.data_paths import shared_data
 from tierwise.consensus.find import find_consensus
-from tierwise.distances.base import Costs
+from tierwise.distances import Costs
 
 SIZES = (1, 1, 1, 2, 3, 2, 15)
 TIERS = [

@@ -6,9 +6,9 @@ import pytest
 from tests.reference_consensus import brute_force, random_parts
 from tierwise.consensus.annealing import Annealing
 from tierwise.consensus.find import find_consensus
-from tierwise.distances.base import Costs
+from tierwise.distances import Costs
 from tierwise.errors import InputError, TooLargeError
-from tierwise.tiers.sizes import compositions
+from tierwise.tiers import compositions
 
 # A candidate that is often bad, so that the program has to do the work.
 careless = Annealing(steps=1, restarts=1)

@@ -15,9 +15,9 @@ from tierwise.consensus.subsets import (
     find_optima_compiled,
     subset_work,
 )
-from tierwise.distances.base import Costs
+from tierwise.distances import Costs
 from tierwise.errors import TooLargeError
-from tierwise.tiers.sizes import compositions
+from tierwise.tiers import compositions
 
 all_small_sizes = [sizes for n_items in range(1, 7) for sizes in compositions(n_items)]
 

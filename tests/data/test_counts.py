@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from tierwise import Counts, InputError, Rankings, TooLargeError
 from tierwise.data.counts import block_counts
-from tierwise.tiers.sizes import compositions
+from tierwise.tiers import compositions
 
 
 @st.composite

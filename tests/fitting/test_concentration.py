@@ -13,7 +13,7 @@ from tierwise.answers.parted import parted_answers
 from tierwise.errors import InputError
 from tierwise.partition.parts import parted_partition
 from tierwise.theta.estimate import estimates_of_thetas, maximise_thetas
-from tierwise.tiers.sizes import log_number_of_tiers
+from tierwise.tiers import log_number_of_tiers
 
 F1_SIZES = (1, 1, 1, 2, 3, 2, 15)
 TOHOKU_SIZES = (1, 1, 1, 2, 1, 2, 1, 1)

@@ -12,8 +12,7 @@ from tierwise.answers import dispatch as answers_module
 from tierwise.answers.likelihood import source_of
 from tierwise.fitting import em as stochastic
 from tierwise.fitting.em import climb, maximise, starting_labels
-from tierwise.fitting.solution import Settings
-from tierwise.fitting.solve import solve
+from tierwise.fitting.solve import Settings, solve
 
 DISTANCES = ("kendall", "hamming", "footrule", "spearman")
 

@@ -9,7 +9,7 @@ import tierwise as tw
 from tests.data_paths import shared_data
 from tierwise import Counts, InputError, Rankings, Tiers
 from tierwise.fitting.fit import fit
-from tierwise.tiers.sizes import compositions
+from tierwise.tiers import compositions
 
 DISTANCES = ("kendall", "hamming", "footrule", "spearman")
 

@@ -12,9 +12,8 @@ from tierwise._kernels.consensus import total_cost
 from tierwise.answers import likelihood
 from tierwise.answers.likelihood import source_of
 from tierwise.answers.votes import DrawnVotes, SummedVotes, can_be_summed, votes_of
-from tierwise.distances.named import get_distance
-from tierwise.fitting.solution import Settings
-from tierwise.fitting.solve import solve
+from tierwise.distances import get_distance
+from tierwise.fitting.solve import Settings, solve
 
 CYCLE = [("Ann", "a", "b"), ("Ann", "b", "c"), ("Ann", "c", "a"), ("Bob", "a", "d")]
 

@@ -9,10 +9,9 @@ import tierwise as tw
 from tests.data_paths import shared_data
 from tests.fitting.test_em import ballots
 from tierwise import InputError
-from tierwise.answers.augmentation import observe_like
 from tierwise.answers.likelihood import source_of
-from tierwise.fitting.solution import Settings, named_tiers
-from tierwise.fitting.solve import solve
+from tierwise.fitting.bootstrap import observe_like
+from tierwise.fitting.solve import Settings, named_tiers, solve
 
 
 def test_a_fit_of_ballots_says_what_it_is():

@@ -1,16 +1,41 @@
 """The chain against the exact posterior, and on more items."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 from tests.inversions.small import chi_square_p_value, counts_of, random_answers
 from tests.reference_inversions import LOG_PRIOR, LOG_THETAS, THETAS, Posterior, log_line
 from tierwise.data.counts import WeakOrderCounts
-from tierwise.inversions.chain import run_chain
+from tierwise.inversions.chain import TiersChain
 from tierwise.inversions.evidence import sum_evidence
 from tierwise.inversions.searching import search_tiers
 from tierwise.inversions.thetas import log_likelihood
+from tierwise.model.priors import Gamma
 from tierwise.partition.gaussian import draw_orderings
+
+
+class Draws(NamedTuple):
+    """Tiers, thetas where there is one, and log posterior of draws."""
+
+    labels: np.ndarray
+    thetas: np.ndarray
+    log_posterior: np.ndarray
+
+
+def run_chain(
+    counts, labels, n_draws, rng, concentration="single", prior_sizes="uniform", warmup=0, thin=1
+):
+    chain = TiersChain(counts, labels, concentration, Gamma(2, 2), prior_sizes)
+    draws = Draws(np.zeros((n_draws, counts.n_items), int), np.zeros(n_draws), np.zeros(n_draws))
+    for sweep in range(-warmup, n_draws * thin):
+        chain.sweep(rng)
+        if sweep >= 0 and sweep % thin == thin - 1:
+            row = sweep // thin
+            chain.write_labels(draws.labels[row])
+            draws.thetas[row], draws.log_posterior[row] = chain.theta, chain.log_posterior
+    return draws
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from tierwise.inversions.comparisons import (
     log_integrated_likelihood,
     search_tiers_of_wins,
 )
-from tierwise.inversions.objective import ThetaTable, TiersPriorNumbers
+from tierwise.inversions.objective import ThetaTable, tiers_prior
 from tierwise.model.priors import Gamma, log_prior_of_sizes
-from tierwise.tiers.sizes import log_number_of_tiers
+from tierwise.tiers import log_number_of_tiers
 
 
 def all_labels(n_items):
@@ -40,7 +40,7 @@ def test_integrated_likelihood_is_an_integral():
 @pytest.mark.parametrize("seed", range(4))
 def test_search_finds_the_best_of_all_tiers(seed):
     wins = some_wins(4, 10 + seed, scale=12)
-    table, prior = ThetaTable.of(Gamma(2.0, 2.0)), TiersPriorNumbers.of("penalised", 4)
+    table, prior = ThetaTable.of(Gamma(2.0, 2.0)), tiers_prior("penalised", 4)
 
     def criterion(labels):
         sizes = tuple(np.bincount(labels).tolist())

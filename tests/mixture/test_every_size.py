@@ -6,7 +6,7 @@ import pytest
 import tierwise as tw
 from tierwise.answers.likelihood import source_of
 from tierwise.data.counts import Counts
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 from tierwise.mixture.every_size import EverySize
 from tierwise.model.priors import Gamma
 from tierwise.searching.evaluate import Setting, evaluate_sizes

@@ -10,7 +10,7 @@ from tests.data_paths import shared_data
 from tests.mixture.simulated import from_groups, random_tiers
 from tierwise.errors import InputError, TooLargeError
 from tierwise.mixture.groups import distinct_answers, fold_weights
-from tierwise.tiers.sizes import log_number_of_tiers
+from tierwise.tiers import log_number_of_tiers
 
 TWO_GROUPS = [([[0], [1, 2], [3], [4, 5]], 1.5), ([[5], [4, 3], [2], [1, 0]], 1.5)]
 

@@ -11,7 +11,7 @@ import tierwise as tw
 from tests import reference
 from tests.mixture.simulated import from_groups
 from tierwise.answers.dispatch import answered_places, parts_of_places
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 from tierwise.errors import InputError, TooLargeError
 from tierwise.mixture.em import EMSettings, run_short_then_long
 from tierwise.mixture.groups import Component, GroupFitter, distinct_answers

@@ -8,7 +8,7 @@ import pytest
 import tierwise as tw
 from tests import reference
 from tests.mixture.simulated import from_groups
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 from tierwise.mixture.groups import GroupFitter, distinct_answers
 
 GROUPS = [([[0], [1, 2], [3]], 2.0), ([[3], [2, 1], [0]], 2.0)]

@@ -16,13 +16,12 @@ from tierwise._kernels.mixture import (
     costs_of_group,
     draw_binomial,
     draw_members,
-    draw_theta,
     move_units,
-    reflect_theta,
     units_of_answers,
 )
+from tierwise._kernels.theta import draw_theta, reflect_theta
 from tierwise.data.counts import block_counts
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 from tierwise.mixture.em import (
     EMSettings,
     e_step,

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from tests import reference
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 from tierwise.partition import recursion as recursion_module
 from tierwise.partition import rook as rook_module
 from tierwise.partition.choose import log_partition, partition_function
 from tierwise.partition.interpolated import InterpolatedPartition, for_many_thetas
-from tierwise.tiers.sizes import compositions
+from tierwise.tiers import compositions
 
 NAMES = sorted(reference.DISTANCES)
 THETAS = (0.0, 1e-6, 0.3, 1.7, 6.0)

@@ -12,7 +12,7 @@ from tests import reference
 from tierwise.errors import InputError, TooLargeError
 from tierwise.partition.choose import partition_function
 from tierwise.partition.parts import LineParts, RecursionParts, parted_partition
-from tierwise.tiers.sizes import compositions
+from tierwise.tiers import compositions
 
 KINDS = [("kendall", "tier"), ("kendall", "place"), ("inversions", "tier"), ("inversions", "place")]
 

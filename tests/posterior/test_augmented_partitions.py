@@ -10,10 +10,10 @@ from scipy.stats import chi2
 import tierwise as tw
 from tests.reference_posterior import GRID, all_tiers, gamma_density, sizes_of
 from tierwise.answers.likelihood import source_of
-from tierwise.inversions.objective import ThetaTable, TiersPriorNumbers
+from tierwise.inversions.objective import ThetaTable, tiers_prior
 from tierwise.model.priors import Gamma
-from tierwise.posterior import augmented_partitions
-from tierwise.posterior.augmented_partitions import WalkOverCompletions
+from tierwise.posterior import augmented
+from tierwise.posterior.augmented import WalkOverCompletions
 from tierwise.posterior.estimates import share_above, sure_tiers
 
 few_draws = pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")
@@ -131,19 +131,19 @@ def test_draws_have_the_probabilities_of_brute_force(make, prior_sizes):
 def test_a_single_tier_is_weighed(make, monkeypatch):
     data = make()
     source = source_of(data, "inversions")
-    penalty = TiersPriorNumbers.of("penalised", 4).tier_constant
+    penalised = tiers_prior("penalised", 4)
     table = ThetaTable.of(Gamma(2, 2))
-    several = WalkOverCompletions(source, table, TiersPriorNumbers(penalty, -1e300))
+    several = WalkOverCompletions(source, table, penalised._replace(single_tier_bonus=-1e300))
     weights = log_weights(data)
     single = weights.pop((0, 0, 0, 0))
     sceptical = [value + log_prior(labels, "sceptical") for labels, value in weights.items()]
     exact = single - np.logaddexp.reduce(sceptical) - log(2)
-    found = augmented_partitions._weigh_single_tier(several)
+    found = augmented._weigh_single_tier(several)
     assert not found.at_most
     assert found.log_odds == pytest.approx(exact, abs=max(5 * found.error, 0.15))
     # A bound that is always taken as good enough is above what it bounds.
-    monkeypatch.setattr(augmented_partitions, "settled_by_bound", lambda _: True)
-    bound = augmented_partitions._weigh_single_tier(several)
+    monkeypatch.setattr(augmented, "settled_by_bound", lambda _: True)
+    bound = augmented._weigh_single_tier(several)
     assert bound.at_most
     assert bound.log_odds > exact
 

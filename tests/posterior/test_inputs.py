@@ -6,8 +6,8 @@ import pytest
 import tierwise as tw
 from tests.posterior.small import SIZES, small_rankings
 from tierwise import InputError, TooLargeError
+from tierwise.posterior.moves import are_connected, relocate, split_or_merge
 from tierwise.posterior.run import sample_posterior
-from tierwise.posterior.tiers_moves import are_connected, relocate, split_or_merge
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ from tests.reference_posterior import all_tiers, hamming
 from tierwise._kernels.consensus import switch_labels, total_costs, walk_over_tiers
 from tierwise._kernels.subsets import draw_tiers, least_costs
 from tierwise.posterior.chain import State, random_state
-from tierwise.posterior.theta_moves import DrawTheta
-from tierwise.posterior.tiers_moves import ChangeSizes, SwitchTiers, relocate, split_or_merge
+from tierwise.posterior.moves import ChangeSizes, DrawTheta, SwitchTiers, relocate, split_or_merge
 
 TINY = 1e-6
 

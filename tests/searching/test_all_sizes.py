@@ -11,7 +11,7 @@ from tierwise.answers.likelihood import source_of
 from tierwise.evidence.given_tiers import log_integrated_likelihood
 from tierwise.model.priors import log_prior_of_sizes
 from tierwise.searching import all_sizes
-from tierwise.tiers.sizes import log_number_of_tiers
+from tierwise.tiers import log_number_of_tiers
 
 
 def simulated(sizes, theta, n_rankings, seed, distance="inversions"):

@@ -15,7 +15,7 @@ from tierwise import Counts, InputError, Rankings, Tiers, TierwiseWarning, TooLa
 from tierwise.model.priors import Gamma
 from tierwise.searching import evaluate
 from tierwise.searching import search as searching
-from tierwise.tiers.sizes import neighbours
+from tierwise.tiers import neighbours
 
 DISTANCES = ("kendall", "hamming", "footrule", "spearman")
 
@@ -348,7 +348,7 @@ def test_progress_is_told_by_the_size_vector():
 
 def test_batches_are_fair_samples_of_the_work():
     from tierwise.answers.likelihood import source_of
-    from tierwise.distances.named import get_distance
+    from tierwise.distances import get_distance
     from tierwise.searching.evaluate import seconds_of
 
     kendall = get_distance("kendall")
@@ -420,7 +420,7 @@ def test_control_c_at_the_terminal(workers):
 
 
 def test_monte_carlo_error_that_could_change_the_winner_is_warned_of(monkeypatch):
-    from tierwise.fitting.solution import Settings
+    from tierwise.fitting.solve import Settings
 
     monkeypatch.setattr(
         evaluate, "Settings", lambda **options: Settings(partition_method="path", **options)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tests import reference_structure as naive
 from tierwise import InputError
 from tierwise.searching.size_space import SizeSpace
-from tierwise.tiers.sizes import adjacent_shifts, neighbours
+from tierwise.tiers import adjacent_shifts, neighbours
 
 spaces = st.builds(
     SizeSpace,

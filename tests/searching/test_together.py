@@ -9,12 +9,12 @@ import tierwise as tw
 from tierwise.answers.likelihood import source_of
 from tierwise.consensus.find import find_consensus
 from tierwise.consensus.problem import make_problem
-from tierwise.distances.base import Costs
+from tierwise.distances import Costs
 from tierwise.model.priors import Gamma
 from tierwise.searching import evaluate
 from tierwise.searching.evaluate import Setting, evaluate_sizes, evaluate_together
 from tierwise.searching.together import closest_tiers
-from tierwise.tiers.sizes import compositions
+from tierwise.tiers import compositions
 
 PRIOR = Gamma(2.0, 2.0)
 

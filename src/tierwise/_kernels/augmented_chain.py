@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled
 from tierwise._kernels.consensus import switch_labels
-from tierwise._kernels.mixture import ThetaPoints, draw_theta, reflect_theta
+from tierwise._kernels.theta import ThetaPoints, draw_theta, reflect_theta
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]

@@ -1,19 +1,12 @@
 """Tiers of given sizes: total distance, descent by trades, simulated annealing, Metropolis chains.
 
-The total distance of data from tiers, and how it changes when two items trade tiers.
-
 ``linear`` is (items, tiers) and ``pairs`` is (items, items); either may be empty, of shape (0, 0).
 ``pairs_transposed`` is the transpose of ``pairs`` laid out row by row, so that both directions
 of a comparison are read along a row.
 
-Trading tiers between pairs of items until no trade is an improvement.
-
-Simulated annealing over tiers of fixed sizes.
-
-Metropolis chains over tiers of fixed sizes.
-
-The target is a function of the total distance only, given by its logarithm: a cubic between knots,
-and a straight line beyond them. With a single knot it is the straight line of a given theta.
+The target of a Metropolis chain is a function of the total distance only, given by its logarithm: a
+cubic between knots, and a straight line beyond them. With a single knot it is the straight line of
+a given theta.
 """
 
 import numpy as np
@@ -21,6 +14,9 @@ import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled
 from tierwise._kernels.orderings import order_of
+
+_Floats = npt.NDArray[np.float64]
+_Integers = npt.NDArray[np.int64]
 
 # Up to so many items sums over all pairs are quick by NumPy, which need not be loaded first.
 _MOST_ITEMS_BY_ARRAYS = 100
@@ -108,10 +104,6 @@ def swap_change(
                 change += pairs_transposed[rising, other] - pairs_transposed[falling, other]
         change += pairs[falling, rising] - pairs[rising, falling]
     return change
-
-
-_Floats = npt.NDArray[np.float64]
-_Integers = npt.NDArray[np.int64]
 
 
 @compiled
@@ -418,3 +410,57 @@ def walk_over_tiers(
         )
         visited[row] = current
     return visited, totals, n_accepted
+
+
+@compiled
+def totals_by_label(labels: _Integers, pairs: _Floats, n_tiers: int) -> _Floats:
+    """Sum ``pairs[a, b] * [z_b <= z_a]`` by the label of ``b``."""
+    totals = np.zeros(n_tiers)
+    for item in range(labels.shape[0]):
+        for other in range(labels.shape[0]):
+            if other != item and labels[other] <= labels[item]:
+                totals[labels[other]] += pairs[item, other]
+    return totals
+
+
+@compiled
+def descend_by_tier(
+    labels: _Integers, pairs: _Floats, thetas: _Floats, window: int, tolerance: float
+) -> _Integers:
+    """Move single items in the order of the tiers as long as the weighted total falls.
+
+    The total is the sum of ``thetas[z_b] * pairs[a, b] * [z_b <= z_a]``. Items stand in the order
+    of their tiers, which are cut from it; an item is taken out and put in elsewhere, or two trade
+    places, not further apart than a window.
+    """
+    n_items, n_tiers = labels.shape[0], thetas.shape[0]
+    order = order_of(labels)
+    cut = labels[order]
+    best = (totals_by_label(labels, pairs, n_tiers) * thetas).sum()
+    trial, found = np.empty_like(order), labels.copy()
+    improved = True
+    while improved:
+        improved = False
+        for source in range(n_items):
+            for target in range(max(0, source - window), min(n_items, source + window + 1)):
+                if cut[source] == cut[target]:
+                    continue
+                for kind in range(2):
+                    trial[:] = order
+                    if kind == 0:
+                        trial[source], trial[target] = order[target], order[source]
+                    else:
+                        step = 1 if target > source else -1
+                        for place in range(source, target, step):
+                            trial[place] = order[place + step]
+                        trial[target] = order[source]
+                    for place in range(n_items):
+                        found[trial[place]] = cut[place]
+                    total = (totals_by_label(found, pairs, n_tiers) * thetas).sum()
+                    if total < best - tolerance:
+                        best = total
+                        order[:] = trial
+                        improved = True
+    for place in range(n_items):
+        found[order[place]] = cut[place]
+    return found

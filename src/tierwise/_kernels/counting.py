@@ -1,10 +1,8 @@
 """Counts of the data: one pass over distinct answers, and again as EM weighs them anew.
 
-Counting: what the model needs of the data, in one pass over the distinct answers.
-
-Weighing answers anew: what EM does over and over with the same orderings.
-
-``ends[place]`` is the first place after the block of a place.
+``ends[place]`` is the first place after the block of a place. Where each part of a distance has a
+theta, a pair of items in different blocks that is reversed, or tied where ties are charged, belongs
+to the part of the earlier item's block, or of the better tier, which is that of the later item.
 """
 
 from typing import Any, TypeAlias
@@ -15,6 +13,9 @@ from numpy.typing import NDArray
 
 from tierwise._kernels.compiling import compiled, is_quicker_by_arrays
 
+_Floats = npt.NDArray[np.float64]
+_Integers = npt.NDArray[np.int64]
+EARLIER_BLOCK, BETTER_TIER = 0, 1
 # int64 where all weights are whole numbers, float64 otherwise.
 Numbers: TypeAlias = NDArray[Any]
 
@@ -92,6 +93,47 @@ def add_block_pair_counts(blocks: NDArray[np.int32], weights: Numbers, counts: N
 
 
 @compiled
+def part_distances(
+    blocks: npt.NDArray[np.int32],
+    labels: _Integers,
+    charged: int,
+    tied: int,
+    distances: _Floats,
+) -> None:
+    """Add to ``distances[row, part]`` the distance of each row, by parts.
+
+    ``blocks[row, item]`` is the block of each item; items that share a block are not compared.
+    """
+    n_items = labels.shape[0]
+    for row in range(blocks.shape[0]):
+        for first in range(n_items):
+            for second in range(n_items):
+                if blocks[row, first] >= blocks[row, second]:
+                    continue
+                if labels[second] > labels[first]:
+                    continue
+                if labels[second] == labels[first] and tied == 0:
+                    continue
+                if charged == EARLIER_BLOCK:
+                    distances[row, blocks[row, first]] += 1.0
+                else:
+                    distances[row, labels[second]] += 1.0
+
+
+@compiled
+def add_block_pair_counts_by_block(
+    blocks: npt.NDArray[np.int32], weights: _Floats, counts: _Floats
+) -> None:
+    """Add to ``counts[i, a, b]`` the weight of answers with a in block i and b in a later one."""
+    n_items = blocks.shape[1]
+    for row in range(blocks.shape[0]):
+        for first in range(n_items):
+            for second in range(n_items):
+                if blocks[row, first] < blocks[row, second]:
+                    counts[blocks[row, first], first, second] += weights[row]
+
+
+@compiled
 def _add_block_pair_counts(blocks: NDArray[np.int32], weights: Numbers, counts: Numbers) -> None:
     n_items = blocks.shape[1]
     for row in range(blocks.shape[0]):
@@ -110,10 +152,6 @@ def add_answer_places(
     for row in range(places.shape[0]):
         for item in range(places.shape[1]):
             counts[answers[row], item, places[row, item]] += weights[row]
-
-
-_Integers = npt.NDArray[np.int64]
-_Floats = npt.NDArray[np.float64]
 
 
 @compiled

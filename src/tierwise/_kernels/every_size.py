@@ -44,7 +44,7 @@ class SizeVectors(NamedTuple):
 
 
 class CountedAnswers(NamedTuple):
-    """What answers cost in tiers, as in `tierwise.distances.base.Costs`."""
+    """What answers cost in tiers, as in `tierwise.distances.Costs`."""
 
     linear: _Floats
     """``[size vector, item, tier]``, or empty."""
@@ -217,7 +217,7 @@ def fit_size_vector(
     Parameters
     ----------
     linear, pairs, sizes
-        Costs, as in `tierwise.distances.base.Costs`, and the sizes.
+        Costs, as in `tierwise.distances.Costs`, and the sizes.
     labels
         Tiers at hand, which stay unless others are better.
     shares, unit

@@ -27,13 +27,13 @@ from tierwise._kernels.inversions_partition import (
     value_of,
     value_places,
 )
+from tierwise._kernels.theta import ACCEPTED, SLICE_WIDTH, next_point
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 
 # A member goes to neither part with a probability below that of this logit.
 _LARGEST_LOGIT = 3.0
-_MOST_STEPS_OUT = 60
 _SHARE_OF_EXCHANGES = 0.2
 
 
@@ -274,12 +274,8 @@ def _log_theta_density(
 
 
 @compiled
-def draw_theta(  # noqa: PLR0912 - slice sampling is stepping out and shrinking
-    objective: LineObjective,
-    prior: ThetaPriorTable,
-    state: Partition,
-    width: float,
-    rng: np.random.Generator,
+def draw_theta(
+    objective: LineObjective, prior: ThetaPriorTable, state: Partition, rng: np.random.Generator
 ) -> float:
     """Draw the one theta given tiers by slice sampling in log theta; returns log prior density.
 
@@ -299,28 +295,15 @@ def draw_theta(  # noqa: PLR0912 - slice sampling is stepping out and shrinking
                 if position == 0:
                     coefficients[number] += state.tail_meets[0, number]
     here = np.log(objective.grid.thetas[0])
-    level = _log_theta_density(prior, coefficients, total, here) + np.log(rng.random())
-    low = here - width * rng.random()
-    high = low + width
-    for _ in range(_MOST_STEPS_OUT):
-        if _log_theta_density(prior, coefficients, total, low) < level:
-            break
-        low -= width
-    for _ in range(_MOST_STEPS_OUT):
-        if _log_theta_density(prior, coefficients, total, high) < level:
-            break
-        high += width
-    while True:
-        trial = low + (high - low) * rng.random()
-        if _log_theta_density(prior, coefficients, total, trial) >= level:
-            break
-        if trial < here:
-            low = trial
-        else:
-            high = trial
-    theta = np.exp(trial)
+    low = here - SLICE_WIDTH * rng.random()
+    high = low + SLICE_WIDTH
+    stage, at, height = 0, here, np.inf
+    while stage != ACCEPTED:
+        value = _log_theta_density(prior, coefficients, total, at)
+        stage, at, height, low, high = next_point(stage, here, at, value, height, low, high, rng)
+    theta = np.exp(at)
     objective.grid.thetas[0] = theta
     logs = log_q_factorials(theta, n_items)
     for number in range(n_items + 1):
         objective.grid.factorials[number, 0, 0] = logs[number]
-    return float(log_prior(prior, trial) - trial)
+    return float(log_prior(prior, at) - at)

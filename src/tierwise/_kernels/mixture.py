@@ -1,4 +1,4 @@
-"""Steps of Gibbs sampling in a mixture: who belongs where, and theta by the inverse of its CDF."""
+"""Gibbs sampling in a mixture: who belongs where, and tiers and theta of groups given that."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined_part
 from tierwise._kernels.consensus import anneal, total_cost
-from tierwise._kernels.theta import grid_quantiles
+from tierwise._kernels.theta import ThetaPoints, draw_theta, log_partition_at
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -18,21 +18,6 @@ _LEAST_TOTAL = 1e-250
 _LEAST_FACTOR, _LEAST_PRODUCT = 1e-100, 1e-150
 # So many uniform variables are drawn one by one.
 _FEW = 32
-# Where the log density is this far below its peak, nothing is left.
-_DEPTH = 37.0
-# Points between the ends of what is left: a few dozen for each standard deviation.
-_FEWEST_POINTS, _WANTED_POINTS = 200, 400
-
-
-class ThetaPoints(NamedTuple):
-    """Thetas that are equidistant on the scale of their logarithm, and what is known there."""
-
-    log_thetas: _Floats
-    thetas: _Floats
-    log_weights: _Floats
-    """Log of the prior density of ``log theta``."""
-    log_partition: _Floats
-    """Log of the partition function."""
 
 
 class AnswerBits(NamedTuple):
@@ -163,7 +148,7 @@ def _cell_counts(answers: AnswerBits, members: _Integers, group: int) -> _Intege
 def costs_of_group(
     answers: AnswerBits, members: _Integers, number: int, group: int
 ) -> tuple[_Floats, _Floats]:
-    """Costs of all tiers for a column of members, as in `tierwise.distances.base.Costs`.
+    """Costs of all tiers for a column of members, as in `tierwise.distances.Costs`.
 
     Returned are ``[item, tier]`` and ``[a, b]``, either of which may be empty.
     """
@@ -375,172 +360,6 @@ def draw_members(  # noqa: PLR0912, PLR0915 - one pass over the answers, without
     return numbers, common, log_likelihood + np.log(product)
 
 
-@compiled_part
-def _height(
-    points: ThetaPoints,
-    number: float,
-    total: float,
-    at: int | np.int64,
-) -> float:
-    """Log density at a point."""
-    height: float = (
-        points.log_weights[at] - number * points.log_partition[at] - total * points.thetas[at]
-    )
-    return height
-
-
-@compiled_part
-def _find_peak(
-    points: ThetaPoints,
-    number: float,
-    total: float,
-    at: int | np.int64,
-) -> int | np.int64:
-    """Climb to the point of the largest density, by steps that are halved."""
-    peak = _height(points, number, total, at)
-    step = 1024
-    while step > 0:
-        moved = False
-        for candidate in (at - step, at + step):
-            if 0 <= candidate < points.thetas.shape[0]:
-                height = _height(points, number, total, candidate)
-                if height > peak:
-                    at, peak, moved = candidate, height, True
-                    break
-        if not moved:
-            step //= 2
-    return at
-
-
-@compiled_part
-def _find_end(
-    points: ThetaPoints,
-    number: float,
-    total: float,
-    at: int | np.int64,
-    sign: int,
-) -> int | np.int64:
-    """Go from the peak to the first point where nothing is left; -1 where there is none."""
-    least = _height(points, number, total, at) - _DEPTH
-    furthest = np.int64(at if sign < 0 else points.thetas.shape[0] - 1 - at)
-    if _height(points, number, total, at + sign * furthest) >= least:
-        return -1
-    low, high = np.int64(0), min(np.int64(1), furthest)
-    while _height(points, number, total, at + sign * high) >= least:
-        low, high = high, min(2 * high, furthest)
-    while high - low > 1:
-        middle = (low + high) // 2
-        end = at + sign * middle
-        if _height(points, number, total, end) < least:
-            high = middle
-        else:
-            low = middle
-    return at + sign * high
-
-
-@compiled_part
-def _tabulate_theta(
-    points: ThetaPoints, number: float, total: float, start: float
-) -> tuple[_Floats, _Floats, _Floats]:
-    """Log thetas, heights of their density, and its integral up to each, in steps.
-
-    All are empty where the points are too few, or end too soon.
-    """
-    nearest = min(np.searchsorted(points.thetas, start), points.thetas.shape[0] - 1)
-    at = _find_peak(points, number, total, nearest)
-    peak = _height(points, number, total, at)
-    first = _find_end(points, number, total, at, -1)
-    last = _find_end(points, number, total, at, 1)
-    span = last - first
-    if first < 0 or span < _FEWEST_POINTS:
-        return np.empty(0), np.empty(0), np.empty(0)
-    stride = max(span // _WANTED_POINTS, 1)
-    n_points = span // stride + 1
-    chosen, heights, cumulative = np.empty(n_points), np.empty(n_points), np.zeros(n_points)
-    for point in range(n_points):
-        place = first + point * stride
-        chosen[point] = points.log_thetas[place]
-        heights[point] = np.exp(_height(points, number, total, place) - peak)
-    for cell in range(n_points - 1):
-        before = heights[cell - 1] if cell > 0 else 0.0
-        after = heights[cell + 2] if cell + 2 < n_points else 0.0
-        inner = 13.0 * (heights[cell] + heights[cell + 1])
-        cumulative[cell + 1] = cumulative[cell] + max((inner - before - after) / 24.0, 0.0)
-    return chosen, heights, cumulative
-
-
-@compiled
-def draw_theta(
-    points: ThetaPoints,
-    number: float,
-    total: float,
-    start: float,
-    share: float,
-) -> float:
-    """Return the theta of a group below which a share of its distribution lies.
-
-    The density of ``log theta`` must have one peak. Not a number is returned where the points are
-    too few, or end too soon.
-
-    Parameters
-    ----------
-    points
-        Thetas, and what is known there.
-    number, total
-        Number of rankings of the group, and their total distance.
-    start
-        A theta that is not far from the peak.
-    share
-        The share, between 0 and 1.
-    """
-    chosen, heights, cumulative = _tabulate_theta(points, number, total, start)
-    if chosen.shape[0] == 0:
-        return np.nan
-    return float(np.exp(grid_quantiles(chosen, heights, cumulative, np.array([share]))[0]))
-
-
-@compiled
-def reflect_theta(
-    points: ThetaPoints, number: float, total: float, theta: float, share: float
-) -> float:
-    """Return the theta above which as much of its distribution lies as below the given one.
-
-    That leaves the distribution as it is (Adler's overrelaxation). Where the given theta is beyond
-    all that matters, the one is returned below which a share lies.
-    """
-    chosen, heights, cumulative = _tabulate_theta(points, number, total, theta)
-    if chosen.shape[0] == 0:
-        return np.nan
-    place = np.log(theta)
-    if chosen[0] < place < chosen[-1]:
-        cell = np.searchsorted(chosen, place) - 1
-        part = (place - chosen[cell]) / (chosen[cell + 1] - chosen[cell])
-        left, right = heights[cell], heights[cell + 1]
-        bend = cumulative[cell + 1] - cumulative[cell] - (left + right) / 2.0
-        # The parabola between two points, as in `grid_quantiles`.
-        below = left * part + (right - left) * part * part / 2.0
-        below += bend * part * part * (3.0 - 2.0 * part)
-        share = 1.0 - (cumulative[cell] + below) / cumulative[-1]
-    return float(np.exp(grid_quantiles(chosen, heights, cumulative, np.array([share]))[0]))
-
-
-@compiled_part
-def _log_partition(points: ThetaPoints, theta: float) -> float:
-    """Log partition function between points, by the cubic through the four nearest."""
-    step = points.log_thetas[1] - points.log_thetas[0]
-    place = (np.log(theta) - points.log_thetas[0]) / step
-    cell = min(max(int(place), 1), points.thetas.shape[0] - 3)
-    part = place - cell
-    values = points.log_partition
-    below, here, above, beyond = values[cell - 1 : cell + 3]
-    return float(
-        -part * (part - 1.0) * (part - 2.0) / 6.0 * below
-        + (part + 1.0) * (part - 1.0) * (part - 2.0) / 2.0 * here
-        - (part + 1.0) * part * (part - 2.0) / 2.0 * above
-        + (part + 1.0) * part * (part - 1.0) / 6.0 * beyond
-    )
-
-
 class Groups(NamedTuple):
     """Where a chain is: all groups, one row each, which change in place."""
 
@@ -599,7 +418,7 @@ def _draw_group(
         drawn = draw_theta(points, float(number), total, theta, rng.random())
     groups.thetas[group] = drawn
     if not np.isnan(drawn):
-        groups.log_partitions[group] = _log_partition(points, drawn)
+        groups.log_partitions[group] = log_partition_at(points, drawn)
     return total
 
 

@@ -1,13 +1,8 @@
 """Dynamic programming over how many items of each label are left: weights, moments, draws.
 
-States of the recursion: how many items of each label are still to be placed.
-
-A state is a vector of counts ``c``, numbered as digits of a mixed radix number, the first label
-being the most significant. Its layer is the sum of its counts.
-
-Choices of a number of items among labels: how many of each label, within limits.
-
-The recursion over items left: what all orderings weigh together.
+A state says how many items of each label are still to be placed. It is a vector of counts ``c``,
+numbered as digits of a mixed radix number, the first label being the most significant. Its layer is
+the sum of its counts.
 
 Blocks are walked from best to worst, and within a block the labels in ascending order. Taking ``k``
 items of a label from ``c + k`` that are left can be done in ``C(c + k, k)`` ways, and costs ``k``
@@ -26,6 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled
+
+_Floats = npt.NDArray[np.float64]
+_Integers = npt.NDArray[np.int64]
 
 
 class States(NamedTuple):
@@ -96,9 +94,6 @@ def _fill_states(
         layer = left[state, n_tiers]
         order[filled[layer]] = state
         filled[layer] += 1
-
-
-_Integers = npt.NDArray[np.int64]
 
 
 @compiled
@@ -212,6 +207,59 @@ def weight_and_moments(
         top = bottom
     everything: npt.NDArray[np.float64] = sums[0]
     return everything
+
+
+@compiled
+def weight_and_part_moments(
+    states: States, parts: _Integers, decay: _Floats
+) -> tuple[float, _Floats, _Floats]:
+    """Weight of all ways together, and their sums of parts and of products of two parts.
+
+    For Kendall, as `weight_and_moments`: items of a label in a block belong to the
+    part ``parts[block, label]``, and ``decay[part, units]`` is what that much of it multiplies the
+    weight with.
+    """
+    sizes, strides, order, starts, left = states
+    n_tiers, n_parts = sizes.shape[0], decay.shape[0]
+    n_states = order.shape[0]
+    weights = np.zeros(n_states)
+    firsts = np.zeros((n_states, n_parts))
+    seconds = np.zeros((n_states, n_parts, n_parts))
+    weights[n_states - 1] = 1.0
+    top = sizes.sum()
+    for block in range(n_tiers):
+        bottom = top - sizes[block]
+        for label in range(n_tiers):
+            part = parts[block, label]
+            for position in range(starts[bottom], starts[top]):
+                state = order[position]
+                behind = left[state, label + 1]
+                if behind > bottom:
+                    continue
+                kept = behind - left[state, label]
+                most = min(sizes[label] - kept, top - left[state, n_tiers])
+                factor = 1.0
+                for taken in range(1, most + 1):
+                    factor *= decay[part, behind] * (kept + taken) / taken
+                    source = state + taken * strides[label]
+                    weight = factor * weights[source]
+                    if weight == 0.0:
+                        continue
+                    cost = float(taken * behind)
+                    weights[state] += weight
+                    for one in range(n_parts):
+                        first = factor * firsts[source, one]
+                        firsts[state, one] += first
+                        for other in range(one + 1):
+                            seconds[state, one, other] += factor * seconds[source, one, other]
+                        # The new cost belongs to one part: only its row and column change.
+                        seconds[state, max(one, part), min(one, part)] += cost * first
+                    seconds[state, part, part] += cost * (
+                        factor * firsts[source, part] + cost * weight
+                    )
+                    firsts[state, part] += cost * weight
+        top = bottom
+    return weights[0], firsts[0], seconds[0]
 
 
 @compiled

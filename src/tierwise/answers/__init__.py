@@ -5,13 +5,12 @@
 ``given_sizes.py``   what that gives: the likelihood at given sizes, a sum over completions
 ``comparisons.py``   the same for battles, each an answer of its own: a closed form
 ``dispatch.py``      which answers are treated how, from sizes alone
-``known.py``         answers that say which items lie in which block, such as complete rankings
+``base.py``          completions; answers that say which items lie in which block have one
 ``top.py``           lists of the best items, all others below: closed forms, and a recursion
 ``interleaved.py``   lists of some items, all others anywhere: summed over by a recursion
 ``weak_orders.py``   groups of items in order, no order within groups: summed over by a recursion
 ``partial.py``       any partial order: linear extensions, listed where they are few
 ``drawn.py``         any partial order: completions are drawn, by Gibbs sampling
-``augmentation.py``  one completion per person, for chains; complete rankings made incomplete
 ``votes.py``         pairwise answers that may be mistaken, so may contradict each other
 ``parted.py``        what answers say about each part of the distance, where each has a theta
 ===================  ==========================================================================

@@ -1,21 +1,46 @@
-"""What every way to sum over the complete orderings behind incomplete answers offers."""
+"""Completions: the complete orderings behind answers, and answers that have but one.
+
+`Completions` is what every way to sum over them, or to draw them, offers.
+
+`KnownAnswers` say which items lie in which block: each has one completion, as far as it counts.
+Complete rankings are such answers for any sizes. Others are for some: a list of the best ten, if
+the last tier holds all other items. All orderings that agree with such an answer have the same
+blocks, so the same distance, and expected costs are those of the answers as they are.
+"""
+
+from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
-from functools import reduce
-from typing import ClassVar, Self, TypeAlias
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels.augmentation import block_units
-from tierwise._util.types import Places
+from tierwise._kernels.consensus import total_of_labels
+from tierwise._kernels.counting import (
+    add_block_pair_counts,
+    add_place_counts,
+    changes_by_swap,
+    precedence_of_orderings,
+    units_of_orderings,
+)
 from tierwise.data.counts import BlockCounts
-from tierwise.distances.base import Costs, Distance
+from tierwise.distances import Costs, Distance
+from tierwise.errors import InputError
 from tierwise.files.places import sizes_of_groups
-from tierwise.tiers.sizes import Sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import numpy.typing as npt
+
+    from tierwise._util.types import Places
+    from tierwise.data.counts import Counts
+    from tierwise.tiers import Sizes
 
 Labels: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -40,7 +65,7 @@ class Sums:
     mean: float
     variance: float
 
-    def __add__(self, other: "Sums") -> "Sums":
+    def __add__(self, other: Sums) -> Sums:
         return Sums(
             self.log_weight + other.log_weight,
             self.mean + other.mean,
@@ -157,3 +182,164 @@ def log_factorials(largest: int) -> Floats:
     logs = np.zeros(largest + 1)
     np.cumsum(np.log(np.arange(1, largest + 1)), out=logs[1:])
     return logs
+
+
+@dataclass(frozen=True, eq=False)
+class KnownRows:
+    """Distinct answers, and what of them is the same for all sizes.
+
+    Attributes
+    ----------
+    first
+        First place of the tied group of each item.
+    complete
+        Whether no answer has ties.
+    """
+
+    first: Places
+    complete: bool = False
+
+    @cached_property
+    def orderings(self) -> npt.NDArray[np.int64]:
+        """``orderings[answer, place]``: the item in a place, ties broken in any way."""
+        if not self.complete:
+            return np.argsort(self.first, axis=1, kind="stable")
+        # Places without ties are a permutation, which is inverted without sorting.
+        orderings = np.empty(self.first.shape, dtype=np.int64)
+        items = np.arange(self.first.shape[1])[None, :]
+        np.put_along_axis(orderings, self.first.astype(np.int64), items, axis=1)
+        return orderings
+
+    @cached_property
+    def places(self) -> Places:
+        """``places[answer, item]``, ties broken in the same way."""
+        if self.complete:
+            return self.first
+        places = np.empty(self.first.shape, dtype=np.int32)
+        in_order = np.arange(self.first.shape[1], dtype=np.int32)[None, :]
+        np.put_along_axis(places, self.orderings, in_order, axis=1)
+        return places
+
+    @cached_property
+    def log_numbers(self) -> Floats:
+        """Log number of complete orderings that agree with each answer."""
+        if self.complete:
+            return np.zeros(len(self.first))
+        return log_numbers_of_groups(self.first)
+
+
+class KnownAnswers(ExactCompletions):
+    """Answers that leave no doubt about blocks, or counts of complete rankings.
+
+    Parameters
+    ----------
+    rows
+        The answers; None where only counts of them are known.
+    weights
+        Weight of each answer; the number of rankings where only counts are known.
+    sizes, distance
+        Of the model.
+    joint
+        Counts from which those of any sizes follow, if there are some.
+    """
+
+    def __init__(
+        self,
+        rows: KnownRows | None,
+        weights: Floats,
+        sizes: Sizes,
+        distance: Distance,
+        joint: Counts | None = None,
+    ) -> None:
+        log_numbers = np.zeros(len(weights)) if rows is None else rows.log_numbers
+        super().__init__(sizes, distance, weights, log_numbers)
+        self._rows = rows
+        self._joint = joint
+        self._weighed_anew = False
+
+    @property
+    def work(self) -> float:
+        """How many numbers an evaluation goes through: next to none, as all is counted once."""
+        return float(sum(self.sizes) ** 2)
+
+    @cached_property
+    def costs(self) -> Costs:
+        """Costs of all tiers."""
+        if self._joint is not None:
+            counts = self._joint.blocks(self.distance.blocks(self.sizes))
+            return self.distance.costs(counts, self.sizes)
+        rows = self._each()
+        membership, precedence = self._no_counts()
+        blocks = self._blocks
+        add_place_counts(blocks, self.weights, membership)
+        if self._weighed_anew:
+            # Orderings are laid out once, and then counted faster than blocks.
+            ends = _block_ends(self.distance.blocks(self.sizes))
+            precedence = precedence_of_orderings(rows.orderings, ends, self.weights)
+        else:
+            add_block_pair_counts(blocks, self.weights, precedence)
+        return self._costs(membership, precedence)
+
+    @cached_property
+    def _blocks(self) -> Places:
+        """``_blocks[answer, item]``, which other weights leave as they are."""
+        return self.distance.block_of_place(self.sizes)[self._each().first]
+
+    @cached_property
+    def _log_completions(self) -> float:
+        return float(self.weights @ self.log_numbers)
+
+    def _each(self) -> KnownRows:
+        if self._rows is None:
+            raise InputError(
+                "counts do not tell one ranking from another: give the rankings themselves"
+            )
+        return self._rows
+
+    def reweighted(self, weights: Floats) -> KnownAnswers:
+        """Return the same answers with other weights."""
+        self._blocks  # noqa: B018 - found once, and shared with the other
+        other = super().reweighted(weights)
+        other._joint, other._weighed_anew = None, True
+        for name in ("costs", "_log_completions"):
+            other.__dict__.pop(name, None)
+        return other
+
+    def distances(self, labels: Labels) -> Floats:
+        """Distance of each answer from tiers."""
+        rule = self.rule
+        blocks = self.distance.blocks(self.sizes)
+        by_place = np.repeat(rule.placing, blocks, axis=0)
+        units = units_of_orderings(
+            self._each().orderings,
+            labels,
+            _block_ends(blocks),
+            rule.misplaced,
+            rule.tied,
+            by_place,
+        )
+        return units.astype(np.float64) * rule.unit
+
+    def distance_changes(self, labels: Labels, swap: npt.NDArray[np.int64]) -> Floats:
+        """By how much the distance of each answer grows when two items trade their tiers."""
+        rule = self.rule
+        units = changes_by_swap(self._blocks, labels, swap, rule.misplaced, rule.tied, rule.placing)
+        return units.astype(np.float64) * rule.unit
+
+    def log_weights(self, labels: Labels, theta: float) -> Floats:
+        """Log of the sum of ``exp(-theta d)`` over the completions of each answer."""
+        return self.log_numbers - theta * self.distances(labels)
+
+    def sums(self, labels: Labels, theta: float) -> Sums:
+        """Log weights, and moments of the distance, over all answers."""
+        total = total_of_labels(labels, self.costs.linear, self.costs.pairs)
+        return Sums(self._log_completions - theta * total, total, 0.0)
+
+    def expected_costs(self, labels: Labels, theta: float) -> Costs:  # noqa: ARG002
+        """Costs of all tiers, whatever the model."""
+        return self.costs
+
+
+def _block_ends(sizes: Sizes) -> npt.NDArray[np.int64]:
+    """Return, for each place, the first place after its block."""
+    return np.repeat(np.cumsum(np.array(sizes, dtype=np.int64)), sizes)

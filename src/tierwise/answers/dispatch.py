@@ -1,4 +1,9 @@
-"""Incomplete answers at given sizes: which are summed over, in which way, and which are drawn."""
+"""Incomplete answers at given sizes: which are summed over, in which way, and which are drawn.
+
+Where tiers are drawn as well, by data augmentation, each assessor gets a completion instead (Tanner
+and Wong, The Calculation of Posterior Distributions by Data Augmentation, Journal of the American
+Statistical Association 82, 1987).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +32,9 @@ from tierwise.answers.top import (
     groups_of,
     is_affordable,
 )
+from tierwise.answers.votes import DrawnVotes
 from tierwise.answers.weak_orders import InvertedWeakOrders, WeakOrders
+from tierwise.errors import InputError
 from tierwise.files.places import first_places
 from tierwise.partition import closed, gaussian, rook
 
@@ -36,10 +43,12 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Places
     from tierwise.answers.base import Completions, Floats
+    from tierwise.answers.drawn import Proposal
+    from tierwise.answers.likelihood import AnswerSource
     from tierwise.answers.partial import PartialOrders
     from tierwise.data.rankings import Rankings
-    from tierwise.distances.base import Distance
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Distance
+    from tierwise.tiers import Sizes
 
 # Completions of one answer, and of all of them, up to which they are listed: some 100 MB.
 MOST_COMPLETIONS = 5040
@@ -49,6 +58,7 @@ MOST_COMPLETIONS_IN_ALL = 2_000_000
 MOST_WORK = 2_000_000
 # Distinct answers from which on it pays to find what they have in common.
 MANY_ANSWERS = 1000
+FIRST_MISTAKE_PROBABILITY = 0.1
 
 
 @dataclass(frozen=True)
@@ -200,3 +210,39 @@ def parts_of_orders(
         drawn = DrawnCompletions(orders.subset(~few), sizes, distance, rng)
         parts.append(Part(rows[~few], drawn))
     return parts
+
+
+def completions_of_assessors(
+    source: AnswerSource, sizes: Sizes, proposal: Proposal, rng: np.random.Generator
+) -> DrawnCompletions:
+    """Complete the answer of each assessor in some way.
+
+    Parameters
+    ----------
+    source
+        The answers.
+    sizes
+        Sizes of the tiers.
+    proposal
+        How completions are drawn, as for `DrawnCompletions`.
+    rng
+        Generator.
+    """
+    if source.votes is None:
+        orders = source.partial_orders()
+        if (orders.weights % 1.0).any():
+            raise InputError(
+                "completions are drawn for each assessor, and fractional weights leave open how "
+                "many there are: use whole weights"
+            )
+        return DrawnCompletions(
+            orders, sizes, source.distance, rng, proposal=proposal, each="assessor"
+        )
+    if proposal == "refill":
+        raise InputError(
+            'completions="refill" needs rankings: preferences pair by pair have no places '
+            'to refill; use completions="reinsert"'
+        )
+    return DrawnVotes(
+        source.votes, sizes, source.distance, rng, FIRST_MISTAKE_PROBABILITY, each="assessor"
+    )

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Places
     from tierwise.answers.partial import PartialOrders
-    from tierwise.distances.base import Costs, Distance
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Costs, Distance
+    from tierwise.tiers import Sizes
 
 Proposal: TypeAlias = Literal["reinsert", "refill"]
 

@@ -16,10 +16,9 @@ import numpy as np
 
 from tierwise._kernels.consensus import total_cost
 from tierwise._util.types import Estimate
-from tierwise.answers.base import Completions, expected_costs_of
+from tierwise.answers.base import Completions, KnownAnswers, expected_costs_of
 from tierwise.answers.dispatch import MOST_COMPLETIONS
 from tierwise.answers.drawn import STRETCHES
-from tierwise.answers.known import KnownAnswers
 from tierwise.errors import TooLargeError
 
 if TYPE_CHECKING:
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
 
     from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums
     from tierwise.answers.drawn import DrawnCompletions
-    from tierwise.distances.base import Costs
+    from tierwise.distances import Costs
     from tierwise.partition.base import PartitionFunction
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 # At this theta, per unit of distance, a completion that is not the closest weighs nothing.
 LARGEST_THETA_OF_UNIT = 46.0

@@ -21,8 +21,13 @@ import numpy as np
 
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
 from tierwise._kernels.interleaving import Setting, add_expected_counts, value_answers
-from tierwise._kernels.prefix_draws import Answers, draw_blocks
-from tierwise._kernels.prefixes import make_tables, read_sequences, value_sequences
+from tierwise._kernels.prefixes import (
+    Answers,
+    draw_blocks,
+    make_tables,
+    read_sequences,
+    value_sequences,
+)
 from tierwise._util.types import NOT_LISTED
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, add_costs, log_factorials
 
@@ -31,8 +36,8 @@ if TYPE_CHECKING:
 
     from tierwise._kernels.prefixes import Sequences, Tables
     from tierwise._util.types import Places
-    from tierwise.distances.base import Costs, Distance
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Costs, Distance
+    from tierwise.tiers import Sizes
 
 
 class SequencedAnswers(ExactCompletions):

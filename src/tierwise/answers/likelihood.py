@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._kernels.counting import add_block_pair_counts
+from tierwise.answers.base import KnownAnswers, KnownRows
 from tierwise.answers.comparisons import ComparisonLikelihood
 from tierwise.answers.dispatch import (
     MOST_WORK,
@@ -25,7 +26,6 @@ from tierwise.answers.dispatch import (
 )
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.given_sizes import Likelihood
-from tierwise.answers.known import KnownAnswers, KnownRows
 from tierwise.answers.partial import orders_of_places, orders_of_preferences
 from tierwise.answers.top import StrictWeakOrders, strict_weak_orders
 from tierwise.answers.votes import DrawnVotes, SummedVotes, votes_of
@@ -39,7 +39,7 @@ from tierwise.data.counts import (
     count_open_answers,
 )
 from tierwise.data.preferences import Preferences
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 from tierwise.errors import InputError
 from tierwise.partition.choose import partition_function
 
@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from tierwise.data.counts import Numbers
     from tierwise.data.kinds import KnownData
     from tierwise.data.rankings import Rankings
-    from tierwise.distances.base import Costs, Distance
+    from tierwise.distances import Costs, Distance
     from tierwise.partition.base import PartitionFunction
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 # Where Monte Carlo has to stand in, the same sizes have the same partition function every time.
 _SEED = 0

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._kernels import parts as kernels
+from tierwise._kernels.consensus import totals_by_label
+from tierwise._kernels.counting import add_block_pair_counts_by_block
 from tierwise._kernels.inversions_weak_orders import block_histograms, count_inversions_by_line
 from tierwise.answers.base import log_factorials, log_numbers_of_groups
 from tierwise.data.counts import Counts, WeakOrderCounts, block_counts, blocks_are_known
@@ -111,7 +112,7 @@ class AnswersByTier(PartedAnswers):
 
     def statistics(self, labels: _Integers) -> PartStatistics:
         """Sum pairs by their better tier."""
-        totals = kernels.totals_by_label(labels, self.pairs, len(self.partition.sizes))
+        totals = totals_by_label(labels, self.pairs, len(self.partition.sizes))
         return PartStatistics(totals[: self.partition.n_parts], None, self.log_completions)
 
 
@@ -362,7 +363,7 @@ def _by_place(
     weights = data.pattern_weights.astype(np.float64)
     blocks = np.ascontiguousarray(partition.distance.block_of_place(partition.sizes)[first])
     pairs = np.zeros((n_parts + 1, n_items, n_items))
-    kernels.add_block_pair_counts_by_block(blocks, weights, pairs)
+    add_block_pair_counts_by_block(blocks, weights, pairs)
     if isinstance(partition, StrictPlaceParts):
         n_listing = weights @ _listed(first)[:, :n_parts]
     return AnswersByPlace(partition, pairs[:n_parts], n_listing, data.n_rankings, log_completions)

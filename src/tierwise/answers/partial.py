@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from tierwise._util.types import Places
     from tierwise.answers.base import Floats
     from tierwise.data.preferences import Preferences
-    from tierwise.distances.base import Costs, Distance
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Costs, Distance
+    from tierwise.tiers import Sizes
 
 # Items that are compared with each other, directly or not, up to which extensions are counted by
 # sets of items: a million numbers.

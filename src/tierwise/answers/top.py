@@ -59,8 +59,8 @@ if TYPE_CHECKING:
     from tierwise._kernels.recursion import States
     from tierwise._util.types import Places
     from tierwise.answers.base import Floats, Labels
-    from tierwise.distances.base import Costs, Distance
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Costs, Distance
+    from tierwise.tiers import Sizes
 
 
 class Groups(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from copy import copy
 from itertools import combinations, permutations
-from math import factorial, log, log1p
+from math import exp, factorial, log, log1p
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -32,14 +32,16 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Places
     from tierwise.data.preferences import Preferences
-    from tierwise.distances.base import Costs, Distance
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Costs, Distance
+    from tierwise.tiers import Sizes
 
 # Closer to 0 no answers can tell, and orderings without a mistake would be all that is left.
 LEAST_MISTAKE_PROBABILITY = 1e-6
 # Draws that moments are averaged over, of all assessors together; each gets so many.
 DRAWS_OF_MOMENTS = 20_000
 FEWEST_DRAWS, MOST_DRAWS = 16, 500
+# Assessors beyond which a change of names in all their orderings is hardly ever accepted.
+_MOST_ROWS_TO_RENAME = 200
 
 
 def allowed(probability: float) -> float:
@@ -345,3 +347,29 @@ class SummedVotes(ExactCompletions):
         add_place_counts(self._blocks, weights, membership)
         add_block_pair_counts(self._blocks, weights, precedence)
         return self._costs(membership, precedence)
+
+
+def rename_items(
+    drawn: DrawnVotes, labels: npt.NDArray[np.int64], rng: np.random.Generator
+) -> npt.NDArray[np.int64]:
+    """Let two items trade names, in the tiers and in all completed answers, some times.
+
+    That leaves all distances as they are, so only the number of mistakes decides. Where few answers
+    say little, tiers and completions keep each other where they are, and this moves both.
+    """
+    n_rows, n_items = drawn.places.shape
+    if n_rows > _MOST_ROWS_TO_RENAME:
+        return labels
+    mistakes = float(drawn.mistakes().sum())
+    for _ in range(n_items):
+        pair = rng.choice(n_items, size=2, replace=False)
+        if labels[pair[0]] == labels[pair[1]]:
+            continue
+        drawn.places[:, pair] = drawn.places[:, pair[::-1]]
+        proposed = float(drawn.mistakes().sum())
+        if rng.random() < exp(min(drawn.penalty * (mistakes - proposed), 0.0)):
+            labels, mistakes = labels.copy(), proposed
+            labels[pair] = labels[pair[::-1]]
+        else:
+            drawn.places[:, pair] = drawn.places[:, pair[::-1]]
+    return labels

@@ -37,8 +37,8 @@ from tierwise.partition.gaussian import precedence_by_gap
 if TYPE_CHECKING:
     from tierwise._kernels.interleaving import Setting
     from tierwise._util.types import Places
-    from tierwise.distances.base import Costs, Distance
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Costs, Distance
+    from tierwise.tiers import Sizes
 
 # States of one answer at the end of a block.
 MOST_STATES = 100_000

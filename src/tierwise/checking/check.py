@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.provenance import Stopwatch
-from tierwise.checking.battles import check_battles
 from tierwise.checking.expected import expected_ranks, orderings_of, orderings_of_posterior
-from tierwise.checking.pairs import check_pairs
+from tierwise.checking.pairs import check_battles, check_pairs
 from tierwise.checking.rankings import check_rankings
 from tierwise.checking.result import FitCheck, Found, verdict_of
 from tierwise.data.battles import Battles

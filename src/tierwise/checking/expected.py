@@ -99,7 +99,7 @@ def orderings_of_posterior(
     """
     from tierwise.data.rankings import Rankings
     from tierwise.model.clustered_mallows import ClusteredMallows
-    from tierwise.tiers.ordered_partition import Tiers
+    from tierwise.tiers import Tiers
 
     posterior.require_one_theta("check_fit")
     n_models = min(len(posterior), MOST_MODELS)

@@ -32,7 +32,7 @@ from tierwise.checking.result import (
     tail,
 )
 from tierwise.data.counts import blocks_are_known
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 from tierwise.partition.base import ExactPartition
 from tierwise.partition.choose import partition_function
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from tierwise.data.rankings import Rankings
     from tierwise.model.clustered_mallows import ClusteredMallows
     from tierwise.partition.base import PartitionFunction
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
     Weighted = tuple[NDArray[np.int64], NDArray[np.float64]]
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise._util.checks import RandomSource
-    from tierwise.distances.base import Costs
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Costs
+    from tierwise.tiers import Sizes
 
 METHODS = ("auto", "assignment", "subsets", "milp", "annealing")
 
@@ -70,7 +70,7 @@ def find_consensus(
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.distances.base import Costs
+    >>> from tierwise.distances import Costs
     >>> prefers = np.array([[0.0, 3.0, 4.0], [1.0, 0.0, 4.0], [0.0, 0.0, 0.0]])
     >>> found = find_consensus(Costs(linear=np.empty((0, 0)), pairs=prefers), (1, 2))
     >>> found.labels, found.total, found.method, found.n_optima
@@ -125,7 +125,7 @@ def closer_labels(
     Examples
     --------
     >>> prefers = np.array([[0.0, 3.0, 4.0], [1.0, 0.0, 4.0], [0.0, 0.0, 0.0]])
-    >>> from tierwise.distances.base import Costs
+    >>> from tierwise.distances import Costs
     >>> problem = make_problem(Costs(linear=np.empty((0, 0)), pairs=prefers), (1, 2))
     >>> closer_labels(problem, np.array([1, 1, 0]))
     array([0, 1, 1])

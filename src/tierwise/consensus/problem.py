@@ -9,12 +9,12 @@ import numpy as np
 
 from tierwise._kernels.consensus import total_of_labels
 from tierwise.errors import InputError
-from tierwise.tiers.sizes import Sizes, check_sizes
+from tierwise.tiers import Sizes, check_sizes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise.distances.base import Costs
+    from tierwise.distances import Costs
 
 _LARGEST_EXACT_INTEGER = 2.0**53
 _RELATIVE_TOLERANCE = 1e-12

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise.consensus.problem import Problem
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
     _Integers = npt.NDArray[np.int64]
     _Floats = npt.NDArray[np.float64]

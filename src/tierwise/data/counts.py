@@ -25,7 +25,7 @@ from tierwise._util.resources import whole_file
 from tierwise._util.types import NOT_LISTED, Item, Places, Weights
 from tierwise.errors import InputError, TooLargeError, quoted
 from tierwise.files.places import first_places, sizes_of_groups
-from tierwise.tiers.sizes import Sizes, check_sizes
+from tierwise.tiers import Sizes, check_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

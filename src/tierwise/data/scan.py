@@ -34,7 +34,7 @@ from tierwise.files.source import (
     recognise_format,
 )
 from tierwise.files.tables import in_order_of_appearance
-from tierwise.tiers.sizes import Sizes, check_sizes
+from tierwise.tiers import Sizes, check_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -20,14 +20,14 @@ import numpy as np
 
 from tierwise._kernels.consensus import switch_labels
 from tierwise._util.types import Estimate
-from tierwise.answers.augmentation import completions_of_assessors, rename_items
-from tierwise.answers.votes import DrawnVotes
+from tierwise.answers.dispatch import completions_of_assessors
+from tierwise.answers.votes import DrawnVotes, rename_items
 from tierwise.consensus.problem import make_problem
 from tierwise.evidence.exact import log_evidence, log_share_of_tiers, sum_over_likely_tiers
 from tierwise.model.priors import Beta
 from tierwise.partition.interpolated import LogPartition
 from tierwise.theta.density import ThetaGivenDistance
-from tierwise.tiers.sizes import log_number_of_tiers
+from tierwise.tiers import log_number_of_tiers
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -29,7 +29,7 @@ from tierwise.errors import TooLargeError
 from tierwise.fitting.em import neighbouring_swaps
 from tierwise.partition.interpolated import LogPartition, ThetaSeries, chebyshev_thetas
 from tierwise.theta.density import ThetaGivenDistance
-from tierwise.tiers.sizes import log_number_of_tiers
+from tierwise.tiers import log_number_of_tiers
 
 if TYPE_CHECKING:
     from tierwise.answers.base import Labels

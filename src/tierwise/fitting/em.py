@@ -32,7 +32,7 @@ from tierwise.answers.base import add_costs
 from tierwise.consensus.find import closer_labels, find_consensus
 from tierwise.consensus.problem import make_problem
 from tierwise.consensus.subsets import fits
-from tierwise.distances.base import Costs
+from tierwise.distances import Costs
 from tierwise.theta.estimate import estimate_theta
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from tierwise.answers.base import Labels
     from tierwise.answers.given_sizes import Likelihood
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 # Work of the subset recursion up to which the tiers to start from are the closest ones; beyond,
 # they are found by annealing.

@@ -18,16 +18,15 @@ from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
-from tierwise.distances.base import Distance
+from tierwise.distances import Distance
 from tierwise.errors import InputError, TooLargeError
 from tierwise.fitting.parted import solve_parted
 from tierwise.fitting.result import Fit, Reference, agreement_of_counts
-from tierwise.fitting.solution import LikelihoodKind, Settings, Solution, named_tiers
-from tierwise.fitting.solve import solve
+from tierwise.fitting.solve import LikelihoodKind, Settings, Solution, named_tiers, solve
 from tierwise.partition.choose import Method as PartitionMethod
 from tierwise.partition.parts import Concentration, parted_partition
 from tierwise.theta.estimate import ThetaMethod
-from tierwise.tiers.sizes import Sizes, check_sizes, log_number_of_tiers
+from tierwise.tiers import Sizes, check_sizes, log_number_of_tiers
 
 # The strict consensus is there for comparison: it must not take much longer than the fit itself.
 MOST_WORK_FOR_COMPARISON = 50_000_000

@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from tierwise._util.types import Item, Places
     from tierwise.answers.base import Floats, Labels
     from tierwise.data.scan import RankingScan
-    from tierwise.distances.base import Distance, Rule
+    from tierwise.distances import Distance, Rule
     from tierwise.posterior.result import Posterior
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 # Completions, times models, that are summed over: some seconds.
 MOST_WORK = 100_000_000

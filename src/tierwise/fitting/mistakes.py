@@ -1,13 +1,10 @@
 """Pairwise answers that may be mistaken: EM, SAEM, and the profile likelihood.
 
-Profile likelihood of theta and the mistake probability behind pairwise answers, given the tiers.
-
 Only contradictions tell mistakes from differing opinions, so the likelihood may hardly change from
-few mistakes and a low theta to many and a high one. The profile shows that: the log-likelihood as a
-function of the mistake probability, theta being the best for each. Its derivative by the log odds
-of a mistake is the expected number of mistakes less the number that this probability makes.
-
-EM and SAEM for pairwise answers that may be mistaken, with the probability of a mistake.
+few mistakes and a low theta to many and a high one. The profile of given tiers shows that: the
+log-likelihood as a function of the mistake probability, theta being the best for each. Its
+derivative by the log odds of a mistake is the expected number of mistakes less the number that this
+probability makes.
 """
 
 from __future__ import annotations
@@ -27,10 +24,10 @@ from tierwise.answers.given_sizes import (
 )
 from tierwise.answers.votes import LEAST_MISTAKE_PROBABILITY, DrawnVotes, SummedVotes
 from tierwise.fitting.em import climb, maximise, settle, starts_of
-from tierwise.fitting.solution import Settings, Solution, unproved
 from tierwise.theta.estimate import ThetaEstimate
 
 if TYPE_CHECKING:
+    from tierwise._util.types import Estimate
     from tierwise.answers.base import Floats, Labels
     from tierwise.answers.votes import Moments
     from tierwise.partition.base import PartitionFunction
@@ -52,6 +49,8 @@ REFINEMENTS = 2
 BEYOND = 2.0
 # Points closer than this share of the mistake probability say the same.
 LEAST_STEP = 1e-4
+# Tiers, and theta with the mistake probability, are found in turn; usually twice is enough.
+MOST_ROUNDS = 20
 # The profile between its points is evaluated at so many.
 STEPS_BETWEEN = 2000
 
@@ -365,88 +364,116 @@ def _refined(profile: Profile, answers: GivenTiers, level: float) -> Profile:
     return replace(profile, points=tuple(sorted([*profile.points, *added])))
 
 
-# Tiers, and theta with the mistake probability, are found in turn; usually twice is enough.
-MOST_ROUNDS = 20
+@dataclass(frozen=True)
+class FitWithMistakes:
+    """The best tiers, theta and mistake probability, and what the likelihood is there.
+
+    Attributes
+    ----------
+    labels, total
+        The tiers, counted from 0, and the expected distance of all answers from them.
+    theta
+        With its standard error and interval, the mistake probability being unknown.
+    value
+        Log-likelihood.
+    probability, interval
+        Of a mistake.
+    """
+
+    labels: Labels
+    total: float
+    theta: ThetaEstimate
+    value: Estimate
+    probability: float
+    interval: tuple[float, float]
 
 
 def solve_with_mistakes(
-    likelihood: Likelihood, settings: Settings, rng: np.random.Generator
-) -> Solution:
+    likelihood: Likelihood, method: str, level: float, rng: np.random.Generator
+) -> FitWithMistakes:
     """Find the best tiers, theta and mistake probability for given sizes.
 
     Parameters
     ----------
     likelihood
         Of pairwise answers that may be mistaken, at given sizes.
-    settings, rng
-        As for `tierwise.fitting.solve.solve`.
+    method
+        How the closest tiers are found, as for `tierwise.consensus.find.find_consensus`.
+    level
+        Level of the intervals.
+    rng
+        Generator, for what is drawn.
     """
     if isinstance(likelihood.drawn, DrawnVotes):
-        return _solve_by_drawing(likelihood, likelihood.drawn, settings, rng)
+        return _solve_by_drawing(likelihood, likelihood.drawn, method, level, rng)
     (summed,) = likelihood.parts
     if not isinstance(summed, SummedVotes):
         raise TypeError("these answers cannot be mistaken")
-    return _solve_by_summing(likelihood, summed, settings, rng)
+    return _solve_by_summing(likelihood, summed, method, level, rng)
 
 
 def _solve_by_summing(
-    likelihood: Likelihood, summed: SummedVotes, settings: Settings, rng: np.random.Generator
-) -> Solution:
+    likelihood: Likelihood,
+    summed: SummedVotes,
+    method: str,
+    level: float,
+    rng: np.random.Generator,
+) -> FitWithMistakes:
     """Climb in tiers, and in theta and the mistake probability, in turn."""
     partition = likelihood.partition
-    top = maximise(likelihood, starts_of(likelihood, settings.method, rng))
+    top = maximise(likelihood, starts_of(likelihood, method, rng))
     for _ in range(MOST_ROUNDS):
         given = GivenTiers(summed, partition, top.labels)
-        profile = profile_of(given, min(top.theta, given.largest_theta), settings.level)
+        profile = profile_of(given, min(top.theta, given.largest_theta), level)
         summed = summed.with_probability(profile.best())
         likelihood = replace(likelihood, parts=(summed,))
         top = climb(likelihood, given.labels)
         if np.array_equal(top.labels, given.labels):
             break
-    return _solution(
-        likelihood, given, top.theta, summed.mistake_probability, profile, settings.level
-    )
+    return _found(likelihood, given, top.theta, summed.mistake_probability, profile, level)
 
 
 def _solve_by_drawing(
-    likelihood: Likelihood, drawn: DrawnVotes, settings: Settings, rng: np.random.Generator
-) -> Solution:
+    likelihood: Likelihood,
+    drawn: DrawnVotes,
+    method: str,
+    level: float,
+    rng: np.random.Generator,
+) -> FitWithMistakes:
     """Let tiers, theta and the mistake probability settle, then see what else is as likely."""
     partition = likelihood.partition
     labels, theta, converged = np.zeros(partition.n_items, dtype=np.int64), 0.0, True
     if len(partition.sizes) > 1:
-        settled = settle(likelihood, settings.method, rng)
+        settled = settle(likelihood, method, rng)
         labels, theta, converged = settled.labels, settled.theta, settled.converged
     given = GivenTiers(drawn, partition, labels)
-    profile = profile_of(given, min(theta, given.largest_theta), settings.level)
+    profile = profile_of(given, min(theta, given.largest_theta), level)
     drawn.mistake_probability = profile.best()
     theta = profile.theta_at(drawn.mistake_probability)
-    found = _solution(likelihood, given, theta, drawn.mistake_probability, profile, settings.level)
+    found = _found(likelihood, given, theta, drawn.mistake_probability, profile, level)
     return replace(found, theta=replace(found.theta, converged=converged))
 
 
-def _solution(
+def _found(
     likelihood: Likelihood,
     given: GivenTiers,
     theta: float,
     probability: float,
     profile: Profile,
     level: float,
-) -> Solution:
+) -> FitWithMistakes:
     """Put together what was found."""
     labels = given.labels
     costs = likelihood.expected_costs(labels, theta)
     total = float(total_cost(labels, costs.linear, costs.pairs))
-    stochastic = "" if likelihood.drawn is None else "stochastic "
     value = likelihood.value(labels, theta)
-    return Solution(
-        consensus=unproved(labels, total, f"{stochastic}expectation-maximisation"),
+    return FitWithMistakes(
+        labels=labels,
+        total=total,
         theta=_theta_with_error(given, theta, probability, float(value), level),
-        log_likelihood=float(value),
-        log_likelihood_error=value.standard_error,
-        partition_method=likelihood.partition.method,
-        mistake_probability=probability,
-        mistake_interval=profile.interval(level),
+        value=value,
+        probability=probability,
+        interval=profile.interval(level),
     )
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise._util.checks import RandomSource, as_generator
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 from tierwise.errors import InputError
 from tierwise.fitting.result import Fit, TierRow, plain_item, plain_number
 from tierwise.fitting.summary import listed

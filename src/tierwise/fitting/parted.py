@@ -14,25 +14,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._kernels.parts import descend_by_tier
+from tierwise._kernels.consensus import descend_by_tier
 from tierwise.answers.parted import parted_answers
 from tierwise.consensus.find import closer_labels
 from tierwise.consensus.problem import make_problem
-from tierwise.distances.base import Costs
+from tierwise.distances import Costs
 from tierwise.partition.parts import ClosedParts, parted_partition
 from tierwise.partition.recursion import n_states
 from tierwise.theta.estimate import estimates_of_thetas, maximise_thetas, price_of_thetas
-from tierwise.tiers.sizes import log_number_of_tiers
+from tierwise.tiers import log_number_of_tiers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tierwise.answers.parted import PartedAnswers
     from tierwise.data.kinds import KnownData
-    from tierwise.distances.base import Distance
+    from tierwise.distances import Distance
     from tierwise.partition.parts import Concentration, PartedPartition
     from tierwise.theta.estimate import PartedMaximum, ThetaEstimate
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
@@ -123,7 +123,7 @@ def solve_parted(
     Examples
     --------
     >>> import tierwise as tw
-    >>> from tierwise.distances.named import get_distance
+    >>> from tierwise.distances import get_distance
     >>> goals = tw.load_political_goals()
     >>> tiers = [goals.items.index(item) // 2 for item in goals.items]
     >>> found = solve_parted(

@@ -22,8 +22,7 @@ from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError, quoted
 from tierwise.partition.parts import Concentration
 from tierwise.theta.estimate import ThetaEstimate, price_of_thetas
-from tierwise.tiers.ordered_partition import Tiers
-from tierwise.tiers.sizes import Sizes
+from tierwise.tiers import Sizes, Tiers
 
 if TYPE_CHECKING:
     from tierwise.model.clustered_mallows import ClusteredMallows

@@ -1,4 +1,4 @@
-"""Maximum likelihood at given sizes: one function for answers of every kind.
+"""Maximum likelihood at given sizes, for answers of every kind; the paper's pseudo-likelihood.
 
 =====================================  =========================================================
 what the answers leave open            how the best tiers and theta are found
@@ -10,44 +10,119 @@ whether they are mistaken              either of these with a profile, in ``mist
 all but who won, for battles           exchanges of items, in ``inversions/comparisons.py``
 =====================================  =========================================================
 
-The paper's pseudo-likelihood is in ``pseudo.py``.
+Maximum pseudo-likelihood, by coordinate ascent and swaps of items, is the cheap approximation of
+Piancastelli and Friel, Clustered Mallows Model.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from math import inf, isinf, nan
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import exp, inf, isinf, nan
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise.consensus.find import find_consensus
+from tierwise._kernels.consensus import total_cost
+from tierwise._kernels.orderings import log_pseudo
+from tierwise._util.checks import check_choice, check_level, check_number
+from tierwise.consensus.find import METHODS, find_consensus
 from tierwise.consensus.problem import Consensus
 from tierwise.errors import InputError
 from tierwise.fitting.em import maximise, settle, starts_of
 from tierwise.fitting.mistakes import solve_with_mistakes
-from tierwise.fitting.pseudo import solve_pseudo
-from tierwise.fitting.solution import Settings, Solution, unproved
 from tierwise.inversions.comparisons import best_tiers_of_sizes
+from tierwise.partition.choose import DEFAULT_BUDGET, partition_function
+from tierwise.partition.choose import Method as PartitionMethod
 from tierwise.partition.interpolated import for_many_thetas
 from tierwise.theta.estimate import (
     ThetaEstimate,
+    ThetaMethod,
     estimate_theta,
     iterate_theta,
     least_theta_of_agreement,
     theta_of_information,
 )
+from tierwise.tiers import Sizes, Tiers
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tierwise._util.types import Item
     from tierwise.answers.base import Labels
     from tierwise.answers.given_sizes import Likelihood
     from tierwise.answers.likelihood import AnswerSource
+    from tierwise.data.counts import Numbers
+    from tierwise.distances import Distance
     from tierwise.partition.base import PartitionFunction
-    from tierwise.tiers.sizes import Sizes
 
+LikelihoodKind: TypeAlias = Literal["exact", "pseudo"]
 # Steps for one theta beyond which the partition function is estimated: there are many thetas.
 LEAST_BUDGET = 1e7
 BUDGET_OF_AN_ANSWER = 1e6
+MOST_THETA = 1e3
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to fit: everything that `fit` takes besides data, sizes and distance.
+
+    Where many sizes are compared, ``partition_seed`` makes the errors of their estimated partition
+    functions go together, and ``partition_budget`` says how soon these are estimated.
+    """
+
+    method: str = "auto"
+    theta_method: ThetaMethod = "exact"
+    partition_method: PartitionMethod = "auto"
+    likelihood: LikelihoodKind = "exact"
+    time_limit: float = 60.0
+    level: float = 0.95
+    partition_seed: int | None = None
+    partition_budget: float = DEFAULT_BUDGET
+
+    def __post_init__(self) -> None:
+        check_choice("theta_method", self.theta_method, get_args(ThetaMethod))
+        check_level(self.level)
+        check_choice("likelihood", self.likelihood, get_args(LikelihoodKind))
+        check_choice("method", self.method, METHODS)
+        check_choice("partition_method", self.partition_method, get_args(PartitionMethod))
+        check_number("time_limit", self.time_limit, above=0.0)
+
+    def partition(
+        self, sizes: Sizes, distance: Distance, rng: np.random.Generator
+    ) -> PartitionFunction:
+        """Return the partition function that these settings ask for."""
+        return partition_function(
+            sizes,
+            distance,
+            method=self.partition_method,
+            budget=self.partition_budget,
+            rng=rng if self.partition_seed is None else self.partition_seed,
+        )
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The best tiers and theta for given sizes, before they get their names back."""
+
+    consensus: Consensus
+    theta: ThetaEstimate
+    log_likelihood: float
+    log_likelihood_error: float
+    partition_method: str
+    log_completions: float = 0.0
+    mistake_probability: float | None = None
+    mistake_interval: tuple[float, float] | None = None
+
+
+def unproved(labels: NDArray[np.int64], total: float, method: str) -> Consensus:
+    """Return tiers of which nothing is proved."""
+    return Consensus(labels=labels, total=total, method=method, optimal=False, bound=total)
+
+
+def named_tiers(labels: NDArray[np.int64], items: tuple[Item, ...]) -> Tiers:
+    """Give tiers counted from 0 the names of their items."""
+    return Tiers.from_labels((labels + 1).tolist(), items)
 
 
 def solve(
@@ -95,7 +170,7 @@ def _solve_open(
         return _no_tiers(source, partition)
     likelihood = source.at(sizes, partition=partition, rng=rng)
     if source.votes is not None:
-        return solve_with_mistakes(likelihood, settings, rng)
+        return _solve_with_mistakes(likelihood, settings, rng)
     if likelihood.drawn is None:
         return _solve_by_summing(likelihood, settings, rng)
     return _solve_by_drawing(likelihood, settings, rng)
@@ -204,6 +279,22 @@ def _solve_by_drawing(
     return _solution(likelihood, consensus, replace(theta, converged=settled.converged))
 
 
+def _solve_with_mistakes(
+    likelihood: Likelihood, settings: Settings, rng: np.random.Generator
+) -> Solution:
+    found = solve_with_mistakes(likelihood, settings.method, settings.level, rng)
+    stochastic = "" if likelihood.drawn is None else "stochastic "
+    return Solution(
+        consensus=unproved(found.labels, found.total, f"{stochastic}expectation-maximisation"),
+        theta=found.theta,
+        log_likelihood=float(found.value),
+        log_likelihood_error=found.value.standard_error,
+        partition_method=likelihood.method,
+        mistake_probability=found.probability,
+        mistake_interval=found.interval,
+    )
+
+
 def _solution(likelihood: Likelihood, consensus: Consensus, theta: ThetaEstimate) -> Solution:
     value = likelihood.value(consensus.labels, theta.value)
     return Solution(
@@ -229,3 +320,98 @@ def _theta_with_error(
         )
         return ThetaEstimate(inf, nan, (least, inf), "exact")
     return theta_of_information(theta, likelihood.information(labels, theta), level)
+
+
+def solve_pseudo(
+    source: AnswerSource, sizes: Sizes, settings: Settings, rng: np.random.Generator
+) -> Solution:
+    """Climb from a consensus to tiers and theta that no swap of two items improves.
+
+    The pseudo-likelihood does not depend on the distance; the distance only gives the start.
+
+    Parameters
+    ----------
+    source, sizes, settings, rng
+        As for `tierwise.fitting.solve.solve`.
+    """
+    likelihood = PseudoLikelihood(source.complete_orderings(), source.weights, sizes)
+    costs = source.at(sizes).costs_at_random()
+    start = find_consensus(
+        costs, sizes, method=settings.method, rng=rng, time_limit=settings.time_limit
+    )
+    labels = start.labels.copy()
+    theta = likelihood.best_theta(labels)
+    improved = True
+    while improved:
+        labels, improved = likelihood.climb(labels, theta)
+        theta = likelihood.best_theta(labels)
+    total = float(total_cost(labels, costs.linear, costs.pairs))
+    return Solution(
+        consensus=unproved(labels, total, "pseudo-likelihood ascent"),
+        theta=likelihood.with_error(labels, theta, settings.level),
+        log_likelihood=likelihood.value(labels, theta),
+        log_likelihood_error=0.0,
+        partition_method="none: pseudo-likelihood",
+    )
+
+
+class PseudoLikelihood:
+    """The log pseudo-likelihood of rankings, for any labels and theta."""
+
+    def __init__(self, orderings: NDArray[np.int64], weights: Numbers, sizes: Sizes) -> None:
+        self.orderings = orderings
+        self.weights = weights.astype(np.float64)
+        self.sizes = np.array(sizes, dtype=np.int64)
+
+    def value(self, labels: NDArray[np.int64], theta: float) -> float:
+        """Return the log pseudo-likelihood."""
+        largest = int(self.sizes.max())
+        # At an infinite theta the chosen label is the smallest one left, and nothing else counts.
+        decay = np.exp(-min(theta, MOST_THETA) * np.arange(largest + 1))
+        values = log_pseudo(labels[self.orderings], self.sizes, decay, min(theta, MOST_THETA))
+        return float(self.weights @ values)
+
+    def best_theta(self, labels: NDArray[np.int64]) -> float:
+        """Maximise over theta, in which the log pseudo-likelihood is concave."""
+        from scipy.optimize import minimize_scalar
+
+        sequences = labels[self.orderings][self.weights > 0]
+        if (np.diff(sequences, axis=1) >= 0).all():
+            return inf if len(self.sizes) > 1 else 0.0
+        found = minimize_scalar(
+            lambda log_theta: -self.value(labels, exp(log_theta)),
+            bounds=(np.log(1e-9), np.log(MOST_THETA)),
+            method="bounded",
+            options={"xatol": 1e-10},
+        )
+        theta = exp(float(found.x))
+        return 0.0 if self.value(labels, 0.0) >= self.value(labels, theta) else theta
+
+    def climb(self, labels: NDArray[np.int64], theta: float) -> tuple[NDArray[np.int64], bool]:
+        """Swap two items as long as that raises the value; tell whether any swap did."""
+        best = self.value(labels, theta)
+        improved_ever, improved = False, True
+        while improved:
+            improved = False
+            for first, second in combinations(range(len(labels)), 2):
+                if labels[first] == labels[second]:
+                    continue
+                swapped = labels.copy()
+                swapped[first], swapped[second] = labels[second], labels[first]
+                value = self.value(swapped, theta)
+                if value > best + 1e-9 * abs(best):
+                    labels, best, improved, improved_ever = swapped, value, True, True
+        return labels, improved_ever
+
+    def with_error(self, labels: NDArray[np.int64], theta: float, level: float) -> ThetaEstimate:
+        """Add the standard error, from the curvature at the maximum."""
+        if theta == inf:
+            return ThetaEstimate(inf, nan, (0.0, inf), "exact")
+        step = 1e-3 * max(theta, 0.01)
+        middle = max(theta, step)
+        curvature = (
+            2 * self.value(labels, middle)
+            - self.value(labels, middle - step)
+            - self.value(labels, middle + step)
+        ) / step**2
+        return theta_of_information(theta, curvature, level)

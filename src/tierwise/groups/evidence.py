@@ -29,7 +29,7 @@ from tierwise.inversions.objective import line_objective, tiers_prior
 from tierwise.inversions.searching import search_tiers
 from tierwise.inversions.thetas import estimate_one_theta
 from tierwise.model.priors import Gamma
-from tierwise.tiers.ordered_partition import Tiers
+from tierwise.tiers import Tiers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

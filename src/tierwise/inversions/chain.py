@@ -1,7 +1,21 @@
-"""Markov chain Monte Carlo over tiers, sizes and theta with the distance ``inversions``.
+"""Markov chain Monte Carlo over tiers, sizes and theta under inversions; bridge sampling with it.
 
 Items are drawn into tiers by Gibbs steps, tiers change by Metropolis steps, and theta by slice
 sampling; with a theta per line the thetas are integrated out of all steps and drawn afterwards.
+
+Under a prior that gives a single tier as much probability as all other tiers together, a chain that
+moves items and tiers step by step hardly ever gets from many tiers to one, though that may be where
+the posterior is. So the chain stays with several tiers, and how probable they are is found apart:
+the likelihood is raised to powers from 0 to 1, and the sums over tiers of neighbouring powers are
+compared by draws from both.
+
+References
+----------
+C. H. Bennett (1976). Efficient estimation of free energy differences from Monte Carlo data. Journal
+of Computational Physics 22, 245-268.
+
+N. Friel and A. N. Pettitt (2008). Marginal likelihood estimation via power posteriors. Journal of
+the Royal Statistical Society B 70, 589-607.
 """
 
 from __future__ import annotations
@@ -16,7 +30,6 @@ from numpy.typing import NDArray
 from tierwise._kernels import inversions_chain as kernels
 from tierwise._kernels.inversions_lines import LARGEST_GRID_THETA
 from tierwise._kernels.inversions_partition import labels_of, load_and_value
-from tierwise.inversions.evidence import draw_thetas
 from tierwise.inversions.objective import (
     Concentration,
     TiersPriorName,
@@ -27,40 +40,23 @@ from tierwise.inversions.objective import (
 )
 from tierwise.inversions.searching import make_state
 from tierwise.inversions.thetas import check_labels, estimate_one_theta
-from tierwise.model.priors import Gamma, ThetaPrior
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tierwise.data.counts import WeakOrderCounts
+    from tierwise.model.priors import ThetaPrior
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 
-_SLICE_WIDTH = 0.3
 _PROPOSALS_PER_SWEEP = 4
 _LEAST_START = 1e-3
-
-
-@dataclass(frozen=True, eq=False)
-class ChainDraws:
-    """Draws of a Markov chain over tiers and thetas.
-
-    Attributes
-    ----------
-    labels
-        Tier of each item (column) in each draw (row), counted from 0.
-    thetas
-        One theta per draw; or, with a theta per line, one column per tier but the last, NaN where
-        a draw has fewer tiers.
-    log_posterior
-        Log of prior times likelihood of each draw; with a theta per line, thetas are integrated
-        out of it.
-    """
-
-    labels: _Integers
-    thetas: _Floats
-    log_posterior: _Floats
+# Powers of the likelihood lie close together near 0, where it changes most.
+POWERS = (np.arange(13) / 12) ** 4.0
+WARMUP, DRAWS = 20, 60
+# Log odds below which a single tier does not occur among any number of draws.
+_SETTLED = -30.0
 
 
 class TiersChain:
@@ -120,9 +116,7 @@ class TiersChain:
         uniforms = 1.0 - rng.random((_PROPOSALS_PER_SWEEP, n_items + 3))
         kernels.change_tiers(objective, state, bonus, self._strength, uniforms * (1.0 - 1e-12))
         if self._single:
-            self._log_prior_theta = kernels.draw_theta(
-                objective, self._prior_of_theta, state, _SLICE_WIDTH, rng
-            )
+            self._log_prior_theta = kernels.draw_theta(objective, self._prior_of_theta, state, rng)
 
     def write_labels(self, labels: _Integers) -> None:
         """Write the tier of each item, counted from 0."""
@@ -143,62 +137,91 @@ class TiersChain:
         return float(value + self._log_prior_theta)
 
 
-def run_chain(
-    counts: WeakOrderCounts,
-    labels: NDArray[Any],
-    n_draws: int,
-    rng: np.random.Generator,
-    concentration: Concentration = "single",
-    *,
-    prior_theta: ThetaPrior | Callable[[Any], Any] | None = None,
-    prior_sizes: TiersPriorName = "uniform",
-    theta: float | None = None,
-    warmup: int = 0,
-    thin: int = 1,
-) -> ChainDraws:
-    """Run a Markov chain over ordered partitions of any number of items.
+@dataclass(frozen=True)
+class SingleTier:
+    """How probable a single tier is.
+
+    Attributes
+    ----------
+    log_odds
+        Log of the probability of the data given a single tier over that given several.
+    error
+        Standard error of the log odds, from going through the powers upward and downward.
+    at_most
+        Whether the log odds are a bound from above, which is as good where it is low.
+    """
+
+    log_odds: float
+    error: float
+    at_most: bool = False
+
+    @property
+    def probability(self) -> float:
+        """Posterior probability, both being equally probable before."""
+        return float(np.exp(-np.logaddexp(0.0, -self.log_odds)))
+
+    def facts(self) -> dict[str, Any]:
+        """Return the log odds as plain values."""
+        return {
+            "single_tier_log_odds": self.log_odds,
+            "single_tier_log_odds_error": self.error,
+            "single_tier_log_odds_at_most": self.at_most,
+        }
+
+
+def settled_by_bound(log_odds_at_most: float) -> bool:
+    """Whether a single tier is so improbable that no draw would be one."""
+    return log_odds_at_most < _SETTLED
+
+
+def single_tier_by_powers(
+    draw: Callable[[float, int, int], _Floats], log_single: float
+) -> SingleTier:
+    """Compare a single tier with several by bridge sampling between powers of the likelihood.
 
     Parameters
     ----------
-    counts
-        The data.
-    labels
-        Tiers to begin with: the tier of each item, counted from 0.
-    n_draws
-        Number of draws that are kept.
-    rng
-        Randomness.
-    concentration
-        "single" for one theta, "tier" for one per tier.
-    prior_theta
-        Prior of theta, Gamma(2, 2) where none is given.
-    prior_sizes
-        "uniform" over all sizes, "penalised" or "sceptical".
-    theta
-        One theta to begin with; that of greatest likelihood where none is given.
-    warmup, thin
-        Sweeps before the first draw, and from one draw to the next.
+    draw
+        Goes on with a chain: for a power, a number of sweeps before the first draw and a number of
+        draws it returns the log-likelihood of each draw, not raised to the power.
+    log_single
+        Log-likelihood of a single tier.
+    """
+    estimates = []
+    for upward in (True, False):
+        order = range(len(POWERS)) if upward else reversed(range(len(POWERS)))
+        logs = {place: draw(float(POWERS[place]), WARMUP, DRAWS) for place in order}
+        steps = np.diff(POWERS).tolist()
+        estimates.append(
+            sum(bridge(step * logs[k], step * logs[k + 1]) for k, step in enumerate(steps))
+        )
+    error = abs(estimates[0] - estimates[1]) / 2
+    return SingleTier(log_single - float(np.mean(estimates)), error)
+
+
+def bridge(below: _Floats, above: _Floats) -> float:
+    """Log of the ratio of two sums, from log ratios of their terms at draws from both.
+
+    Parameters
+    ----------
+    below, above
+        Log of a term of the upper sum over that of the lower, at draws by the lower terms and at
+        equally many draws by the upper.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.data.counts import WeakOrderCounts
-    >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2]] * 30))
-    >>> draws = run_chain(counts, np.zeros(3, int), 50, np.random.default_rng(1), warmup=20)
-    >>> bool((draws.labels == [0, 1, 2]).all(axis=1).mean() > 0.9)
-    True
+    >>> terms = np.log(np.array([2.0, 4.0]))  # lower terms 1 and 1, upper terms 2 and 4
+    >>> lower, upper = terms[[0, 1] * 3], terms[[0, 1, 1] * 2]
+    >>> round(float(np.exp(bridge(lower, upper))), 4)  # (2 + 4) / (1 + 1)
+    3.0
     """
-    prior = Gamma(2, 2) if prior_theta is None else prior_theta
-    chain = TiersChain(counts, labels, concentration, prior, prior_sizes, theta)
-    drawn = np.zeros((n_draws, counts.n_items), dtype=np.int64)
-    thetas = np.zeros(n_draws)
-    log_posterior = np.zeros(n_draws)
-    for sweep in range(-warmup, n_draws * thin):
-        chain.sweep(rng)
-        if sweep >= 0 and sweep % thin == thin - 1:
-            row = sweep // thin
-            chain.write_labels(drawn[row])
-            thetas[row], log_posterior[row] = chain.theta, chain.log_posterior
-    if concentration == "tier":
-        thetas = draw_thetas(counts, drawn, prior, concentration, rng)
-    return ChainDraws(drawn, thetas, log_posterior)
+    from scipy.optimize import brentq
+    from scipy.special import expit
+
+    def excess(log_ratio: float) -> float:
+        return float(expit(below - log_ratio).sum() - expit(log_ratio - above).sum())
+
+    low = float(min(below.min(), above.min())) - 1.0
+    high = float(max(below.max(), above.max())) + 1.0
+    return float(brentq(excess, low, high, xtol=1e-10))

@@ -25,7 +25,7 @@ from tierwise.answers.comparisons import best_theta, tier_wins, values_at_thetas
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tierwise.inversions.objective import ThetaTable, TiersPriorNumbers
+    from tierwise.inversions.objective import ThetaTable, TiersPrior
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
@@ -157,7 +157,7 @@ class PackedTiers:
         return self.tables[2][np.ix_(slots, slots)], self.places[2, slots]
 
 
-def merged_runs(wins: _Floats, prior: TiersPriorNumbers) -> _Integers:
+def merged_runs(wins: _Floats, prior: TiersPrior) -> _Integers:
     """Tiers by greedy merging of neighbours, along the order of Bradley-Terry strengths.
 
     Neighbours are joined, whichever gains most, down to one tier; the best tiers on the way are
@@ -190,7 +190,7 @@ def merged_runs(wins: _Floats, prior: TiersPriorNumbers) -> _Integers:
 def search_tiers_of_wins(
     wins: _Floats,
     rng: np.random.Generator,
-    prior: TiersPriorNumbers,
+    prior: TiersPrior,
     resample: Callable[[np.random.Generator], _Floats] | None = None,
     n_starts: int = 4,
 ) -> list[_Integers]:
@@ -220,9 +220,9 @@ def search_tiers_of_wins(
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.inversions.objective import TiersPriorNumbers
+    >>> from tierwise.inversions.objective import tiers_prior
     >>> wins = np.array([[0.0, 50, 90], [50, 0, 90], [10, 10, 0]])
-    >>> penalised = TiersPriorNumbers(-1.0, 0.0)
+    >>> penalised = tiers_prior("penalised", 3)
     >>> search_tiers_of_wins(wins, np.random.default_rng(1), penalised)[0]
     array([0, 0, 1])
     """
@@ -238,7 +238,7 @@ def search_tiers_of_wins(
 
 
 def _climb(
-    wins: _Floats, start: _Integers, prior: TiersPriorNumbers, rng: np.random.Generator
+    wins: _Floats, start: _Integers, prior: TiersPrior, rng: np.random.Generator
 ) -> tuple[_Integers, float]:
     n_items = len(wins)
     tier_values = prior.tier_values(n_items)
@@ -261,7 +261,7 @@ def _climb(
     between, sizes = tiers.between()
     theta = np.array([_theta_to_go_on(tiers)])
     value = float(values_at_thetas(theta, between, sizes)[0] + tier_values[sizes].sum())
-    return tiers.labels, value + (prior.single_bonus if len(sizes) == 1 else 0.0)
+    return tiers.labels, value + (prior.single_tier_bonus if len(sizes) == 1 else 0.0)
 
 
 def _theta_to_go_on(tiers: PackedTiers) -> float:
@@ -312,7 +312,7 @@ class ComparisonsChain:
 
     wins: _Floats
     prior_theta: ThetaTable
-    prior_tiers: TiersPriorNumbers
+    prior_tiers: TiersPrior
     sweeps_per_draw: int = 1
 
     @cached_property
@@ -342,7 +342,7 @@ class ComparisonsChain:
             self._items,
             theta,
             self.prior_tiers.tier_values(len(labels)),
-            self.prior_tiers.single_bonus,
+            self.prior_tiers.single_tier_bonus,
             self.prior_theta.log_density,
             self.prior_theta.first,
             self.prior_theta.step,

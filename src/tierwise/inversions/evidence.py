@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tierwise.data.counts import WeakOrderCounts
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import comb, exp, expm1, inf, lgamma, log, log1p, sqrt
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +27,8 @@ from tierwise._kernels.inversions_lines import (
     make_factorial_grid,
     make_single_theta_grid,
 )
-from tierwise.errors import InputError, TooLargeError
-from tierwise.model.priors import (
-    Gamma,
-    SizesPrior,
-    ThetaPrior,
-    as_theta_prior,
-    log_prior_of_sizes,
-)
+from tierwise.errors import InputError, TooLargeError, quoted
+from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior
 from tierwise.partition.gaussian import log_factorial_table
 
 if TYPE_CHECKING:
@@ -152,9 +146,20 @@ class TiersPrior(NamedTuple):
     constant: float
     """What is added whatever the tiers."""
 
+    def tier_values(self, n_items: int) -> _Floats:
+        """Return what a tier of each size adds to the log prior; an empty one adds nothing."""
+        logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n_items + 1)))])
+        logs[1:] += self.tier_constant
+        return logs
 
-def tiers_prior(prior_sizes: TiersPriorName, n_items: int) -> TiersPrior:
-    """Return the prior of tiers that are equally probable given their sizes.
+    def log_probability(self, sizes: _Integers) -> float:
+        """Log prior probability of tiers, up to a constant."""
+        bonus = self.single_tier_bonus if len(sizes) == 1 else 0.0
+        return bonus + float(self.tier_values(int(sizes.sum()))[sizes].sum())
+
+
+def tiers_prior(prior_sizes: SizesPrior | TiersPriorName, n_items: int) -> TiersPrior:
+    """Return the prior of tiers that are equally probable given their sizes, by its name.
 
     "sceptical" is "penalised" with so much more for the single tier that it has one half;
     "several" is "penalised" without the single tier.
@@ -168,6 +173,11 @@ def tiers_prior(prior_sizes: TiersPriorName, n_items: int) -> TiersPrior:
     >>> np.exp([single, strict]).round(4).tolist()
     [0.5, 0.25]
     """
+    if prior_sizes not in get_args(TiersPriorName):
+        raise InputError(
+            'tiers of all sizes take "uniform", "penalised" or "sceptical" as prior_sizes, not '
+            f"probabilities by sizes or a function; got {quoted(prior_sizes)}"
+        )
     if prior_sizes in ("uniform", "penalised") or n_items == 1:
         name: SizesPriorName = "uniform" if prior_sizes == "uniform" else "penalised"
         return TiersPrior(tier_constant_of(name), 0.0, log_prior_constant(name, n_items))
@@ -195,43 +205,6 @@ class ThetaTable:
         heights = prior.log_density(np.exp(logs)) + logs
         heights -= np.logaddexp.reduce(heights) + np.log(step)
         return cls(float(logs[0]), step, np.maximum(heights, -1e300))
-
-
-@dataclass(frozen=True)
-class TiersPriorNumbers:
-    """A named prior of tiers: what each tier adds to its log, and what a single one adds besides.
-
-    Tiers of the same sizes are equally probable.
-    """
-
-    tier_constant: float
-    single_bonus: float
-
-    @classmethod
-    def of(cls, prior: SizesPrior, n_items: int) -> TiersPriorNumbers:
-        """Tell a named prior by its values."""
-        if not isinstance(prior, str):
-            raise InputError(
-                'for battles, prior_sizes is "uniform", "penalised" or "sceptical", not '
-                "probabilities by sizes or a function"
-            )
-        one = log_prior_of_sizes(prior, (n_items,))
-        two = log_prior_of_sizes(prior, (1, n_items - 1))
-        if n_items == 2:
-            return cls(0.0, one - two)
-        constant = log_prior_of_sizes(prior, (1, 1, n_items - 2)) - two
-        return cls(constant, one - two + constant)
-
-    def tier_values(self, n_items: int) -> _Floats:
-        """Return what a tier of each size adds to the log prior; an empty one adds nothing."""
-        logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n_items + 1)))])
-        logs[1:] += self.tier_constant
-        return logs
-
-    def log_probability(self, sizes: _Integers) -> float:
-        """Log prior probability of tiers, up to a constant."""
-        bonus = self.single_bonus if len(sizes) == 1 else 0.0
-        return bonus + float(self.tier_values(int(sizes.sum()))[sizes].sum())
 
 
 MOST_ITEMS = 18

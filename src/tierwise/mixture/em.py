@@ -31,9 +31,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.distances.base import Distance
+from tierwise.distances import Distance
 from tierwise.mixture.groups import Component, DistinctAnswers, GroupFitter
-from tierwise.tiers.sizes import Sizes, log_number_of_tiers
+from tierwise.tiers import Sizes, log_number_of_tiers
 
 GroupSizes: TypeAlias = Sizes | Literal["search"]
 """The sizes of a group's tiers, or that they are to be found."""

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from tierwise._kernels.every_size import CountedAnswers, SizeVectors, best_size_vectors
 from tierwise.data.counts import BlockCounts, Counts
-from tierwise.distances.base import Distance
+from tierwise.distances import Distance
 from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import partition_function
-from tierwise.tiers.sizes import Sizes, compositions, log_number_of_tiers
+from tierwise.tiers import Sizes, compositions, log_number_of_tiers
 
 # Beyond, there are too many size vectors to compare all of them.
 MOST_ITEMS = 10
@@ -66,7 +66,7 @@ class EverySize:
     Examples
     --------
     >>> from tierwise.data.rankings import Rankings
-    >>> from tierwise.distances.named import get_distance
+    >>> from tierwise.distances import get_distance
     >>> rankings = Rankings.from_orderings([["a", "b", "c"], ["a", "c", "b"]] * 9)
     >>> best, *_ = EverySize(3, get_distance("kendall")).best(Counts.of(rankings), number=2)
     >>> best.sizes, best.labels.tolist(), best.theta

@@ -14,11 +14,10 @@ from tierwise._util.tasks import Progress, run_tasks
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.distances.base import Distance
-from tierwise.distances.named import get_distance
+from tierwise.distances import Distance, get_distance
 from tierwise.errors import InputError, TooLargeError, counted, quoted
 from tierwise.fitting.result import agreement_of_counts
-from tierwise.fitting.solution import named_tiers
+from tierwise.fitting.solve import named_tiers
 from tierwise.mixture.em import (
     SHORT_RUNS,
     EMRun,
@@ -31,7 +30,7 @@ from tierwise.mixture.em import (
 from tierwise.mixture.groups import GroupFitter, distinct_answers, fold_weights
 from tierwise.mixture.result import Group, Mixture
 from tierwise.mixture.scores import Scores, held_out_values, score, standard_errors, with_held_out
-from tierwise.tiers.sizes import check_sizes
+from tierwise.tiers import check_sizes
 
 Noise: TypeAlias = Literal["none", "uniform"]
 SizesOfGroups: TypeAlias = "str | Iterable[int] | Sequence[str | Iterable[int]]"

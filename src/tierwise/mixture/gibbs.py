@@ -24,20 +24,20 @@ from tierwise._kernels.mixture import (
     AnswerBits,
     Groups,
     Record,
-    ThetaPoints,
     run_sweeps,
     units_of_answers,
 )
+from tierwise._kernels.theta import ThetaPoints
 from tierwise.answers.dispatch import answered_places
 from tierwise.data.rankings import Rankings
-from tierwise.distances.base import Distance
+from tierwise.distances import Distance
 from tierwise.mixture.em import e_step
 from tierwise.mixture.every_size import costs_anywhere
 from tierwise.mixture.groups import Component, DistinctAnswers, GroupFitter
 from tierwise.model.priors import Gamma, ThetaPrior
 from tierwise.partition.interpolated import LogPartition
 from tierwise.theta.density import ThetaGivenDistance
-from tierwise.tiers.sizes import Sizes
+from tierwise.tiers import Sizes
 
 # Swaps of two items that are tried in a sweep, times the number of items.
 _SWAPS_PER_ITEM = 10

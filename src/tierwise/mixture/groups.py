@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 
 from tierwise._kernels import counting
 from tierwise._kernels.every_size import fit_size_vector
-from tierwise._util.types import NOT_LISTED, Item
+from tierwise._kernels.mixture import charge_pairs, count_pairs, pack_pairs
+from tierwise._util.types import NOT_LISTED, Item, Places
 from tierwise.answers.given_sizes import DOUBTFUL_THETA_OF_UNIT, Likelihood
 from tierwise.answers.likelihood import source_of
 from tierwise.answers.partial import orders_of_preferences
@@ -34,14 +35,28 @@ from tierwise.consensus.problem import Problem, make_problem
 from tierwise.data.counts import Counts
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.distances.base import Distance
+from tierwise.distances import Distance
 from tierwise.errors import TooLargeError
 from tierwise.files.places import first_places, sizes_of_groups
 from tierwise.mixture.every_size import MOST_ITEMS, OrdersByDistance, every_size
-from tierwise.mixture.packed import PackedAnswers, applies
 from tierwise.partition.base import PartitionFunction
 from tierwise.searching.strategies import hill_climb
-from tierwise.tiers.sizes import Sizes, log_number_of_tiers, neighbours
+from tierwise.tiers import Sizes, log_number_of_tiers, neighbours
+
+# A word has room for so many pairs of items.
+_MOST_PAIRS = 64
+# Steps of the subset recursion that one update of a group's tiers may take: a hundredth of a
+# second. Beyond, items trade tiers as long as that helps.
+_MOST_STEPS_OF_AN_UPDATE = 3_000_000
+# Rounds of completing the answers on the average when a group is fitted from nothing.
+_FIRST_ROUNDS = 3
+# Fits of neighbouring sizes that are compared with the best by the likelihood of all groups.
+_RIVALS = 5
+_RIVALS_OF_ALL_SIZES = 16
+# Answers are kept as bits for so many size vectors; they take memory.
+_MOST_PACKED = 64
+# Step of the difference quotients that give moments of the distance.
+_STEP = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,20 +228,6 @@ def fold_weights(
     return weights
 
 
-# Steps of the subset recursion that one update of a group's tiers may take: a hundredth of a
-# second. Beyond, items trade tiers as long as that helps.
-_MOST_STEPS_OF_AN_UPDATE = 3_000_000
-# Rounds of completing the answers on the average when a group is fitted from nothing.
-_FIRST_ROUNDS = 3
-# Fits of neighbouring sizes that are compared with the best by the likelihood of all groups.
-_RIVALS = 5
-_RIVALS_OF_ALL_SIZES = 16
-# Answers are kept as bits for so many size vectors; they take memory.
-_MOST_PACKED = 64
-# Step of the difference quotients that give moments of the distance.
-_STEP = 1e-3
-
-
 @dataclass(frozen=True, eq=False)
 class Component:
     """Tiers and theta of a group.
@@ -243,6 +244,53 @@ class Component:
     labels: NDArray[np.int64]
     theta: float
     log_partition: float
+
+
+def pairs_fit_a_word(sizes: Sizes, distance: Distance) -> bool:
+    """Tell whether a distance only counts pairs, of so few items that they fit into a word.
+
+    Examples
+    --------
+    >>> from tierwise.distances import get_distance
+    >>> [pairs_fit_a_word((2, 2), get_distance(name)) for name in ("kendall", "hamming")]
+    [True, False]
+    """
+    rule, n_items = distance.rule(sizes), sum(sizes)
+    return (
+        n_items * (n_items - 1) // 2 <= _MOST_PAIRS
+        and rule.misplaced == 1
+        and rule.tied in (0, 1)
+        and not rule.placing.any()
+    )
+
+
+class PackedAnswers:
+    """Complete answers as bits: which of two items is in an earlier block of given sizes.
+
+    Parameters
+    ----------
+    places
+        ``[answer, item]``: the place of each item, counted from 0.
+    sizes, distance
+        Sizes of the tiers, and the distance, as `pairs_fit_a_word` wants it.
+
+    Examples
+    --------
+    >>> from tierwise.distances import get_distance
+    >>> places = np.array([[0, 1, 2], [2, 1, 0]], dtype=np.int32)
+    >>> PackedAnswers(places, (1, 2), get_distance("kendall")).distances(np.array([0, 1, 1]))
+    array([0., 2.])
+    """
+
+    def __init__(self, places: Places, sizes: Sizes, distance: Distance) -> None:
+        self._rule = distance.rule(sizes)
+        self._packed = pack_pairs(distance.block_of_place(sizes)[places])
+
+    def distances(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Distance of each answer from tiers, counted from 0."""
+        charged = charge_pairs(labels, self._rule.misplaced, self._rule.tied)
+        counts = count_pairs(self._packed, charged)
+        return counts.astype(np.float64) * self._rule.unit
 
 
 class GroupFitter:
@@ -305,7 +353,7 @@ class GroupFitter:
                 self._packed_answers.clear()
             self._packed_answers[sizes] = None
             data = self.answers.data
-            if self._source.n_open == 0 and applies(sizes, self.distance):
+            if self._source.n_open == 0 and pairs_fit_a_word(sizes, self.distance):
                 assert isinstance(data, Rankings)
                 self._packed_answers[sizes] = PackedAnswers(data.patterns, sizes, self.distance)
         return self._packed_answers[sizes]

@@ -19,8 +19,7 @@ from tierwise._util.provenance import Provenance
 from tierwise.errors import InputError, counted, quoted
 from tierwise.fitting.result import plain_number, plain_tiers
 from tierwise.mixture.scores import Scores
-from tierwise.tiers.ordered_partition import Tiers
-from tierwise.tiers.sizes import Sizes
+from tierwise.tiers import Sizes, Tiers
 
 if TYPE_CHECKING:
     from tierwise.data.frames import Backend

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise.errors import InputError, quoted
-from tierwise.tiers.sizes import Sizes, check_sizes
+from tierwise.tiers import Sizes, check_sizes
 
 _Floats = NDArray[np.float64]
 

@@ -30,8 +30,8 @@ from tierwise.partition.monte_carlo import PathPartition
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise.distances.base import Distance
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Distance
+    from tierwise.tiers import Sizes
 
 N_BATCHES = 16
 BATCH = 1500

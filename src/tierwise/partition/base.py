@@ -15,8 +15,8 @@ from tierwise.errors import InputError, TooLargeError
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise.distances.base import Distance
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Distance
+    from tierwise.tiers import Sizes
 
 # Numbers that are computed at the same time: 8 MB.
 NUMBERS_AT_A_TIME = 1_000_000

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from tierwise._util.checks import check_choice, check_count
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 from tierwise.errors import InputError
 from tierwise.partition import anchored, closed, gaussian, monte_carlo, recursion, rook
 from tierwise.partition.base import (
@@ -26,15 +26,15 @@ from tierwise.partition.base import (
     Moments,
     PartitionFunction,
 )
-from tierwise.tiers.sizes import check_sizes
+from tierwise.tiers import check_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from tierwise._util.checks import RandomSource
     from tierwise._util.types import Estimate
-    from tierwise.distances.base import Distance
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Distance
+    from tierwise.tiers import Sizes
 
 __all__ = [
     "DEFAULT_BUDGET",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 from tierwise.partition.base import (
     NUMBERS_AT_A_TIME,
     DistanceDistribution,
@@ -28,8 +28,8 @@ from tierwise.partition.base import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise.distances.base import Distance
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Distance
+    from tierwise.tiers import Sizes
 
 # From one theta for which draws are kept to the next: a fraction of a standard deviation.
 _RATIO = 1.15

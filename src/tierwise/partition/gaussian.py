@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from tierwise.distances.base import Distance
+    from tierwise.distances import Distance
     from tierwise.partition.base import DistanceDistribution
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 _Floats = NDArray[np.float64]
 

@@ -26,8 +26,8 @@ from tierwise.partition.base import Moments, PartitionFunction, check_theta, dec
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise.distances.base import Distance
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Distance
+    from tierwise.tiers import Sizes
 
 DEFAULT_DRAWS = 100_000
 # Labels drawn at a time: 64 MB.

@@ -23,19 +23,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tierwise._util.checks import check_choice
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 from tierwise.errors import InputError, TooLargeError
 from tierwise.partition import recursion
 from tierwise.partition.choose import DEFAULT_BUDGET
 from tierwise.partition.gaussian import pair_probabilities, rank_tier_probabilities
-from tierwise.tiers.sizes import check_sizes
+from tierwise.tiers import check_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tierwise._kernels.recursion import States
-    from tierwise.distances.base import Distance
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Distance
+    from tierwise.tiers import Sizes
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
@@ -153,14 +153,14 @@ class PartedPartition(ABC):
         labels
             Tier of each item, counted from 0.
         """
-        from tierwise._kernels import parts as kernels
+        from tierwise._kernels.counting import BETTER_TIER, EARLIER_BLOCK, part_distances
 
         tied = self.distance.rule(self.sizes).tied
         by_place = self.concentration == "place"
-        charged = kernels.EARLIER_BLOCK if by_place else kernels.BETTER_TIER
+        charged = EARLIER_BLOCK if by_place else BETTER_TIER
         n_blocks = len(self.distance.blocks(self.sizes))
         distances = np.zeros((len(blocks), max(n_blocks, len(self.sizes))))
-        kernels.part_distances(
+        part_distances(
             np.ascontiguousarray(blocks, dtype=np.int32),
             np.ascontiguousarray(labels, dtype=np.int64),
             charged,
@@ -295,7 +295,7 @@ class RecursionParts(PartedPartition):
 
     def part_moments(self, thetas: ArrayLike) -> PartMoments:
         """Log value, means of all parts and their covariances."""
-        from tierwise._kernels.parts import weight_and_part_moments
+        from tierwise._kernels.recursion import weight_and_part_moments
 
         weight, first, second = weight_and_part_moments(
             self._states, self._parts, self._decay(thetas)

@@ -23,14 +23,14 @@ from tierwise.partition.base import (
     decay_by_units,
     from_exact_counts,
 )
-from tierwise.tiers.sizes import log_number_of_tiers
+from tierwise.tiers import log_number_of_tiers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise._kernels.recursion import States
-    from tierwise.distances.base import Distance
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Distance
+    from tierwise.tiers import Sizes
 
 # Distances times states up to which all distances are done at the same time: 32 MB.
 WIDEST_TABLE = 4_000_000

@@ -25,8 +25,8 @@ from tierwise.partition.base import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise.distances.base import Distance
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.distances import Distance
+    from tierwise.tiers import Sizes
 
 # Up to this many items exact counts take some milliseconds; beyond, everything is in logarithms.
 MOST_ITEMS_FOR_DISTRIBUTION = 200

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tierwise.data.rankings import Rankings
     from tierwise.fitting.result import Fit
     from tierwise.plots.tiers import ShownTiers
-    from tierwise.tiers.ordered_partition import Tiers
+    from tierwise.tiers import Tiers
 
 
 def rank_boxes(

@@ -13,7 +13,7 @@ from tierwise.fitting.result import Fit
 from tierwise.partition.choose import partition_function
 from tierwise.plots import style
 from tierwise.plots.tiers import DIVIDED, DIVIDED_SIGN, shown_tiers
-from tierwise.tiers.sizes import check_sizes
+from tierwise.tiers import check_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from tierwise.checking.result import FitCheck
-    from tierwise.distances.base import Distance
+    from tierwise.distances import Distance
     from tierwise.fitting.neighbours import NeighbourAgreement
     from tierwise.model.clustered_mallows import ClusteredMallows
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 # With more places than this, not every one has its number under it.
 _MOST_NUMBERED_PLACES = 15

@@ -10,7 +10,7 @@ import numpy as np
 from tierwise.errors import InputError
 from tierwise.fitting.result import Fit
 from tierwise.plots import style
-from tierwise.tiers.ordered_partition import Tiers
+from tierwise.tiers import Tiers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,37 +5,59 @@ completions, as they do for complete rankings; in turn (Tanner and Wong, The Cal
 Posterior Distributions by Data Augmentation, Journal of the American Statistical Association 82,
 1987). Tiers and sizes move with theta integrated out: a partially collapsed Gibbs sampler, see
 `tierwise.posterior.samplers`.
+
+Under inversions tiers of all sizes are drawn at once: for completed answers the likelihood is a
+closed form in how often each item is before each other. Where the prior gives a single tier one
+half, the chain stays with several tiers of many items, and how probable they are is found apart.
+First by a bound: the probability of the data given all tiers is at least that given one of them and
+one completion. Where that does not settle it, by bridge sampling between powers, as in
+`tierwise.inversions.chain`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isnan, nan
+from math import isnan, lgamma, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tierwise._kernels.augmented_chain import OpenAnswers, Visited, iterate
-from tierwise.answers.augmentation import completions_of_assessors, rename_items
-from tierwise.answers.votes import DrawnVotes
-from tierwise.model.priors import Gamma
-from tierwise.posterior.chain import RECORDED
+from tierwise.answers.dispatch import completions_of_assessors
+from tierwise.answers.votes import DrawnVotes, rename_items
+from tierwise.data.counts import Counts
+from tierwise.data.rankings import Rankings
+from tierwise.inversions.chain import SingleTier, settled_by_bound, single_tier_by_powers
+from tierwise.inversions.objective import ThetaTable, TiersPrior, tiers_prior
+from tierwise.model.priors import Gamma, as_theta_prior
+from tierwise.partition import gaussian
+from tierwise.posterior.chain import RECORDED, State
+from tierwise.posterior.moves import ChangeSizes, DrawTheta, SwitchTiers
+from tierwise.posterior.ordered_partitions import MOST_ITEMS_TO_JOIN, NAMED_PRIORS, random_tiers
 from tierwise.posterior.target import CompletedCosts
-from tierwise.posterior.theta_moves import DrawTheta
-from tierwise.posterior.tiers_moves import ChangeSizes, SwitchTiers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise.answers.drawn import DrawnCompletions, Proposal
+    from tierwise.answers.likelihood import AnswerSource
     from tierwise.model.priors import Beta
-    from tierwise.posterior.chain import Move, State, Trace
+    from tierwise.posterior.chain import Move, Trace
+    from tierwise.posterior.samplers import SamplingOptions
     from tierwise.posterior.target import Target
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 # Labels that an iteration tries to switch, for each item: cheap beside drawing completions.
 _SWITCHES_PER_ITEM = 3
 _SPLITS_AND_MERGES = 2
+_Floats = NDArray[np.float64]
+_Integers = NDArray[np.int64]
+_FIRST_THETA = 0.1
+# The same data give the same answer.
+_SEED = 0
+# Sweeps in which tiers are looked for whose probability bounds that of a single tier.
+_SWEEPS_FOR_BOUND = 150
 
 
 @dataclass(frozen=True)
@@ -180,3 +202,199 @@ class Augmented:
             return switch, DrawTheta(completed)
         change = ChangeSizes(completed, n_items, _SPLITS_AND_MERGES)
         return switch, change, DrawTheta(completed)
+
+
+def applies(options: SamplingOptions, source: AnswerSource) -> bool:
+    """Whether answers can be completed, and tiers of all sizes drawn given that.
+
+    That takes open sizes, one theta, the distance inversions, answers that leave something open and
+    contain no mistakes, and a named prior of sizes.
+    """
+    data, n_items = source.data, len(source.items)
+    if isinstance(data, Counts) or source.votes is not None or n_items < 2:
+        return False
+    known = isinstance(data, Rankings) and data.unranked != "anywhere"
+    return (
+        options.sizes is None
+        and not known
+        and not options.needs_chain
+        and options.method != "exact"
+        and options.concentration == "single"
+        and options.completions in ("auto", "reinsert")
+        and options.prior_sizes in NAMED_PRIORS
+        and gaussian.applies((1,) * n_items, source.distance)
+        and not (source.partial_orders().weights % 1.0).any()
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class WalkOverCompletions:
+    """A sampler that completes answers, and moves tiers of all sizes and theta given that.
+
+    Attributes
+    ----------
+    source
+        The answers.
+    prior_theta, prior_tiers
+        The priors.
+    single_tier
+        How probable a single tier is, where the chain stays with several.
+    """
+
+    source: AnswerSource
+    prior_theta: ThetaTable
+    prior_tiers: TiersPrior
+    single_tier: SingleTier | None = None
+
+    def start(self, rng: np.random.Generator) -> State:
+        """Tiers that know nothing of the rankings, so that chains start far from each other."""
+        labels = random_tiers(len(self.source.items), rng)
+        return State(labels, tuple(np.bincount(labels).tolist()), np.nan, _FIRST_THETA)
+
+    def completed(self, state: State, rng: np.random.Generator) -> DrawnCompletions:
+        """Return completions as the state has them, or some where it has none."""
+        strict = (1,) * len(self.source.items)
+        drawn = completions_of_assessors(self.source, strict, "reinsert", rng)
+        if state.completions is not None:
+            drawn.places = state.completions.copy()
+        return drawn
+
+    def __call__(
+        self, state: State, kept: NDArray[np.bool_], trace: Trace, rng: np.random.Generator
+    ) -> State:
+        """Make an iteration for each entry of ``kept``, and record the draws where it is true."""
+        drawn = self.completed(state, rng)
+        labels, numbers = self.run(drawn, state.labels, state.theta, len(kept), rng)
+        last, theta = labels[-1].copy(), float(numbers[-1, 0])
+        if self.single_tier is not None:
+            replaced = rng.random(len(kept)) < self.single_tier.probability
+            labels[replaced] = 0
+            numbers[replaced, 0] = self._draws_of_prior(int(replaced.sum()), rng)
+            numbers[replaced, 1] = 0.0
+        # Given completions that change, the probability of tiers cannot be compared.
+        trace.extend(labels[kept], theta=numbers[kept, 0], total=numbers[kept, 1])
+        return state._replace(
+            labels=last,
+            sizes=tuple(np.bincount(last).tolist()),
+            theta=theta,
+            iteration=state.iteration + len(kept),
+            completions=drawn.places,
+        )
+
+    def run(
+        self,
+        drawn: DrawnCompletions,
+        labels: _Integers,
+        theta: float,
+        n_sweeps: int,
+        rng: np.random.Generator,
+        power: float = 1.0,
+    ) -> tuple[_Integers, _Floats]:
+        """Make sweeps, with a power of the likelihood.
+
+        Returns the tiers, and theta with the number of inversions and the log-likelihood of the
+        completed answers, one row per sweep.
+        """
+        from tierwise._kernels.inversions_sweeps import N_ROWS, sweep_tiers
+        from tierwise._kernels.inversions_weak_orders import add_pairs
+
+        n_items, n_rankings = len(labels), len(drawn.places)
+        labels = labels.copy()
+        weights = np.full(n_rankings, power)
+        room = np.empty((N_ROWS, 2 * n_items + 2))
+        tier_values = self.prior_tiers.tier_values(n_items)
+        found = np.empty((n_sweeps, n_items), dtype=np.int64)
+        numbers = np.empty((n_sweeps, 3))
+        for sweep in range(n_sweeps):
+            drawn.sweep(labels, theta, power)
+            above = np.zeros((n_items, n_items))
+            add_pairs(drawn.places, weights, above)
+            theta, inversions, log_likelihood = sweep_tiers(
+                above,
+                labels,
+                theta,
+                power * n_rankings,
+                tier_values,
+                self.prior_tiers.single_tier_bonus,
+                self.prior_theta.log_density,
+                self.prior_theta.first,
+                self.prior_theta.step,
+                room,
+                rng,
+            )
+            found[sweep] = labels
+            if power > 0.0:
+                inversions, log_likelihood = inversions / power, log_likelihood / power
+            numbers[sweep] = theta, inversions, log_likelihood
+        return found, numbers
+
+    def _draws_of_prior(self, number: int, rng: np.random.Generator) -> _Floats:
+        """Draw thetas from their prior: a single tier says nothing about them."""
+        table = self.prior_theta
+        shares = np.exp(table.log_density - table.log_density.max())
+        places = rng.choice(len(shares), number, p=shares / shares.sum())
+        thetas: _Floats = np.exp(table.first + table.step * places)
+        return thetas
+
+    def facts(self) -> dict[str, Any]:
+        """Return what is known without looking at draws, as plain values."""
+        facts = {"completions": "drawn by reinsert", "pairwise": self.source.pairwise}
+        return facts | ({} if self.single_tier is None else self.single_tier.facts())
+
+
+def sampler_of(options: SamplingOptions, source: AnswerSource) -> WalkOverCompletions:
+    """Return what makes the draws."""
+    n_items = len(source.items)
+    table = ThetaTable.of(as_theta_prior(options.prior_theta))
+    walk = WalkOverCompletions(source, table, tiers_prior(options.prior_sizes, n_items))
+    if options.prior_sizes != "sceptical" or n_items <= MOST_ITEMS_TO_JOIN:
+        return walk
+    prior = walk.prior_tiers._replace(single_tier_bonus=-1e300)
+    several = WalkOverCompletions(source, table, prior)
+    return WalkOverCompletions(source, table, prior, _weigh_single_tier(several))
+
+
+def _weigh_single_tier(several: WalkOverCompletions) -> SingleTier:
+    """Compare a single tier with several, which are penalised by their number."""
+    rng = np.random.default_rng(_SEED)
+    n_items = len(several.source.items)
+    drawn = several.completed(several.start(rng), rng)
+    n_rankings = len(drawn.places)
+    # Of all completed answers together; a single tier makes all orderings equally probable.
+    log_single = -n_rankings * lgamma(n_items + 1)
+    labels, theta = random_tiers(n_items, rng), _FIRST_THETA
+    found, _ = several.run(drawn, labels, theta, _SWEEPS_FOR_BOUND, rng)
+    prior = tiers_prior("several", n_items)
+    orders = several.source.partial_orders()
+    bound = log_single + float(orders.weights @ orders.log_numbers)
+    bound -= _log_joint(several, drawn, found[-1]) + prior.constant
+    if settled_by_bound(bound):
+        return SingleTier(bound, 0.0, at_most=True)
+
+    def draw(power: float, n_warmup: int, n_draws: int) -> _Floats:
+        nonlocal labels, theta
+        found, numbers = several.run(drawn, labels, theta, n_warmup + n_draws, rng, power)
+        labels, theta = found[-1], float(numbers[-1, 0])
+        return numbers[n_warmup:, 2]
+
+    return single_tier_by_powers(draw, log_single)
+
+
+def _log_joint(walk: WalkOverCompletions, drawn: DrawnCompletions, labels: _Integers) -> float:
+    """Log of prior times likelihood of tiers for the completions at hand, theta integrated out."""
+    from tierwise._kernels.inversions_weak_orders import add_pairs
+
+    n_items, n_rankings = len(labels), len(drawn.places)
+    above = np.zeros((n_items, n_items))
+    add_pairs(drawn.places, np.ones(n_rankings), above)
+    inversions = float((above.T * (labels[:, None] < labels[None, :])).sum())
+    table = walk.prior_theta
+    thetas = np.exp(table.first + table.step * np.arange(len(table.log_density)))
+    ratios = np.log(np.expm1(-np.arange(1, n_items + 1)[:, None] * thetas) / np.expm1(-thetas))
+    factorials = np.vstack([np.zeros_like(thetas), np.cumsum(ratios, axis=0)])
+    sizes = np.bincount(labels)
+    orders = sum(lgamma(size + 1) for size in sizes.tolist())
+    logs = factorials[sizes].sum(axis=0) - factorials[n_items] - orders
+    heights = n_rankings * logs - thetas * inversions + table.log_density
+    integral = float(np.logaddexp.reduce(heights) + np.log(table.step))
+    return integral + walk.prior_tiers.log_probability(sizes)

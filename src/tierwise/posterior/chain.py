@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.posterior.target import Target
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 FORMAT = 2
 # How long a chain runs, at least, before it is written again.

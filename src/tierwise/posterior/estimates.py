@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import check_level
 from tierwise.consensus.find import find_consensus
-from tierwise.distances.base import Costs
+from tierwise.distances import Costs
 from tierwise.model.clustered_mallows import ClusteredMallows
-from tierwise.tiers.ordered_partition import Tiers
+from tierwise.tiers import Tiers
 
 if TYPE_CHECKING:
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 # Distinct draws that are tried as a start, the most frequent first.
 _MOST_STARTS = 50

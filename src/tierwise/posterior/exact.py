@@ -20,7 +20,7 @@ from tierwise.consensus.subsets import subset_work
 from tierwise.errors import InputError, TooLargeError
 from tierwise.evidence.exact import NODES, SumOverTiers, sum_over_tiers
 from tierwise.posterior.target import summed_over
-from tierwise.tiers.sizes import Sizes, compositions
+from tierwise.tiers import Sizes, compositions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

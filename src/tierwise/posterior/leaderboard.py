@@ -29,8 +29,14 @@ from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, counted, percent
 from tierwise.fitting.fit import fit_parted, fit_source
 from tierwise.fitting.result import plain_item, plain_tiers
-from tierwise.fitting.solution import Settings, Solution, named_tiers, unproved
-from tierwise.fitting.solve import solution_at, unproved_at
+from tierwise.fitting.solve import (
+    Settings,
+    Solution,
+    named_tiers,
+    solution_at,
+    unproved,
+    unproved_at,
+)
 from tierwise.model.priors import log_prior_of_sizes
 from tierwise.posterior.estimates import (
     rank_intervals,
@@ -42,7 +48,7 @@ from tierwise.posterior.estimates import (
 from tierwise.posterior.run import sample_posterior
 from tierwise.searching.all_sizes import best_tiers_of_battles
 from tierwise.theta.estimate import ThetaEstimate
-from tierwise.tiers.sizes import log_number_of_tiers
+from tierwise.tiers import log_number_of_tiers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -59,7 +65,7 @@ if TYPE_CHECKING:
     from tierwise.data.scan import RankingScan
     from tierwise.fitting.result import Fit
     from tierwise.posterior.result import Posterior
-    from tierwise.tiers.ordered_partition import Tiers
+    from tierwise.tiers import Tiers
 
 Uncertainty: TypeAlias = Literal["posterior", "bootstrap"]
 

@@ -1,22 +1,16 @@
-"""Posterior of tiers of all sizes at once, under inversions: exact draws, a chain, bridge sampling.
+"""Posterior of tiers of all sizes at once, for weak orders under inversions, and for battles.
 
-A single tier against several tiers of many items, by bridge sampling between powers.
+The likelihood of weak orders is a product over tiers and over pairs of tiers, whatever their sizes.
+So the recursion over subsets of subsets sums over all tiers of all sizes, and drawing backward
+through it gives independent draws, for few items. For more, a chain over ordered partitions moves
+items and tiers. With a theta per tier both integrate the thetas out, and draw them given the tiers.
+A single tier is weighed against several tiers of many items by bridge sampling between powers of
+the likelihood, see `tierwise.inversions.chain`; a power of the likelihood is that of counts that
+are scaled.
 
-Under a prior that gives a single tier as much probability as all other tiers together, a chain that
-moves items and tiers step by step hardly ever gets from many tiers to one, though that may be where
-the posterior is. So the chain stays with several tiers, and how probable they are is found apart:
-the likelihood is raised to powers from 0 to 1 (Friel and Pettitt, Marginal likelihood estimation
-via power posteriors, Journal of the Royal Statistical Society B 70, 2008), and the sums over tiers
-of neighbouring powers are compared by draws from both (Bennett, Efficient estimation of free energy
-differences from Monte Carlo data, Journal of Computational Physics 22, 1976). A power of the
-likelihood is that of counts that are scaled.
-
-Posterior of tiers of all sizes at once, for weak orders with the distance inversions.
-
-The likelihood is a product over tiers and over pairs of tiers, whatever their sizes. So the
-recursion over subsets of subsets sums over all tiers of all sizes, and drawing backward through it
-gives independent draws, for few items. For more, a chain over ordered partitions moves items and
-tiers. With a theta per tier both integrate the thetas out, and draw them given the tiers.
+For battles, chains begin with tiers that were merged from battles drawn anew, so that they begin
+apart, and end together if they mix. Where judges decide several battles each, the posterior is
+composite.
 """
 
 from __future__ import annotations
@@ -29,10 +23,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise.errors import InputError, TooLargeError
-from tierwise.inversions.chain import TiersChain
+from tierwise.inversions.chain import (
+    DRAWS,
+    POWERS,
+    WARMUP,
+    SingleTier,
+    TiersChain,
+    bridge,
+    settled_by_bound,
+)
+from tierwise.inversions.comparisons import ComparisonsChain, merged_runs
 from tierwise.inversions.evidence import Evidence, draw_thetas, lines_of_tiers, sum_evidence
 from tierwise.inversions.objective import (
     Concentration,
+    ThetaTable,
     TiersPriorName,
     line_objective,
     tiers_prior,
@@ -42,8 +46,6 @@ from tierwise.posterior.chain import State
 from tierwise.searching import all_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tierwise._kernels.inversions_lines import LineObjective
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.counts import WeakOrderCounts
@@ -55,77 +57,19 @@ if TYPE_CHECKING:
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 
-# Powers lie close together near 0, where the likelihood changes most.
-_N_POWERS, _EXPONENT = 12, 4.0
-_WARMUP, _DRAWS = 20, 60
-# Log odds below which a single tier does not occur among any number of draws.
-_SETTLED = -30.0
 _TRIED_FOR_BOUND = 5
 # The same data give the same answer.
 _SEED = 0
-
-
-@dataclass(frozen=True)
-class SingleTier:
-    """How probable a single tier is.
-
-    Attributes
-    ----------
-    log_odds
-        Log of the probability of the data given a single tier over that given several.
-    error
-        Standard error of the log odds, from going through the powers upward and downward.
-    at_most
-        Whether the log odds are a bound from above, which is as good where it is low.
-    """
-
-    log_odds: float
-    error: float
-    at_most: bool = False
-
-    @property
-    def probability(self) -> float:
-        """Posterior probability, both being equally probable before."""
-        return float(np.exp(-np.logaddexp(0.0, -self.log_odds)))
-
-    def facts(self) -> dict[str, Any]:
-        """Return the log odds as plain values."""
-        return {
-            "single_tier_log_odds": self.log_odds,
-            "single_tier_log_odds_error": self.error,
-            "single_tier_log_odds_at_most": self.at_most,
-        }
-
-
-def settled_by_bound(log_odds_at_most: float) -> bool:
-    """Whether a single tier is so improbable that no draw would be one."""
-    return log_odds_at_most < _SETTLED
-
-
-def single_tier_by_powers(
-    draw: Callable[[float, int, int], _Floats], log_single: float
-) -> SingleTier:
-    """Compare a single tier with several by bridge sampling between powers of the likelihood.
-
-    Parameters
-    ----------
-    draw
-        Goes on with a chain: for a power, a number of sweeps before the first draw and a number of
-        draws it returns the log-likelihood of each draw, not raised to the power.
-    log_single
-        Log-likelihood of a single tier.
-    """
-    powers = (np.arange(_N_POWERS + 1) / _N_POWERS) ** _EXPONENT
-    estimates = []
-    for upward in (True, False):
-        order = range(_N_POWERS + 1) if upward else range(_N_POWERS, -1, -1)
-        logs = {place: draw(float(powers[place]), _WARMUP, _DRAWS) for place in order}
-        steps = np.diff(powers).tolist()
-        estimates.append(
-            sum(bridge(step * logs[k], step * logs[k + 1]) for k, step in enumerate(steps))
-        )
-    error = abs(estimates[0] - estimates[1]) / 2
-    return SingleTier(log_single - float(np.mean(estimates)), error)
+NAMED_PRIORS = ("uniform", "penalised", "sceptical")
+# Exact draws of so many items take some seconds; with a theta per tier, ties make them slow.
+_AFFORDABLE_ITEMS, _AFFORDABLE_ITEMS_WITH_TIES = 14, 11
+_MOST_ITEMS = 16
+# Probabilities of all sizes are summed, too, for so many items.
+_MOST_ITEMS_FOR_SIZES = 10
+# A chain joins all of so few items to a single tier, and leaves it, often enough.
+MOST_ITEMS_TO_JOIN = 12
+# Where a prior that is given as a function is integrated.
+_LOG_THETAS = np.linspace(np.log(1e-12), np.log(1e3), 20_001)
 
 
 def weigh_single_tier(
@@ -153,8 +97,7 @@ def weigh_single_tier(
     bound = log_single - max(several.values(one)[1] for one in drawn[-_TRIED_FOR_BOUND:])
     if settled_by_bound(bound):
         return SingleTier(bound, 0.0, at_most=True)
-    powers = (np.arange(_N_POWERS + 1) / _N_POWERS) ** _EXPONENT
-    scaled = [_scaled(counts, power) for power in powers.tolist()]
+    scaled = [_scaled(counts, power) for power in POWERS.tolist()]
     objectives = [line_objective(one, prior_theta) for one in scaled]
 
     def likelihoods(draws: _Integers, places: list[int]) -> _Floats:
@@ -171,47 +114,19 @@ def weigh_single_tier(
 
     estimates = []
     for upward in (True, False):
-        order = range(_N_POWERS + 1) if upward else range(_N_POWERS, -1, -1)
+        order = range(len(POWERS)) if upward else reversed(range(len(POWERS)))
         by_power: dict[int, _Integers] = {}
         for place in order:
             by_power[place] = _draw(scaled[place], labels, concentration, prior_theta, rng)
             labels = by_power[place][-1]
         total = 0.0
-        for place in range(_N_POWERS):
+        for place in range(len(POWERS) - 1):
             pair = [place, place + 1]
             below, above = (np.diff(likelihoods(by_power[one], pair), axis=0)[0] for one in pair)
             total += bridge(below, above)
         estimates.append(total)
     error = abs(estimates[0] - estimates[1]) / 2
     return SingleTier(log_single - float(np.mean(estimates)), error)
-
-
-def bridge(below: _Floats, above: _Floats) -> float:
-    """Log of the ratio of two sums, from log ratios of their terms at draws from both.
-
-    Parameters
-    ----------
-    below, above
-        Log of a term of the upper sum over that of the lower, at draws by the lower terms and at
-        equally many draws by the upper.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> terms = np.log(np.array([2.0, 4.0]))  # lower terms 1 and 1, upper terms 2 and 4
-    >>> lower, upper = terms[[0, 1] * 3], terms[[0, 1, 1] * 2]
-    >>> round(float(np.exp(bridge(lower, upper))), 4)  # (2 + 4) / (1 + 1)
-    3.0
-    """
-    from scipy.optimize import brentq
-    from scipy.special import expit
-
-    def excess(log_ratio: float) -> float:
-        return float(expit(below - log_ratio).sum() - expit(log_ratio - above).sum())
-
-    low = float(min(below.min(), above.min())) - 1.0
-    high = float(max(below.max(), above.max())) + 1.0
-    return float(brentq(excess, low, high, xtol=1e-10))
 
 
 def _scaled(counts: WeakOrderCounts, power: float) -> WeakOrderCounts:
@@ -232,24 +147,12 @@ def _draw(
 ) -> _Integers:
     """Draw several tiers, beginning with given ones."""
     chain = TiersChain(counts, labels, concentration, prior_theta, "several")
-    draws = np.zeros((_DRAWS, counts.n_items), dtype=np.int64)
-    for sweep in range(-_WARMUP, _DRAWS):
+    draws = np.zeros((DRAWS, counts.n_items), dtype=np.int64)
+    for sweep in range(-WARMUP, DRAWS):
         chain.sweep(rng)
         if sweep >= 0:
             chain.write_labels(draws[sweep])
     return draws
-
-
-NAMED_PRIORS = ("uniform", "penalised", "sceptical")
-# Exact draws of so many items take some seconds; with a theta per tier, ties make them slow.
-_AFFORDABLE_ITEMS, _AFFORDABLE_ITEMS_WITH_TIES = 14, 11
-_MOST_ITEMS = 16
-# Probabilities of all sizes are summed, too, for so many items.
-_MOST_ITEMS_FOR_SIZES = 10
-# A chain joins all of so few items to a single tier, and leaves it, often enough.
-MOST_ITEMS_TO_JOIN = 12
-# Where a prior that is given as a function is integrated.
-_LOG_THETAS = np.linspace(np.log(1e-12), np.log(1e3), 20_001)
 
 
 def random_tiers(n_items: int, rng: np.random.Generator) -> _Integers:
@@ -514,3 +417,70 @@ def _log_density_of_log(prior: ThetaPrior) -> _Floats:
     """Log density of log theta where it is integrated."""
     heights: _Floats = prior.log_density(np.exp(_LOG_THETAS)) + _LOG_THETAS
     return heights
+
+
+@dataclass(frozen=True, eq=False)
+class WalkOverComparisons:
+    """A sampler that runs a chain over ordered partitions, given wins.
+
+    Attributes
+    ----------
+    chain
+        The chain over their tiers.
+    likelihood
+        "independent", or "composite" where judges decide several battles each.
+    """
+
+    chain: ComparisonsChain
+    likelihood: str
+
+    def start(self, rng: np.random.Generator) -> State:
+        """Tiers merged from battles that are drawn anew (Bayesian bootstrap of pairs)."""
+        wins = self.chain.wins
+        weights = rng.gamma(np.maximum(wins, 1e-12))
+        labels = merged_runs(weights * (wins > 0), self.chain.prior_tiers)
+        sizes = tuple(np.bincount(labels).tolist())
+        return State(labels, sizes, np.nan, self.chain.theta_to_begin(labels))
+
+    def __call__(
+        self, state: State, kept: NDArray[np.bool_], trace: Trace, rng: np.random.Generator
+    ) -> State:
+        """Make a sweep for each entry of ``kept``, and record the draws where it is true."""
+        labels, numbers = self.chain.run(state.labels, state.theta, len(kept), rng)
+        thetas, totals, logs = numbers[kept].T
+        trace.extend(labels[kept], theta=thetas, total=totals, log_posterior=logs)
+        return state._replace(
+            labels=labels[-1].copy(),
+            sizes=tuple(np.bincount(labels[-1]).tolist()),
+            theta=float(numbers[-1, 0]),
+            iteration=state.iteration + len(kept),
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """Return what is known without looking at draws, as plain values."""
+        return {"pairwise": True, "likelihood": self.likelihood}
+
+
+def are_battles(source: AnswerSource) -> bool:
+    """Whether each comparison is an answer of its own."""
+    return source.wins is not None
+
+
+def sampler_of_battles(options: SamplingOptions, source: AnswerSource) -> WalkOverComparisons:
+    """Return what makes the draws, or say what cannot be had."""
+    if options.sizes is not None:
+        raise InputError(
+            "for battles, tiers of all sizes are drawn: leave out sizes, or use fit and bootstrap"
+        )
+    if options.method == "exact" or options.needs_chain or options.concentration != "single":
+        raise InputError(
+            "for battles there is one theta and a chain over tiers of all sizes: leave method, "
+            "theta_update, likelihood and concentration as they are"
+        )
+    assert source.wins is not None
+    chain = ComparisonsChain(
+        source.wins,
+        ThetaTable.of(as_theta_prior(options.prior_theta)),
+        tiers_prior(options.prior_sizes, len(source.items)),
+    )
+    return WalkOverComparisons(chain, source.likelihood)

@@ -23,7 +23,7 @@ from tierwise.posterior.estimates import (
 )
 from tierwise.posterior.storage import SCHEMA, StoredDraws
 from tierwise.posterior.summary import Diagnostics, diagnose
-from tierwise.tiers.ordered_partition import Tiers
+from tierwise.tiers import Tiers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Item
     from tierwise.posterior.estimates import RankTierBands
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 PointEstimate: TypeAlias = Literal["map", "consensus"]
 

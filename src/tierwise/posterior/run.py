@@ -27,8 +27,9 @@ from tierwise.model.priors import (
     as_theta_prior,
     log_prior_of_sizes,
 )
-from tierwise.posterior import augmented_partitions, comparisons, exact, ordered_partitions
+from tierwise.posterior import augmented, exact, ordered_partitions
 from tierwise.posterior.chain import Checkpoint, Schedule, random_state, run_chain
+from tierwise.posterior.moves import are_connected
 from tierwise.posterior.result import Posterior
 from tierwise.posterior.samplers import (
     CompletionsMethod,
@@ -41,9 +42,8 @@ from tierwise.posterior.samplers import (
 )
 from tierwise.posterior.storage import assemble
 from tierwise.posterior.target import Target, depends_on_distance_only
-from tierwise.posterior.tiers_moves import are_connected
 from tierwise.searching.search import search
-from tierwise.tiers.sizes import check_sizes
+from tierwise.tiers import check_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -54,9 +54,9 @@ if TYPE_CHECKING:
     from tierwise._util.tasks import Progress
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.scan import RankingScan
-    from tierwise.distances.base import Distance
+    from tierwise.distances import Distance
     from tierwise.posterior.chain import Sampler, State
-    from tierwise.posterior.theta_moves import Exchange
+    from tierwise.posterior.moves import Exchange
 
 # The paper's prior of theta.
 DEFAULT_PRIOR = Gamma(2.0, 2.0)
@@ -252,8 +252,8 @@ class _Run:
 
 def _run_of(options: SamplingOptions, source: AnswerSource) -> _Run:
     """Decide how the draws are made: of all sizes at once where that is possible."""
-    if comparisons.applies(source):
-        walk_over_wins = comparisons.sampler_of(options, source)
+    if ordered_partitions.are_battles(source):
+        walk_over_wins = ordered_partitions.sampler_of_battles(options, source)
         return _Run(options.settled("mcmc"), walk_over_wins.start, lambda: walk_over_wins)
     ordered_partitions.refuse_others(options, source)
     if ordered_partitions.applies(options, source):
@@ -261,8 +261,8 @@ def _run_of(options: SamplingOptions, source: AnswerSource) -> _Run:
         options = ordered_partitions.settle_method(options, tiers)
         sampler_of = partial(ordered_partitions.sampler_of, options, tiers)
         return _Run(options, tiers.start, sampler_of, tiers.n_lines)
-    if augmented_partitions.applies(options, source):
-        walk = augmented_partitions.sampler_of(options, source)
+    if augmented.applies(options, source):
+        walk = augmented.sampler_of(options, source)
         return _Run(options.settled("mcmc"), walk.start, lambda: walk)
     options = _settled(options, source)
     _refuse_islands(options)

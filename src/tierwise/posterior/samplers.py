@@ -22,7 +22,7 @@ import numpy as np
 from tierwise._util.checks import check_choice, check_count
 from tierwise._util.provenance import digest
 from tierwise.errors import InputError
-from tierwise.fitting.pseudo import PseudoLikelihood
+from tierwise.fitting.solve import PseudoLikelihood
 from tierwise.model.priors import (
     Beta,
     Gamma,
@@ -35,14 +35,17 @@ from tierwise.posterior.augmented import Augmented
 from tierwise.posterior.chain import Cycle
 from tierwise.posterior.collapsed import CollapsedWalk, tabulate_weights
 from tierwise.posterior.exact import ExactPosterior
-from tierwise.posterior.target import depends_on_distance_only, summed_over
-from tierwise.posterior.theta_moves import DrawTheta, Exchange, ExchangeTheta, WalkTheta
-from tierwise.posterior.tiers_moves import (
+from tierwise.posterior.moves import (
     ChangeObservedSizes,
     ChangeSizes,
+    DrawTheta,
+    Exchange,
+    ExchangeTheta,
     SwitchObservedTiers,
     SwitchTiers,
+    WalkTheta,
 )
+from tierwise.posterior.target import depends_on_distance_only, summed_over
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +54,7 @@ if TYPE_CHECKING:
 
     from tierwise.posterior.chain import Sampler
     from tierwise.posterior.target import Target
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 PosteriorMethod: TypeAlias = Literal["auto", "exact", "mcmc"]
 ThetaUpdate: TypeAlias = Literal["auto", "exact", "integrated", "exchange"]

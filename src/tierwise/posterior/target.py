@@ -14,7 +14,7 @@ from tierwise.model.priors import SizesPrior, ThetaPrior, log_prior_of_sizes
 from tierwise.partition.choose import partition_function
 from tierwise.partition.interpolated import LogPartition
 from tierwise.theta.density import ThetaGivenDistance
-from tierwise.tiers.sizes import Sizes, log_number_of_tiers
+from tierwise.tiers import Sizes, log_number_of_tiers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tierwise.answers.given_sizes import Likelihood
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.answers.top import StrictWeakOrders
-    from tierwise.distances.base import Costs
+    from tierwise.distances import Costs
     from tierwise.partition.base import PartitionFunction
 
 _KEPT_SIZES = 2000

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tierwise.model.clustered_mallows import ClusteredMallows
     from tierwise.posterior.result import Posterior
     from tierwise.searching.result import Search
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 # Replicates where none are asked for: many if a fit is cheap, fewer if it takes a second, a handful
 # if it takes ten, as fits do for which completions are drawn.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tierwise.data.describe import Description
     from tierwise.fitting.result import Fit
     from tierwise.reporting.analysis import Analysis
-    from tierwise.tiers.ordered_partition import Tiers
+    from tierwise.tiers import Tiers
 
 _MOST_PAIRS = 500
 _LEADERBOARD_ROWS = 10

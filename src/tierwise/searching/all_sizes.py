@@ -26,18 +26,17 @@ from tierwise.data.battles import Battles
 from tierwise.errors import InputError, TooLargeError
 from tierwise.evidence.given_tiers import log_integrated_parts
 from tierwise.fitting.fit import fit_parted, fit_source
-from tierwise.fitting.solution import Settings
-from tierwise.fitting.solve import solution_at, unproved_at
+from tierwise.fitting.solve import Settings, solution_at, unproved_at
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.comparisons import best_tiers_of_sizes, search_tiers_of_wins
-from tierwise.inversions.objective import TiersPriorNumbers, log_prior_constant
+from tierwise.inversions.objective import log_prior_constant, tiers_prior
 from tierwise.inversions.searching import search_tiers, starting_orders
 from tierwise.model.priors import log_prior_of_sizes
 from tierwise.partition import gaussian
 from tierwise.partition.parts import parted_partition
 from tierwise.searching.result import Candidate, Search
 from tierwise.searching.size_space import SizeSpace
-from tierwise.tiers.sizes import log_number_of_tiers
+from tierwise.tiers import log_number_of_tiers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -46,12 +45,12 @@ if TYPE_CHECKING:
     from tierwise.data.counts import WeakOrderCounts
     from tierwise.fitting.fit import ConcentrationChoice
     from tierwise.fitting.result import Fit
-    from tierwise.fitting.solution import Solution
+    from tierwise.fitting.solve import Solution
     from tierwise.inversions.objective import SizesPriorName
     from tierwise.model.priors import SizesPrior
     from tierwise.partition.parts import Concentration
     from tierwise.searching.evaluate import Judge, Setting
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 # The recursion takes 3^n steps for each of some dozens of thetas: some seconds at so many items.
 MOST_ITEMS_FOR_PROOF = 12
@@ -182,7 +181,7 @@ def best_tiers_of_battles(
     def resample(generator: np.random.Generator) -> npt.NDArray[np.float64]:
         return data.resampled(generator).wins
 
-    prior = TiersPriorNumbers.of(prior_sizes, len(data.items))
+    prior = tiers_prior(prior_sizes, len(data.items))
     draw = resample if data.can_be_resampled else None
     return search_tiers_of_wins(data.wins, rng, prior, draw, starts)
 

@@ -34,13 +34,12 @@ from tierwise.answers.likelihood import AnswerSource
 from tierwise.consensus.find import closer_labels, find_consensus
 from tierwise.consensus.problem import make_problem
 from tierwise.consensus.subsets import subset_work
-from tierwise.distances.base import Distance
+from tierwise.distances import Distance
 from tierwise.errors import InputError
 from tierwise.evidence.chib import find_log_evidence
 from tierwise.evidence.given_tiers import laplace_correction, log_integrated_likelihood
 from tierwise.fitting.result import agreement_of_counts
-from tierwise.fitting.solution import Settings, Solution
-from tierwise.fitting.solve import solve
+from tierwise.fitting.solve import Settings, Solution, solve
 from tierwise.inversions.comparisons import log_integrated_likelihood as integrated_over_theta
 from tierwise.inversions.objective import ThetaTable
 from tierwise.model.priors import SizesPrior, ThetaPrior, log_prior_of_sizes
@@ -49,7 +48,7 @@ from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import choose_method, partition_function
 from tierwise.partition.interpolated import for_many_thetas
 from tierwise.searching import together
-from tierwise.tiers.sizes import Sizes, log_number_of_tiers
+from tierwise.tiers import Sizes, log_number_of_tiers
 
 Depth: TypeAlias = Literal["agreement", "likelihood", "posterior", "evidence"]
 """How much is computed for a size vector; each includes what comes before it."""
@@ -81,7 +80,7 @@ def consensus_method(sizes: Sizes, distance: Distance) -> str:
 
     Examples
     --------
-    >>> from tierwise.distances.named import get_distance
+    >>> from tierwise.distances import get_distance
     >>> consensus_method((2, 2), get_distance("kendall"))
     'subsets'
     >>> consensus_method((10,) * 10, get_distance("kendall"))
@@ -97,7 +96,7 @@ def seconds_of(sizes: Sizes, distance: Distance, depth: Depth) -> float:
 
     Examples
     --------
-    >>> from tierwise.distances.named import get_distance
+    >>> from tierwise.distances import get_distance
     >>> seconds_of((2, 2), get_distance("kendall"), "likelihood") < 0.01
     True
     """

@@ -17,7 +17,7 @@ from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError
 from tierwise.fitting.result import plain_item
-from tierwise.tiers.sizes import Sizes
+from tierwise.tiers import Sizes
 
 Group = tuple[Item, ...]
 

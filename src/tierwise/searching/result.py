@@ -10,8 +10,7 @@ from tierwise.fitting.result import Fit, plain_number, plain_tiers
 from tierwise.fitting.summary import tiers_in_words
 from tierwise.searching.evaluate import Criterion
 from tierwise.searching.merging import Merging
-from tierwise.tiers.ordered_partition import Tiers
-from tierwise.tiers.sizes import Sizes
+from tierwise.tiers import Sizes, Tiers
 
 CRITERIA = {
     "posterior": "posterior probability of the tiers",

@@ -19,12 +19,12 @@ from tierwise.data.kinds import KnownData, check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
-from tierwise.distances.base import Distance
+from tierwise.distances import Distance
 from tierwise.errors import InputError, TierwiseWarning
 from tierwise.evidence.exact import refuse_too_many_tiers
 from tierwise.fitting.fit import MOST_WORK_FOR_COMPARISON, ConcentrationChoice, fit_source
-from tierwise.fitting.solution import Settings as FitSettings
-from tierwise.fitting.solution import Solution
+from tierwise.fitting.solve import Settings as FitSettings
+from tierwise.fitting.solve import Solution
 from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
 from tierwise.searching import all_sizes
 from tierwise.searching.evaluate import (
@@ -52,7 +52,7 @@ from tierwise.searching.strategies import (
     strategy_of,
 )
 from tierwise.searching.together import MOST_ITEMS as MOST_ITEMS_TOGETHER
-from tierwise.tiers.sizes import Sizes, check_sizes
+from tierwise.tiers import Sizes, check_sizes
 
 SearchMethod: TypeAlias = Literal["auto", "exhaustive", "greedy", "tabu", "genetic"]
 

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, get_args
 
 from tierwise._util.checks import check_count
 from tierwise.errors import InputError
-from tierwise.tiers.sizes import Sizes, adjacent_shifts, check_sizes, compositions, neighbours
+from tierwise.tiers import Sizes, adjacent_shifts, check_sizes, compositions, neighbours
 
 Moves: TypeAlias = Literal["split-merge-shift", "adjacent"]
 

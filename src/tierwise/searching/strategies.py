@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from tierwise._util.checks import check_choice, check_count, check_number
 from tierwise._util.types import Item
 from tierwise.errors import InputError
-from tierwise.fitting.solution import named_tiers
+from tierwise.fitting.solve import named_tiers
 from tierwise.searching.evaluate import Evaluator, Judge
 from tierwise.searching.result import Candidate
 from tierwise.searching.size_space import Moves, SizeSpace, between_cuts, check_moves
-from tierwise.tiers.sizes import Sizes, check_sizes
+from tierwise.tiers import Sizes, check_sizes
 
 
 class Exploration:
@@ -331,7 +331,7 @@ def hill_climb(
 
     Examples
     --------
-    >>> from tierwise.tiers.sizes import neighbours
+    >>> from tierwise.tiers import neighbours
     >>> best_of = lambda near: max(((sizes, -len(sizes)) for sizes in near), key=lambda one: one[1])
     >>> list(hill_climb((1, 1, 1), [neighbours], best_of))
     [(1, 1, 1), (2, 1), (3,)]

@@ -61,7 +61,7 @@ def closest_tiers(problems: Sequence[Problem]) -> Closest:
     Examples
     --------
     >>> from tierwise.consensus.problem import make_problem
-    >>> from tierwise.distances.base import Costs
+    >>> from tierwise.distances import Costs
     >>> prefers = np.array([[0.0, 3.0, 4.0], [1.0, 0.0, 4.0], [0.0, 0.0, 0.0]])
     >>> costs = Costs(linear=np.empty((0, 0)), pairs=prefers)
     >>> found = closest_tiers([make_problem(costs, (1, 2)), make_problem(costs, (1, 1, 1))])

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._kernels.mixture import ThetaPoints
-from tierwise._kernels.theta import grid_quantiles
+from tierwise._kernels.theta import ThetaPoints, grid_quantiles
 from tierwise.errors import InputError
 from tierwise.model.priors import ThetaPrior
 

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from tierwise.answers.parted import PartStatistics
-    from tierwise.distances.base import Distance
+    from tierwise.distances import Distance
     from tierwise.partition.base import PartitionFunction
     from tierwise.partition.parts import PartedPartition
-    from tierwise.tiers.sizes import Sizes
+    from tierwise.tiers import Sizes
 
 ThetaMethod: TypeAlias = Literal["exact", "monte-carlo"]
 
@@ -238,7 +238,7 @@ def simulated_mean_distance(
 ) -> float:
     """Mean distance of rankings drawn by the Metropolis sampler."""
     from tierwise.model.clustered_mallows import ClusteredMallows
-    from tierwise.tiers.ordered_partition import Tiers
+    from tierwise.tiers import Tiers
 
     model = ClusteredMallows(Tiers.from_sizes(sizes, range(sum(sizes))), theta, distance)
     return float(model.distances(model.sample(draws, rng, method="mcmc")).mean())

@@ -391,8 +391,7 @@ def _criterion(
 
     from tierwise.data.rankings import Rankings
     from tierwise.model.clustered_mallows import ClusteredMallows
-    from tierwise.tiers.ordered_partition import Tiers
-    from tierwise.tiers.sizes import log_number_of_tiers
+    from tierwise.tiers import Tiers, log_number_of_tiers
 
     named = Tiers([[answers.items[position] for position in tier] for tier in tiers])
     weights = answers.weights if isinstance(answers, Rankings) else np.ones(len(answers))

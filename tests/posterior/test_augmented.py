@@ -8,7 +8,7 @@ from arviz_stats.base import array_stats
 
 import tierwise as tw
 from tests import reference
-from tierwise.distances.named import get_distance
+from tierwise.distances import get_distance
 
 PAIRS = {
     "Ann": [("a", "b"), ("c", "d")],

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from tests import reference
 from tierwise import Counts, InputError, Rankings, partition_function
-from tierwise.distances.base import Distance, Rule
-from tierwise.distances.named import distance_names, get_distance
+from tierwise.distances import Distance, Rule, distance_names, get_distance
 
 NAMES = sorted(reference.DISTANCES)
 

@@ -1,1 +1,0 @@
-"""Tiers: ordered partitions of the items, and the sizes they have."""
