@@ -7,14 +7,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import ks_2samp
+from scipy.stats import binom, chisquare
 
 import tierwise as tw
 from tests import reference, reference_mixture
 from tests.mixture.simulated import from_groups, random_tiers
-from tierwise._kernels.theta import reflect_theta
+from tierwise._kernels.mixture import (
+    costs_of_group,
+    draw_binomial,
+    draw_members,
+    move_units,
+    units_of_answers,
+)
+from tierwise._kernels.theta import draw_theta, reflect_theta
 from tierwise.data.counts import block_counts
-from tierwise.distances import Costs, get_distance
+from tierwise.distances import get_distance
 from tierwise.mixture.em import (
     EMSettings,
     e_step,
@@ -30,7 +37,7 @@ from tierwise.mixture.em import (
     starting_memberships,
     swapped_tiers,
 )
-from tierwise.mixture.gibbs import AnswerTable, MixtureTarget, ThetaTable, sweep
+from tierwise.mixture.gibbs import Chain, MixtureTarget, answer_bits, theta_points
 from tierwise.mixture.groups import Component, GroupFitter, distinct_answers
 from tierwise.mixture.scores import standard_errors
 from tierwise.partition.interpolated import LogPartition
@@ -313,68 +320,117 @@ def test_the_best_end_is_the_maximum_of_all():
 
 
 @pytest.mark.parametrize("name", ["kendall", "hamming", "footrule", "spearman", "inversions"])
-@pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (1, 2, 1), (2, 2)])
+@pytest.mark.parametrize("sizes", [(1, 1, 1, 1, 1), (1, 3, 1), (2, 3)])
 def test_tables_of_answers_give_distances_and_costs(name, sizes):
     rng = np.random.default_rng(1)
-    orders = rng.permuted(np.tile(np.arange(4), (20, 1)), axis=1)
-    rankings = tw.Rankings.from_order_array(range(4), orders)
+    # More answers than a word has bits.
+    orders = rng.permuted(np.tile(np.arange(5), (150, 1)), axis=1)
+    rankings = tw.Rankings.from_order_array(range(5), orders)
     distance = get_distance(name)
     answers = distinct_answers(rankings)
+    assert len(answers.weights) > 64
     fitter = GroupFitter(answers, distance)
-    table = AnswerTable(rankings, sizes, distance)
-    labels = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    bits = answer_bits(rankings, sizes, distance)
+    before, labels = rng.permuted(np.tile(np.repeat(np.arange(len(sizes)), sizes), (2, 1)), axis=1)
     part = fitter.likelihood(sizes).parts[0]
     unit = distance.rule(sizes).unit
-    assert (table.units(labels) * unit).tolist() == part.distances(labels).tolist()
-    members = rng.integers(0, 3, (len(answers.weights), 2))
-    linear, pairs = table.costs(members, members.sum(axis=0), [0, 1])
-    for column, costs in enumerate(map(Costs, linear, pairs)):
+    assert (units_of_answers(bits, labels) * unit).tolist() == part.distances(labels).tolist()
+    moved = np.stack([units_of_answers(bits, labels), units_of_answers(bits, before)], axis=1)
+    move_units(bits, before, labels, moved, 1)
+    assert moved[:, 1].tolist() == moved[:, 0].tolist()
+    members = rng.integers(0, 6, (len(answers.weights), 2))
+    for column in range(2):
+        number = int(members[:, column].sum())
+        linear, pairs = costs_of_group(bits, members, number, column)
         component = fitter.component(sizes, labels, 0.5)
         expected = fitter.costs(members[:, column].astype(float), component)
-        assert np.array_equal(costs.linear, expected.linear)
-        assert np.array_equal(costs.pairs, expected.pairs)
+        assert linear == pytest.approx(expected.linear, rel=1e-14)
+        assert np.array_equal(pairs, expected.pairs)
 
 
 @pytest.mark.parametrize(
-    ("number", "total", "kept"),
-    [(5.0, 9.0, False), (300.0, 200.0, True), (2e4, 1e4, True), (1e7, 5e6, False)],
+    ("number", "total", "error"),
+    [(5.0, 9.0, 1e-4), (300.0, 200.0, 1e-6), (2e4, 1e4, 1e-6), (1e7, 5e6, None)],
 )
-def test_thetas_of_groups_have_their_exact_distribution(number, total, kept):
+def test_thetas_of_groups_have_their_exact_distribution(number, total, error):
     log_partition = LogPartition(tw.partition_function((1, 1, 1)))
     prior = tw.Gamma(2, 2)
-    table = ThetaTable(log_partition, prior)
-    numbers, totals, starts = np.full((3, 400), [[number], [total], [0.3]])
-    drawn = table.draw(numbers, totals, starts, np.random.default_rng(1))
+    points = theta_points(log_partition, prior)
     density = ThetaGivenDistance(log_partition, number, prior).density(total)
-    uniform = np.random.default_rng(1).random(400)
-    if kept:
-        # The points that are kept are as good as those that are made for the purpose.
-        assert drawn == pytest.approx(density.quantile(uniform), rel=1e-6)
+    shares = np.random.default_rng(1).random(400)
+    drawn = [draw_theta(points, number, total, 0.3, share) for share in shares.tolist()]
+    if error is None:
+        assert np.isnan(drawn).all()
     else:
-        others = density.quantile(np.random.default_rng(2).random(4000))
-        assert ks_2samp(drawn, others).pvalue > 1e-4
+        # The points that are kept are as good as those that are made for the purpose.
+        assert drawn == pytest.approx(density.quantile(shares), rel=error)
 
 
-def test_a_sweep_tells_memberships_and_likelihood_of_where_it_began():
+@pytest.mark.parametrize(("number", "share"), [(1, 0.3), (32, 0.9), (33, 0.5), (1000, 0.02)])
+def test_binomials_have_their_exact_distribution(number, share):
+    rng = np.random.default_rng(1)
+    drawn = [draw_binomial(number, share, rng) for _ in range(4000)]
+    found = np.bincount(drawn, minlength=number + 1)
+    expected = 4000 * binom.pmf(np.arange(number + 1), number, share)
+    large = expected >= 5
+    found = np.append(found[large], found[~large].sum())
+    expected = np.append(expected[large], expected[~large].sum())
+    assert chisquare(found, expected + 1e-9, sum_check=False).pvalue > 1e-4
+
+
+def two_groups_with_many_equal_answers():
+    """A chain at its start, and what it starts from."""
     tiers = [[0], [1], [2, 3]]
-    rankings = from_groups([(tiers, 1.0), (tiers[::-1], 1.0)], [60, 40], seed=1)[0]
+    rankings = from_groups([(tiers, 1.0), (tiers[::-1], 1.0)], [600, 400], seed=1)[0]
     answers, distance = distinct_answers(rankings), get_distance("kendall")
     target = MixtureTarget(answers, distance, tw.Gamma(2, 2), 1.0)
-    fitter = target.fitter
-    first = fitter.component((1, 1, 2), np.array([0, 1, 2, 2]), 1.0)
-    other = fitter.component((1, 1, 2), np.array([2, 2, 1, 0]), 0.5)
+    first = target.fitter.component((1, 1, 2), np.array([0, 1, 2, 2]), 1.0)
+    other = target.fitter.component((1, 1, 2), np.array([2, 2, 1, 0]), 0.5)
     shares = np.array([0.7, 0.3])
-    state = target.start((first, other), shares)
-    rng = np.random.default_rng(1)
-    sums = np.zeros((len(answers.weights), 2))
+    assert answers.weights.max() > 64
+    return target, (first, other), shares, e_step(target.fitter, (first, other), shares)
+
+
+def test_members_are_drawn_from_their_probabilities():
+    target, components, shares, (memberships, log_totals) = two_groups_with_many_equal_answers()
+    groups, weights = Chain(target, components, shares).groups, target.weights
+    log_factors = np.log(shares) - groups.log_partitions
+    decays = groups.thetas * target.distance.rule((1, 1, 2)).unit
+    probabilities, members = np.empty_like(memberships), np.empty(memberships.shape, dtype=int)
+    sums, rng = np.zeros(memberships.shape), np.random.default_rng(1)
     for _ in range(400):
-        _, info = sweep(target, state, rng)
-        sums += info.members
-    memberships, log_totals = e_step(fitter, (first, other), shares)
-    assert info.memberships == pytest.approx(memberships)
-    assert info.log_likelihood == pytest.approx(float(answers.weights @ log_totals))
-    expected = 400 * answers.weights[:, None] * memberships
+        numbers, common, log_likelihood = draw_members(
+            groups.units, decays, log_factors, weights, memberships, probabilities, members, rng
+        )
+        sums += members
+        assert members.sum(axis=1).tolist() == weights.tolist()
+        assert numbers.tolist() == members.sum(axis=0).tolist()
+        assert common == pytest.approx(memberships.T @ members)
+    assert probabilities == pytest.approx(memberships)
+    assert log_likelihood + target.log_completions == pytest.approx(float(weights @ log_totals))
+    expected = 400 * weights[:, None] * memberships
     assert (np.abs(sums - expected) < 6 * np.sqrt(expected + 1)).all()
+
+
+def test_a_chain_writes_down_where_each_sweep_begins():
+    target, components, shares, (memberships, log_totals) = two_groups_with_many_equal_answers()
+    trace = Chain(target, components, shares).run(0, 1, np.random.default_rng(1))
+    assert trace.memberships == pytest.approx(memberships)
+    assert trace.log_likelihood == pytest.approx([float(target.weights @ log_totals)])
+    assert trace.shares.tolist() == [[0.7, 0.3]]
+    assert trace.thetas.tolist() == [[1.0, 0.5]]
+    assert trace.labels.tolist() == [[[0, 1, 2, 2], [2, 2, 1, 0]]]
+    # Where it is afterwards, its distances and partition functions are those of its tiers.
+    chain = Chain(target, components, shares)
+    chain.run(20, 30, np.random.default_rng(1))
+    for group, (labels, theta) in enumerate(
+        zip(chain.groups.labels, chain.groups.thetas, strict=True)
+    ):
+        component = target.fitter.component((1, 1, 2), labels, float(theta))
+        assert chain.groups.log_partitions[group] == pytest.approx(component.log_partition)
+        part = target.fitter.likelihood((1, 1, 2)).parts[0]
+        unit = target.distance.rule((1, 1, 2)).unit
+        assert (chain.groups.units[:, group] * unit).tolist() == part.distances(labels).tolist()
 
 
 def test_groups_that_are_split_and_merged_end_higher():
@@ -423,7 +479,7 @@ def test_items_move_and_tiers_trade_places():
 @pytest.mark.parametrize(("number", "total"), [(300.0, 200.0), (2e4, 1e4)])
 def test_a_reflected_theta_is_on_the_other_side_of_its_distribution(number, total):
     log_partition = LogPartition(tw.partition_function((1, 1, 1)))
-    points = ThetaTable(log_partition, tw.Gamma(2, 2)).points
+    points = theta_points(log_partition, tw.Gamma(2, 2))
     density = ThetaGivenDistance(log_partition, number, tw.Gamma(2, 2)).density(total)
     shares = np.array([0.001, 0.03, 0.3, 0.5, 0.9, 0.9999])
     for theta, opposite in zip(density.quantile(shares), density.quantile(1 - shares), strict=True):

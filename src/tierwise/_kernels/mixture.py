@@ -1,11 +1,11 @@
 """Gibbs sampling in a mixture: who belongs where, and tiers and theta of groups given that."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part, inlined_part
 from tierwise._kernels.consensus import anneal, total_cost
 from tierwise._kernels.theta import ThetaPoints, draw_theta, log_partition_at
 
@@ -16,14 +16,18 @@ _Integers = npt.NDArray[np.int64]
 _LEAST_TOTAL = 1e-250
 # Products of factors above the one are taken as long as they stay above the other.
 _LEAST_FACTOR, _LEAST_PRODUCT = 1e-100, 1e-150
+# So many uniform variables are drawn one by one.
+_FEW = 32
 
 
-class AnswerRows(NamedTuple):
-    """What distinct answers say about blocks, one row of zeros and ones for each."""
+class AnswerBits(NamedTuple):
+    """What distinct answers say about blocks, one bit for each answer and cell."""
 
     n_items: int
-    rows: npt.NDArray[np.uint8]
-    """``[answer, cell]``: first a cell for each listed pair, then one for each item and block."""
+    n_answers: int
+    columns: npt.NDArray[np.uint64]
+    """``[cell, word]``: 64 answers to a word, the first in the lowest bit. First a cell for each
+    listed pair, then one for each item and block."""
     first: _Integers
     """First item of each pair: a cell says that it is in an earlier block than the second."""
     second: _Integers
@@ -41,11 +45,22 @@ class AnswerRows(NamedTuple):
     """The distance that a unit is."""
 
 
-@compiled
-def units_of_answers(answers: AnswerRows, labels: _Integers) -> _Integers:
-    """Distance of each answer from tiers, in units."""
-    n_pairs, n_items = answers.first.shape[0], labels.shape[0]
-    costs = np.zeros(answers.rows.shape[1], np.int64)
+@compiled_part
+def _count_bits(word: np.uint64) -> np.uint64:
+    """Count the ones of a word, all of its bits at the same time."""
+    ones, threes = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+    nibbles, bytes_of_one = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+    word = word - ((word >> np.uint64(1)) & ones)
+    word = (word & threes) + ((word >> np.uint64(2)) & threes)
+    word = (word + (word >> np.uint64(4))) & nibbles
+    return (word * bytes_of_one) >> np.uint64(56)
+
+
+@compiled_part
+def _cell_costs(answers: AnswerBits, labels: _Integers) -> tuple[_Integers, int]:
+    """Units that a one costs in each cell, and units that every answer costs besides."""
+    n_pairs, n_blocks = answers.first.shape[0], answers.placing.shape[0]
+    costs = np.zeros(answers.columns.shape[0], np.int64)
     always = 0
     for pair in range(n_pairs):
         upper, lower = labels[answers.first[pair]], labels[answers.second[pair]]
@@ -57,69 +72,102 @@ def units_of_answers(answers: AnswerRows, labels: _Integers) -> _Integers:
             otherwise = answers.tied if lower == upper else answers.misplaced * (upper < lower)
             costs[pair] -= otherwise
             always += otherwise
-    n_blocks = answers.placing.shape[0]
-    for item in range(n_items if n_blocks > 0 else 0):
+    for item in range(labels.shape[0] if n_blocks > 0 else 0):
         for block in range(n_blocks):
             costs[n_pairs + item * n_blocks + block] = answers.placing[block, labels[item]]
-    units = np.full(answers.rows.shape[0], always)
-    for row in range(answers.rows.shape[0]):
-        for cell in range(answers.rows.shape[1]):
-            units[row] += answers.rows[row, cell] * costs[cell]
-    return units
+    return costs, always
 
 
-@compiled
-def add_rows(
-    rows: npt.NDArray[np.uint8], members: _Integers, groups: _Integers, sums: npt.NDArray[Any]
+@compiled_part
+def _add_units(
+    answers: AnswerBits, costs: _Integers, always: int, units: _Integers, group: int
 ) -> None:
-    """Add to ``sums[place, cell]`` each row as often as the group of this place has members."""
-    chosen = np.empty(rows.shape[0], np.int64)
-    for place in range(groups.shape[0]):
-        # Whose answers these are is listed first, without branches, which could not be foreseen.
-        n_chosen = 0
-        for row in range(rows.shape[0]):
-            chosen[n_chosen] = row
-            n_chosen += members[row, groups[place]] > 0
-        for row in chosen[:n_chosen]:
-            number = sums.dtype.type(members[row, groups[place]])
-            for cell in range(rows.shape[1]):
-                sums[place, cell] += number * rows[row, cell]
+    """Add to a column of units what each answer costs in all cells."""
+    for row in range(answers.n_answers if always != 0 else 0):
+        units[row, group] += always
+    for cell in range(costs.shape[0]):
+        if costs[cell] == 0:
+            continue
+        for word in range(answers.columns.shape[1]):
+            bits = answers.columns[cell, word]
+            for row in range(64 * word, min(64 * word + 64, answers.n_answers)):
+                units[row, group] += costs[cell] * np.int64(bits & np.uint64(1))
+                bits >>= np.uint64(1)
 
 
 @compiled
-def costs_of_groups(
-    answers: AnswerRows,
-    members: _Integers,
-    numbers: _Integers,
-    groups: _Integers,
-    sums: npt.NDArray[Any],
-) -> tuple[_Floats, _Floats]:
-    """Costs of all tiers for some columns of members, as in `tierwise.distances.Costs`.
+def units_of_answers(answers: AnswerBits, labels: _Integers) -> _Integers:
+    """Distance of each answer from tiers, in units."""
+    units = np.zeros((answers.n_answers, 1), np.int64)
+    costs, always = _cell_costs(answers, labels)
+    _add_units(answers, costs, always, units, 0)
+    return units[:, 0].copy()
 
-    ``sums[place, cell]`` is room for counts, all zeros. Returned are ``[place, item, tier]`` and
-    ``[place, a, b]``, either of which may be empty.
+
+@compiled
+def move_units(
+    answers: AnswerBits, before: _Integers, labels: _Integers, units: _Integers, group: int
+) -> None:
+    """Let a column of units, which are those of some tiers, become those of others.
+
+    Only cells count whose cost changes: a single one where two items change places that are next to
+    each other in a strict order.
     """
-    add_rows(answers.rows, members, groups, sums)
-    n_pairs = answers.first.shape[0]
+    costs, always = _cell_costs(answers, labels)
+    old_costs, old_always = _cell_costs(answers, before)
+    _add_units(answers, costs - old_costs, always - old_always, units, group)
+
+
+@inlined_part
+def _cell_counts(answers: AnswerBits, members: _Integers, group: int) -> _Integers:
+    """Count the ones of each cell, as often as a group has members that gave the answer."""
+    most = 0
+    for row in range(answers.n_answers):
+        most = max(most, members[row, group])
+    counts = np.zeros(answers.columns.shape[0], np.int64)
+    chosen = np.empty(answers.columns.shape[1], np.uint64)
+    digit = 0
+    # The numbers of members are written as binary digits: each digit chooses some of the answers.
+    while most >> digit > 0:
+        for word in range(chosen.shape[0]):
+            bits = np.uint64(0)
+            for bit in range(min(64, answers.n_answers - 64 * word)):
+                one = (members[64 * word + bit, group] >> digit) & 1
+                bits |= np.uint64(one) << np.uint64(bit)
+            chosen[word] = bits
+        for cell in range(counts.shape[0]):
+            number = np.uint64(0)
+            for word in range(chosen.shape[0]):
+                number += _count_bits(answers.columns[cell, word] & chosen[word])
+            counts[cell] += np.int64(number) << digit
+        digit += 1
+    return counts
+
+
+@compiled
+def costs_of_group(
+    answers: AnswerBits, members: _Integers, number: int, group: int
+) -> tuple[_Floats, _Floats]:
+    """Costs of all tiers for a column of members, as in `tierwise.distances.Costs`.
+
+    Returned are ``[item, tier]`` and ``[a, b]``, either of which may be empty.
+    """
+    counts = _cell_counts(answers, members, group)
+    n_pairs, n_blocks = answers.first.shape[0], answers.placing.shape[0]
     n_items, n_ordered = answers.n_items, answers.n_items if n_pairs > 0 else 0
-    n_placed, n_tiers = answers.anywhere.shape
-    pairs = np.zeros((groups.shape[0], n_ordered, n_ordered))
-    linear = np.zeros((groups.shape[0], n_placed, n_tiers))
+    pairs = np.zeros((n_ordered, n_ordered))
+    linear = number * answers.anywhere
     cost = answers.misplaced * answers.unit
-    for place in range(groups.shape[0]):
-        number = numbers[groups[place]]
-        for pair in range(n_pairs):
-            first, second = answers.first[pair], answers.second[pair]
-            pairs[place, first, second] = cost * sums[place, pair]
-            if answers.decided:
-                pairs[place, second, first] = cost * (number - sums[place, pair])
-        linear[place] = number * answers.anywhere
-        n_blocks = answers.placing.shape[0]
-        for item in range(n_items if n_blocks > 0 else 0):
-            for block in range(n_blocks):
-                count = sums[place, n_pairs + item * n_blocks + block] * answers.unit
-                for tier in range(n_tiers):
-                    linear[place, item, tier] += count * answers.placing[block, tier]
+    for pair in range(n_pairs):
+        first, second = answers.first[pair], answers.second[pair]
+        pairs[first, second] = cost * counts[pair]
+        if answers.decided:
+            pairs[second, first] = cost * (number - counts[pair])
+    for item in range(n_items if n_blocks > 0 else 0):
+        for block in range(n_blocks):
+            count = counts[n_pairs + item * n_blocks + block] * answers.unit
+            for tier in range(linear.shape[1]):
+                linear[item, tier] += count * answers.placing[block, tier]
     return linear, pairs
 
 
@@ -163,21 +211,15 @@ def charge_pairs(labels: _Integers, misplaced: int, tied: int) -> npt.NDArray[np
 def count_pairs(
     packed: npt.NDArray[np.uint64], charged: npt.NDArray[np.uint64]
 ) -> npt.NDArray[np.int64]:
-    """Count the pairs of each row that cost a unit, all bits of a word at the same time."""
-    ones, threes = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
-    nibbles, bytes_of_one = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+    """Count the pairs of each row that cost a unit."""
     counts = np.zeros(packed.shape[1], np.int64)
     for side in range(2):
         for row in range(packed.shape[1]):
-            word = packed[side, row] & charged[side]
-            word = word - ((word >> np.uint64(1)) & ones)
-            word = (word & threes) + ((word >> np.uint64(2)) & threes)
-            word = (word + (word >> np.uint64(4))) & nibbles
-            counts[row] += np.int64((word * bytes_of_one) >> np.uint64(56))
+            counts[row] += np.int64(_count_bits(packed[side, row] & charged[side]))
     return counts
 
 
-@compiled
+@compiled_part
 def _weigh_groups(
     units: _Integers, decays: _Floats, log_factors: _Floats, weights: _Floats
 ) -> tuple[float, float]:
@@ -194,15 +236,40 @@ def _weigh_groups(
 
 
 @compiled
-def draw_members(  # noqa: PLR0912 - one pass over the answers, without calls that copy
+def draw_binomial(number: int, share: float, rng: np.random.Generator) -> int:
+    """Draw how many of a number of uniform variables are below a share.
+
+    The middle one of many has a beta distribution, and halves those that are open (Relles, 1972, A
+    simple algorithm for generating binomial random variables when N is large).
+    """
+    below = 0
+    while number > _FEW:
+        middle = number // 2 + 1
+        left = rng.standard_gamma(float(middle))
+        value = left / (left + rng.standard_gamma(float(number + 1 - middle)))
+        if value <= share:
+            below += middle
+            number -= middle
+            share = (share - value) / (1.0 - value)
+        else:
+            number = middle - 1
+            share /= value
+    for _ in range(number):
+        below += rng.random() < share
+    return below
+
+
+@compiled
+def draw_members(  # noqa: PLR0912, PLR0915 - one pass over the answers, without calls that copy
     units: _Integers,
     decays: _Floats,
     log_factors: _Floats,
     weights: _Integers,
-    most_weight: int,
     pivot: _Floats,
+    probabilities: _Floats,
+    members: _Integers,
     rng: np.random.Generator,
-) -> tuple[_Floats, _Integers, _Integers, _Floats, float]:
+) -> tuple[_Integers, _Floats, float]:
     """Draw the group of everybody who gave an answer, from its exact probabilities.
 
     Parameters
@@ -214,23 +281,21 @@ def draw_members(  # noqa: PLR0912 - one pass over the answers, without calls th
         Of each group: theta times the unit, and the log of its share over its partition function.
     weights
         How many people gave each answer.
-    most_weight
-        Answers that more people gave are left to the caller.
     pivot
         ``[answer, group]``: memberships in other groups, which may be none.
+    probabilities, members
+        ``[answer, group]``: room for the probability of each group, and for how many of those who
+        gave an answer are drawn to be in it.
     rng
         Generator.
 
     Returns
     -------
     tuple
-        ``[answer, group]``: the probability of each group, and how many are drawn to be in it;
-        how many those are in all answers; ``[group of the pivot, group]``: how many members they
+        How many people are in each group; ``[group of the pivot, group]``: how many members they
         have in common; and the log-likelihood of all answers.
     """
     n_answers, n_groups = units.shape
-    probabilities = np.empty((n_answers, n_groups))
-    members = np.zeros((n_answers, n_groups), np.int64)
     numbers = np.zeros(n_groups, np.int64)
     common = np.zeros((pivot.shape[1], n_groups))
     log_likelihood = 0.0
@@ -266,9 +331,8 @@ def draw_members(  # noqa: PLR0912 - one pass over the answers, without calls th
         scale = 1.0 / total
         for group in range(n_groups):
             probabilities[answer, group] *= scale
-        if weight > most_weight:
-            continue
-        for _ in range(weight):
+            members[answer, group] = 0
+        if weight == 1:
             # Adding up comparisons needs no branches, which could not be foreseen.
             cumulative = 0.0
             chosen = 0
@@ -276,65 +340,186 @@ def draw_members(  # noqa: PLR0912 - one pass over the answers, without calls th
             for group in range(n_groups - 1):
                 cumulative += probabilities[answer, group]
                 chosen += uniform >= cumulative
-            members[answer, chosen] += 1
+            members[answer, chosen] = 1
             numbers[chosen] += 1
             for other in range(pivot.shape[1]):
                 common[other, chosen] += pivot[answer, other]
-    return probabilities, members, numbers, common, log_likelihood + np.log(product)
+            continue
+        open_weight, open_share = weight, 1.0
+        for group in range(n_groups):
+            share = probabilities[answer, group]
+            number = open_weight
+            if group < n_groups - 1 and share < open_share:
+                number = draw_binomial(open_weight, share / open_share, rng)
+            members[answer, group] = number
+            numbers[group] += number
+            open_weight -= number
+            open_share -= share
+            for other in range(pivot.shape[1]):
+                common[other, group] += number * pivot[answer, other]
+    return numbers, common, log_likelihood + np.log(product)
+
+
+class Groups(NamedTuple):
+    """Where a chain is: all groups, one row each, which change in place."""
+
+    labels: _Integers
+    """``[group, item]``: tiers, counted from 0."""
+    thetas: _Floats
+    log_partitions: _Floats
+    shares: _Floats
+    units: _Integers
+    """``[answer, group]``: distance of each distinct answer from the tiers of each group."""
+
+
+class Record(NamedTuple):
+    """What is written down of a chain, one row for each draw."""
+
+    shares: _Floats
+    """``[draw, group]``."""
+    thetas: _Floats
+    labels: _Integers
+    """``[draw, group, item]``."""
+    log_likelihood: _Floats
+    """Of all answers, memberships summed out."""
+    common: _Floats
+    """``[draw, group of the pivot, group]``: how many members they have in common."""
+    orders: _Integers
+    """``[draw, group of the pivot]``: which group takes its place; -1 as long as that is open."""
+    memberships: _Floats
+    """``[answer, group of the pivot]``: sum over draws of the probability of the group there."""
+
+
+@inlined_part
+def _draw_group(
+    answers: AnswerBits,
+    points: ThetaPoints,
+    members: _Integers,
+    number: int,
+    n_swaps: int,
+    groups: Groups,
+    group: int,
+    rng: np.random.Generator,
+) -> float:
+    """Draw the tiers of a group by Metropolis swaps, then its theta; return their total distance.
+
+    Not a number stands for a theta that cannot be drawn from the points, and its partition function
+    is left as it is.
+    """
+    linear, pairs = costs_of_group(answers, members, number, group)
+    labels, theta = groups.labels[group].copy(), groups.thetas[group]
+    transposed = np.ascontiguousarray(pairs.T)
+    anneal(labels, linear, pairs, transposed, np.full(n_swaps, theta), 2, rng)
+    move_units(answers, groups.labels[group], labels, groups.units, group)
+    for item in range(labels.shape[0]):
+        groups.labels[group, item] = labels[item]
+    total, drawn = total_cost(labels, linear, pairs), np.nan
+    if points.thetas.shape[0] > 0:
+        drawn = draw_theta(points, float(number), total, theta, rng.random())
+    groups.thetas[group] = drawn
+    if not np.isnan(drawn):
+        groups.log_partitions[group] = log_partition_at(points, drawn)
+    return total
 
 
 @compiled
-def draw_groups(
-    answers: AnswerRows,
-    points: ThetaPoints,
-    members: _Integers,
-    numbers: _Integers,
-    groups: _Integers,
-    labels: _Integers,
-    thetas: _Floats,
-    n_steps: int,
-    sums: npt.NDArray[Any],
+def run_sweeps(  # noqa: PLR0912 - one pass, without calls that copy
+    tables: tuple[AnswerBits, ...],
+    points: tuple[ThetaPoints, ...],
+    table_of_group: _Integers,
+    weights: _Integers,
+    pivot: _Floats,
+    concentration: float,
+    n_swaps: int,
+    groups: Groups,
+    order: _Integers,
+    record: Record,
+    first: int,
+    last: int,
     rng: np.random.Generator,
-) -> tuple[_Floats, _Floats]:
-    """Draw the tiers of groups by Metropolis swaps, then their thetas, given their members.
+) -> tuple[int, _Floats, _Integers, _Floats]:
+    """Draw memberships, shares, tiers and thetas in turn, and write down where each sweep begins.
+
+    Sweeps end early where the caller has to help: after one whose thetas cannot all be drawn from
+    the points, and after one that has not, group by group, most members in common with the pivot in
+    the order that is given. Its row of ``record.orders`` then says -1.
 
     Parameters
     ----------
-    answers, points
-        Answers for the sizes of these groups, and what theta is drawn from; there may be no points.
-    members, numbers
-        ``[answer, group]``: who belongs where, and how many they are.
+    tables, points
+        The answers for some sizes, and what theta is drawn from there; there may be no points.
+    table_of_group
+        Which of the tables belongs to each group; -1 for a group that is a single tier.
+    weights
+        How many people gave each answer.
+    pivot
+        ``[answer, group]``: memberships that the members drawn are compared with.
+    concentration
+        Parameter of the Dirichlet prior of the shares.
+    n_swaps
+        Number of swaps of two items that are tried in each group.
     groups
-        Which groups have these sizes.
-    labels, thetas
-        Their tiers, one row each, and thetas; both change in place. Not a number stands for a theta
-        that cannot be drawn from the points.
-    n_steps
-        Number of swaps that are tried.
-    sums
-        Room for counts, all zeros.
+        Where the chain is, which changes.
+    order
+        Which group takes the place of each group of the pivot.
+    record
+        What is written down, except before draw 0.
+    first, last
+        Number of the first draw, negative for those that are thrown away, and of the one after the
+        last.
     rng
         Generator.
 
     Returns
     -------
     tuple
-        Total distance and log partition function of each of the groups.
+        Number of the next draw; and of the last sweep ``[answer, group]`` the probability of each
+        group, how many people are in each, and their total distance.
     """
-    totals, log_partitions = np.empty(groups.shape[0]), np.full(groups.shape[0], np.nan)
-    linear, pairs = costs_of_groups(answers, members, numbers, groups, sums)
-    for place in range(groups.shape[0]):
-        own, of_pairs = labels[place].copy(), pairs[place]
-        transposed = np.ascontiguousarray(of_pairs.T)
-        temperatures = np.full(n_steps, thetas[place])
-        anneal(own, linear[place], of_pairs, transposed, temperatures, 2, rng)
-        totals[place] = total_cost(own, linear[place], of_pairs)
-        labels[place] = own
-        number = float(numbers[groups[place]])
-        drawn = np.nan
-        if points.thetas.shape[0] > 0:
-            drawn = draw_theta(points, number, totals[place], thetas[place], rng.random())
-        thetas[place] = drawn
-        if not np.isnan(drawn):
-            log_partitions[place] = log_partition_at(points, drawn)
-    return totals, log_partitions
+    n_answers, n_groups = groups.units.shape
+    probabilities = np.empty((n_answers, n_groups))
+    members = np.empty((n_answers, n_groups), np.int64)
+    decays, log_factors = np.empty(n_groups), np.empty(n_groups)
+    gammas, totals = np.empty(n_groups), np.zeros(n_groups)
+    numbers = np.zeros(n_groups, np.int64)
+    for number in range(first, last):
+        for group in range(n_groups):
+            table = table_of_group[group]
+            decays[group] = groups.thetas[group] * tables[table].unit if table >= 0 else 0.0
+            log_factors[group] = np.log(groups.shares[group]) - groups.log_partitions[group]
+        numbers, common, log_likelihood = draw_members(
+            groups.units, decays, log_factors, weights, pivot, probabilities, members, rng
+        )
+        matched = True
+        if number >= 0:
+            record.log_likelihood[number] = log_likelihood
+            for other in range(n_groups):
+                matched = matched and np.argmax(common[other]) == order[other]
+            for group in range(n_groups):
+                record.shares[number, group] = groups.shares[group]
+                record.thetas[number, group] = groups.thetas[group]
+                record.orders[number, group] = order[group] if matched else -1
+                for item in range(groups.labels.shape[1]):
+                    record.labels[number, group, item] = groups.labels[group, item]
+                for other in range(n_groups):
+                    record.common[number, other, group] = common[other, group]
+            for answer in range(n_answers if matched else 0):
+                for other in range(n_groups):
+                    record.memberships[answer, other] += probabilities[answer, order[other]]
+        # Independent gammas over their sum have a Dirichlet distribution.
+        for group in range(n_groups):
+            gammas[group] = rng.standard_gamma(concentration + numbers[group])
+        for group in range(n_groups):
+            groups.shares[group] = gammas[group] / gammas.sum()
+        drawn = True
+        for group in range(n_groups):
+            table = table_of_group[group]
+            if table >= 0:
+                size = numbers[group]
+                totals[group] = _draw_group(
+                    tables[table], points[table], members, size, n_swaps, groups, group, rng
+                )
+                drawn = drawn and not np.isnan(groups.thetas[group])
+        if not (matched and drawn):
+            return number + 1, probabilities, numbers, totals
+    return last, probabilities, numbers, totals

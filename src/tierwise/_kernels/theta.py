@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, inlined_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined_part
 
 _Floats = npt.NDArray[np.float64]
 
@@ -92,7 +92,7 @@ class ThetaPoints(NamedTuple):
     """Log of the partition function."""
 
 
-@compiled
+@compiled_part
 def _height(
     points: ThetaPoints,
     number: float,
@@ -106,7 +106,7 @@ def _height(
     return height
 
 
-@compiled
+@compiled_part
 def _find_peak(
     points: ThetaPoints,
     number: float,
@@ -129,7 +129,7 @@ def _find_peak(
     return at
 
 
-@compiled
+@compiled_part
 def _find_end(
     points: ThetaPoints,
     number: float,
@@ -155,7 +155,7 @@ def _find_end(
     return at + sign * high
 
 
-@compiled
+@compiled_part
 def _tabulate_theta(
     points: ThetaPoints, number: float, total: float, start: float
 ) -> tuple[_Floats, _Floats, _Floats]:
@@ -194,7 +194,22 @@ def draw_theta(
     start: float,
     share: float,
 ) -> float:
-    """Return the theta below which a share of its distribution lies; see `draw_thetas`."""
+    """Return the theta of a group below which a share of its distribution lies.
+
+    The density of ``log theta`` must have one peak. Not a number is returned where the points are
+    too few, or end too soon.
+
+    Parameters
+    ----------
+    points
+        Thetas, and what is known there.
+    number, total
+        Number of rankings of the group, and their total distance.
+    start
+        A theta that is not far from the peak.
+    share
+        The share, between 0 and 1.
+    """
     chosen, heights, cumulative = _tabulate_theta(points, number, total, start)
     if chosen.shape[0] == 0:
         return np.nan
@@ -226,35 +241,7 @@ def reflect_theta(
     return float(np.exp(grid_quantiles(chosen, heights, cumulative, np.array([share]))[0]))
 
 
-@compiled
-def draw_thetas(
-    points: ThetaPoints, numbers: _Floats, totals: _Floats, starts: _Floats, shares: _Floats
-) -> _Floats:
-    """Return the theta of each group below which a share of its distribution lies.
-
-    The density of ``log theta`` must have one peak. Not a number stands where the points are too
-    few, or end too soon.
-
-    Parameters
-    ----------
-    points
-        Thetas, and what is known there.
-    numbers, totals
-        Number of rankings of each group, and their total distance.
-    starts
-        Thetas that are not far from the peaks.
-    shares
-        The shares, between 0 and 1.
-    """
-    thetas = np.empty(numbers.shape[0])
-    for group in range(numbers.shape[0]):
-        thetas[group] = draw_theta(
-            points, numbers[group], totals[group], starts[group], shares[group]
-        )
-    return thetas
-
-
-@compiled
+@compiled_part
 def log_partition_at(points: ThetaPoints, theta: float) -> float:
     """Log partition function between points, by the cubic through the four nearest."""
     step = points.log_thetas[1] - points.log_thetas[0]
