@@ -131,9 +131,8 @@ def test_draws_have_the_probabilities_of_brute_force(make, prior_sizes):
 def test_a_single_tier_is_weighed(make, monkeypatch):
     data = make()
     source = source_of(data, "inversions")
-    penalised = tiers_prior("penalised", 4)
-    table = ThetaTable.of(Gamma(2, 2))
-    several = WalkOverCompletions(source, table, penalised._replace(single_tier_bonus=-1e300))
+    prior = tiers_prior("several", 4)._replace(single_tier_bonus=-1e300)
+    several = WalkOverCompletions(source, ThetaTable.of(Gamma(2, 2)), prior)
     weights = log_weights(data)
     single = weights.pop((0, 0, 0, 0))
     sceptical = [value + log_prior(labels, "sceptical") for labels, value in weights.items()]

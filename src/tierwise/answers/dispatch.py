@@ -58,6 +58,7 @@ MOST_COMPLETIONS_IN_ALL = 2_000_000
 MOST_WORK = 2_000_000
 # Distinct answers from which on it pays to find what they have in common.
 MANY_ANSWERS = 1000
+# Mistake probability to begin with, where answers may be mistaken.
 FIRST_MISTAKE_PROBABILITY = 0.1
 
 

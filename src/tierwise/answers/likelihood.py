@@ -17,6 +17,7 @@ import numpy as np
 from tierwise._kernels.counting import add_block_pair_counts
 from tierwise.answers.base import KnownAnswers, KnownRows
 from tierwise.answers.dispatch import (
+    FIRST_MISTAKE_PROBABILITY,
     MOST_WORK,
     Part,
     answered_places,
@@ -58,8 +59,6 @@ if TYPE_CHECKING:
 
 # Where Monte Carlo has to stand in, the same sizes have the same partition function every time.
 _SEED = 0
-# Mistake probability to begin with, where answers may be mistaken.
-FIRST_MISTAKE_PROBABILITY = 0.1
 
 
 class AnswerSource(ABC):

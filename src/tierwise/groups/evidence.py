@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
-from math import exp, isinf, lgamma, log, sqrt
+from math import exp, isinf, log, sqrt
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -230,11 +230,7 @@ def log_prior_of_tiers(labels: _Integers) -> float:
     >>> [round(exp(log_prior_of_tiers(np.array(labels))), 3) for labels in all_tiers]
     [0.5, 0.25, 0.25]
     """
-    prior = tiers_prior("sceptical", len(labels))
-    sizes = np.bincount(labels)
-    value = prior.constant + len(sizes) * prior.tier_constant
-    value += sum(lgamma(size + 1) for size in sizes.tolist())
-    return value + (prior.single_tier_bonus if len(sizes) == 1 else 0.0)
+    return tiers_prior("sceptical", len(labels)).log_probability(np.bincount(labels))
 
 
 @lru_cache(maxsize=4)

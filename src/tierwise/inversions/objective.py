@@ -153,9 +153,9 @@ class TiersPrior(NamedTuple):
         return logs
 
     def log_probability(self, sizes: _Integers) -> float:
-        """Log prior probability of tiers, up to a constant."""
+        """Log prior probability of tiers of these sizes."""
         bonus = self.single_tier_bonus if len(sizes) == 1 else 0.0
-        return bonus + float(self.tier_values(int(sizes.sum()))[sizes].sum())
+        return self.constant + bonus + float(self.tier_values(int(sizes.sum()))[sizes].sum())
 
 
 def tiers_prior(prior_sizes: SizesPrior | TiersPriorName, n_items: int) -> TiersPrior:
@@ -168,9 +168,8 @@ def tiers_prior(prior_sizes: SizesPrior | TiersPriorName, n_items: int) -> Tiers
     --------
     >>> import numpy as np
     >>> prior = tiers_prior("sceptical", 2)  # one tier; either order of two
-    >>> single = np.log(2) + prior.tier_constant + prior.single_tier_bonus + prior.constant
-    >>> strict = 2 * prior.tier_constant + prior.constant
-    >>> np.exp([single, strict]).round(4).tolist()
+    >>> logs = [prior.log_probability(np.array(sizes)) for sizes in ([2], [1, 1])]
+    >>> np.exp(logs).round(4).tolist()
     [0.5, 0.25]
     """
     if prior_sizes not in get_args(TiersPriorName):

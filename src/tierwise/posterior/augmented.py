@@ -349,7 +349,7 @@ def sampler_of(options: SamplingOptions, source: AnswerSource) -> WalkOverComple
     walk = WalkOverCompletions(source, table, tiers_prior(options.prior_sizes, n_items))
     if options.prior_sizes != "sceptical" or n_items <= MOST_ITEMS_TO_JOIN:
         return walk
-    prior = walk.prior_tiers._replace(single_tier_bonus=-1e300)
+    prior = tiers_prior("several", n_items)._replace(single_tier_bonus=-1e300)
     several = WalkOverCompletions(source, table, prior)
     return WalkOverCompletions(source, table, prior, _weigh_single_tier(several))
 
@@ -364,10 +364,9 @@ def _weigh_single_tier(several: WalkOverCompletions) -> SingleTier:
     log_single = -n_rankings * lgamma(n_items + 1)
     labels, theta = random_tiers(n_items, rng), _FIRST_THETA
     found, _ = several.run(drawn, labels, theta, _SWEEPS_FOR_BOUND, rng)
-    prior = tiers_prior("several", n_items)
     orders = several.source.partial_orders()
     bound = log_single + float(orders.weights @ orders.log_numbers)
-    bound -= _log_joint(several, drawn, found[-1]) + prior.constant
+    bound -= _log_joint(several, drawn, found[-1])
     if settled_by_bound(bound):
         return SingleTier(bound, 0.0, at_most=True)
 

@@ -221,12 +221,7 @@ class TiersPosterior:
         """Total distance, and log posterior probability up to a constant, of tiers."""
         lines = lines_of_tiers(self.counts, labels, self.objective)
         prior = tiers_prior(self.prior_sizes, self.counts.n_items)
-        sizes = np.bincount(labels)
-        log_factorials = lines.objective.log_factorials
-        log_prior = prior.tier_constant * len(sizes) + float(log_factorials[sizes].sum())
-        if len(sizes) == 1:
-            log_prior += prior.single_tier_bonus
-        log_prior += prior.constant
+        log_prior = prior.log_probability(np.bincount(labels))
         return float(lines.totals.sum()), lines.log_likelihood(self.concentration) + log_prior
 
 
