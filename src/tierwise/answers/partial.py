@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise._util.types import Places
-    from tierwise.answers.base import Floats
     from tierwise.data.preferences import Preferences
     from tierwise.distances import Costs, Distance
     from tierwise.tiers import Sizes

@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 
     from tierwise._kernels.recursion import States
     from tierwise._util.types import Places
-    from tierwise.answers.base import Floats, Labels
     from tierwise.distances import Costs, Distance
     from tierwise.tiers import Sizes
 

@@ -21,7 +21,7 @@ from tierwise.files.source import (
     find_source,
     recognise_format,
 )
-from tierwise.files.table_file import EncodedPairs, TableFile
+from tierwise.files.table_file import EncodedPairs, TableFile, open_json_lines, open_parquet
 
 _TABLES = ("csv", "parquet", "xlsx", "jsonl")
 
@@ -330,11 +330,7 @@ def _open_table(
 
         return open_excel(source, sheet)
     if file_format == "jsonl":
-        from tierwise.files.table_file import open_json_lines
-
         return open_json_lines(source)
-    from tierwise.files.table_file import open_parquet
-
     return open_parquet(source)
 
 

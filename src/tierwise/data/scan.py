@@ -6,7 +6,6 @@ that does not grow.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from glob import glob
@@ -21,7 +20,6 @@ from tierwise._util.checks import check_items, check_path
 from tierwise._util.provenance import MultisetHash, digest, fingerprint_of_answers
 from tierwise._util.resources import check_memory
 from tierwise._util.tasks import Progress, stream_tasks, track
-from tierwise._util.types import Item
 from tierwise.data.counts import MOST_ITEMS_FOR_JOINT_COUNTS, BlockCounts, Counts, Numbers
 from tierwise.errors import InputError, counted
 from tierwise.files.places import EncodedRankings, collapse

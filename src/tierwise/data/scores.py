@@ -6,7 +6,6 @@ task counts, so tasks may have scales of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise.distances import Distance
-    from tierwise.partition.base import DistanceDistribution
     from tierwise.tiers import Sizes
 
 _Floats = NDArray[np.float64]

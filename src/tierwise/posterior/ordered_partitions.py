@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from tierwise._kernels.inversions_lines import LineObjective
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.counts import WeakOrderCounts
-    from tierwise.inversions.objective import Concentration
-    from tierwise.model.priors import ThetaPrior
     from tierwise.posterior.chain import Sampler, Trace
     from tierwise.posterior.samplers import SamplingOptions
 

@@ -22,7 +22,7 @@ from tierwise.posterior.estimates import (
     theta_intervals,
 )
 from tierwise.posterior.storage import SCHEMA, StoredDraws
-from tierwise.posterior.summary import Diagnostics, diagnose
+from tierwise.posterior.summary import Diagnostics, diagnose, summarise
 from tierwise.tiers import Tiers
 
 if TYPE_CHECKING:
@@ -402,8 +402,6 @@ class Posterior(StoredDraws):
 
     def summary(self) -> str:
         """Return a table for people: tiers, theta, sizes, and how sure they are."""
-        from tierwise.posterior.summary import summarise
-
         return summarise(self)
 
     def to_dict(self) -> dict[str, Any]:

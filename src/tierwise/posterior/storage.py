@@ -23,7 +23,6 @@ from tierwise.fitting.result import plain_item
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
-    from typing import Self
 
     from numpy.typing import NDArray
     from xarray import DataTree

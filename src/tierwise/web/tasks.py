@@ -20,7 +20,7 @@ from time import monotonic
 from typing import IO, TYPE_CHECKING, Any
 
 from tierwise._util.resources import VARIABLE
-from tierwise.errors import InputError, TierwiseError, counted
+from tierwise.errors import InputError, TierwiseError, TierwiseWarning, counted
 from tierwise.web.choices import (
     asked_by,
     columns_of_role,
@@ -298,8 +298,6 @@ def analyse_file(task: dict[str, Any], tell: Callable[..., None]) -> dict[str, A
 
 
 def _is_ours(caution: warnings.WarningMessage) -> bool:
-    from tierwise.errors import TierwiseWarning
-
     return issubclass(caution.category, TierwiseWarning)
 
 
