@@ -175,25 +175,31 @@ def settled_by_bound(log_odds_at_most: float) -> bool:
 
 
 def single_tier_by_powers(
-    draw: Callable[[float, int, int], _Floats], log_single: float
+    draw: Callable[[int], _Floats | _Integers],
+    log_ratios: Callable[[int, Any], _Floats],
+    log_single: float,
 ) -> SingleTier:
     """Compare a single tier with several by bridge sampling between powers of the likelihood.
 
     Parameters
     ----------
     draw
-        Goes on with a chain: for a power, a number of sweeps before the first draw and a number of
-        draws it returns the log-likelihood of each draw, not raised to the power.
+        Goes on with a chain, and returns its draws at one of `POWERS`, given by its number: as many
+        as `DRAWS`, after `WARMUP` sweeps.
+    log_ratios
+        Log-likelihood at the next of the powers less that at the one given, of each draw.
     log_single
         Log-likelihood of a single tier.
     """
     estimates = []
     for upward in (True, False):
         order = range(len(POWERS)) if upward else reversed(range(len(POWERS)))
-        logs = {place: draw(float(POWERS[place]), WARMUP, DRAWS) for place in order}
-        steps = np.diff(POWERS).tolist()
+        drawn = {number: draw(number) for number in order}
         estimates.append(
-            sum(bridge(step * logs[k], step * logs[k + 1]) for k, step in enumerate(steps))
+            sum(
+                bridge(log_ratios(number, drawn[number]), log_ratios(number, drawn[number + 1]))
+                for number in range(len(POWERS) - 1)
+            )
         )
     error = abs(estimates[0] - estimates[1]) / 2
     return SingleTier(log_single - float(np.mean(estimates)), error)

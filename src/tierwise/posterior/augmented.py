@@ -28,7 +28,14 @@ from tierwise.answers.dispatch import completions_of_assessors
 from tierwise.answers.votes import DrawnVotes, rename_items
 from tierwise.data.counts import Counts
 from tierwise.data.rankings import Rankings
-from tierwise.inversions.chain import SingleTier, settled_by_bound, single_tier_by_powers
+from tierwise.inversions.chain import (
+    DRAWS,
+    POWERS,
+    WARMUP,
+    SingleTier,
+    settled_by_bound,
+    single_tier_by_powers,
+)
 from tierwise.inversions.objective import ThetaTable, TiersPrior, tiers_prior
 from tierwise.model.priors import Gamma, as_theta_prior
 from tierwise.partition import gaussian
@@ -370,13 +377,17 @@ def _weigh_single_tier(several: WalkOverCompletions) -> SingleTier:
     if settled_by_bound(bound):
         return SingleTier(bound, 0.0, at_most=True)
 
-    def draw(power: float, n_warmup: int, n_draws: int) -> _Floats:
+    def draw(number: int) -> _Floats:
         nonlocal labels, theta
-        found, numbers = several.run(drawn, labels, theta, n_warmup + n_draws, rng, power)
+        power = float(POWERS[number])
+        found, numbers = several.run(drawn, labels, theta, WARMUP + DRAWS, rng, power)
         labels, theta = found[-1], float(numbers[-1, 0])
-        return numbers[n_warmup:, 2]
+        return numbers[WARMUP:, 2]
 
-    return single_tier_by_powers(draw, log_single)
+    def log_ratios(number: int, logs: _Floats) -> _Floats:
+        return logs * float(POWERS[number + 1] - POWERS[number])
+
+    return single_tier_by_powers(draw, log_ratios, log_single)
 
 
 def _log_joint(walk: WalkOverCompletions, drawn: DrawnCompletions, labels: _Integers) -> float:

@@ -29,8 +29,8 @@ from tierwise.inversions.chain import (
     WARMUP,
     SingleTier,
     TiersChain,
-    bridge,
     settled_by_bound,
+    single_tier_by_powers,
 )
 from tierwise.inversions.comparisons import ComparisonsChain, merged_runs
 from tierwise.inversions.evidence import Evidence, draw_thetas, lines_of_tiers, sum_evidence
@@ -98,33 +98,25 @@ def weigh_single_tier(
     scaled = [_scaled(counts, power) for power in POWERS.tolist()]
     objectives = [line_objective(one, prior_theta) for one in scaled]
 
-    def likelihoods(draws: _Integers, places: list[int]) -> _Floats:
+    def draw(number: int) -> _Integers:
+        nonlocal labels
+        draws = _draw(scaled[number], labels, concentration, prior_theta, rng)
+        labels = draws[-1]
+        return draws
+
+    def log_ratios(number: int, draws: _Integers) -> _Floats:
         distinct, which = np.unique(draws, axis=0, return_inverse=True)
-        values = [
+        below, above = (
             [
-                lines_of_tiers(scaled[place], row, objectives[place]).log_likelihood(concentration)
+                lines_of_tiers(scaled[power], row, objectives[power]).log_likelihood(concentration)
                 for row in distinct
             ]
-            for place in places
-        ]
-        found: _Floats = np.array(values)[:, which.ravel()]
-        return found
+            for power in (number, number + 1)
+        )
+        ratios: _Floats = np.subtract(above, below)[which.ravel()]
+        return ratios
 
-    estimates = []
-    for upward in (True, False):
-        order = range(len(POWERS)) if upward else reversed(range(len(POWERS)))
-        by_power: dict[int, _Integers] = {}
-        for place in order:
-            by_power[place] = _draw(scaled[place], labels, concentration, prior_theta, rng)
-            labels = by_power[place][-1]
-        total = 0.0
-        for place in range(len(POWERS) - 1):
-            pair = [place, place + 1]
-            below, above = (np.diff(likelihoods(by_power[one], pair), axis=0)[0] for one in pair)
-            total += bridge(below, above)
-        estimates.append(total)
-    error = abs(estimates[0] - estimates[1]) / 2
-    return SingleTier(log_single - float(np.mean(estimates)), error)
+    return single_tier_by_powers(draw, log_ratios, log_single)
 
 
 def _scaled(counts: WeakOrderCounts, power: float) -> WeakOrderCounts:
