@@ -16,9 +16,13 @@ def python(code, *arguments, before=(), **options):
     )
 
 
+# What a shell starts in the background ignores Ctrl-C, and so do the programs it starts in turn.
+_LISTEN = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+
+
 def start(code, *arguments):
-    """Start a program and let it run."""
-    command = [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)]
+    """Start a program, which can be interrupted, and let it run."""
+    command = [sys.executable, "-c", _LISTEN + textwrap.dedent(code), *map(str, arguments)]
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
     )

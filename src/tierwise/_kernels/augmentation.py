@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.orderings import order_of
 
 _Floats = npt.NDArray[np.float64]
@@ -22,7 +22,7 @@ _Integers = npt.NDArray[np.int64]
 _Relation = npt.NDArray[np.bool_]
 
 
-@compiled
+@compiled_part
 def _count_predecessors(relation: _Relation) -> _Integers:
     """Count how many items must come before each."""
     waiting = np.zeros(relation.shape[0], dtype=np.int64)
@@ -134,7 +134,7 @@ def block_units(
     return units
 
 
-@compiled
+@compiled_part
 def table_units(table: _Integers, misplaced: int, tied: int, placing: _Integers) -> int:
     """Distance of an ordering with this contingency table, in units."""
     n_blocks, n_tiers = table.shape
@@ -196,7 +196,7 @@ def exchange(
     return int(change)
 
 
-@compiled
+@compiled_part
 def tabulate(places: _Places, row: int, model: Model, table: _Integers) -> None:
     """Write down the contingency table of an ordering."""
     table[:] = 0
@@ -204,7 +204,7 @@ def tabulate(places: _Places, row: int, model: Model, table: _Integers) -> None:
         table[model.block_of_place[places[row, item]], model.labels[item]] += 1
 
 
-@compiled
+@compiled_part
 def _bounds(relation: npt.NDArray[np.bool_], places: _Places, item: int) -> tuple[int, int]:
     """First and last place that the partial order leaves to an item, the others keeping theirs."""
     low, high = 0, places.shape[0] - 1
@@ -216,7 +216,7 @@ def _bounds(relation: npt.NDArray[np.bool_], places: _Places, item: int) -> tupl
     return low, high
 
 
-@compiled
+@compiled_part
 def _cross(others: _Integers, place: int, label: int, start: int, end: int, model: Model) -> int:
     """Change in units, if an item of a label leaves the last place of a block for the next one.
 
@@ -240,7 +240,7 @@ def _cross(others: _Integers, place: int, label: int, start: int, end: int, mode
     return int(change)
 
 
-@compiled
+@compiled_part
 def _draw_place(
     units: _Integers, low: int, high: int, weights: _Floats, rng: np.random.Generator
 ) -> int:
@@ -266,7 +266,7 @@ def _draw_place(
     return chosen
 
 
-@compiled
+@compiled_part
 def _tabulate_weights(model: Model) -> _Floats:
     """Weights of all numbers of units that places of an item can differ by, up to nothing."""
     n_items, n_blocks = model.labels.shape[0], model.placing.shape[0]

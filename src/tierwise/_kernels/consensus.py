@@ -12,7 +12,7 @@ a given theta.
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.orderings import order_of
 
 _Floats = npt.NDArray[np.float64]
@@ -106,7 +106,7 @@ def swap_change(
     return change
 
 
-@compiled
+@compiled_part
 def _tier_costs(
     labels: _Integers, linear: _Floats, pairs: _Floats, pairs_transposed: _Floats, n_tiers: int
 ) -> _Floats:
@@ -299,7 +299,7 @@ def log_weight(total: float, knots: _Floats, values: _Floats, slopes: _Floats) -
     return value
 
 
-@compiled
+@compiled_part
 def _choose_places(ends: _Integers, chosen: _Integers, rng: np.random.Generator) -> int:
     """Choose places of a listing tier by tier whose items are to pass their labels round.
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.consensus import total_cost
 from tierwise._kernels.orderings import order_of
 from tierwise._kernels.subsets import find_optima, least_costs
@@ -77,7 +77,7 @@ def _costs(
     return linear, pairs, vectors.sizes[row, :n_tiers]
 
 
-@compiled
+@compiled_part
 def _least_total(linear: _Floats, pairs: _Floats, sizes: _Integers) -> float:
     """Return a bound of the total: every item in its cheapest tier, every pair in cheaper order.
 
@@ -119,7 +119,7 @@ def _moments(shares: _Floats, theta: float) -> tuple[float, float, float]:
     return total, mean, second / total - mean * mean
 
 
-@compiled
+@compiled_part
 def _solve_likelihood_equation(shares: _Floats, mean: float) -> float:
     """Return the theta at which the expected distance is the mean one, in units."""
     _, expected, variance = _moments(shares, 0.0)

@@ -10,10 +10,10 @@ from math import lgamma
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part
 
 
-@compiled
+@compiled_part
 def _log_placements(places: int, items: int, chosen: int) -> float:
     """Log number of ways to put ``chosen`` of the items into as many of the places."""
     return (
@@ -127,14 +127,14 @@ def _log_factorial_moment(log_rooks: _Floats, n_left: int, theta: float, order: 
     return float(peak + np.log(np.exp(terms - peak).sum()))
 
 
-@compiled
+@compiled_part
 def _log_sum(places: _Integers, items: _Integers, theta: float) -> float:
     """Log of the sum of ``exp(-theta d)`` over all ways to put items into places."""
     log_rooks = log_rook_numbers(places, items)[places.shape[0]]
     return _log_factorial_moment(log_rooks, items.sum(), theta, 0)
 
 
-@compiled
+@compiled_part
 def _write_places(block: int, free: int, sizes: _Integers, places: _Integers) -> None:
     """Write down how many places are free in each block."""
     for tier in range(sizes.shape[0]):

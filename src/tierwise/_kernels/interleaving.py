@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.recursion import first_choice, next_choice
 
 _Floats = npt.NDArray[np.float64]
@@ -61,7 +61,7 @@ def _read_answer(setting: Setting, sequence: _Integers, n_listed: int) -> _Answe
     return _Answer(sequence[:n_listed], free, strides, later, n_states)
 
 
-@compiled
+@compiled_part
 def _write_left(answer: _Answer, state: int, left: _Integers) -> int:
     """Write down how many free items of each label a state has left; return how many in all."""
     total = 0
@@ -107,7 +107,7 @@ def _step(
     return units, log_ways, change
 
 
-@compiled
+@compiled_part
 def _value_answer(setting: Setting, answer: _Answer) -> _Floats:
     """``values[block, state]``: log weight, mean and mean square of the units of all ways on."""
     n_tiers = setting.sizes.shape[0]
@@ -183,7 +183,7 @@ class _Expected(NamedTuple):
     free_in: _Floats
 
 
-@compiled
+@compiled_part
 def _add_step(
     expected: _Expected,
     share: float,
@@ -212,7 +212,7 @@ def _add_step(
                 expected.free_free[label, other] += weight * (left[other] - choice[other])
 
 
-@compiled
+@compiled_part
 def _expect_answer(setting: Setting, answer: _Answer) -> _Expected:
     """Push probabilities from the first block to the last, and count on the way."""
     n_tiers = setting.sizes.shape[0]

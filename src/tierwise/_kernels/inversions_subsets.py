@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.inversions_lines import (
     FIXED,
     MAXIMISED,
@@ -110,7 +110,7 @@ def meeting_weights(
     return table
 
 
-@compiled
+@compiled_part
 def _memo_at(problem: SubsetProblem, size: int, n_worse: int, place: int) -> float:
     """Value of a line at a kept number of inversions."""
     entry = problem.memo_offsets[size, n_worse] + place
@@ -122,7 +122,7 @@ def _memo_at(problem: SubsetProblem, size: int, n_worse: int, place: int) -> flo
     return float(value)
 
 
-@compiled
+@compiled_part
 def line_of_inversions(problem: SubsetProblem, size: int, n_worse: int, total: float) -> float:
     """Value of a line for complete rankings."""
     step = problem.memo_steps[size, n_worse]
@@ -172,7 +172,7 @@ def fill_curves_of_sets(objective: LineObjective, sizes: _Integers, meeting: _Fl
     return curves
 
 
-@compiled
+@compiled_part
 def fill_terms(  # noqa: PLR0912 - the innermost loops of everything here
     problem: SubsetProblem, whole: int, subsets: _Integers, terms: _Floats, curve: _Floats
 ) -> int:

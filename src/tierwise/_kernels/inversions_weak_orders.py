@@ -12,7 +12,7 @@ letters are left.
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -367,7 +367,7 @@ def add_expected_precedence(
             begin = end
 
 
-@compiled
+@compiled_part
 def _precedence_of_tiers(here: _Integers, summed_twice: _Floats, before: _Floats) -> None:
     """Fill ``before[l, m]``: probability that an item of tier l precedes one of tier m.
 

@@ -35,7 +35,7 @@ def order_of(keys: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> npt.NDArr
     return order
 
 
-@compiled
+@compiled_part
 def _bounds_of_insertion(n_items: int, theta: float) -> npt.NDArray[np.float64]:
     """Entry ``[i, v]``: chance that item ``i`` passes at most ``v`` of the items before it."""
     n_rows = min(n_items, _MOST_BOUNDS)

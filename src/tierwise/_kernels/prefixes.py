@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.recursion import first_choice, next_choice
 
 _Floats = npt.NDArray[np.float64]
@@ -113,7 +113,7 @@ def code_of(tables: Tables, counts: _Integers) -> int:
     return code
 
 
-@compiled
+@compiled_part
 def block_weight(tables: Tables, end: int, choice: _Integers) -> tuple[float, int]:
     """Weight and units of free labels in a block that ends with a code."""
     weight = 1.0
@@ -126,7 +126,7 @@ def block_weight(tables: Tables, end: int, choice: _Integers) -> tuple[float, in
     return weight, units
 
 
-@compiled
+@compiled_part
 def _pull(
     tables: Tables,
     counts: _Integers,
@@ -152,7 +152,7 @@ def _pull(
     return weight, first, second
 
 
-@compiled
+@compiled_part
 def _pull_one(
     tables: Tables,
     labels: _Integers,
@@ -175,7 +175,7 @@ def _pull_one(
     return weight, first, second
 
 
-@compiled
+@compiled_part
 def _advance(
     counts: _Integers, limits: _Integers, labels: _Integers, strides: _Integers
 ) -> tuple[int, int]:
@@ -191,7 +191,7 @@ def _advance(
     return 0, 0
 
 
-@compiled
+@compiled_part
 def _visit_node(
     tables: Tables,
     sequence: _Integers,
@@ -258,7 +258,7 @@ def _visit_node(
         n_free += more
 
 
-@compiled
+@compiled_part
 def next_counts(counts: _Integers, limits: _Integers) -> bool:
     """Go to the next counts within limits, the first label running fastest; False at the end."""
     for label in range(counts.shape[0]):
@@ -269,7 +269,7 @@ def next_counts(counts: _Integers, limits: _Integers) -> bool:
     return False
 
 
-@compiled
+@compiled_part
 def prefix_of(tables: Tables, sequence: _Integers, depth: int) -> int:
     """Return the code of the first labels of a sequence."""
     prefix = 0
@@ -278,7 +278,7 @@ def prefix_of(tables: Tables, sequence: _Integers, depth: int) -> int:
     return prefix
 
 
-@compiled
+@compiled_part
 def visit(tables: Tables, sequences: Sequences, row: int, values: _Floats, ends: _Floats) -> None:
     """Bring the values up to date for a row, given those of the row before."""
     sequence, limits = sequences.labels[row], sequences.limits[row]
@@ -290,7 +290,7 @@ def visit(tables: Tables, sequences: Sequences, row: int, values: _Floats, ends:
         _visit_node(tables, sequence, depth, least, limits[depth], values, ends)
 
 
-@compiled
+@compiled_part
 def _finish(
     tables: Tables, prefix: int, limits: _Integers, ends: _Floats
 ) -> tuple[float, float, float]:
@@ -367,7 +367,7 @@ class Answers(NamedTuple):
     repeats: _Integers
 
 
-@compiled
+@compiled_part
 def _add_shares(
     tables: Tables,
     prefix: int,
@@ -396,7 +396,7 @@ def _add_shares(
     return number
 
 
-@compiled
+@compiled_part
 def _draw_last_block(
     tables: Tables,
     sequence: _Integers,
@@ -437,7 +437,7 @@ def _draw_last_block(
     return n_listed
 
 
-@compiled
+@compiled_part
 def _draw_next_block(
     tables: Tables,
     code: int,
@@ -461,7 +461,7 @@ def _draw_next_block(
         more = next_choice(choice, left)
 
 
-@compiled
+@compiled_part
 def _assign(
     row: npt.NDArray[np.int32],
     items: _Integers,
@@ -488,7 +488,7 @@ def _assign(
         row[items[position]] = block
 
 
-@compiled
+@compiled_part
 def _draw_steps(
     tables: Tables,
     sequence: _Integers,

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -96,7 +96,7 @@ def _fill_states(
         filled[layer] += 1
 
 
-@compiled
+@compiled_part
 def first_choice(choice: _Integers, limits: _Integers, number: int, end: int) -> None:
     """Take a number of items, of the labels before ``end``, the first as far as they go."""
     for label in range(end):
@@ -104,7 +104,7 @@ def first_choice(choice: _Integers, limits: _Integers, number: int, end: int) ->
         number -= choice[label]
 
 
-@compiled
+@compiled_part
 def next_choice(choice: _Integers, limits: _Integers) -> bool:
     """Go to the next choice of as many items; False after the last."""
     taken = 0
@@ -262,7 +262,7 @@ def weight_and_part_moments(
     return weights[0], firsts[0], seconds[0]
 
 
-@compiled
+@compiled_part
 def _weight_before(
     weights: npt.NDArray[np.float64],
     left: npt.NDArray[np.int16],

@@ -33,7 +33,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -70,7 +70,7 @@ class Layer(NamedTuple):
     """``[c]``: cost so far, of the chosen positions from the ``c``-th upward."""
 
 
-@compiled
+@compiled_part
 def binomial_table(sizes: _Integers) -> _Integers:
     """Pascal's triangle up to the number of items: entry ``[a, b]`` is ``a`` choose ``b``."""
     n_items = 0
@@ -84,7 +84,7 @@ def binomial_table(sizes: _Integers) -> _Integers:
     return triangle
 
 
-@compiled
+@compiled_part
 def start_layer(
     tier: int, linear: _Floats, pairs_transposed: _Floats, sizes: _Integers, binomials: _Integers
 ) -> Layer:
@@ -116,7 +116,7 @@ def start_layer(
     )
 
 
-@compiled
+@compiled_part
 def next_set(members: _Integers) -> int:
     """Step to the set that is next by rank and return the highest position that changed."""
     position = 0
@@ -127,7 +127,7 @@ def next_set(members: _Integers) -> int:
     return position
 
 
-@compiled
+@compiled_part
 def go_to_set(layer: Layer, rank: int | np.int64) -> None:
     """Make the set of this rank the current one."""
     item = layer.binomials.shape[0] - 2
@@ -139,7 +139,7 @@ def go_to_set(layer: Layer, rank: int | np.int64) -> None:
     enter_set(layer, layer.size - 1)
 
 
-@compiled
+@compiled_part
 def enter_set(layer: Layer, highest: int) -> None:
     """Bring weights and keys up to date after members up to position ``highest`` changed."""
     tier_is_chosen = layer.n_chosen < layer.n_remaining
@@ -175,7 +175,7 @@ def enter_set(layer: Layer, highest: int) -> None:
     _first_choice(layer, 0.0 if tier_is_chosen else sum_of_weights)
 
 
-@compiled
+@compiled_part
 def _first_choice(layer: Layer, cost_of_none: float) -> None:
     """Choose the lowest positions; the lowest chosen one is left to the caller's loop."""
     top = max(layer.n_chosen, 1)
@@ -199,7 +199,7 @@ def _choose(layer: Layer, level: int, position: int) -> None:
     layer.costs[level] = layer.costs[level + 1] + layer.weights[position]
 
 
-@compiled
+@compiled_part
 def next_choice(layer: Layer) -> bool:
     """Step all chosen positions but the lowest; False when there are no more."""
     level = 1
@@ -213,7 +213,7 @@ def next_choice(layer: Layer) -> bool:
     return True
 
 
-@compiled
+@compiled_part
 def layer_starts(sizes: _Integers, binomials: _Integers) -> _Integers:
     """Where each layer begins when all are laid end to end, and where the last one ends."""
     starts = np.zeros(sizes.shape[0] + 2, np.int64)
@@ -225,7 +225,7 @@ def layer_starts(sizes: _Integers, binomials: _Integers) -> _Integers:
     return starts
 
 
-@compiled
+@compiled_part
 def copy_with_last_tier(
     layer: Layer, labels: _Integers, row: int, copies: _Integers, copy_row: int | np.int64
 ) -> None:
@@ -373,7 +373,7 @@ def weigh_tiers(
     return everything
 
 
-@compiled
+@compiled_part
 def _weigh_sets(
     linear: _Floats,
     pairs_transposed: _Floats,
@@ -411,7 +411,7 @@ def _weigh_sets(
 _MOST_PROPOSALS = 4
 
 
-@compiled
+@compiled_part
 def _take_tiers_away(
     layers: list[Layer],
     starts: _Integers,

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.recursion import States, first_choice, next_choice
 
 _Floats = npt.NDArray[np.float64]
@@ -44,7 +44,7 @@ def states_of_roles(
     return left, listed
 
 
-@compiled
+@compiled_part
 def _count_left(roles: _Roles, row: int, labels: _Integers, counts: _Integers) -> None:
     """Count the items left in a row by label."""
     counts[:] = 0
@@ -191,7 +191,7 @@ class _Block(NamedTuple):
     choice: _Integers
 
 
-@compiled
+@compiled_part
 def _empty_block(n_tiers: int) -> _Block:
     return _Block(
         np.zeros(n_tiers, dtype=np.int64),
@@ -200,7 +200,7 @@ def _empty_block(n_tiers: int) -> _Block:
     )
 
 
-@compiled
+@compiled_part
 def _write_counts(state: int, left: npt.NDArray[np.int16], counts: _Integers) -> None:
     """Write down how many items of each label a state has."""
     for label in range(counts.shape[0]):
@@ -228,7 +228,7 @@ def _step(weighing: Weighing, block: int, content: _Block) -> tuple[int, float, 
     return units, log_ways, change
 
 
-@compiled
+@compiled_part
 def _value(
     weighing: Weighing, values: _Floats, state: int, block: int, free: int, content: _Block
 ) -> tuple[float, float, float]:
@@ -294,7 +294,7 @@ def value_openings(weighing: Weighing, values: _Floats, openings: _Integers) -> 
     return results
 
 
-@compiled
+@compiled_part
 def _expect(
     weighing: Weighing,
     values: _Floats,

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.augmentation import Model, exchange, tabulate
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 
 
-@compiled
+@compiled_part
 def _count_bits(bits: int) -> int:
     """Count the bits that are set, of at most 62."""
     number = 0
@@ -27,7 +27,7 @@ def _count_bits(bits: int) -> int:
     return number
 
 
-@compiled
+@compiled_part
 def _count_mistakes(against: int, compared: _Integers) -> int:
     """Count the answers, in layers, that an ordering goes against."""
     number = 0

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.interleaving import Setting
 from tierwise._kernels.recursion import first_choice, next_choice
 
@@ -63,7 +63,7 @@ class Answer(NamedTuple):
     offsets: _Integers
 
 
-@compiled
+@compiled_part
 def read_answer(setting: Setting, sequence: _Integers, starts: _Integers) -> Answer:
     """Lay out an answer."""
     n_items, n_tiers = setting.labels.shape[0], setting.sizes.shape[0]
@@ -96,7 +96,7 @@ def read_answer(setting: Setting, sequence: _Integers, starts: _Integers) -> Ans
     return Answer(sequence, starts, before, bounds, straddling, ends, limits, strides, offsets)
 
 
-@compiled
+@compiled_part
 def enter_block(
     setting: Setting,
     answer: Answer,
@@ -162,7 +162,7 @@ def weigh(
     return log_ways, units, code
 
 
-@compiled
+@compiled_part
 def walk_forward(setting: Setting, answer: Answer, sums: _Floats, peaks: _Floats) -> None:
     """Weights of all states, as sums relative to the exponential of a peak.
 
@@ -262,7 +262,7 @@ class Expectations(NamedTuple):
     parted: _Floats
 
 
-@compiled
+@compiled_part
 def _add_choice(
     expected: Expectations,
     block: int,
@@ -283,7 +283,7 @@ def _add_choice(
             expected.together[block, other, label] += share * beside[other] * taken
 
 
-@compiled
+@compiled_part
 def _walk_back(
     setting: Setting, answer: Answer, sums: _Floats, peaks: _Floats, expected: Expectations
 ) -> None:
@@ -324,7 +324,7 @@ def _walk_back(
                 onward[first + code] = np.log(share_of_state) + log_total - log_weight
 
 
-@compiled
+@compiled_part
 def _add_within(
     setting: Setting,
     answer: Answer,
@@ -352,7 +352,7 @@ def _add_within(
             precedence[item, other] += weight * expected.parted[block, label, other_label] / pairs
 
 
-@compiled
+@compiled_part
 def _share_in_block(
     setting: Setting, answer: Answer, expected: Expectations, block: int, place: int
 ) -> float:
@@ -365,7 +365,7 @@ def _share_in_block(
     return 1.0
 
 
-@compiled
+@compiled_part
 def _add_across(
     setting: Setting,
     answer: Answer,
