@@ -440,7 +440,9 @@ def _value_given_prior(
 
 
 @compiled_part
-def curve_of_sizes(objective: LineObjective, size: int, n_worse: int, curve: _Floats) -> None:
+def curve_of_sizes(
+    objective: LineObjective, size: int, n_worse: int | np.int64, curve: _Floats
+) -> None:
     """Curve of a line for complete rankings, which depends on sizes only."""
     table = objective.grid.factorials
     weight = objective.n_rankings

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined_part
-from tierwise._kernels.inversions_lines import LineObjective, line_value
+from tierwise._kernels.inversions_lines import LineObjective, curve_of_sizes, line_value
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -296,14 +296,7 @@ def line_of_net(
     if n_worse == 0:
         return 0.0
     table, curve = objective.grid.factorials, state.curve
-    weight = objective.n_rankings
-    for node in range(curve.shape[0]):
-        for order in range(curve.shape[1]):
-            curve[node, order] = weight * (
-                table[size, node, order]
-                + table[n_worse, node, order]
-                - table[size + n_worse, node, order]
-            )
+    curve_of_sizes(objective, size, n_worse, curve)
     if state.blocks.weights.shape[0] > 0:
         for number in range(2, state.net.shape[0]):
             times = state.net[number]
