@@ -150,9 +150,9 @@ def test_sampled_expectations_agree_with_exact_ones():
     ("sizes", "theta", "n_rankings"),
     [
         ((2, 2), 0.5, 300),
-        ((1, 2, 1), 0.3, 2000),
         ((1,) * 6, 0.6, 50),
-        ((1, 1, 1, 2, 3, 2), 0.25, 280),
+        pytest.param((1, 2, 1), 0.3, 2000, marks=pytest.mark.slow),
+        pytest.param((1, 1, 1, 2, 3, 2), 0.25, 280, marks=pytest.mark.slow),
     ],
 )
 def test_rankings_from_the_model_fit(sizes, theta, n_rankings):

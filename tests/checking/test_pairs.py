@@ -86,7 +86,7 @@ def test_answers_of_one_person_go_together():
     ("sizes", "theta", "n_people", "per_person", "mistakes"),
     [
         ((1, 2, 1), 0.7, 60, 10, None),
-        ((1, 2, 2), 0.7, 12, 4, None),
+        pytest.param((1, 2, 2), 0.7, 12, 4, None, marks=pytest.mark.slow),
         pytest.param((2, 2, 2), 0.5, 60, 10, 0.15, marks=pytest.mark.slow),
         pytest.param((1, 2, 1), 0.7, 60, 10, 0.15, marks=pytest.mark.slow),
         pytest.param((2, 2, 2), 0.5, 60, 10, None, marks=pytest.mark.slow),

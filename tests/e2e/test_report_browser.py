@@ -113,7 +113,7 @@ def column(browser, table, number):
 @pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
 @pytest.mark.parametrize(
     "name",
-    ["few", "many", *(pytest.param(name, marks=pytest.mark.slow) for name in ("error", "keep"))],
+    ["few", *(pytest.param(name, marks=pytest.mark.slow) for name in ("many", "error", "keep"))],
 )
 def test_page_opens_without_complaint_and_fits(browser, request, name, width, scheme):
     look(browser, request.getfixturevalue(name), width, scheme)

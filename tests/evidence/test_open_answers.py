@@ -108,7 +108,7 @@ def test_all_tiers_and_completions_are_summed_over(kind, distance, sizes):
 
 
 @pytest.mark.parametrize("kind", ["below", "anywhere", "preferences"])
-@pytest.mark.parametrize("sizes", [(1, 3), (2, 1, 1)])
+@pytest.mark.parametrize("sizes", [(2, 1, 1), pytest.param((1, 3), marks=pytest.mark.slow)])
 def test_an_estimate_is_as_good_as_it_says(kind, sizes):
     data = data_of(kind)
     found = estimate_log_evidence(

@@ -185,6 +185,7 @@ def test_a_posterior_of_mistaken_answers_is_averaged_over():
     assert imputed.place_probabilities(0) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_too_many_draws_of_a_posterior_are_thinned(monkeypatch):
     rankings = tw.Rankings.from_orderings([["b"], ["c"]], items="abcd", unranked="below")
     posterior = short_posterior(rankings, sizes=(2, 2), draws=100, chains=2, rng=1)

@@ -334,7 +334,7 @@ def test_repeated_answers_count():
     ("kind", "cycles"),
     [
         ("nonparametric", "keep"),
-        ("parametric", "error"),
+        pytest.param("parametric", "error", marks=pytest.mark.slow),
         pytest.param("nonparametric", "error", marks=pytest.mark.slow),
         pytest.param("parametric", "keep", marks=pytest.mark.slow),
     ],

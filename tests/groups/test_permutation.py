@@ -41,6 +41,7 @@ def test_difference_is_the_sum_of_squares_between_groups():
     assert difference(*statements.totals(member, 4)) == pytest.approx(total - within)
 
 
+@pytest.mark.slow
 def test_chance_gives_uniform_p_values():
     """Also where people are of two kinds that nobody asked about."""
     rng = np.random.default_rng(2)

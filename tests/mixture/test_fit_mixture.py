@@ -381,7 +381,7 @@ def test_all_sushi_rankings():
     assert table["rankings"].sum() == 5000
 
 
-@pytest.mark.parametrize("theta", [0.3, 0.7])
+@pytest.mark.parametrize("theta", [0.3, pytest.param(0.7, marks=pytest.mark.slow)])
 def test_more_groups_than_there_are_leave_some_answers_out_of_a_group_altogether(theta):
     """A group of a single answer has such a theta that all others have probability 0 there."""
     tiers = tw.Tiers.from_sizes((1,) * 10, "abcdefghij")

@@ -99,12 +99,12 @@ def test_samples_of_the_pseudo_likelihood(sizes, labels, theta):
     ("sizes", "name", "theta"),
     [
         ((1,) * 30, "kendall", 0.4),
-        ((1,) * 30, "hamming", 2.0),
-        ((10, 10, 10), "kendall", 0.05),
         ((3, 7, 20), "hamming", 1.0),
-        ((3,) * 10, "kendall", 0.3),
         ((5, 10, 15), "footrule", 0.2),
-        ((10, 5, 15), "spearman", 0.02),
+        pytest.param((1,) * 30, "hamming", 2.0, marks=pytest.mark.slow),
+        pytest.param((10, 10, 10), "kendall", 0.05, marks=pytest.mark.slow),
+        pytest.param((3,) * 10, "kendall", 0.3, marks=pytest.mark.slow),
+        pytest.param((10, 5, 15), "spearman", 0.02, marks=pytest.mark.slow),
     ],
 )
 def test_exact_and_metropolis_samples_of_thirty_items_agree(sizes, name, theta):

@@ -173,7 +173,7 @@ def test_it_works_for_one_theta_and_for_several(goals, concentration):
 
 @pytest.mark.parametrize(
     ("n_items", "width"),
-    [(10, None), (10, 4.6), (50, 4.6), pytest.param(50, None, marks=pytest.mark.slow)],
+    [(10, None), (10, 4.6), *(pytest.param(50, w, marks=pytest.mark.slow) for w in (4.6, None))],
 )
 def test_nothing_is_cut_off_with_many_items_and_long_names(n_items, width):
     sizes = (2, *[1] * (n_items - 7), 5)

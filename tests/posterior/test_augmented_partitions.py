@@ -95,7 +95,7 @@ def log_prior(labels, prior_sizes):
 @pytest.mark.parametrize(
     ("make", "prior_sizes"),
     [
-        (rankings, "uniform"),
+        pytest.param(rankings, "uniform", marks=pytest.mark.slow),
         (preferences, "sceptical"),
         pytest.param(rankings, "sceptical", marks=pytest.mark.slow),
         pytest.param(preferences, "uniform", marks=pytest.mark.slow),
@@ -147,6 +147,7 @@ def test_a_single_tier_is_weighed(make, monkeypatch):
     assert bound.log_odds > exact
 
 
+@pytest.mark.slow
 @few_draws
 def test_many_items_with_gaps_take_seconds_and_say_what_is_sure():
     rng = np.random.default_rng(1)

@@ -180,8 +180,15 @@ def test_splits_and_merges_are_corrected_for_their_number():
     assert chi2.sf(statistic, len(everything) - 1) > TINY
 
 
-@pytest.mark.parametrize("counts", [(12, 0), (0, 12)])
-@pytest.mark.parametrize("prior_sizes", ["uniform", "penalised"])
+@pytest.mark.parametrize(
+    ("counts", "prior_sizes"),
+    [
+        ((12, 0), "uniform"),
+        ((0, 12), "penalised"),
+        pytest.param((12, 0), "penalised", marks=pytest.mark.slow),
+        pytest.param((0, 12), "uniform", marks=pytest.mark.slow),
+    ],
+)
 def test_changes_of_sizes_keep_the_posterior(counts, prior_sizes):
     target = small_target(prior_sizes=prior_sizes)
     move, rng = ChangeSizes(target, *counts), np.random.default_rng(5)

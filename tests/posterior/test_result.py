@@ -115,6 +115,7 @@ def test_bands_with_open_sizes_are_those_of_the_best(open_posterior):
     assert bands.mean.shape == (4, len(bands.sizes))
 
 
+@pytest.mark.slow
 def test_shares_of_sizes_come_from_draws_of_chains():
     posterior = sample_posterior(small_rankings(), method="mcmc", draws=400, rng=2, thin=3)
     shares = posterior.sizes_probabilities()

@@ -90,6 +90,7 @@ def test_posterior_over_all_sizes_is_that_of_enumeration(options):
     assert theta_p_value(posterior.thetas, reference) > TINY
 
 
+@pytest.mark.slow
 def test_hamming_over_all_sizes():
     posterior = sample_posterior(
         small_rankings(),

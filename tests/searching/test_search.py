@@ -612,6 +612,7 @@ def test_paths_through_tohoku():
         ).best.sizes == (1, 1, 1, 2, 1, 2, 1, 1)
 
 
+@pytest.mark.slow
 def test_posterior_over_all_sizes_of_tohoku_sums_to_one():
     rankings = tw.load_sushi(shared_data("sushi"), region="Tohoku")
     found = tw.search(rankings, criterion="evidence", distance="kendall")

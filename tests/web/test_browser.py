@@ -343,15 +343,9 @@ def fits(browser):
     return wide <= seen
 
 
-@pytest.mark.parametrize(
-    ("width", "scheme"),
-    [
-        ("phone", "dark"),
-        pytest.param("desk", "light", marks=pytest.mark.slow),
-        pytest.param("phone", "light", marks=pytest.mark.slow),
-        pytest.param("desk", "dark", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", ["phone", "desk"])
 def test_pages_fit_and_axe_finds_nothing(browser, here, result, width, scheme, tmp_path):
     dress(browser, WIDTHS[width], scheme)
 
