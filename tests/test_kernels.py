@@ -16,7 +16,7 @@ from tierwise.partition import recursion
 from tierwise.tiers import compositions
 
 PACKAGE = Path(tierwise.__file__).parent
-PARTS = {"compiled_part", "inlined_part"}
+PART = "compiled_part"
 
 
 def parts_of_kernels():
@@ -26,7 +26,7 @@ def parts_of_kernels():
         for path in (PACKAGE / "_kernels").glob("*.py")
         for function in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(function, ast.FunctionDef)
-        and PARTS & {ast.unparse(decorator) for decorator in function.decorator_list}
+        and PART in {ast.unparse(decorator) for decorator in function.decorator_list}
     }
 
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined
 from tierwise._kernels.consensus import switch_labels
 from tierwise._kernels.theta import ThetaPoints, draw_theta, reflect_theta
 
@@ -73,7 +73,7 @@ class Completion(NamedTuple):
     """Room for as many numbers as there are items."""
 
 
-@compiled_part
+@inlined
 def _weigh_places(completion: Completion, item: int) -> tuple[np.int64, np.int64, float]:
     """Weigh the places that an answer leaves to an item; return the first, the last, the sum."""
     order, place = completion.order, np.int64(completion.places[item])
@@ -98,7 +98,7 @@ def _weigh_places(completion: Completion, item: int) -> tuple[np.int64, np.int64
     return low, high, total
 
 
-@compiled_part
+@inlined
 def _put_item(
     completion: Completion, item: int, low: np.int64, high: np.int64, remainder: float
 ) -> None:
@@ -118,7 +118,7 @@ def _put_item(
     places[item] = chosen
 
 
-@compiled
+@inlined
 def reinsert_item(completion: Completion, item: int, uniform: float) -> None:
     """Move an item to any place that its answer allows.
 
@@ -128,7 +128,7 @@ def reinsert_item(completion: Completion, item: int, uniform: float) -> None:
     _put_item(completion, item, low, high, uniform * total)
 
 
-@compiled
+@inlined
 def reflect_item(completion: Completion, item: int, uniform: float) -> None:
     """Move an item to the other side of the places that its answer allows.
 

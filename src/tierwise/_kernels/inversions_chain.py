@@ -10,7 +10,7 @@ drawn by slice sampling in its logarithm.
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined
 from tierwise._kernels.inversions_climbing import exchange_items, members_of
 from tierwise._kernels.inversions_lines import (
     LineObjective,
@@ -100,13 +100,13 @@ def exchange_at_random(objective: LineObjective, state: Partition, uniforms: _Fl
     return accepted
 
 
-@inlined_part
+@inlined
 def _log_chance_to_be_upper(lead: float, strength: float) -> float:
     """Log odds that a member of a tier goes to its better part."""
     return min(max(lead * strength, -_LARGEST_LOGIT), _LARGEST_LOGIT)
 
 
-@inlined_part
+@inlined
 def _log_split(state: Partition, labels: _Integers, position: int, strength: float) -> float:
     """Log probability that a joined tier is split into these two neighbouring tiers."""
     log_chance = 0.0
@@ -132,7 +132,7 @@ def _n_splittable(state: Partition) -> int:
     return number
 
 
-@inlined_part
+@inlined
 def _propose_exchange(state: Partition, proposed: _Integers, uniforms: _Floats) -> float:
     """Let two neighbouring tiers change places."""
     n_tiers = state.n_tiers[0]
@@ -147,7 +147,7 @@ def _propose_exchange(state: Partition, proposed: _Integers, uniforms: _Floats) 
     return 0.0
 
 
-@inlined_part
+@inlined
 def _splittable_at(state: Partition, number: int) -> int:
     """Find the position of a tier, given its number among those with two items or more."""
     position = 0
@@ -158,7 +158,7 @@ def _splittable_at(state: Partition, number: int) -> int:
     return position
 
 
-@inlined_part
+@inlined
 def _propose_split(
     state: Partition, proposed: _Integers, strength: float, uniforms: _Floats
 ) -> float:
@@ -186,7 +186,7 @@ def _propose_split(
     return float(np.log(n_splittable / state.n_tiers[0]) - log_chance)
 
 
-@inlined_part
+@inlined
 def _propose_join(
     state: Partition, labels: _Integers, proposed: _Integers, strength: float, uniforms: _Floats
 ) -> float:
@@ -206,7 +206,7 @@ def _propose_join(
     return float(log_back + np.log((n_tiers - 1.0) / n_splittable))
 
 
-@inlined_part
+@inlined
 def _propose(
     state: Partition, labels: _Integers, proposed: _Integers, strength: float, uniforms: _Floats
 ) -> float:

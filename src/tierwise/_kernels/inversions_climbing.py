@@ -14,7 +14,7 @@ other.
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined
 from tierwise._kernels.inversions_lines import LineObjective
 from tierwise._kernels.inversions_partition import (
     Partition,
@@ -174,7 +174,7 @@ def move_items(
     return n_moved
 
 
-@inlined_part
+@inlined
 def members_of(state: Partition, slot: int, members: _Integers) -> int:
     """List the items of a tier; returns their number."""
     count = 0
@@ -185,7 +185,7 @@ def members_of(state: Partition, slot: int, members: _Integers) -> int:
     return count
 
 
-@inlined_part
+@inlined
 def inversions_between(state: Partition, better: int, worse: int) -> float:
     """Inversions between two tiers, given by their slots, if the first is the better one."""
     total = 0.0
@@ -195,7 +195,7 @@ def inversions_between(state: Partition, better: int, worse: int) -> float:
     return total
 
 
-@inlined_part
+@inlined
 def meets_of_neighbours(state: Partition) -> tuple[_Floats, _Floats]:
     """Tied blocks that meet two neighbouring tiers, and a tier with all but its next worse one."""
     blocks, tally = state.blocks, state.tally
@@ -216,7 +216,7 @@ def meets_of_neighbours(state: Partition) -> tuple[_Floats, _Floats]:
     return joint, skipping
 
 
-@inlined_part
+@inlined
 def join_tiers(state: Partition, position: int | np.int64) -> None:
     """Join the tier at a position with the next."""
     first, second = state.order[position], state.order[position + 1]
@@ -229,7 +229,7 @@ def join_tiers(state: Partition, position: int | np.int64) -> None:
         put_in(state, members[place], 2 * state.position_of[target] + 1)
 
 
-@inlined_part
+@inlined
 def exchange_tiers(state: Partition, position: int | np.int64, skipping: _Floats) -> None:
     """Let the tier at a position and the next change places."""
     first, second = state.order[position], state.order[position + 1]
@@ -300,7 +300,7 @@ def try_neighbours(  # noqa: PLR0912 - one loop over roles, so that a line is co
     return True
 
 
-@inlined_part
+@inlined
 def split_tier(
     state: Partition, position: int | np.int64, members: _Integers, n_upper: int
 ) -> None:
@@ -311,7 +311,7 @@ def split_tier(
         put_in(state, members[place], 2 * position + min(place, 1))
 
 
-@inlined_part
+@inlined
 def sort_by_lead(state: Partition, slot: int, members: _Integers, count: int) -> None:
     """Sort a tier's members by how much they are preferred to each other, best first."""
     for place in range(1, count):
@@ -350,7 +350,7 @@ def try_splits(objective: LineObjective, state: Partition, tolerance: float) -> 
     return found
 
 
-@inlined_part
+@inlined
 def _best_cut(  # noqa: PLR0912 - one loop over parts, so that a line is compiled once
     objective: LineObjective,
     state: Partition,
@@ -466,7 +466,7 @@ def try_exchanges(objective: LineObjective, state: Partition, tolerance: float) 
     return found
 
 
-@inlined_part
+@inlined
 def _brings_nearer(state: Partition, slot: int, next_slot: int, first: int, second: int) -> bool:
     """Tell whether there are fewer inversions after two items are exchanged."""
     change = state.out_of[slot, first] - state.out_of[slot, second]
@@ -475,7 +475,7 @@ def _brings_nearer(state: Partition, slot: int, next_slot: int, first: int, seco
     return bool(change < 0.0)
 
 
-@inlined_part
+@inlined
 def _value_of_exchange(
     objective: LineObjective, state: Partition, position: int, first: int, second: int, now: float
 ) -> float:

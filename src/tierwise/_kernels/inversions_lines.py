@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined
 from tierwise._kernels.theta import grid_quantiles
 
 _Floats = npt.NDArray[np.float64]
@@ -211,7 +211,7 @@ class LineObjective(NamedTuple):
     """1 if each tier of size k adds log k!, so that tiers of given sizes are equally probable."""
 
 
-@inlined_part
+@inlined
 def log_prior(prior: ThetaPriorTable, log_theta: float) -> float:
     """Log density of log theta."""
     theta = np.exp(log_theta)
@@ -421,7 +421,7 @@ def theta_quantile(
     return float(np.exp(grid_quantiles(points, heights, cumulative, shares)[0]))
 
 
-@inlined_part
+@inlined
 def line_value(objective: LineObjective, curve: _Floats, total: float) -> float:
     """Value of a line: at the fixed theta, at its best theta, or integrated over theta."""
     return _value_given_prior(objective.grid, objective.prior, objective.kind, curve, total)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined
 from tierwise._kernels.inversions_lines import LineObjective, curve_of_sizes, line_value
 
 _Floats = npt.NDArray[np.float64]
@@ -151,7 +151,7 @@ def load(state: Partition, labels: _Integers) -> None:
         _load_blocks(state)
 
 
-@inlined_part
+@inlined
 def _load_blocks(state: Partition) -> None:
     """Count what tied blocks have in common with tiers."""
     blocks, tally, n_tiers = state.blocks, state.tally, state.n_tiers[0]
@@ -307,7 +307,7 @@ def line_of_net(
     return line_value(objective, curve, max(total, 0.0))
 
 
-@inlined_part
+@inlined
 def tier_value(objective: LineObjective, size: int, meets: _Floats) -> float:
     """Value a tier whatever theta is, given what tied blocks it meets."""
     logs = objective.log_factorials
@@ -317,7 +317,7 @@ def tier_value(objective: LineObjective, size: int, meets: _Floats) -> float:
     return float(value)
 
 
-@inlined_part
+@inlined
 def find_net(state: Partition, position: int | np.int64, in_tail: float, in_tier: float) -> None:
     """Tied blocks of the line at a position, with the item taken out in its tier or below."""
     slot = state.order[position]
@@ -336,7 +336,7 @@ def find_net(state: Partition, position: int | np.int64, in_tail: float, in_tier
             )
 
 
-@inlined_part
+@inlined
 def n_worse_than(state: Partition, position: int | np.int64) -> int:
     """Count the items in tiers that are worse than the one at a position."""
     number = 0
@@ -366,7 +366,7 @@ def load_and_value(objective: LineObjective, state: Partition, labels: _Integers
     return value_of(objective, state)
 
 
-@inlined_part
+@inlined
 def value_of(objective: LineObjective, state: Partition) -> float:
     """Value of the tiers."""
     value = 0.0
@@ -375,7 +375,7 @@ def value_of(objective: LineObjective, state: Partition) -> float:
     return value
 
 
-@inlined_part
+@inlined
 def value_places(  # noqa: PLR0912 - one loop over roles, so that a line is compiled once
     objective: LineObjective, state: Partition, item: int, joined: _Floats, alone: _Floats
 ) -> None:

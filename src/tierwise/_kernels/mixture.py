@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined
 from tierwise._kernels.consensus import anneal, total_cost
 from tierwise._kernels.theta import ThetaPoints, draw_theta, log_partition_at
 
@@ -118,7 +118,7 @@ def move_units(
     _add_units(answers, costs - old_costs, always - old_always, units, group)
 
 
-@inlined_part
+@inlined
 def _cell_counts(answers: AnswerBits, members: _Integers, group: int) -> _Integers:
     """Count the ones of each cell, as often as a group has members that gave the answer."""
     most = 0
@@ -390,7 +390,7 @@ class Record(NamedTuple):
     """``[answer, group of the pivot]``: sum over draws of the probability of the group there."""
 
 
-@inlined_part
+@inlined
 def _draw_group(
     answers: AnswerBits,
     points: ThetaPoints,

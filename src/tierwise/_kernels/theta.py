@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined
 
 _Floats = npt.NDArray[np.float64]
 
@@ -258,7 +258,7 @@ def log_partition_at(points: ThetaPoints, theta: float) -> float:
     )
 
 
-@inlined_part
+@inlined
 def next_point(
     stage: int,
     here: float,
@@ -311,7 +311,7 @@ def next_point(
     return _BETWEEN, low + (high - low) * rng.random(), height, low, high
 
 
-@inlined_part
+@inlined
 def interpolated(table: _Floats, first: float, step: float, point: float) -> float:
     """Value of a log density that is tabled on an even grid; minus infinity outside of it."""
     place = (point - first) / step
