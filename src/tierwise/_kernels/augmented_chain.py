@@ -4,10 +4,10 @@ Every place is a block of its own for strict tiers, and for inversions. To put a
 further then changes the distance by the pair of neighbours that it passes, so that the weights of
 all places that an answer leaves to an item are found on the way there.
 
-Theta and the completions hold each other, so that both would walk at random by small steps. In most
-iterations they are therefore overrelaxed: what is drawn anew comes to lie on the other side of its
-distribution. The uniform number by which the present value would have been drawn is found, and one
-less that number taken instead; this leaves every conditional distribution as it is.
+Theta and the completions depend on each other, so that both would walk at random by small steps. In
+most iterations they are therefore overrelaxed: what is drawn anew comes to lie on the other side of
+its distribution. The uniform number by which the present value would have been drawn is found, and
+one less that number taken instead; this leaves every conditional distribution as it is.
 
 Tanner, M. A. and Wong, W. H. (1987). The calculation of posterior distributions by data
 augmentation. Journal of the American Statistical Association 82, 528-540.

@@ -233,7 +233,7 @@ class _Search:
         return value, labels
 
     def _from_other_thetas(self, value: float, labels: _Integers) -> tuple[float, _Integers]:
-        """Search again from a larger and a smaller theta, as tiers and theta hold each other."""
+        """Search again from a larger and a smaller theta, on which the best tiers depend."""
         for factor in _OTHER_THETAS:
             while True:
                 theta = estimate_one_theta(self.counts, labels).value * factor
