@@ -10,7 +10,7 @@ import pytest
 
 import tierwise
 from tierwise._kernels import counting
-from tierwise._kernels.augmented_chain import Completion, reflect_item, reinsert_item
+from tierwise._kernels.augmentation import Completion, reflect_item, reinsert_item
 from tierwise.distances import get_distance
 from tierwise.partition import recursion
 from tierwise.tiers import compositions

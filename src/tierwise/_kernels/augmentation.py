@@ -6,7 +6,9 @@ says that item a comes before item b; it is transitive and has no cycles.
 An answer is completed as an ordering, ``places[row, item]``, at random, as probable as the model
 makes each completion. Item by item, an item is taken out and put back anywhere between the last
 item that must come before it and the first that must come after, with the probability of each place
-given the order of the others.
+given the order of the others. Where every place is a block of its own, as for strict tiers and for
+inversions, to put an item one place further changes the distance by the pair of neighbours that it
+passes, so that the weights of all places are found on the way there.
 """
 
 from typing import NamedTuple
@@ -14,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined
 from tierwise._kernels.orderings import order_of
 
 _Floats = npt.NDArray[np.float64]
@@ -204,7 +206,7 @@ def tabulate(places: _Places, row: int, model: Model, table: _Integers) -> None:
         table[model.block_of_place[places[row, item]], model.labels[item]] += 1
 
 
-@compiled_part
+@inlined
 def _bounds(relation: npt.NDArray[np.bool_], places: _Places, item: int) -> tuple[int, int]:
     """First and last place that the partial order leaves to an item, the others keeping theirs."""
     low, high = 0, places.shape[0] - 1
@@ -216,7 +218,7 @@ def _bounds(relation: npt.NDArray[np.bool_], places: _Places, item: int) -> tupl
     return low, high
 
 
-@compiled_part
+@inlined
 def _cross(others: _Integers, place: int, label: int, start: int, end: int, model: Model) -> int:
     """Change in units, if an item of a label leaves the last place of a block for the next one.
 
@@ -240,7 +242,7 @@ def _cross(others: _Integers, place: int, label: int, start: int, end: int, mode
     return int(change)
 
 
-@compiled_part
+@inlined
 def _draw_place(
     units: _Integers, low: int, high: int, weights: _Floats, rng: np.random.Generator
 ) -> int:
@@ -326,6 +328,119 @@ def reinsert_items(
             others[chosen] = item
             for place in range(min(chosen, current[item]), max(chosen, current[item]) + 1):
                 current[others[place]] = place
+
+
+class Completion(NamedTuple):
+    """A completed answer, and what its items are put back by."""
+
+    order: _Integers
+    """The item in each place."""
+    places: npt.NDArray[np.int32]
+    """The place of each item."""
+    relation: npt.NDArray[np.bool_]
+    """Which items come before which others."""
+    labels: _Integers
+    """The tiers."""
+    powers: _Floats
+    """Weights of ``-n`` to ``n`` more reversed pairs, where there are ``n`` items."""
+    weights: _Floats
+    """Room for as many numbers as there are items."""
+
+
+@inlined
+def _weigh_places(completion: Completion, item: int) -> tuple[np.int64, np.int64, float]:
+    """Weigh the places that an answer leaves to an item; return the first, the last, the sum."""
+    order, place = completion.order, np.int64(completion.places[item])
+    weights, label = completion.weights, completion.labels[item]
+    n_items = order.shape[0]
+    total = weights[place] = 1.0
+    # Adding up comparisons needs no branches, which could not be foreseen.
+    low, more = place, n_items
+    while low > 0 and not completion.relation[order[low - 1], item]:
+        low -= 1
+        other = completion.labels[order[low]]
+        more += int(other < label) - int(other > label)
+        weights[low] = completion.powers[more]
+        total += weights[low]
+    high, more = place, n_items
+    while high < n_items - 1 and not completion.relation[item, order[high + 1]]:
+        high += 1
+        other = completion.labels[order[high]]
+        more += int(other > label) - int(other < label)
+        weights[high] = completion.powers[more]
+        total += weights[high]
+    return low, high, total
+
+
+@inlined
+def _put_item(
+    completion: Completion, item: int, low: np.int64, high: np.int64, remainder: float
+) -> None:
+    """Move an item to the place before which there is so much weight."""
+    order, places, weights = completion.order, completion.places, completion.weights
+    place, chosen = places[item], low
+    while chosen < high and remainder >= weights[chosen]:
+        remainder -= weights[chosen]
+        chosen += 1
+    for between in range(place, chosen):
+        order[between] = order[between + 1]
+        places[order[between]] = between
+    for between in range(place, chosen, -1):
+        order[between] = order[between - 1]
+        places[order[between]] = between
+    order[chosen] = item
+    places[item] = chosen
+
+
+@inlined
+def reinsert_item(completion: Completion, item: int, uniform: float) -> None:
+    """Move an item to any place that its answer allows.
+
+    ``uniform`` is the share of all weights before a point in the new place.
+    """
+    low, high, total = _weigh_places(completion, item)
+    _put_item(completion, item, low, high, uniform * total)
+
+
+@inlined
+def reflect_item(completion: Completion, item: int, uniform: float) -> None:
+    """Move an item to the other side of the places that its answer allows.
+
+    ``uniform`` is the share of the weight of the present place before a point, the mirror image of
+    which is in the new place.
+    """
+    low, high, remainder = _weigh_places(completion, item)
+    place, weights = completion.places[item], completion.weights
+    remainder -= uniform * weights[place]
+    for before in range(low, place):
+        remainder -= weights[before]
+    _put_item(completion, item, low, high, remainder)
+
+
+@compiled
+def reinsert_where_places_are_blocks(
+    places: _Places,
+    relations: npt.NDArray[np.bool_],
+    which: _Integers,
+    labels: _Integers,
+    decay: float,
+    rng: np.random.Generator,
+) -> None:
+    """Take out every item of every row once, and put it back at random; in place.
+
+    As `reinsert_items` where every place is a block of its own and nothing but reversed pairs
+    costs anything: each multiplies the weight with ``decay``.
+    """
+    n_items = places.shape[1]
+    order, weights = np.empty(n_items, dtype=np.int64), np.empty(n_items)
+    powers = decay ** np.arange(-n_items, n_items + 1)
+    for row in range(places.shape[0]):
+        relation = relations[which[row]]
+        completion = Completion(order, places[row], relation, labels, powers, weights)
+        for item in range(n_items):
+            order[places[row, item]] = item
+        for item in range(n_items):
+            reinsert_item(completion, item, rng.random())
 
 
 @compiled

@@ -21,7 +21,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._kernels.augmentation import Completion, reflect_item, reinsert_item
+from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.consensus import switch_labels
 from tierwise._kernels.theta import ThetaPoints, draw_theta, reflect_theta
 
@@ -54,93 +55,6 @@ class Visited(NamedTuple):
     totals: _Floats
     thetas: _Floats
     accepted: _Integers
-
-
-class Completion(NamedTuple):
-    """A completed answer, and what its items are put back by."""
-
-    order: _Integers
-    """The item in each place."""
-    places: npt.NDArray[np.int32]
-    """The place of each item."""
-    relation: npt.NDArray[np.bool_]
-    """Which items come before which others."""
-    labels: _Integers
-    """The tiers."""
-    powers: _Floats
-    """Weights of ``-n`` to ``n`` more reversed pairs, where there are ``n`` items."""
-    weights: _Floats
-    """Room for as many numbers as there are items."""
-
-
-@inlined
-def _weigh_places(completion: Completion, item: int) -> tuple[np.int64, np.int64, float]:
-    """Weigh the places that an answer leaves to an item; return the first, the last, the sum."""
-    order, place = completion.order, np.int64(completion.places[item])
-    weights, label = completion.weights, completion.labels[item]
-    n_items = order.shape[0]
-    total = weights[place] = 1.0
-    # Adding up comparisons needs no branches, which could not be foreseen.
-    low, more = place, n_items
-    while low > 0 and not completion.relation[order[low - 1], item]:
-        low -= 1
-        other = completion.labels[order[low]]
-        more += int(other < label) - int(other > label)
-        weights[low] = completion.powers[more]
-        total += weights[low]
-    high, more = place, n_items
-    while high < n_items - 1 and not completion.relation[item, order[high + 1]]:
-        high += 1
-        other = completion.labels[order[high]]
-        more += int(other > label) - int(other < label)
-        weights[high] = completion.powers[more]
-        total += weights[high]
-    return low, high, total
-
-
-@inlined
-def _put_item(
-    completion: Completion, item: int, low: np.int64, high: np.int64, remainder: float
-) -> None:
-    """Move an item to the place before which there is so much weight."""
-    order, places, weights = completion.order, completion.places, completion.weights
-    place, chosen = places[item], low
-    while chosen < high and remainder >= weights[chosen]:
-        remainder -= weights[chosen]
-        chosen += 1
-    for between in range(place, chosen):
-        order[between] = order[between + 1]
-        places[order[between]] = between
-    for between in range(place, chosen, -1):
-        order[between] = order[between - 1]
-        places[order[between]] = between
-    order[chosen] = item
-    places[item] = chosen
-
-
-@inlined
-def reinsert_item(completion: Completion, item: int, uniform: float) -> None:
-    """Move an item to any place that its answer allows.
-
-    ``uniform`` is the share of all weights before a point in the new place.
-    """
-    low, high, total = _weigh_places(completion, item)
-    _put_item(completion, item, low, high, uniform * total)
-
-
-@inlined
-def reflect_item(completion: Completion, item: int, uniform: float) -> None:
-    """Move an item to the other side of the places that its answer allows.
-
-    ``uniform`` is the share of the weight of the present place before a point, the mirror image of
-    which is in the new place.
-    """
-    low, high, remainder = _weigh_places(completion, item)
-    place, weights = completion.places[item], completion.weights
-    remainder -= uniform * weights[place]
-    for before in range(low, place):
-        remainder -= weights[before]
-    _put_item(completion, item, low, high, remainder)
 
 
 @compiled_part

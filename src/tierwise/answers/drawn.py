@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 import numpy as np
 
-from tierwise._kernels.augmentation import Model, refill_places, reinsert_items
+from tierwise._kernels.augmentation import (
+    Model,
+    refill_places,
+    reinsert_items,
+    reinsert_where_places_are_blocks,
+)
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
 from tierwise._util.types import Estimate
 from tierwise.answers.base import Completions, Floats, Labels
@@ -32,6 +37,8 @@ Proposal: TypeAlias = Literal["reinsert", "refill"]
 # Completions that an average is taken over, of all answers together; each answer gets so many.
 DRAWS = 4000
 FEWEST_SWEEPS, MOST_SWEEPS = 4, 50
+# Beyond this energy of all pairs of an item, weights relative to its present place overflow.
+_MOST_ENERGY = 300.0
 # Estimates of log-likelihoods need more draws: so many stretches of sweeps ...
 STRETCHES = 8
 # ... at so many shares of the energy.
@@ -56,6 +63,13 @@ class DrawnCompletions(Completions):
     each
         "answer" completes each distinct answer once; "assessor" each as often as its weight, a
         whole number, says.
+
+    Attributes
+    ----------
+    places
+        The place of each item in each completed answer.
+    only_pairs_of_places_cost
+        Whether every place is a block of its own, and only reversed pairs cost something.
     """
 
     def __init__(
@@ -82,7 +96,7 @@ class DrawnCompletions(Completions):
         self._row_weights = (
             orders.weights if each == "answer" else np.ones(len(self._which), dtype=np.float64)
         )
-        self._block_of_place = distance.block_of_place(sizes)
+        self._cut_into_blocks()
         self.places: Places = orders.some_completions[self._which]
         self._sweeps = int(np.clip(DRAWS // len(self._which), FEWEST_SWEEPS, MOST_SWEEPS))
 
@@ -93,8 +107,16 @@ class DrawnCompletions(Completions):
         """
         other = copy(self)
         Completions.__init__(other, sizes, self.distance, self.weights, self.log_numbers)
-        other._block_of_place = self.distance.block_of_place(sizes)
+        other._cut_into_blocks()
         return other
+
+    def _cut_into_blocks(self) -> None:
+        rule = self.rule
+        self._block_of_place = self.distance.block_of_place(self.sizes)
+        only_pairs_cost = not rule.additive and not rule.placing.any()
+        self.only_pairs_of_places_cost = only_pairs_cost and (
+            max(self.distance.blocks(self.sizes)) == 1
+        )
 
     @property
     def relations(self) -> npt.NDArray[np.bool_]:
@@ -122,12 +144,16 @@ class DrawnCompletions(Completions):
         share
             Share of the energy that counts: 0 makes all completions equally likely.
         """
-        model = self._model(labels, theta, share)
         if self._proposal == "refill" and self._orders.first is not None:
+            model = self._model(labels, theta, share)
             refill_places(self.places, self._orders.first, self._which, model, self._rng)
+            return
+        answers = (self.places, self._orders.relations, self._which)
+        energy = share * theta * self.rule.unit * self.rule.misplaced
+        if self.only_pairs_of_places_cost and energy * len(labels) < _MOST_ENERGY:
+            reinsert_where_places_are_blocks(*answers, labels, np.exp(-energy), self._rng)
         else:
-            relations = self._orders.relations
-            reinsert_items(self.places, relations, self._which, model, self._rng)
+            reinsert_items(*answers, self._model(labels, theta, share), self._rng)
 
     def _model(self, labels: Labels, theta: float, share: float) -> Model:
         rule = self.rule

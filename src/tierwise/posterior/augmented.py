@@ -115,9 +115,7 @@ class Augmented:
             or isinstance(drawn, DrawnVotes)
             or self.proposal != "reinsert"
             or not isinstance(theta, Gamma)
-            or rule.additive
-            or rule.placing.any()
-            or max(drawn.distance.blocks(self.sizes)) > 1
+            or not drawn.only_pairs_of_places_cost
         ):
             return None
         return OpenAnswers(
