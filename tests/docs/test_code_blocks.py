@@ -1,6 +1,7 @@
 """Every page of the documentation does what it shows."""
 
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ sys.path.insert(0, str(DOCS))
 import code_blocks  # noqa: E402 - the documentation is no package
 
 NAMES = [str(page.relative_to(DOCS)) for page in PAGES]
+RICH = tuple(int(number) for number in version("rich").split(".")[:2])
 
 
 def page_to_run(page, name):
@@ -28,6 +30,8 @@ def page_to_run(page, name):
 
 @pytest.mark.parametrize("page", [*map(page_to_run, PAGES, NAMES)])
 def test_page_does_what_it_shows(page, tmp_path):
+    if page.name == "command-line.md" and RICH < (14, 3):
+        pytest.skip("tables of older versions of rich are a blank wider")
     code_blocks.run_page(page, tmp_path)
 
 

@@ -171,9 +171,15 @@ class Pages:
                 upload = self.store.new_upload(shown_name(file.filename or ""))
                 await self._save(file, upload)
             elif isinstance(text, str) and text.strip():
-                upload = self.store.new_upload("pasted text")
                 # Browsers end lines as Windows does.
                 content = text.replace("\r\n", "\n").encode()
+                # Starlette before 1.5 limits files and parts of forms, but no text in a plain form.
+                if len(content) > self.settings.limits.form_bytes:
+                    raise HTTPException(
+                        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                        "This text is longer than this server takes. Save it, and choose the file.",
+                    )
+                upload = self.store.new_upload("pasted text")
                 self.store.file_of(upload).write_bytes(content)
             else:
                 raise InputError("There was no file, and no text. Choose a file, or paste answers.")
