@@ -88,6 +88,8 @@ class Rule:
 
     def in_largest_units(self) -> Rule:
         """Return the same distance in the largest units that keep its costs whole."""
+        if 1 in (self.misplaced, self.tied):
+            return self
         of_placing = np.gcd.reduce(self.placing, axis=None)
         common = max(int(np.gcd.reduce([of_placing, self.misplaced, self.tied])), 1)
         return Rule(

@@ -95,10 +95,12 @@ def encode_orderings(
     if n_rows == 0:
         raise InputError("there are no rankings: give at least one row")
     if items is None:
-        _refuse_unhashable(labels, row_of, name_row)
-        known = check_items(
-            dict.fromkeys(labels), lambda item: name_row(row_of[labels.index(item)])
-        )
+        try:
+            named = dict.fromkeys(labels)
+        except TypeError:
+            _refuse_unhashable(labels, row_of, name_row)
+            raise
+        known = check_items(named, lambda item: name_row(row_of[labels.index(item)]))
     else:
         known = check_items(items)
     numbers = {item: number for number, item in enumerate(known)}
