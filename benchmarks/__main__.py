@@ -45,10 +45,12 @@ This page is made by `python -m benchmarks {options}`; no figure is typed by han
 
 All times of a line come from the same run on the same data, so the ratios mean more than the
 times. Each is the shortest of several calls, or of one if that takes long, after one that loads
-and compiles; only the last file is counted in a fresh process. *Floor* is what the machine needs
-in any case: to read from memory, at the {gigabytes_per_second:.0f} GB/s that one core was
-measured to reach, a byte for every cell (counting) or eight for every state (recursion).
-*Peer / tierwise* above 1 means that tierwise is faster.
+and compiles; only first uses and the last file are counted in a fresh process. *Floor* is what the
+machine needs in any case: to read from memory, at the {gigabytes_per_second:.0f} GB/s that one core
+was measured to reach, a byte for every cell (counting) or eight for every state (recursion).
+*Peer / tierwise* above 1 means that tierwise is faster. Where a remark has a date, the peer was
+built and run side by side with an earlier tierwise at that time, and its figures stand here as they
+were found then.
 
 Made on {date} with tierwise {version}, Python {python}, numpy {numpy}; {cores} cores
 ({processor}), which {load} programs wanted to use at the time.
