@@ -27,6 +27,9 @@ from tierwise.tiers import Sizes, Tiers
 if TYPE_CHECKING:
     from tierwise.model.clustered_mallows import ClusteredMallows
 
+# A factor of 20. In 360 sets of answers made at random, no strict order was further ahead than 2.4.
+_CHANCE_LEAD = 3.0
+
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
@@ -376,6 +379,12 @@ class Fit:
         if lead >= 0:
             names = " and ".join(other.name for other in self.references)
             return f"These tiers describe the {what} at least as well as {names}."
+        if len(self.tiers) == 1 and lead > -_CHANCE_LEAD:
+            return (
+                f"All items are in one tier. The criterion of {rival.name} is higher "
+                f"({rival.criterion:.2f} against {own:.2f}), as it may well be by chance where "
+                "there are no tiers: a search weighs that."
+            )
         better = (
             f"{rival.name} describes the {what} better "
             f"(criterion {rival.criterion:.2f} against {own:.2f})"
