@@ -12,7 +12,7 @@ from glob import glob
 from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from tierwise.files.layouts import Roles
     from tierwise.files.options import ReadingNotes, TableOptions
     from tierwise.files.table_file import TableFile
+
+    _Maker: TypeAlias = Callable[[EncodedRankings], Rankings]
 
 # Long enough to outweigh handing a piece over, short enough that a lost one is soon done again.
 _ROWS_OF_A_PIECE = 1 << 20
@@ -219,7 +221,7 @@ class RankingScan:
         """Read all rankings in order, of which only a chunk is in memory at a time."""
         options = self._complete_options
         for piece in self.pieces:
-            yield from _chunks(self._rankings, piece, options)
+            yield from map(self._rankings.from_encoded, piece.chunks(options))
 
     def counts(self, *, workers: int = -1, progress: Progress = "auto") -> Counts:
         """Count complete rankings.
@@ -320,7 +322,9 @@ class RankingScan:
         progress: Progress = "auto",
     ) -> Iterator[_Result]:
         """Do something with every piece, side by side, and pass the results on in order."""
-        tasks = [(self._rankings, piece, options, *more) for piece in self.pieces]
+        # The method, not the class: joblib would put an argument as large as a class onto a single
+        # worker of a Dask cluster, where it is lost if that one dies.
+        tasks = [(self._rankings.from_encoded, piece, options, *more) for piece in self.pieces]
         results = stream_tasks(function, tasks, workers=workers, prefer="threads")
         return track(results, description, len(tasks), progress)
 
@@ -375,35 +379,33 @@ def _total(
     return reduce(add, some, first)
 
 
-def _find_items(_rankings: type[Rankings], piece: Piece, options: TableOptions) -> tuple[Item, ...]:
+def _find_items(_make: _Maker, piece: Piece, options: TableOptions) -> tuple[Item, ...]:
     """Find the items of orderings."""
     return piece.items(options)
 
 
-def _count(rankings: type[Rankings], piece: Piece, options: TableOptions) -> Counts | None:
+def _count(make: _Maker, piece: Piece, options: TableOptions) -> Counts | None:
     """Count places and pairs of places; None if nothing in the piece counts."""
-    chunks = _complete_chunks(rankings, piece, options)
+    chunks = _complete_chunks(make, piece, options)
     first = next(chunks, None)
     return None if first is None else Counts.from_chunks(chain([first], chunks))
 
 
 def _count_blocks(
-    rankings: type[Rankings], piece: Piece, options: TableOptions, sizes: Sizes
+    make: _Maker, piece: Piece, options: TableOptions, sizes: Sizes
 ) -> BlockCounts | None:
     """Count for blocks of given sizes; None if nothing in the piece counts."""
     total: BlockCounts | None = None
-    for chunk in _complete_chunks(rankings, piece, options):
+    for chunk in _complete_chunks(make, piece, options):
         counted = _blocks_of(chunk, sizes)
         total = counted if total is None else _sum_of_blocks(total, counted)
     return total
 
 
-def _gather(
-    rankings: type[Rankings], piece: Piece, options: TableOptions
-) -> tuple[Places, Weights]:
+def _gather(make: _Maker, piece: Piece, options: TableOptions) -> tuple[Places, Weights]:
     """Find the distinct answers, and the weight of each."""
     tally = PatternTally(len(options.items or ()))
-    for chunk in _chunks(rankings, piece, options):
+    for chunk in map(make, piece.chunks(options)):
         tally.add(chunk.places, chunk.weights)
     return tally.result()
 
@@ -419,14 +421,8 @@ def _sum_of_blocks(first: BlockCounts, second: BlockCounts) -> BlockCounts:
     )
 
 
-def _chunks(rankings: type[Rankings], piece: Piece, options: TableOptions) -> Iterator[Rankings]:
-    return map(rankings.from_encoded, piece.chunks(options))
-
-
-def _complete_chunks(
-    rankings: type[Rankings], piece: Piece, options: TableOptions
-) -> Iterator[Rankings]:
-    for chunk in _chunks(rankings, piece, options):
+def _complete_chunks(make: _Maker, piece: Piece, options: TableOptions) -> Iterator[Rankings]:
+    for chunk in map(make, piece.chunks(options)):
         if not chunk.is_complete:
             raise IncompleteAnswersError(
                 f"{piece.path.name} holds answers that are incomplete or have ties, so places "
