@@ -120,3 +120,15 @@ def test_preferences_have_no_places_to_refill():
         DrawnCompletions(
             orders, (1, 2), get_distance("kendall"), np.random.default_rng(0), proposal="refill"
         )
+
+
+def test_weights_that_would_overflow_leave_the_closest_completions():
+    # From the order that is furthest away, at a theta that is as good as infinite.
+    n_items = 20
+    orders = orders_of_places(np.full((3, n_items), -1, dtype=np.int32), np.ones(3))
+    sizes, labels = (1,) * n_items, np.arange(n_items)
+    drawn = DrawnCompletions(orders, sizes, get_distance("kendall"), np.random.default_rng(1))
+    drawn.places[:] = np.arange(n_items)[::-1]
+    for _ in range(5):
+        drawn.sweep(labels, 46.0)
+    assert drawn.places.tolist() == [labels.tolist()] * 3

@@ -8,7 +8,7 @@ import pytest
 import tierwise as tw
 from tests.scale.files import random_rankings, write_parts
 from tierwise import InputError, Rankings
-from tierwise._util.tasks import parallel
+from tierwise._util.tasks import parallel, stream_tasks
 
 distributed = pytest.importorskip("dask.distributed", reason="needs tierwise[dask]")
 
@@ -107,3 +107,22 @@ def test_clusters_that_are_not_there():
         parallel("dask", address="nowhere:1"),
     ):
         pass
+
+
+def test_workers_are_handed_nothing_that_is_put_onto_one_of_them(tmp_path, monkeypatch):
+    # joblib puts arguments above this size onto a single worker, where they can be lost.
+    write_parts(tmp_path, random_rankings(100, 4, seed=1), 2)
+    scan = Rankings.scan(tmp_path)
+    handed = []
+    sizeof = pytest.importorskip("dask.sizeof").sizeof
+
+    def keep(function, tasks, **options):
+        handed.extend(argument for task in tasks for argument in task)
+        return stream_tasks(function, tasks, **options)
+
+    monkeypatch.setattr("tierwise.data.scan.stream_tasks", keep)
+    scan.counts()
+    scan.blocks((2, 2))
+    scan.distinct()
+    assert handed
+    assert max(map(sizeof, handed)) <= 1000
