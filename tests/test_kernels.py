@@ -10,7 +10,12 @@ import pytest
 
 import tierwise
 from tierwise._kernels import counting
-from tierwise._kernels.augmentation import Completion, reflect_item, reinsert_item
+from tierwise._kernels.augmentation import (
+    Completion,
+    reflect_item,
+    reinsert_item,
+    weights_of_reversals,
+)
 from tierwise.distances import get_distance
 from tierwise.partition import recursion
 from tierwise.tiers import compositions
@@ -144,3 +149,12 @@ def test_an_item_is_put_back_with_the_probability_of_each_place():
             stayed += (now == place) * expected[place] / 5000
     assert after == pytest.approx(expected, abs=1e-3)
     assert stayed < (expected**2).sum()
+
+
+def test_weights_of_many_reversals_are_numbers():
+    assert weights_of_reversals(0.3, 2) == pytest.approx(np.exp([0.6, 0.3, 0.0, -0.3, -0.6]))
+    # 150 items at the theta of people who agree: the product is far beyond what a float holds.
+    weights = weights_of_reversals(8.0, 150)
+    assert np.isfinite(weights.sum())
+    assert weights[150] == 1.0
+    assert (np.diff(weights) <= 0.0).all()

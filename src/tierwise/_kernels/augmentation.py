@@ -158,6 +158,8 @@ _Places = npt.NDArray[np.int32]
 
 # Beyond this energy a weight is no longer a number.
 MOST_ENERGY = 740.0
+# Sums of weights up to this logarithm are numbers.
+MOST_LOG_WEIGHT = 600.0
 
 
 class Model(NamedTuple):
@@ -347,6 +349,18 @@ class Completion(NamedTuple):
     """Room for as many numbers as there are items."""
 
 
+@compiled
+def weights_of_reversals(energy: float, n_items: int) -> _Floats:
+    """Weights of ``-n`` to ``n`` more reversed pairs, each of which costs so much energy.
+
+    They are bounded, so that none overflows. That concerns only items in places that are less
+    probable than others by as much, where no chain stays.
+    """
+    logs = -energy * np.arange(-n_items, n_items + 1)
+    weights: _Floats = np.exp(np.minimum(logs, MOST_LOG_WEIGHT))
+    return weights
+
+
 @inlined
 def _weigh_places(completion: Completion, item: int) -> tuple[np.int64, np.int64, float]:
     """Weigh the places that an answer leaves to an item; return the first, the last, the sum."""
@@ -423,17 +437,17 @@ def reinsert_where_places_are_blocks(
     relations: npt.NDArray[np.bool_],
     which: _Integers,
     labels: _Integers,
-    decay: float,
+    energy: float,
     rng: np.random.Generator,
 ) -> None:
     """Take out every item of every row once, and put it back at random; in place.
 
     As `reinsert_items` where every place is a block of its own and nothing but reversed pairs
-    costs anything: each multiplies the weight with ``decay``.
+    costs anything: each costs so much energy.
     """
     n_items = places.shape[1]
     order, weights = np.empty(n_items, dtype=np.int64), np.empty(n_items)
-    powers = decay ** np.arange(-n_items, n_items + 1)
+    powers = weights_of_reversals(energy, n_items)
     for row in range(places.shape[0]):
         relation = relations[which[row]]
         completion = Completion(order, places[row], relation, labels, powers, weights)

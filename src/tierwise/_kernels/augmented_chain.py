@@ -21,7 +21,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.augmentation import Completion, reflect_item, reinsert_item
+from tierwise._kernels.augmentation import (
+    Completion,
+    reflect_item,
+    reinsert_item,
+    weights_of_reversals,
+)
 from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.consensus import switch_labels
 from tierwise._kernels.theta import ThetaPoints, draw_theta, reflect_theta
@@ -62,19 +67,19 @@ def _complete(
     places: npt.NDArray[np.int32],
     answers: OpenAnswers,
     labels: _Integers,
-    decay: float,
+    energy: float,
     pairs: _Floats,
     rng: np.random.Generator,
 ) -> bool:
     """Take out every item of every completion once and put it back; then count pairs anew.
 
-    ``decay`` is what a reversed pair multiplies the weight with. ``pairs[a, b]`` becomes what it
-    costs, in all completions, that b is not in a worse tier than a. Returns whether everything was
+    ``energy`` is what a reversed pair costs, times theta. ``pairs[a, b]`` becomes what it costs, in
+    all completions, that b is not in a worse tier than a. Returns whether everything was
     overrelaxed.
     """
     n_items = places.shape[1]
     order, weights = np.empty(n_items, dtype=np.int64), np.empty(n_items)
-    powers = decay ** np.arange(-n_items, n_items + 1)
+    powers = weights_of_reversals(energy, n_items)
     overrelaxed = rng.random() < _OVERRELAXED
     pairs[:] = 0.0
     for row in range(places.shape[0]):
@@ -114,8 +119,8 @@ def iterate(
     nothing = np.zeros(1)
     pairs = np.empty((n_items, n_items))
     for iteration in range(len(visited.totals)):
-        decay = np.exp(-theta * answers.misplaced)
-        overrelaxed = _complete(places, answers, labels, decay, pairs, rng)
+        energy = theta * answers.misplaced
+        overrelaxed = _complete(places, answers, labels, energy, pairs, rng)
         total, n_accepted = switch_labels(
             labels,
             answers.sizes,

@@ -37,8 +37,6 @@ Proposal: TypeAlias = Literal["reinsert", "refill"]
 # Completions that an average is taken over, of all answers together; each answer gets so many.
 DRAWS = 4000
 FEWEST_SWEEPS, MOST_SWEEPS = 4, 50
-# Beyond this energy of all pairs of an item, weights relative to its present place overflow.
-_MOST_ENERGY = 300.0
 # Estimates of log-likelihoods need more draws: so many stretches of sweeps ...
 STRETCHES = 8
 # ... at so many shares of the energy.
@@ -149,9 +147,9 @@ class DrawnCompletions(Completions):
             refill_places(self.places, self._orders.first, self._which, model, self._rng)
             return
         answers = (self.places, self._orders.relations, self._which)
-        energy = share * theta * self.rule.unit * self.rule.misplaced
-        if self.only_pairs_of_places_cost and energy * len(labels) < _MOST_ENERGY:
-            reinsert_where_places_are_blocks(*answers, labels, np.exp(-energy), self._rng)
+        if self.only_pairs_of_places_cost:
+            energy = share * theta * self.rule.unit * self.rule.misplaced
+            reinsert_where_places_are_blocks(*answers, labels, energy, self._rng)
         else:
             reinsert_items(*answers, self._model(labels, theta, share), self._rng)
 
