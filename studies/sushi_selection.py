@@ -16,8 +16,8 @@ from studies.sushi_selection_text import tell
 from studies.writing import sizes_text
 from tierwise import Counts, Rankings, fit, load_sushi, search
 from tierwise._util.tasks import run_tasks
+from tierwise._util.types import plain_number
 from tierwise.answers.likelihood import source_of
-from tierwise.fitting.result import plain_number
 from tierwise.fitting.solve import Settings as FitSettings
 from tierwise.fitting.solve import solve
 from tierwise.searching.merging import merge_even_pairs

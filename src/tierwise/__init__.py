@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tierwise import plots as plots
     from tierwise._util.tasks import parallel as parallel
     from tierwise._util.types import Estimate as Estimate
     from tierwise.checking.check import check_fit as check_fit
@@ -152,11 +153,13 @@ _HOME_OF = {
     "write_rankings": "data.write",
 }
 
-__all__ = ["__version__"]
+__all__ = ["__version__", "plots"]
 __all__ += list(_HOME_OF)
 
 
 def __getattr__(name: str) -> Any:
+    if name == "plots":
+        return import_module("tierwise.plots")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'tierwise' has no attribute {name!r}")
     value = getattr(import_module(f"tierwise.{_HOME_OF[name]}"), name)

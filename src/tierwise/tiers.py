@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_count, check_iterable
-from tierwise._util.types import Item
+from tierwise._util.types import Item, plain_item
 from tierwise.errors import InputError, quoted
 
 Sizes = tuple[int, ...]
@@ -371,3 +371,14 @@ class Tiers:
 
     def __repr__(self) -> str:
         return f"Tiers({str(self)!r})"
+
+
+def plain_tiers(tiers: Tiers) -> list[list[str | int]]:
+    """Return tiers as lists of names that JSON can hold.
+
+    Examples
+    --------
+    >>> plain_tiers(Tiers([[np.int64(3)], [1, 2.5]]))
+    [[3], [1, '2.5']]
+    """
+    return [[plain_item(item) for item in tier] for tier in tiers]

@@ -164,3 +164,17 @@ def test_repr_says_what_it_is(posterior, open_posterior):
     assert len(posterior) == 2000
     assert posterior.n_rankings == 7
     assert posterior.provenance.version == tw.__version__
+
+
+def test_items_that_are_numpy_integers_stay_whole_numbers():
+    rng = np.random.default_rng(1)
+    orderings = np.array([rng.permutation(5) for _ in range(30)])
+    rankings = tw.Rankings.from_order_array(np.arange(5), orderings)
+    fit = tw.fit(rankings, (2, 3))
+    sampled = tw.sample_posterior(rankings, chains=2, draws=50, rng=1)
+    assert sampled.items == tuple(range(5))
+    assert sampled.data["posterior"]["item"].dtype == np.int64
+    assert fit.to_dict()["tiers"] == [[int(item) for item in tier] for tier in fit.tiers]
+    assert tw.impute(rankings, sampled).items == rankings.items
+    shown = [text.get_text() for text in tw.plots.tier_list(fit, sampled).texts]
+    assert {text[0] for text in shown if text.endswith("%")} == set("01234")

@@ -31,6 +31,12 @@ def test_importing_loads_nothing_heavy():
     assert loaded_by("import tierwise") == set()
 
 
+def test_plots_are_there_and_load_at_first_use():
+    listed = "import tierwise as tw\nassert 'plots' in dir(tw)\n"
+    assert "matplotlib" not in loaded_by(listed)
+    assert "numba" not in loaded_by(listed + "assert callable(tw.plots.tier_list)")
+
+
 def test_describing_waits_for_no_compiler(answers):
     assert loaded_by(READ + "tw.describe(data)", answers) == {"pyarrow"}
 

@@ -124,3 +124,20 @@ def plain_number(number: float) -> float | None:
     (0.5, None, None)
     """
     return number if isfinite(number) else None
+
+
+def plain(value: Any) -> Any:
+    """Return a value, and all that it holds, as JSON can hold it: None for NaN and infinity.
+
+    Examples
+    --------
+    >>> plain({"theta": float("inf"), "sizes": (2, 3)})
+    {'theta': None, 'sizes': [2, 3]}
+    """
+    if isinstance(value, dict):
+        return {name: plain(held) for name, held in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(held) for held in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    return plain_number(value) if isinstance(value, float) else value

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from tierwise.fitting.result import plain_item, plain_number
+from tierwise._util.types import plain_item, plain_number
 from tierwise.fitting.summary import names_of_tiers
 
 if TYPE_CHECKING:

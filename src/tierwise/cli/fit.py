@@ -287,10 +287,10 @@ def sample_command(
     quiet: options.Quiet = False,
 ) -> None:
     """Fit tiers to rankings and draw new rankings from the fitted model, exactly if affordable."""
+    from tierwise._util.types import plain_item
     from tierwise.data.write import write_csv, write_rankings
     from tierwise.errors import InputError
     from tierwise.fitting.fit import fit
-    from tierwise.fitting.result import plain_item
     from tierwise.model.clustered_mallows import ClusteredMallows
     from tierwise.searching.search import search
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tierwise._util.checks import RandomSource, check_choice, check_count, check_level, spawn_seeds
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.tasks import Progress, run_tasks
-from tierwise._util.types import NOT_LISTED, Item
+from tierwise._util.types import NOT_LISTED, Item, plain, plain_item
 from tierwise.answers.likelihood import source_of
 from tierwise.data.battles import Battles, Resampling
 from tierwise.data.kinds import check_data
@@ -21,7 +21,7 @@ from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError, counted, percent, quoted
 from tierwise.fitting.parted import solve_parted
-from tierwise.fitting.result import Fit, plain, plain_item
+from tierwise.fitting.result import Fit
 from tierwise.fitting.solve import Settings, solve, solve_known
 from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.partition.base import PartitionFunction

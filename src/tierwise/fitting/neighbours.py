@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise._util.checks import RandomSource, as_generator
+from tierwise._util.types import plain_item, plain_number
 from tierwise.distances import get_distance
 from tierwise.errors import InputError
-from tierwise.fitting.result import Fit, TierRow, plain_item, plain_number
+from tierwise.fitting.result import Fit, TierRow
 from tierwise.fitting.summary import listed
 from tierwise.model.clustered_mallows import ClusteredMallows
 

@@ -3,16 +3,15 @@
 How often the data agree with the order of the tiers, the paper's criterion D, is a part of it.
 """
 
-from collections.abc import Hashable
 from dataclasses import dataclass
-from math import hypot, inf, isinf, isnan
+from math import hypot, inf, isinf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.provenance import Provenance
-from tierwise._util.types import Item
+from tierwise._util.types import Item, plain, plain_item, plain_number
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts, Numbers
 from tierwise.data.kinds import check_data
@@ -22,7 +21,7 @@ from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError, quoted
 from tierwise.partition.parts import Concentration
 from tierwise.theta.estimate import ThetaEstimate, price_of_thetas
-from tierwise.tiers import Sizes, Tiers
+from tierwise.tiers import Sizes, Tiers, plain_tiers
 
 if TYPE_CHECKING:
     from tierwise.model.clustered_mallows import ClusteredMallows
@@ -446,35 +445,3 @@ class Fit:
             "theta_interval": intervals,
             "theta_of": self.part_names,
         }
-
-
-def plain_tiers(tiers: Tiers) -> list[list[str | int]]:
-    """Return tiers as lists of names, which JSON can hold."""
-    return [[plain_item(item) for item in tier] for tier in tiers]
-
-
-def plain_item(item: Hashable) -> str | int:
-    """Return an item as JSON can hold it: text and whole numbers as they are, the rest as text."""
-    return item if isinstance(item, str | int) else str(item)
-
-
-def plain_number(number: float) -> float | None:
-    """Return a number as JSON can hold it: None stands for NaN and infinity."""
-    return None if isnan(number) or isinf(number) else number
-
-
-def plain(value: Any) -> Any:
-    """Return a value, and all that it holds, as JSON can hold it: None for NaN and infinity.
-
-    Examples
-    --------
-    >>> plain({"theta": float("inf"), "sizes": (2, 3)})
-    {'theta': None, 'sizes': [2, 3]}
-    """
-    if isinstance(value, dict):
-        return {name: plain(held) for name, held in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(held) for held in value]
-    if isinstance(value, np.generic):
-        return plain(value.item())
-    return plain_number(value) if isinstance(value, float) else value

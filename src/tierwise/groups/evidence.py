@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.types import Estimate, plain_item, plain_number
+from tierwise._util.types import Estimate, plain_number
 from tierwise.data.counts import WeakOrderCounts
 from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
@@ -29,7 +29,7 @@ from tierwise.inversions.objective import line_objective, tiers_prior
 from tierwise.inversions.searching import search_tiers
 from tierwise.inversions.thetas import estimate_one_theta
 from tierwise.model.priors import Gamma
-from tierwise.tiers import Tiers
+from tierwise.tiers import Tiers, plain_tiers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -155,7 +155,7 @@ class PeopleGroup:
             "name": self.name,
             "n_rankings": self.n_rankings,
             "share": self.share,
-            "tiers": [[plain_item(item) for item in tier] for tier in self.tiers],
+            "tiers": plain_tiers(self.tiers),
             "theta": plain_number(self.theta),
             "log_evidence": self.log_evidence,
         }

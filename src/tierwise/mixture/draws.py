@@ -16,19 +16,19 @@ import numpy as np
 from tierwise._util.checks import RandomSource, check_count, check_level, check_number, spawn_seeds
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.tasks import Progress, run_tasks
+from tierwise._util.types import plain_item, plain_number
 from tierwise.data.counts import blocks_are_known
 from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
 from tierwise.distances import Distance, get_distance
 from tierwise.errors import InputError, TierwiseWarning, percent
-from tierwise.fitting.result import plain_item, plain_number, plain_tiers
 from tierwise.mixture.fit import Noise, SizesOfGroups, fit_mixture, sizes_of_groups
 from tierwise.mixture.gibbs import MixtureTarget, run_chain
 from tierwise.mixture.groups import distinct_answers
 from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
 from tierwise.posterior.storage import Schema, StoredDraws, coordinate
 from tierwise.posterior.summary import Diagnostics, diagnose
-from tierwise.tiers import Tiers
+from tierwise.tiers import Tiers, plain_tiers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

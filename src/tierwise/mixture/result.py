@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.provenance import Provenance
+from tierwise._util.types import plain_number
 from tierwise.errors import InputError, counted, quoted
-from tierwise.fitting.result import plain_number, plain_tiers
 from tierwise.mixture.scores import Scores
-from tierwise.tiers import Sizes, Tiers
+from tierwise.tiers import Sizes, Tiers, plain_tiers
 
 if TYPE_CHECKING:
     from tierwise.data.frames import Backend

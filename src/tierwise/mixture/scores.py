@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.fitting.result import plain_number
+from tierwise._util.types import plain_number
 from tierwise.mixture.em import EMRun, e_step
 from tierwise.mixture.groups import GroupFitter
 

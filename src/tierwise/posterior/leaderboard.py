@@ -19,6 +19,7 @@ from tierwise._util.checks import (
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.resources import whole_file
 from tierwise._util.tasks import run_tasks
+from tierwise._util.types import plain_item
 from tierwise.answers.likelihood import source_of
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
@@ -28,7 +29,6 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, counted, percent
 from tierwise.fitting.fit import fit_parted, fit_source
-from tierwise.fitting.result import plain_item, plain_tiers
 from tierwise.fitting.solve import (
     Settings,
     Solution,
@@ -48,7 +48,7 @@ from tierwise.posterior.estimates import (
 from tierwise.posterior.run import sample_posterior
 from tierwise.searching.all_sizes import best_tiers_of_battles
 from tierwise.theta.estimate import ThetaEstimate
-from tierwise.tiers import log_number_of_tiers
+from tierwise.tiers import log_number_of_tiers, plain_tiers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from tierwise._util.checks import check_choice, check_count, check_level
-from tierwise._util.types import Estimate
+from tierwise._util.types import Estimate, plain_item, plain_number
 from tierwise.errors import InputError
-from tierwise.fitting.result import plain_item, plain_number, plain_tiers
 from tierwise.posterior.estimates import (
     are_divided,
     bands_of,
@@ -23,7 +22,7 @@ from tierwise.posterior.estimates import (
 )
 from tierwise.posterior.storage import SCHEMA, StoredDraws
 from tierwise.posterior.summary import Diagnostics, diagnose, summarise
-from tierwise.tiers import Tiers
+from tierwise.tiers import Tiers, plain_tiers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

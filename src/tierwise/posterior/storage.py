@@ -17,8 +17,8 @@ import numpy as np
 
 from tierwise._util.provenance import Provenance
 from tierwise._util.resources import whole_file
+from tierwise._util.types import plain_item
 from tierwise.errors import InputError
-from tierwise.fitting.result import plain_item
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

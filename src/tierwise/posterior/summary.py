@@ -112,7 +112,7 @@ class Diagnostics:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in JSON; None stands for NaN and infinity."""
-        from tierwise.fitting.result import plain_number
+        from tierwise._util.types import plain_number
 
         return {
             row.name: {

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_number
-from tierwise._util.types import Item
+from tierwise._util.types import Item, plain_item
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
 from tierwise.data.kinds import check_data
@@ -16,7 +16,6 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError
-from tierwise.fitting.result import plain_item
 from tierwise.tiers import Sizes
 
 Group = tuple[Item, ...]

@@ -5,12 +5,13 @@ from math import inf, isinf, isnan
 from typing import Any
 
 from tierwise._util.provenance import Provenance
+from tierwise._util.types import plain_number
 from tierwise.data.frames import Backend, make_frame
-from tierwise.fitting.result import Fit, plain_number, plain_tiers
+from tierwise.fitting.result import Fit
 from tierwise.fitting.summary import tiers_in_words
 from tierwise.searching.evaluate import Criterion
 from tierwise.searching.merging import Merging
-from tierwise.tiers import Sizes, Tiers
+from tierwise.tiers import Sizes, Tiers, plain_tiers
 
 CRITERIA = {
     "posterior": "posterior probability of the tiers",
