@@ -207,6 +207,62 @@ BAD_FILES = {
         {"format": "parquet"},
         ["x.csv cannot be read as Parquet", "format"],
     ),
+    "JSON lines in another encoding": (
+        "x.jsonl",
+        b'{"a": 1, "b": 2}\n{"a": "\xe9", "b": 1}\n',
+        {},
+        ["x.jsonl, line 2 is not UTF-8", "0xe9", "save the file as UTF-8"],
+    ),
+    "names of JSON lines in another encoding": (
+        "x.jsonl",
+        b'{"\xe9": 1, "b": 2}\n',
+        {},
+        ["x.jsonl, line 1 is not UTF-8", "0xe9"],
+    ),
+    "withdrawn candidates without a space": (
+        "x.blt",
+        b'2 1\n-2-2\n1 1 2 0\n0\n"a"\n"b"\n"title"\n',
+        {},
+        ["x.blt, line 2", "'-2-2'", "such as"],
+    ),
+    "ballots of nothing but a separator": ("x.blt", "\u2028".encode(), {}, ["x.blt is empty"]),
+    "ballots of nothing but a remark": ("x.blt", b"# nothing\n", {}, ["x.blt is empty"]),
+    "a cell beyond all measure": (
+        "x.csv",
+        b"a,b\n1,2\n2," + b"x" * 6_000_000 + b"\n",
+        {},
+        ["x.csv, line 3 holds 6,000,002 characters", "leave out the column"],
+    ),
+    "a title beyond all measure": (
+        "x.csv",
+        b"a," + b"x" * 200_000 + b"\n1,2\n",
+        {},
+        ["x.csv, line 1", "more than 131,072 characters", "leave its column out"],
+    ),
+    "a ballot's cell beyond all measure": (
+        "x.csv",
+        b"2,1\n3,1,2\n1,2," + b"1" * 200_000 + b"\n",
+        {},
+        ["x.csv, line 3", "more than 131,072 characters", "leave its column out"],
+    ),
+    "an encoding of Python's own": (
+        "x.csv",
+        b"a,b\n1,2\n\x80,1\n",
+        {"encoding": "punycode"},
+        ["'punycode' is not known", "utf-8"],
+    ),
+    "an encoding that is none": (
+        "x.csv",
+        b"a,b\n1,2\n",
+        {"encoding": "undefined"},
+        ["'undefined' is not known", "utf-8"],
+    ),
+    "text that cannot be written as UTF-8": (
+        "x.csv",
+        b"a,b\n1,2\n+2AA-,1\n",
+        {"encoding": "utf-7"},
+        ["x.csv, line 3 is not utf-7 text", "encoding"],
+    ),
 }
 
 

@@ -1,5 +1,6 @@
 """Battles from files of every kind, counted, saved and added."""
 
+import json
 from io import BytesIO, StringIO
 
 import numpy as np
@@ -184,3 +185,13 @@ def test_battles_are_told_from_rankings(tmp_path):
         tw.read_rankings(path)
     with pytest.raises(tw.InputError, match="fit, search, sample_posterior"):
         tw.describe(tw.read_battles(path))
+
+
+@pytest.mark.parametrize("nested", ["model_a", "model_b", "winner", "judge", "weight"])
+def test_columns_of_lists_are_refused_by_name(nested):
+    row = {"model_a": "x", "model_b": "y", "winner": "tie", "judge": "Ann", "weight": 1}
+    lines = json.dumps(row | {nested: [row[nested]]})
+    with pytest.raises(tw.InputError, match=f"column '{nested}' holds cells of the type"):
+        tw.read_battles(StringIO(lines), format="jsonl")
+    row["conversation"] = [{"said": "hello"}]
+    assert tw.read_battles(StringIO(json.dumps(row)), format="jsonl").items == ("x", "y")

@@ -123,6 +123,19 @@ def test_data_frames_and_arrays():
         tw.Rankings.from_scores([[1, np.inf]], "higher")
 
 
+def test_columns_of_lists_and_records_are_set_aside_or_refused_by_name():
+    lines = '{"x": 1, "y": 2, "more": {"z": [1]}}\n{"x": 2, "y": 3, "more": {"z": []}}\n'
+    found = tw.read_scores(StringIO(lines), "higher", format="jsonl")
+    assert found.items == ("x", "y")
+    with pytest.raises(tw.InputError, match="column 'more' holds cells of the type"):
+        tw.read_scores(StringIO(lines), "higher", format="jsonl", items="x,more")
+    with pytest.raises(tw.InputError, match="column 'more' holds cells of the type"):
+        tw.read_scores(
+            *(StringIO(lines), "higher"), format="jsonl", layout="long", task="more", item="x",
+            score="y",
+        )  # fmt: skip
+
+
 def test_mteb():
     found = tw.read_scores(shared_data("mteb") / "scores.csv", "higher")
     assert (len(found.items), found.n_rankings) == (31, 56)

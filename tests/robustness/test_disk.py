@@ -119,6 +119,23 @@ if os.getuid() == 0:
     expect_refusals(try_to_write(folder, hinder, elsewhere), "Permission denied")
 
 
+@pytest.mark.skipif(not can_mount(), reason="may not mount a small disk here")
+def test_read_only_file_system(tmp_path):
+    """There nothing can be deleted either, not even what is not there."""
+    code = """
+    import sys
+    import tierwise as tw
+    try:
+        tw.write_rankings(tw.Rankings.from_orderings([["a", "b"]]), sys.argv[1] + "/out.csv")
+    except tw.TierwiseError as error:
+        print("refused:", error)
+    """
+    mount = 'mount -t tmpfs -o ro closed "$0" && exec "$@"'
+    done = python(code, tmp_path, before=[*OWN_MOUNTS, "sh", "-c", mount, str(tmp_path)])
+    assert done.returncode == 0, done.stderr
+    assert "out.csv cannot be written: Read-only file system" in done.stdout
+
+
 CHAINS = """
 chain.SECONDS_BETWEEN = 0.0
 try:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from uuid import uuid4
@@ -133,4 +133,6 @@ def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
     except OSError as error:
         raise InputError(f"{wanted} cannot be written: {error.strerror or error}") from None
     finally:
-        partial.unlink(missing_ok=True)
+        # Where nothing can be deleted either, the reason above is what people need to read.
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)

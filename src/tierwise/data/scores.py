@@ -15,7 +15,15 @@ from tierwise._util.checks import check_choice
 from tierwise.data.rankings import Rankings
 from tierwise.data.read import open_table_file
 from tierwise.errors import InputError, quoted
-from tierwise.files.cells import ABSENT, Decimal, encode, first_rows, read_number
+from tierwise.files.cells import (
+    ABSENT,
+    Decimal,
+    can_be_encoded,
+    check_cells,
+    encode,
+    first_rows,
+    read_number,
+)
 from tierwise.files.options import Better
 from tierwise.files.source import errors_name
 
@@ -171,8 +179,8 @@ def long_scores(
             roles, (_TASKS, _ITEMS, _SCORES), ("task", "item", "score"), strict=True
         )
     )
-    task_codes, task_labels = encode(table.column(task))
-    item_codes, item_labels = encode(table.column(item))
+    task_codes, task_labels = encode(check_cells(names[task], table.column(task)))
+    item_codes, item_labels = encode(check_cells(names[item], table.column(item)))
     for codes, what in ((task_codes, "task"), (item_codes, "item")):
         if (codes == ABSENT).any():
             row = int((codes == ABSENT).argmax())
@@ -205,6 +213,8 @@ def _column(names: Sequence[str], said: str | None, words: Sequence[str], what: 
 
 
 def _mostly_numbers(column: Any) -> bool:
+    if not can_be_encoded(column):
+        return False
     codes, labels = encode(column)
     filled = [label for label in labels if not _is_empty(label)]
     if not filled or not len(codes):
@@ -227,7 +237,7 @@ def _numbers(
     column: Any, name: Any, decimal: Decimal | None, name_row: RowNamer
 ) -> tuple[_Floats, bool | None]:
     """Return a column as numbers, and whether they have percent signs; None if it is empty."""
-    codes, labels = encode(column)
+    codes, labels = encode(check_cells(name, column))
     values = np.full(len(labels) + 1, np.nan)
     signs: set[bool] = set()
     rows = first_rows(codes, len(labels))

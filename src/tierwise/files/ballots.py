@@ -163,6 +163,8 @@ def read_blt(source: Source, unranked: Unranked | None) -> EncodedRankings:
         for number, line in enumerate(source.text_lines(), start=1)
     ]
     lines = [(number, line) for number, line in lines if line]
+    if not lines:
+        raise InputError(f"{source.name} is empty: it must hold at least one ballot")
     first, announced = lines[0]
     numbers = re.fullmatch(r"(\d{1,9})\s+(\d{1,9})", announced)
     if numbers is None:
@@ -181,7 +183,7 @@ def read_blt(source: Source, unranked: Unranked | None) -> EncodedRankings:
         position += 1
         if line == "0":
             break
-        if re.fullmatch(r"(-\d{1,9}\s*)+", line):
+        if re.fullmatch(r"-\d{1,9}(\s+-\d{1,9})*", line):
             withdrawn |= {-int(one) for one in line.split()}
             continue
         row, weight = _read_ballot(line, source.line(number))

@@ -17,7 +17,7 @@ from tierwise._util.checks import check_choice
 from tierwise._util.resources import check_memory
 from tierwise._util.types import Codes, RowNamer
 from tierwise.errors import InputError, counted, has_control_characters, quoted
-from tierwise.files.cells import ABSENT, encode, first_rows, numbers
+from tierwise.files.cells import ABSENT, check_cells, encode, first_rows, numbers
 from tierwise.files.table_file import TableFile
 
 _Floats = NDArray[np.float64]
@@ -246,6 +246,9 @@ class Tally:
         if piece.num_rows == 0:
             return
         roles = self.roles
+        for column in (roles.first, roles.second, roles.outcome, roles.judge, roles.weight):
+            if column is not None:
+                check_cells(piece.column_names[column], piece.column(column))
         first = self._models(piece.column(roles.first), name_row)
         second = self._models(piece.column(roles.second), name_row)
         same = first == second

@@ -161,6 +161,16 @@ def can_be_encoded(column: "pa.ChunkedArray") -> bool:
     )
 
 
+def check_cells(name: Any, column: "pa.ChunkedArray") -> "pa.ChunkedArray":
+    """Return a column, or refuse one whose cells are lists, records and the like."""
+    if can_be_encoded(column):
+        return column
+    raise InputError(
+        f"column {quoted(name)} holds cells of the type {quoted(str(column.type))}, which are "
+        "neither texts nor numbers: turn them into such, or leave the column out"
+    )
+
+
 def encode(column: "pa.ChunkedArray") -> tuple[Codes, list[Any]]:
     """Give the distinct labels of a column codes; a cell that is empty has the code ``ABSENT``."""
     import pyarrow as pa

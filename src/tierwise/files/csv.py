@@ -31,6 +31,8 @@ _UTF8_LETTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}")
 _SHOWN = {"utf-8": "UTF-8", "utf-16": "UTF-16", _LATIN: "Latin-1 (Windows-1252)"}
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
 _BLOCK_BYTES = 1 << 20
+# Encodings that Python has for names of hosts and for itself; no file is written in them.
+_NOT_OF_FILES = ("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape")
 _BLANK = re.compile(rb"\A(?:\xef\xbb\xbf)?\r?\n|\n\r?\n|\r\r")
 
 
@@ -49,27 +51,28 @@ def in_utf8(source: Source, encoding: str | None) -> tuple[Source, str]:
         return source, _SHOWN[known]
     with source.open() as stream:
         content: bytes = stream.read()
+    text = ""
     try:
         text = content.decode(known)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
+        written = text.removeprefix("\ufeff").encode()
+    except UnicodeError as error:
+        start = getattr(error, "start", 0)
+        before = text.count("\n", 0, start) if text else content.count(b"\n", 0, start)
         raise InputError(
-            f"{source.line(line)} is not {known} text: say with encoding= how the file is written, "
-            "or save it as UTF-8"
+            f"{source.line(before + 1)} is not {known} text: say with encoding= how the file is "
+            "written, or save it as UTF-8"
         ) from None
-    return replace(source, path=None, content=text.removeprefix("\ufeff").encode()), _SHOWN.get(
-        known, known
-    )
+    return replace(source, path=None, content=written), _SHOWN.get(known, known)
 
 
 def _check(encoding: str) -> str:
     try:
         known = codecs.lookup(encoding).name
         "".encode(known)
-    except LookupError:
-        raise InputError(
-            f"encoding {quoted(encoding)} is not known: say utf-8, utf-16 or latin-1"
-        ) from None
+    except (LookupError, TypeError, ValueError):
+        known = "undefined"
+    if known in _NOT_OF_FILES:
+        raise InputError(f"encoding {quoted(encoding)} is not known: say utf-8, utf-16 or latin-1")
     return _LATIN if known in ("iso8859-1", "latin-1") else known
 
 
@@ -169,11 +172,14 @@ def _say_blank_lines(source: Source) -> tuple[str, ...]:
 
 def _read_header(source: Source) -> tuple[list[str], str]:
     """Return the column names, as they stand in the file, and the delimiter."""
-    lines = source.head().removeprefix(b"\xef\xbb\xbf").splitlines()
+    lines = source.head(_BLOCK_BYTES).removeprefix(b"\xef\xbb\xbf").splitlines()
     number, line = next(((i, line) for i, line in enumerate(lines, start=1) if line), (1, b""))
     text = source.decode(line, number)
-    delimiter = max(DELIMITERS, key=lambda mark: len(_cells(text, mark)))
-    header = _cells(text, delimiter)
+    try:
+        delimiter = max(DELIMITERS, key=lambda mark: len(_cells(text, mark)))
+        header = _cells(text, delimiter)
+    except csv.Error as error:
+        raise refused(error, source.line(number)) from None
     seen: set[str] = set()
     for column, name in enumerate((name.strip() for name in header), start=1):
         if not name:
@@ -197,6 +203,16 @@ def _read_header(source: Source) -> tuple[list[str], str]:
 
 def _cells(line: str, delimiter: str) -> list[str]:
     return next(csv.reader([line], delimiter=delimiter), [])
+
+
+def refused(error: csv.Error, where: str) -> InputError:
+    """Say why text cannot be parted into cells."""
+    if "field limit" in str(error):
+        return InputError(
+            f"{where}: a cell holds more than {csv.field_size_limit():,} characters: shorten it, "
+            "or leave its column out"
+        )
+    return InputError(f"{where}: a quote is opened and not closed: close it")
 
 
 def _tidy(table: Any, header: list[str], first_row: int, source: Source) -> Any:
@@ -242,7 +258,15 @@ def _line_of_row(source: Source, row: int) -> int:
 def _explain(error: Exception, source: Source, n_columns: int, delimiter: str) -> InputError:
     """Find the line that made arrow give up on a file."""
     for number, line in enumerate(source.text_lines(), start=1):
-        n_cells = len(_cells(line, delimiter))
+        if len(line) > _BLOCK_BYTES:
+            return InputError(
+                f"{source.line(number)} holds {len(line):,} characters, and at most "
+                f"{_BLOCK_BYTES:,} are read: leave out the column of the long text"
+            )
+        try:
+            n_cells = len(_cells(line, delimiter))
+        except csv.Error:
+            continue  # arrow reads longer cells than these
         if line and n_cells != n_columns:
             return InputError(
                 f"{source.line(number)} has {n_cells} cells, but the header has {n_columns} "

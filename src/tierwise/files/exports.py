@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from tierwise.errors import InputError, counted, has_control_characters, quoted
 from tierwise.files.cells import split_question
-from tierwise.files.csv import DELIMITERS, in_utf8, open_csv
+from tierwise.files.csv import DELIMITERS, in_utf8, open_csv, refused
 from tierwise.files.options import Aside, ReadingNotes, say_blank
 from tierwise.files.source import Source
 from tierwise.files.table_file import TableFile
@@ -366,8 +366,13 @@ def _first_records(head: str, delimiter: str) -> list[Record]:
 
 def _one_per_line(source: Source) -> tuple[list[Record], tuple[str, ...]]:
     """Return a record per line of ballots, in which the name of the ward is quoted twice."""
-    cells = (next(csv.reader([line]), []) for line in source.text_lines())
-    records = [Record(line, tuple(map(str.strip, row))) for line, row in enumerate(cells, start=1)]
+    records = []
+    for number, line in enumerate(source.text_lines(), start=1):
+        try:
+            cells = next(csv.reader([line]), [])
+        except csv.Error as error:
+            raise refused(error, source.line(number)) from None
+        records.append(Record(number, tuple(map(str.strip, cells))))
     return _without_blank(records, "line")
 
 
@@ -375,8 +380,8 @@ def _all_records(source: Source, delimiter: str) -> tuple[list[Record], tuple[st
     lines = source.text_lines()
     try:
         return _without_blank(list(_records("\n".join(lines), delimiter)), "line")
-    except csv.Error:
-        raise InputError(f"{source.name}: a quote is opened and not closed: close it") from None
+    except csv.Error as error:
+        raise refused(error, source.name) from None
 
 
 def open_excel(source: Source, sheet: str | int | None = None) -> TableFile:

@@ -11,7 +11,14 @@ import numpy as np
 
 from tierwise._util.types import Item, numbered_row
 from tierwise.errors import InputError, quoted
-from tierwise.files.cells import can_be_encoded, encode, numbers, place_in_title, share_of_numbers
+from tierwise.files.cells import (
+    can_be_encoded,
+    check_cells,
+    encode,
+    numbers,
+    place_in_title,
+    share_of_numbers,
+)
 from tierwise.files.options import Aside, TableLayout, TableOptions
 from tierwise.files.screening import are_strict_rankings, screen_ranks
 from tierwise.files.wide import SAMPLE_ROWS, choose_columns, listed
@@ -93,11 +100,7 @@ def _check_columns(names: Sequence[str], table: "pa.Table") -> None:
         if name in seen:
             raise InputError(f"column {quoted(name)} is there twice: give each its own name")
         seen.add(name)
-        if not can_be_encoded(column):
-            raise InputError(
-                f"column {quoted(name)} holds cells of the type {quoted(str(column.type))}, which "
-                "are neither texts nor numbers: turn them into such, or leave the column out"
-            )
+        check_cells(name, column)
 
 
 def _long_roles(names: list[str], sample: "pa.Table", options: TableOptions) -> Roles | None:

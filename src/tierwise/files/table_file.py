@@ -290,7 +290,7 @@ def _tables(source: Source) -> Iterator[Any]:
             rest = rest_of_piece if end else whole + rest_of_piece
             if end and whole.strip():
                 yield _parse(whole.removeprefix(b"\xef\xbb\xbf"), source, n_lines)
-                n_lines += whole.count(b"\n") + 1
+            n_lines += whole.count(b"\n") + 1 if end else 0
         if rest.strip():
             yield _parse(rest.removeprefix(b"\xef\xbb\xbf"), source, n_lines)
 
@@ -298,6 +298,7 @@ def _tables(source: Source) -> Iterator[Any]:
 def _parse(lines: bytes, source: Source, n_before: int) -> Any:
     from pyarrow import json as arrow_json
 
+    _refuse_other_encodings(lines, source, n_before)
     try:
         return arrow_json.read_json(
             pa.BufferReader(lines), arrow_json.ReadOptions(block_size=len(lines) + 1)
@@ -306,8 +307,17 @@ def _parse(lines: bytes, source: Source, n_before: int) -> Any:
         raise _explain(error, lines, source, n_before) from None
 
 
+def _refuse_other_encodings(lines: bytes, source: Source, n_before: int) -> None:
+    """Say which line is not UTF-8: arrow takes bytes as they are."""
+    try:
+        lines.decode("utf-8")
+    except UnicodeDecodeError as error:
+        number = lines.count(b"\n", 0, error.start)
+        source.decode(lines.split(b"\n")[number], n_before + number + 1)
+
+
 def _explain(error: Exception, lines: bytes, source: Source, n_before: int) -> InputError:
-    """Find the line that is no JSON object."""
+    """Find the line that is not a JSON object."""
     import json
 
     for number, line in enumerate(lines.split(b"\n"), start=n_before + 1):
