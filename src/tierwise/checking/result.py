@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from tierwise._util.results import Result
 from tierwise._util.types import plain_item, plain_number
 from tierwise.fitting.summary import names_of_tiers
 
@@ -252,8 +253,8 @@ def _about_size(check: FitCheck) -> str:
 Verdict: TypeAlias = Literal["fits", "theta varies", "mixture suspected", "differs"]
 
 
-@dataclass(frozen=True)
-class Finding:
+@dataclass(frozen=True, eq=False)
+class Finding(Result):
     """One way in which rankings may differ from what a model expects.
 
     Attributes
@@ -285,8 +286,8 @@ class Finding:
         }
 
 
-@dataclass(frozen=True)
-class Line:
+@dataclass(frozen=True, eq=False)
+class Line(Result):
     """The line between two neighbouring tiers, and how many items cross it.
 
     Attributes
@@ -318,8 +319,8 @@ class Line:
         }
 
 
-@dataclass(frozen=True)
-class PairDifference:
+@dataclass(frozen=True, eq=False)
+class PairDifference(Result):
     """Two items, how often the first is above the second, and how often it should be."""
 
     above: Item
@@ -340,7 +341,7 @@ class PairDifference:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FitCheck:
+class FitCheck(Result):
     """Rankings beside what a fitted model expects; `check_fit` makes it.
 
     Attributes

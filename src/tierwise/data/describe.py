@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_count
+from tierwise._util.results import Result
 from tierwise._util.types import NOT_LISTED, Cycles, Item, Unranked, plain_item, plain_number
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences, transitive_closure
@@ -39,7 +40,7 @@ class Pair:
     share: float
 
 
-class BaseDescription(ABC):
+class BaseDescription(Result, ABC):
     """A summary of answers of any kind.
 
     Attributes

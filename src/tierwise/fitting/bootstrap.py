@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import RandomSource, check_choice, check_count, check_level, spawn_seeds
 from tierwise._util.provenance import Provenance, Stopwatch
+from tierwise._util.results import Result
 from tierwise._util.tasks import Progress, run_tasks
 from tierwise._util.types import NOT_LISTED, Item, plain, plain_item
 from tierwise.answers.likelihood import source_of
@@ -36,7 +37,7 @@ _FEW_REPLICATES = 40
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bootstrap:
+class Bootstrap(Result):
     """Fits to resampled rankings.
 
     Attributes

@@ -16,6 +16,7 @@ import numpy as np
 from tierwise._kernels.augmentation import block_units, list_extensions
 from tierwise._kernels.counting import add_answer_places
 from tierwise._util.checks import RandomSource, as_generator, check_count
+from tierwise._util.results import Result
 from tierwise.answers.dispatch import MOST_COMPLETIONS
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.given_sizes import LARGEST_THETA_OF_UNIT
@@ -255,7 +256,7 @@ MOST_PROBABILITIES = 30_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Imputation:
+class Imputation(Result):
     """Probable places of all items in every answer.
 
     Attributes

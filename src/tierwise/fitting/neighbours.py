@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise._util.checks import RandomSource, as_generator
+from tierwise._util.results import Result
 from tierwise._util.types import plain_item, plain_number
 from tierwise.distances import get_distance
 from tierwise.errors import InputError
@@ -39,8 +40,8 @@ _DRAWS = 20_000
 _NO_SLOPE = 1e-6
 
 
-@dataclass(frozen=True)
-class NeighbourAgreement:
+@dataclass(frozen=True, eq=False)
+class NeighbourAgreement(Result):
     """How probable it is that two neighbouring rows of a tier list are ranked in order.
 
     Attributes

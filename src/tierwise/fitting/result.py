@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.provenance import Provenance
+from tierwise._util.results import Result
 from tierwise._util.types import Item, plain, plain_item, plain_number
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts, Numbers
@@ -31,7 +32,7 @@ _CHANCE_LEAD = 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class Agreement:
+class Agreement(Result):
     """Share of pairs of items that the rankings order as the tiers do.
 
     Attributes
@@ -96,8 +97,8 @@ def agreement_of_counts(pairs: Numbers, labels: NDArray[np.int64]) -> Agreement:
 DIVIDED = 0.2
 
 
-@dataclass(frozen=True)
-class Reference:
+@dataclass(frozen=True, eq=False)
+class Reference(Result):
     """What tiers are compared to, on the same data: the strict consensus, or no tiers at all.
 
     Attributes
@@ -126,8 +127,8 @@ class Reference:
         return {name: plain(value) for name, value in fields.items()}
 
 
-@dataclass(frozen=True)
-class TierRow:
+@dataclass(frozen=True, eq=False)
+class TierRow(Result):
     """A row of a tier list as it is shown.
 
     Attributes
@@ -148,8 +149,8 @@ class TierRow:
         return self.number is None
 
 
-@dataclass(frozen=True, repr=False)
-class Fit:
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit(Result):
     """The tiers of given sizes, and theta, under which the rankings are most probable.
 
     Attributes

@@ -24,6 +24,7 @@ import numpy as np
 
 from tierwise._util.checks import RandomSource, as_generator
 from tierwise._util.provenance import Provenance, Stopwatch
+from tierwise._util.results import Result
 from tierwise._util.types import Estimate, plain_item, plain_number
 from tierwise.data.people import MISSING, Column, find_columns
 from tierwise.errors import InputError, counted
@@ -64,8 +65,8 @@ _SAID: dict[Hypothesis, str] = {
 _MOST_MOVES_SHOWN = 8
 
 
-@dataclass(frozen=True)
-class Move:
+@dataclass(frozen=True, eq=False)
+class Move(Result):
     """How far an item moves between the two groups that it is most different in.
 
     Attributes
@@ -100,7 +101,7 @@ class Move:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ColumnComparison:
+class ColumnComparison(Result):
     """Whether people with different values of a column have different tiers.
 
     Attributes
@@ -202,7 +203,7 @@ class ColumnComparison:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupComparison:
+class GroupComparison(Result):
     """Whether groups of people have different tiers, for one column or several.
 
     Attributes

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.results import Result
 from tierwise._util.types import Estimate, plain_number
 from tierwise.data.counts import WeakOrderCounts
 from tierwise.data.kinds import check_data
@@ -120,7 +121,7 @@ class GroupAnswers:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PeopleGroup:
+class PeopleGroup(Result):
     """The people who have one value of a column, or everybody.
 
     Attributes

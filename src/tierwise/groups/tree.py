@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.provenance import Provenance, Stopwatch
+from tierwise._util.results import Result
 from tierwise.data.people import MISSING, Column, find_columns
 from tierwise.errors import counted
 from tierwise.groups.evidence import (
@@ -56,7 +57,7 @@ _MOST_VALUES_NAMED = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Node:
+class Node(Result):
     """Some of the people, and how they are split further.
 
     Attributes
@@ -106,7 +107,7 @@ class Node:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupTree:
+class GroupTree(Result):
     """People, split by what is known of them wherever their tiers differ.
 
     Attributes

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.provenance import Provenance
+from tierwise._util.results import Result
 from tierwise._util.types import plain_number
 from tierwise.errors import InputError, counted, quoted
 from tierwise.mixture.scores import Scores
@@ -119,8 +120,8 @@ def _comparison_lines(mixture: "Mixture", width: int) -> list[str]:
     return lines
 
 
-@dataclass(frozen=True, repr=False)
-class Group:
+@dataclass(frozen=True, eq=False, repr=False)
+class Group(Result):
     """A group of people with tiers of its own.
 
     Attributes
@@ -186,7 +187,7 @@ class Group:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Mixture:
+class Mixture(Result):
     """Groups of people, each with tiers and theta of its own, that describe rankings best.
 
     Attributes

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.results import Result
 from tierwise._util.types import plain_number
 from tierwise.mixture.em import EMRun, e_step
 from tierwise.mixture.groups import GroupFitter
@@ -22,8 +23,8 @@ from tierwise.mixture.groups import GroupFitter
 _LEAST_INFORMATION = 1e-9
 
 
-@dataclass(frozen=True)
-class Scores:
+@dataclass(frozen=True, eq=False)
+class Scores(Result):
     """How well a number of groups describes the rankings.
 
     Attributes

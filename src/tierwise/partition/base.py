@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from tierwise._util.results import Result
 from tierwise._util.types import Estimate
 from tierwise.errors import InputError, TooLargeError
 
@@ -52,7 +53,7 @@ def decay_by_units(theta: float, unit: float, largest: int) -> npt.NDArray[np.fl
 
 
 @dataclass(frozen=True, eq=False)
-class DistanceDistribution:
+class DistanceDistribution(Result):
     """The number of orderings at each distance from tiers of given sizes.
 
     Attributes

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_level
+from tierwise._util.results import Result
 from tierwise.consensus.find import find_consensus
 from tierwise.distances import Costs
 from tierwise.model.clustered_mallows import ClusteredMallows
@@ -186,7 +187,7 @@ def _move(
 
 
 @dataclass(frozen=True, eq=False)
-class RankTierBands:
+class RankTierBands(Result):
     """How likely each place is to hold an item of each tier, with credible bands.
 
     Attributes

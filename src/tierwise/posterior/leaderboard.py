@@ -18,6 +18,7 @@ from tierwise._util.checks import (
 )
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.resources import whole_file
+from tierwise._util.results import Result
 from tierwise._util.tasks import run_tasks
 from tierwise._util.types import plain_item
 from tierwise.answers.likelihood import source_of
@@ -76,8 +77,8 @@ _THIN_OF_BATTLES = 6
 _CERTAINTIES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
-@dataclass(frozen=True)
-class LeaderboardRow:
+@dataclass(frozen=True, eq=False)
+class LeaderboardRow(Result):
     """What is known about one item.
 
     Attributes
@@ -112,7 +113,7 @@ class LeaderboardRow:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Leaderboard:
+class Leaderboard(Result):
     """Items with their tiers and how sure these are, best first; `leaderboard` makes it.
 
     Attributes

@@ -17,6 +17,7 @@ import numpy as np
 
 from tierwise._util.provenance import Provenance
 from tierwise._util.resources import whole_file
+from tierwise._util.results import Result
 from tierwise._util.types import plain_item
 from tierwise.errors import InputError
 
@@ -236,7 +237,7 @@ def coordinate(names: list[str | int]) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StoredDraws:
+class StoredDraws(Result):
     """Draws in a tree, which knows what it holds and can be written and read."""
 
     data: DataTree

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from tierwise._util.checks import RandomSource, check_choice, check_count, spawn_seeds
 from tierwise._util.provenance import Provenance, Stopwatch
+from tierwise._util.results import Result
 from tierwise.checking.check import check_fit
 from tierwise.consensus.subsets import subset_work
 from tierwise.data.describe import Description, describe
@@ -53,7 +54,7 @@ Uncertainty: TypeAlias = Literal["bootstrap", "posterior"]
 
 
 @dataclass(frozen=True, eq=False)
-class Analysis:
+class Analysis(Result):
     """What is known about rankings: tiers, how sure they are, and whether the model fits.
 
     Attributes

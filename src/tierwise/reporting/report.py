@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, get_args, overload
 
 from tierwise._util.checks import check_choice
 from tierwise._util.resources import whole_file
+from tierwise._util.results import Result
 from tierwise.checking.check import check_fit
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
@@ -43,7 +44,7 @@ _PAPER = "Piancastelli, L. S. C. and Friel, N., Clustered Mallows Model"
 
 
 @dataclass(frozen=True, eq=False)
-class LeaderboardReport:
+class LeaderboardReport(Result):
     """What the page of a leaderboard shows.
 
     Attributes

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_number
+from tierwise._util.results import Result
 from tierwise._util.types import Item, plain_item
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
@@ -22,7 +23,7 @@ Group = tuple[Item, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class MergingStep:
+class MergingStep(Result):
     """Two groups of items that are merged, and what the groups looked like before.
 
     Attributes
@@ -66,7 +67,7 @@ class MergingStep:
 
 
 @dataclass(frozen=True, eq=False)
-class Merging:
+class Merging(Result):
     """Items merged into groups as long as two groups are near even.
 
     Attributes

@@ -5,6 +5,7 @@ from math import inf, isinf, isnan
 from typing import Any
 
 from tierwise._util.provenance import Provenance
+from tierwise._util.results import Result
 from tierwise._util.types import plain_number
 from tierwise.data.frames import Backend, make_frame
 from tierwise.fitting.result import Fit
@@ -148,8 +149,8 @@ def _number(value: float, how: str) -> str:
     return "" if isnan(value) or isinf(value) else format(value, how)
 
 
-@dataclass(frozen=True)
-class Candidate:
+@dataclass(frozen=True, eq=False)
+class Candidate(Result):
     """A size vector with its best tiers, and how good they are; NaN is what was not computed.
 
     Attributes
@@ -213,8 +214,8 @@ class Candidate:
         }
 
 
-@dataclass(frozen=True)
-class Family:
+@dataclass(frozen=True, eq=False)
+class Family(Result):
     """A kind of model that a search compared, with the best tiers under it.
 
     Attributes
@@ -260,7 +261,7 @@ class Family:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Search:
+class Search(Result):
     """The best sizes that were found, and all others that were evaluated.
 
     Attributes

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import RandomSource, as_generator, check_level
+from tierwise._util.results import Result
 from tierwise.errors import InputError
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ _NEWTON_STEPS = 200
 _HALVINGS = 40
 
 
-@dataclass(frozen=True)
-class ThetaEstimate:
+@dataclass(frozen=True, eq=False)
+class ThetaEstimate(Result):
     """An estimate of theta, and how sure it is.
 
     Attributes

@@ -1,0 +1,109 @@
+"""What every result can do, whatever made it: be compared, copied, and shown."""
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import tierwise as tw
+from tierwise._util.results import same_values
+
+
+def small_rankings():
+    """Rankings of items whose names a page must escape, with a column about people."""
+    rng = np.random.default_rng(3)
+    items = np.array(["<b>tea</b>", "milk & honey", "juice", "water"])
+    noisy = np.arange(4) + rng.normal(0, 1.2, (60, 4))
+    rankings = tw.Rankings.from_orderings([items[np.argsort(row)].tolist() for row in noisy])
+    people = {"region": ["north", "south"] * 30, "age": list(range(60))}
+    return rankings.with_people(pa.table(people))
+
+
+def _without_warnings(function, *arguments, **options):
+    """Call a function that says of so few draws that they are few."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tw.TierwiseWarning)
+        return function(*arguments, **options)
+
+
+@pytest.fixture(scope="module")
+def results():
+    """One result of each kind, by the name of its class."""
+    rankings = small_rankings()
+    battles = tw.Battles.from_rows([("x", "y", "x"), ("y", "z", "tie"), ("x", "z", "x")] * 5)
+    fit = tw.fit(rankings, (1, 1, 2))
+    preferences = tw.Preferences.from_pairs([("Ann", "a", "b"), ("Bob", "b", "c")])
+    partial = tw.Rankings.from_orderings([["juice"]], items=rankings.items, unranked="below")
+    made = [
+        fit,
+        tw.search(rankings),
+        tw.sample_posterior(rankings, chains=2, draws=50, rng=1),
+        tw.bootstrap(rankings, fit, replicates=5, rng=1),
+        tw.check_fit(rankings, fit, rng=1),
+        tw.fit_mixture(rankings, 2, starts=2, rng=1),
+        _without_warnings(tw.sample_mixture, rankings, 2, draws=200, chains=2, rng=1),
+        tw.leaderboard(battles, replicates=10, rng=1),
+        tw.compare_groups(rankings, "region", rng=1),
+        tw.group_tree(rankings, ["region", "age"], rng=1),
+        tw.merge_even_pairs(rankings),
+        tw.impute(partial, fit, rng=1),
+        tw.describe(rankings),
+        tw.describe(preferences),
+    ]
+    return {type(one).__name__: one for one in made}
+
+
+KINDS = [
+    "Fit",
+    "Search",
+    "Posterior",
+    "Bootstrap",
+    "FitCheck",
+    "Mixture",
+    "MixtureDraws",
+    "Leaderboard",
+    "GroupComparison",
+    "GroupTree",
+    "Merging",
+    "Imputation",
+    "Description",
+    "PairsDescription",
+]
+
+
+def test_every_result_is_tested(results):
+    assert list(results) == KINDS
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_copies_are_equal(results, kind):
+    result = results[kind]
+    for twin in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
+        assert twin is not result
+        assert twin == result
+        assert hash(twin) == hash(result)
+    others = [other for name, other in results.items() if name != kind]
+    assert all(result != other for other in others)
+
+
+def test_a_difference_in_one_number_is_a_difference(results):
+    fit = results["Fit"]
+    rankings = small_rankings()
+    assert fit == fit
+    assert fit.agreement_by_tier == tw.agreement(rankings, fit.tiers)
+    assert fit.agreement_by_tier != tw.agreement(rankings, tw.Tiers([[i] for i in rankings.items]))
+    assert results["Bootstrap"] != tw.bootstrap(rankings, fit, replicates=5, rng=2)
+    assert results["Posterior"] != tw.sample_posterior(rankings, chains=2, draws=50, rng=2)
+
+
+def test_values_are_the_same_where_all_that_they_hold_is():
+    assert same_values({"a": [np.array([np.nan])]}, {"a": [np.array([np.nan])]})
+    assert not same_values({"a": [np.array([1])]}, {"a": [np.array([2])]})
+    assert not same_values(np.array([1, 2]), np.array([1, 2, 3]))
+    assert not same_values((1,), (1, 2))
+    assert not same_values(float("nan"), 1.0)
+    assert not same_values(1.0, float("nan"))
+    assert same_values(np.array(["a"]), np.array(["a"]))
