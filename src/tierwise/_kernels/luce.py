@@ -1,0 +1,285 @@
+"""Races: the probability of orderings under Luce's choice model, and its derivatives in log worths.
+
+An answer is a sequence of blocks of items, best first; items of one block are tied, and the last
+block costs nothing. Items that an answer does not hold play no part. Blocks of all answers follow
+one another in three arrays: ``order`` holds the items, ``block_starts`` where each block begins
+(and where the last one ends), ``first_blocks`` the first block of each answer (and the number of
+all blocks).
+
+A tied block comes before a rest of total worth ``W`` with the probability ``P(all arrive before
+T)``, where ``T`` is exponential with rate ``W`` and an item of worth ``w`` arrives by ``t`` with
+probability ``1 - exp(-w t)``. In ``s = log t`` the integrand is log-concave and analytic, so the
+trapezoidal rule around its mode converges geometrically.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from tierwise._kernels.compiling import compiled, compiled_part
+
+_Floats = npt.NDArray[np.float64]
+_Integers = npt.NDArray[np.int64]
+
+# Step of the trapezoidal rule in standard deviations of the integrand, and how far it may fall.
+_STEP, _LARGEST_DROP = 0.4, 40.0
+_MOST_NODES = 400
+_MOST_ROUNDS = 60
+
+
+@compiled_part
+def height_of_time(
+    log_time: float, rest: float, worths: _Floats, counts: _Floats
+) -> tuple[float, float, float]:
+    """Log integrand of a tied block at the logarithm of a time, and its first two derivatives."""
+    time = np.exp(log_time)
+    height = np.log(rest) + log_time - rest * time
+    slope = 1.0 - rest * time
+    curvature = -rest * time
+    for place in range(len(worths)):
+        elapsed = worths[place] * time
+        height += counts[place] * np.log(-np.expm1(-elapsed))
+        share = elapsed / np.expm1(elapsed) if elapsed < 700.0 else 0.0
+        slope += counts[place] * share
+        curvature += counts[place] * share * (1.0 - elapsed - share)
+    return height, slope, curvature
+
+
+@compiled_part
+def mode_of_time(rest: float, worths: _Floats, counts: _Floats) -> tuple[float, float, float]:
+    """Where the log integrand of a tied block is largest, its value, and its curvature there."""
+    largest, smallest = rest, rest
+    for worth in worths:
+        largest = max(largest, worth)
+        smallest = min(smallest, worth)
+    total = 1.0
+    for count in counts:
+        total += count
+    # The slope is positive where all waits are short, and negative where the rest has arrived.
+    low = -np.log(largest) - 3.0
+    high = np.log(total + 1.0) - np.log(rest) + 1.0
+    while height_of_time(low, rest, worths, counts)[1] < 0.0:
+        low -= 3.0
+    while height_of_time(high, rest, worths, counts)[1] > 0.0:
+        high += 3.0
+    point = 0.5 * (low + high)
+    for _ in range(_MOST_ROUNDS):
+        height, slope, curvature = height_of_time(point, rest, worths, counts)
+        if slope > 0.0:
+            low = point
+        else:
+            high = point
+        step = -slope / curvature
+        if abs(step) < 1e-6:
+            break
+        point = point + step
+        if not low < point < high:
+            point = 0.5 * (low + high)
+    height, _, curvature = height_of_time(point, rest, worths, counts)
+    return point, height, curvature
+
+
+@compiled_part
+def tied_block(
+    rest: float, worths: _Floats, counts: _Floats, nodes: _Floats, weights: _Floats
+) -> tuple[float, int]:
+    """Log probability that a tied block comes before a rest; times and their weights.
+
+    ``weights`` sum to 1: they are the distribution of the time at which the rest begins to arrive,
+    given that the block came first.
+    """
+    middle, top, curvature = mode_of_time(rest, worths, counts)
+    step = _STEP / np.sqrt(-curvature)
+    n_nodes = 0
+    total = 0.0
+    for side in (1.0, -1.0):
+        number = 0 if side > 0.0 else 1
+        while n_nodes < _MOST_NODES:
+            log_time = middle + side * number * step
+            height = height_of_time(log_time, rest, worths, counts)[0] - top
+            if height < -_LARGEST_DROP:
+                break
+            nodes[n_nodes] = np.exp(log_time)
+            weights[n_nodes] = np.exp(height)
+            total += weights[n_nodes]
+            n_nodes += 1
+            number += 1
+    for node in range(n_nodes):
+        weights[node] /= total
+    return top + np.log(total * step), n_nodes
+
+
+@compiled_part
+def gather_block(
+    order: _Integers,
+    first: int,
+    last: int,
+    labels: _Integers,
+    worths: _Floats,
+    slot_of: _Integers,
+    block_labels: _Integers,
+    block_worths: _Floats,
+    block_counts: _Floats,
+) -> int:
+    """Collect the tiers of a block with how many of its items each holds; return how many tiers."""
+    count = 0
+    for place in range(first, last):
+        label = labels[order[place]]
+        if slot_of[label] < 0:
+            slot_of[label] = count
+            block_labels[count] = label
+            block_worths[count] = worths[label]
+            block_counts[count] = 0.0
+            count += 1
+        block_counts[slot_of[label]] += 1.0
+    for slot in range(count):
+        slot_of[block_labels[slot]] = -1
+    return count
+
+
+@compiled
+def log_probabilities(
+    order: _Integers,
+    block_starts: _Integers,
+    first_blocks: _Integers,
+    labels: _Integers,
+    log_worths: _Floats,
+    logs: _Floats,
+) -> None:
+    """Write the log probability of each answer, given the tier of each item and tiers' worths."""
+    worths = np.exp(log_worths)
+    n_tiers = len(worths)
+    slot_of = np.full(n_tiers, -1)
+    block_labels = np.empty(n_tiers, dtype=np.int64)
+    block_worths, block_counts = np.empty(n_tiers), np.empty(n_tiers)
+    nodes, weights = np.empty(_MOST_NODES), np.empty(_MOST_NODES)
+    for answer in range(len(logs)):
+        value, rest = 0.0, 0.0
+        # From the last block to the first, so the rest is a running sum.
+        for block in range(first_blocks[answer + 1] - 1, first_blocks[answer] - 1, -1):
+            first, last = block_starts[block], block_starts[block + 1]
+            own = 0.0
+            for place in range(first, last):
+                own += worths[labels[order[place]]]
+            if rest > 0.0 and last - first == 1:
+                value += log_worths[labels[order[first]]] - np.log(own + rest)
+            elif rest > 0.0:
+                count = gather_block(
+                    order, first, last, labels, worths, slot_of, block_labels, block_worths,
+                    block_counts,
+                )
+                value += tied_block(
+                    rest, block_worths[:count], block_counts[:count], nodes, weights
+                )[0]
+            rest += own
+        logs[answer] = value
+
+
+@compiled
+def derivatives(
+    order: _Integers,
+    block_starts: _Integers,
+    first_blocks: _Integers,
+    answer_weights: _Floats,
+    labels: _Integers,
+    log_worths: _Floats,
+    gradient: _Floats,
+    hessian: _Floats,
+) -> float:
+    """Return the log-likelihood; add its gradient and Hessian in the log worths of tiers.
+
+    With ``slopes`` and ``bends``, running sums of what each stage says of all items still in the
+    race, an answer of ``m`` items takes ``m ** 2`` steps.
+    """
+    worths = np.exp(log_worths)
+    n_tiers = len(worths)
+    slot_of = np.full(n_tiers, -1)
+    block_labels = np.empty(n_tiers, dtype=np.int64)
+    block_worths, block_counts = np.empty(n_tiers), np.empty(n_tiers)
+    nodes, weights = np.empty(_MOST_NODES), np.empty(_MOST_NODES)
+    shares = np.empty((n_tiers, _MOST_NODES))
+    means, with_time = np.empty(n_tiers), np.empty(n_tiers)
+    rests = np.empty(len(labels) + 1)
+    value = 0.0
+    for answer in range(len(answer_weights)):
+        weight = answer_weights[answer]
+        first_block, end_block = first_blocks[answer], first_blocks[answer + 1]
+        begin, end = block_starts[first_block], block_starts[end_block]
+        # Summed from the end, because differences of sums would lose the worths of weak items.
+        rests[end - begin] = 0.0
+        for place in range(end - 1, begin - 1, -1):
+            rests[place - begin] = rests[place - begin + 1] + worths[labels[order[place]]]
+        slope, bend = 0.0, 0.0
+        for block in range(first_block, end_block):
+            first, last = block_starts[block], block_starts[block + 1]
+            is_last = block == end_block - 1
+            if last - first == 1:
+                label = labels[order[first]]
+                worth = worths[label]
+                if not is_last:
+                    rest = rests[first - begin]
+                    value += weight * (log_worths[label] - np.log(rest))
+                    gradient[label] += weight
+                    slope += weight / rest
+                    bend += weight / rest**2
+                gradient[label] -= worth * slope
+                hessian[label, label] += worth * (worth * bend - slope)
+                for place in range(last, end):
+                    other = labels[order[place]]
+                    term = worth * worths[other] * bend
+                    hessian[label, other] += term
+                    hessian[other, label] += term
+                continue
+            count = gather_block(
+                order, first, last, labels, worths, slot_of, block_labels, block_worths,
+                block_counts,
+            )
+            for slot in range(count):
+                label, own = block_labels[slot], block_counts[slot] * block_worths[slot]
+                gradient[label] -= own * slope
+                hessian[label, label] -= own * slope
+                for second in range(count):
+                    pair = own * block_counts[second] * block_worths[second]
+                    hessian[label, block_labels[second]] += pair * bend
+                with_time[slot] = own * bend
+            if not is_last:
+                own_worths, own_counts = block_worths[:count], block_counts[:count]
+                rest = rests[last - begin]
+                log_probability, n_nodes = tied_block(rest, own_worths, own_counts, nodes, weights)
+                value += weight * log_probability
+                time, square = 0.0, 0.0
+                for node in range(n_nodes):
+                    time += weights[node] * nodes[node]
+                    square += weights[node] * nodes[node] ** 2
+                for slot in range(count):
+                    mean, crossed, second_mean = 0.0, 0.0, 0.0
+                    for node in range(n_nodes):
+                        elapsed = own_worths[slot] * nodes[node]
+                        share = elapsed / np.expm1(elapsed) if elapsed < 700.0 else 0.0
+                        shares[slot, node] = share
+                        mean += weights[node] * share
+                        crossed += weights[node] * share * nodes[node]
+                        second_mean += weights[node] * share * (1.0 - elapsed - share)
+                    means[slot] = mean
+                    label = block_labels[slot]
+                    gradient[label] += weight * own_counts[slot] * mean
+                    hessian[label, label] += weight * own_counts[slot] * second_mean
+                    with_time[slot] -= weight * own_counts[slot] * (crossed - mean * time)
+                for slot in range(count):
+                    for second in range(slot + 1):
+                        crossed = 0.0
+                        for node in range(n_nodes):
+                            crossed += weights[node] * shares[slot, node] * shares[second, node]
+                        term = crossed - means[slot] * means[second]
+                        term *= weight * own_counts[slot] * own_counts[second]
+                        hessian[block_labels[slot], block_labels[second]] += term
+                        if second < slot:
+                            hessian[block_labels[second], block_labels[slot]] += term
+                slope += weight * (time - 1.0 / rest)
+                bend += weight * (square - time**2 - 1.0 / rest**2)
+            for place in range(last, end):
+                other = labels[order[place]]
+                for slot in range(count):
+                    term = worths[other] * with_time[slot]
+                    hessian[block_labels[slot], other] += term
+                    hessian[other, block_labels[slot]] += term
+    return value

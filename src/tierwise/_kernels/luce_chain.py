@@ -1,0 +1,423 @@
+"""Gibbs sampling of tiers and worths under Luce's choice model (Caron and Doucet 2012).
+
+Times of arrival are latent data. Given the order of an answer, the gaps between arrivals are
+exponential, with the sum of the worths still in the race as their rate. Given the times, an item
+that arrived ``c`` times and was in the race for a time ``r`` has the likelihood ``w ** c * exp(-w
+r)``, so the worths of tiers, Gamma variables, integrate out, and each item in turn goes to any tier
+or to one of its own (a product partition model). Tiers are also joined and cut along the order of
+``c / r`` (split and merge). Worths are then drawn again, and their common scale, on which no answer
+depends.
+"""
+
+from math import lgamma
+
+import numpy as np
+import numpy.typing as npt
+
+from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.luce import gather_block, height_of_time, mode_of_time
+
+_Floats = npt.NDArray[np.float64]
+_Integers = npt.NDArray[np.int64]
+
+# Where the tangents of the envelope touch, in standard deviations from the mode.
+_TOUCH = 1.3
+
+
+@compiled_part
+def _draw_log_time(
+    middle: float,
+    top: float,
+    curvature: float,
+    rest: float,
+    worths: _Floats,
+    counts: _Floats,
+    rng: np.random.Generator,
+) -> float:
+    """Draw from the integrand of a tied block, which is log-concave: rejection below tangents."""
+    touch = _TOUCH / np.sqrt(-curvature)
+    low_height, low_slope, _ = height_of_time(middle - touch, rest, worths, counts)
+    high_height, high_slope, _ = height_of_time(middle + touch, rest, worths, counts)
+    # Where the tangents reach the height of the mode; beyond that the envelope is exponential.
+    low = middle - touch + (top - low_height) / low_slope
+    high = middle + touch + (top - high_height) / high_slope
+    low_mass, high_mass = 1.0 / low_slope, -1.0 / high_slope
+    total = low_mass + (high - low) + high_mass
+    while True:
+        place = total * rng.random()
+        if place < low_mass:
+            wait = -np.log(1.0 - rng.random())
+            log_time, envelope = low - wait / low_slope, -wait
+        elif place < low_mass + high - low:
+            log_time, envelope = low + place - low_mass, 0.0
+        else:
+            wait = -np.log(1.0 - rng.random())
+            log_time, envelope = high - wait / high_slope, -wait
+        height = height_of_time(log_time, rest, worths, counts)[0] - top
+        if np.log(1.0 - rng.random()) <= height - envelope:
+            return log_time
+
+
+@compiled_part
+def draw_running_times(
+    order: _Integers,
+    block_starts: _Integers,
+    first_blocks: _Integers,
+    weights: _Floats,
+    firsts: _Integers,
+    seconds: _Integers,
+    meetings: _Floats,
+    labels: _Integers,
+    worths: _Floats,
+    slot_of: _Integers,
+    block_labels: _Integers,
+    block_worths: _Floats,
+    block_counts: _Floats,
+    rests: _Floats,
+    times: _Floats,
+    rng: np.random.Generator,
+) -> None:
+    """Draw how long each item was in the race, summed over all answers."""
+    times[:] = 0.0
+    for pair in range(len(firsts)):
+        first, second = firsts[pair], seconds[pair]
+        rate = worths[labels[first]] + worths[labels[second]]
+        time = rng.standard_gamma(meetings[pair]) / rate
+        times[first] += time
+        times[second] += time
+    for answer in range(len(weights)):
+        first_block, end_block = first_blocks[answer], first_blocks[answer + 1]
+        begin, end = block_starts[first_block], block_starts[end_block]
+        rests[end - begin] = 0.0
+        for place in range(end - 1, begin - 1, -1):
+            rests[place - begin] = rests[place - begin + 1] + worths[labels[order[place]]]
+        clock = 0.0
+        for block in range(first_block, end_block):
+            first, last = block_starts[block], block_starts[block + 1]
+            if block == end_block - 1:
+                for place in range(first, last):
+                    times[order[place]] += clock
+            elif last - first == 1:
+                clock += rng.standard_gamma(weights[answer]) / rests[first - begin]
+                times[order[first]] += clock
+            else:
+                count = gather_block(
+                    order,
+                    first,
+                    last,
+                    labels,
+                    worths,
+                    slot_of,
+                    block_labels,
+                    block_worths,
+                    block_counts,
+                )
+                own_worths, own_counts = block_worths[:count], block_counts[:count]
+                rest = rests[last - begin]
+                middle, top, curvature = mode_of_time(rest, own_worths, own_counts)
+                for place in range(first, last):
+                    times[order[place]] += clock
+                for _ in range(int(weights[answer])):
+                    limit = np.exp(
+                        _draw_log_time(
+                            middle, top, curvature, rest, own_worths, own_counts, rng
+                        )
+                    )
+                    latest = 0.0
+                    for place in range(first, last):
+                        worth = worths[labels[order[place]]]
+                        share = rng.random() * -np.expm1(-worth * limit)
+                        time = -np.log1p(-share) / worth
+                        times[order[place]] += time
+                        latest = max(latest, time)
+                    clock += latest
+
+
+@compiled_part
+def tier_value(size: float, arrivals: float, time: float, shape: float) -> float:
+    """What a tier adds to the log probability of tiers, given times; worths integrated out."""
+    return (
+        lgamma(size + 1.0)
+        + lgamma(shape + arrivals)
+        - lgamma(shape)
+        - (shape + arrivals) * np.log1p(time)
+    )
+
+
+@compiled_part
+def _choose(logs: _Floats, count: int, rng: np.random.Generator) -> int:
+    """Draw a number with a probability that is proportional to the exponential of its entry."""
+    top = logs[0]
+    for place in range(1, count):
+        top = max(top, logs[place])
+    total = 0.0
+    for place in range(count):
+        logs[place] = np.exp(logs[place] - top)
+        total += logs[place]
+    left = total * rng.random()
+    for place in range(count):
+        left -= logs[place]
+        if left < 0.0:
+            return place
+    return count - 1
+
+
+@compiled_part
+def _close_tier(
+    tier: int, count: int, labels: _Integers, sizes: _Floats, arrived: _Floats, ran: _Floats
+) -> int:
+    """Put the last tier in the place of an empty one; return how many are left."""
+    last = count - 1
+    if tier != last:
+        for item in range(len(labels)):
+            if labels[item] == last:
+                labels[item] = tier
+        sizes[tier], arrived[tier], ran[tier] = sizes[last], arrived[last], ran[last]
+    sizes[last], arrived[last], ran[last] = 0.0, 0.0, 0.0
+    return last
+
+
+@compiled_part
+def _move_items(
+    labels: _Integers,
+    count: int,
+    sizes: _Floats,
+    arrived: _Floats,
+    ran: _Floats,
+    arrivals: _Floats,
+    times: _Floats,
+    shape: float,
+    log_priors: _Floats,
+    logs: _Floats,
+    rng: np.random.Generator,
+) -> int:
+    """Draw the tier of each item given all others (Gibbs); return the number of tiers."""
+    for item in range(len(labels)):
+        own = labels[item]
+        sizes[own] -= 1.0
+        arrived[own] -= arrivals[item]
+        ran[own] -= times[item]
+        labels[item] = -1
+        if sizes[own] < 0.5:
+            count = _close_tier(own, count, labels, sizes, arrived, ran)
+        for tier in range(count):
+            size, won, time = sizes[tier], arrived[tier], ran[tier]
+            before = tier_value(size, won, time, shape)
+            after = tier_value(size + 1.0, won + arrivals[item], time + times[item], shape)
+            logs[tier] = log_priors[count] + after - before
+        alone = tier_value(1.0, arrivals[item], times[item], shape)
+        logs[count] = log_priors[count + 1] + alone
+        chosen = _choose(logs, count + 1, rng)
+        if chosen == count:
+            count += 1
+        labels[item] = chosen
+        sizes[chosen] += 1.0
+        arrived[chosen] += arrivals[item]
+        ran[chosen] += times[item]
+    return count
+
+
+@compiled_part
+def _cut_or_join(
+    labels: _Integers,
+    count: int,
+    sizes: _Floats,
+    arrived: _Floats,
+    ran: _Floats,
+    arrivals: _Floats,
+    times: _Floats,
+    shape: float,
+    log_priors: _Floats,
+    members: _Integers,
+    sides: _Integers,
+    rng: np.random.Generator,
+) -> int:
+    """Cut the tier of two items, or join their tiers: sequential allocation (Dahl 2003).
+
+    Two items are drawn. If they are in one tier, each becomes the first of a part, and the other
+    members, in random order, join one of the parts with the probability that this has given those
+    placed so far. If they are in two tiers, these are joined, and the probability of cutting them
+    as they are is found in the same way.
+    """
+    n_items = len(labels)
+    if n_items < 2:
+        return count
+    first = int(n_items * rng.random())
+    second = int((n_items - 1) * rng.random())
+    second += second >= first
+    one, other = labels[first], labels[second]
+    joined = one == other
+    n_members = 0
+    for item in range(n_items):
+        if item not in (first, second) and (labels[item] == one or labels[item] == other):
+            members[n_members] = item
+            n_members += 1
+    for place in range(n_members - 1, 0, -1):
+        swap = int((place + 1) * rng.random())
+        members[place], members[swap] = members[swap], members[place]
+    size_a, won_a, time_a = 1.0, arrivals[first], times[first]
+    size_b, won_b, time_b = 1.0, arrivals[second], times[second]
+    log_proposal = 0.0
+    for place in range(n_members):
+        item = members[place]
+        won, time = arrivals[item], times[item]
+        value_a = tier_value(size_a + 1.0, won_a + won, time_a + time, shape)
+        value_a -= tier_value(size_a, won_a, time_a, shape)
+        value_b = tier_value(size_b + 1.0, won_b + won, time_b + time, shape)
+        value_b -= tier_value(size_b, won_b, time_b, shape)
+        apart = value_a - value_b
+        log_a = -np.log1p(np.exp(-apart)) if apart > -30.0 else apart
+        log_b = -np.log1p(np.exp(apart)) if apart < 30.0 else -apart
+        to_a = np.log(1.0 - rng.random()) < log_a if joined else labels[item] == one
+        sides[place] = 1 if to_a else 0
+        if to_a:
+            log_proposal += log_a
+            size_a, won_a, time_a = size_a + 1.0, won_a + won, time_a + time
+        else:
+            log_proposal += log_b
+            size_b, won_b, time_b = size_b + 1.0, won_b + won, time_b + time
+    apart_value = tier_value(size_a, won_a, time_a, shape)
+    apart_value += tier_value(size_b, won_b, time_b, shape)
+    together = tier_value(size_a + size_b, won_a + won_b, time_a + time_b, shape)
+    if joined:
+        gain = apart_value + log_priors[count + 1] - together - log_priors[count] - log_proposal
+        if np.log(1.0 - rng.random()) >= gain:
+            return count
+        for place in range(n_members):
+            if sides[place] == 0:
+                labels[members[place]] = count
+        labels[second] = count
+        sizes[one], arrived[one], ran[one] = size_a, won_a, time_a
+        sizes[count], arrived[count], ran[count] = size_b, won_b, time_b
+        return count + 1
+    gain = together + log_priors[count - 1] - apart_value - log_priors[count] + log_proposal
+    if np.log(1.0 - rng.random()) >= gain:
+        return count
+    for item in range(n_items):
+        if labels[item] == other:
+            labels[item] = one
+    sizes[one], arrived[one], ran[one] = size_a + size_b, won_a + won_b, time_a + time_b
+    return _close_tier(other, count, labels, sizes, arrived, ran)
+
+
+@compiled
+def run_sweeps(
+    order: _Integers,
+    block_starts: _Integers,
+    first_blocks: _Integers,
+    weights: _Floats,
+    firsts: _Integers,
+    seconds: _Integers,
+    meetings: _Floats,
+    arrivals: _Floats,
+    labels: _Integers,
+    worths: _Floats,
+    shape: float,
+    log_priors: _Floats,
+    sweeps_per_draw: int,
+    label_draws: _Integers,
+    log_worth_draws: _Floats,
+    rng: np.random.Generator,
+) -> None:
+    """Make sweeps, and write down tiers and log worths by item.
+
+    Parameters
+    ----------
+    order, block_starts, first_blocks, weights
+        Answers; see `tierwise._kernels.luce`. Weights of answers with ties are whole numbers.
+    firsts, seconds, meetings
+        Pairs of items, and how often they met.
+    arrivals
+        How often each item arrived before another one.
+    labels, worths
+        Tier of each item, counted from 0, and worths of tiers: where the chain begins and ends.
+        ``worths`` has room for one more tier than there are items.
+    shape
+        Shape of the Gamma prior of worths, whose rate is 1.
+    log_priors
+        By number of tiers, from 0: log prior of unordered tiers, but for the factorials of their
+        sizes.
+    sweeps_per_draw
+        Number of sweeps for each draw.
+    label_draws, log_worth_draws
+        Where draws are written, one row each: tier of each item, 0 being the best; log worth of
+        each item, the mean over items being 0.
+    rng
+        Randomness.
+    """
+    n_items = len(labels)
+    room = n_items + 1
+    sizes, arrived, ran = np.zeros(room), np.zeros(room), np.zeros(room)
+    logs, times = np.empty(room), np.empty(n_items)
+    slot_of = np.full(room, -1)
+    block_labels = np.empty(room, dtype=np.int64)
+    block_worths, block_counts = np.empty(room), np.empty(room)
+    rests = np.empty(n_items + 1)
+    members, sides = np.empty(n_items, dtype=np.int64), np.empty(n_items, dtype=np.int64)
+    count = 0
+    for item in range(n_items):
+        count = max(count, labels[item] + 1)
+    for number in range(len(label_draws) * sweeps_per_draw):
+        draw_running_times(
+            order,
+            block_starts,
+            first_blocks,
+            weights,
+            firsts,
+            seconds,
+            meetings,
+            labels,
+            worths,
+            slot_of,
+            block_labels,
+            block_worths,
+            block_counts,
+            rests,
+            times,
+            rng,
+        )
+        sizes[:] = 0.0
+        arrived[:] = 0.0
+        ran[:] = 0.0
+        for item in range(n_items):
+            sizes[labels[item]] += 1.0
+            arrived[labels[item]] += arrivals[item]
+            ran[labels[item]] += times[item]
+        count = _move_items(
+            labels, count, sizes, arrived, ran, arrivals, times, shape, log_priors, logs, rng
+        )
+        for _ in range(3):
+            count = _cut_or_join(
+                labels,
+                count,
+                sizes,
+                arrived,
+                ran,
+                arrivals,
+                times,
+                shape,
+                log_priors,
+                members,
+                sides,
+                rng,
+            )
+        total = 0.0
+        for tier in range(count):
+            worths[tier] = rng.standard_gamma(shape + arrived[tier]) / (1.0 + ran[tier])
+            total += worths[tier]
+        scale = rng.standard_gamma(shape * count) / total
+        for tier in range(count):
+            worths[tier] *= scale
+        if (number + 1) % sweeps_per_draw > 0:
+            continue
+        draw = number // sweeps_per_draw
+        mean = 0.0
+        for item in range(n_items):
+            log_worth_draws[draw, item] = np.log(worths[labels[item]])
+            mean += log_worth_draws[draw, item] / n_items
+        for item in range(n_items):
+            log_worth_draws[draw, item] -= mean
+            better = 0
+            for tier in range(count):
+                better += worths[tier] > worths[labels[item]]
+            label_draws[draw, item] = better

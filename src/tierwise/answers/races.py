@@ -1,0 +1,224 @@
+"""Answers as races: their likelihood under Luce's choice model, for answers of every kind.
+
+An item of worth ``w`` arrives after an exponential time of rate ``w``, and an answer is the order
+of arrival of the items it holds. So complete answers and top lists are products over the places
+listed; in answers with gaps only the listed items race, and those that are missing do not matter;
+tied items are a block that arrives before the rest (one integral in one dimension); a comparison is
+a race of two, and all comparisons together are the matrix of wins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tierwise._kernels.luce import derivatives, log_probabilities
+from tierwise._util.types import NOT_LISTED
+from tierwise.data.battles import Battles
+from tierwise.data.kinds import check_data
+from tierwise.data.preferences import Preferences
+from tierwise.data.rankings import Rankings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tierwise._util.types import Item, Places
+    from tierwise.data.scan import RankingScan
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Races:
+    """What answers say about worths.
+
+    Attributes
+    ----------
+    items
+        The items.
+    order, block_starts, first_blocks
+        The items of all distinct answers, best first; see `tierwise._kernels.luce`.
+    weights
+        Weight of each distinct answer.
+    wins
+        ``wins[a, b]`` says how often ``a`` was preferred to ``b`` where two items race.
+    n_rankings
+        Number of rankings, of people who compared pairs, or of battles.
+    likelihood
+        "exact", or "composite" where several comparisons of one person are taken as independent.
+    """
+
+    items: tuple[Item, ...]
+    order: Integers
+    block_starts: Integers
+    first_blocks: Integers
+    weights: Floats
+    wins: Floats
+    n_rankings: float
+    likelihood: str
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.items)
+
+    @property
+    def n_answers(self) -> int:
+        """Number of distinct answers, comparisons apart."""
+        return len(self.weights)
+
+    @cached_property
+    def has_wins(self) -> bool:
+        """Whether there are comparisons of two items."""
+        return bool(self.wins.any())
+
+    @cached_property
+    def n_steps(self) -> float:
+        """About how many steps it takes to compute the derivatives of all answers once."""
+        lengths = np.diff(self.block_starts[self.first_blocks]).astype(np.float64)
+        return float((lengths**2).sum())
+
+    def reweighted(self, weights: Floats) -> Races:
+        """Return the same distinct answers with other weights."""
+        return replace(self, weights=weights.astype(np.float64), n_rankings=float(weights.sum()))
+
+    def log_probabilities(self, labels: Integers, log_worths: Floats) -> Floats:
+        """Log probability of each distinct answer, given the tier of each item, counted from 0."""
+        logs = np.empty(self.n_answers)
+        log_probabilities(
+            self.order, self.block_starts, self.first_blocks, labels, log_worths, logs
+        )
+        return logs
+
+    def value(self, labels: Integers, log_worths: Floats) -> float:
+        """Log-likelihood of tiers with given log worths."""
+        total = 0.0
+        if self.has_wins:
+            won = self.wins_of_tiers(labels, len(log_worths))
+            total -= float((won * np.logaddexp(0.0, log_worths[None, :] - log_worths[:, None])).sum())
+        if self.n_answers:
+            total += float(self.weights @ self.log_probabilities(labels, log_worths))
+        return total
+
+    def derivatives(self, labels: Integers, log_worths: Floats) -> tuple[float, Floats, Floats]:
+        """Log-likelihood, and its gradient and Hessian in the log worths of tiers."""
+        n_tiers = len(log_worths)
+        gradient, hessian = np.zeros(n_tiers), np.zeros((n_tiers, n_tiers))
+        total = 0.0
+        if self.has_wins:
+            won = self.wins_of_tiers(labels, n_tiers)
+            apart = log_worths[None, :] - log_worths[:, None]
+            total -= float((won * np.logaddexp(0.0, apart)).sum())
+            lost = 1.0 / (1.0 + np.exp(-apart))  # the chance that the row loses to the column
+            surplus = won * lost
+            gradient += surplus.sum(axis=1) - surplus.sum(axis=0)
+            spread = (won + won.T) * lost * lost.T
+            hessian += spread - np.diag(spread.sum(axis=1))
+        if self.n_answers:
+            total += derivatives(
+                self.order,
+                self.block_starts,
+                self.first_blocks,
+                self.weights,
+                labels,
+                log_worths,
+                gradient,
+                hessian,
+            )
+        return total, gradient, hessian
+
+    def wins_of_tiers(self, labels: Integers, n_tiers: int) -> Floats:
+        """``[k, l]``: how often an item of tier ``k`` was preferred to one of tier ``l``."""
+        member = np.eye(n_tiers)[labels]
+        won: Floats = member.T @ self.wins @ member
+        return won
+
+    @cached_property
+    def arrivals(self) -> Floats:
+        """How often each item arrived before another one: its wins, and places but the last."""
+        counts = self.wins.sum(axis=1)
+        if self.n_answers:
+            n_blocks = np.diff(self.first_blocks)
+            answer_of_block = np.repeat(np.arange(self.n_answers), n_blocks)
+            sizes = np.diff(self.block_starts)
+            is_last = np.zeros(len(sizes), dtype=bool)
+            is_last[self.first_blocks[1:] - 1] = True
+            weights = np.where(is_last, 0.0, self.weights[answer_of_block])
+            np.add.at(counts, self.order, np.repeat(weights, sizes))
+        return counts
+
+
+def races_of(data: Rankings | RankingScan | Preferences | Battles) -> Races:
+    """Take answers of any kind as races.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> races = races_of(tw.load_political_goals())
+    >>> races.n_items, races.n_answers, races.likelihood
+    (4, 24, 'exact')
+    """
+    known = check_data(data, "a model with worths", Rankings, Preferences, Battles)
+    if isinstance(known, Rankings):
+        order, starts, first_blocks = blocks_of_places(
+            known.patterns, rest_is_below=known.unranked == "below"
+        )
+        n_items = len(known.items)
+        return Races(
+            known.items,
+            order,
+            starts,
+            first_blocks,
+            known.pattern_weights.astype(np.float64),
+            np.zeros((n_items, n_items)),
+            float(known.n_rankings),
+            "exact",
+        )
+    if isinstance(known, Battles):
+        wins, n_rankings = known.wins, known.n_rankings
+        likelihood = "composite" if known.composite else "independent"
+    else:
+        times = known.direct if known.times is None else known.times
+        wins, n_rankings = times.sum(axis=0).astype(np.float64), float(known.n_rankings)
+        likelihood = "composite" if times.sum() > len(known.assessors) else "exact"
+    none = np.zeros(0, dtype=np.int64)
+    zero = np.zeros(1, dtype=np.int64)
+    return Races(known.items, none, zero, zero, np.zeros(0), wins, n_rankings, likelihood)
+
+
+def blocks_of_places(
+    places: Places, *, rest_is_below: bool
+) -> tuple[Integers, Integers, Integers]:
+    """Write answers, given as the place of each item, as sequences of blocks.
+
+    Parameters
+    ----------
+    places
+        ``places[answer, item]``; tied items share a place, -1 is not listed.
+    rest_is_below
+        Whether items that are not listed come below all others; else they play no part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> order, starts, first = blocks_of_places(np.array([[1, 0, -1], [0, 0, 2]]), rest_is_below=False)
+    >>> order.tolist(), starts.tolist(), first.tolist()
+    ([1, 0, 0, 1, 2], [0, 1, 2, 4, 5], [0, 2, 4])
+    """
+    n_answers, n_items = places.shape
+    keys = places.astype(np.int64)
+    keys[keys == NOT_LISTED] = n_items
+    sorted_items = np.argsort(keys, axis=1, kind="stable")
+    sorted_keys = np.take_along_axis(keys, sorted_items, axis=1)
+    kept = np.ones(keys.shape, dtype=bool) if rest_is_below else sorted_keys < n_items
+    begins = np.ones(keys.shape, dtype=bool)
+    begins[:, 1:] = sorted_keys[:, 1:] != sorted_keys[:, :-1]
+    begins &= kept
+    order = np.ascontiguousarray(sorted_items[kept])
+    starts = np.append(np.flatnonzero(begins[kept]), len(order))
+    first_blocks = np.concatenate(([0], np.cumsum(begins.sum(axis=1))))
+    return order, starts.astype(np.int64), first_blocks.astype(np.int64)

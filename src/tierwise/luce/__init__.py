@@ -1,0 +1,1 @@
+"""Tiers of strength: Luce's choice model with one worth per tier."""

@@ -1,0 +1,256 @@
+"""Worths of given tiers: posterior mode by Newton's method, intervals, evidence.
+
+Worths are independent Gamma variables a priori, in the order of the tiers. Only their ratios
+matter, so the common scale is integrated out: shares of the total are Dirichlet. In log worths that
+sum to 0 the log posterior is concave, so Newton's method finds its only mode, whatever the answers;
+where an item never lost, the likelihood alone would send its worth to infinity. The evidence is
+Laplace's approximation, or importance sampling from a t distribution around the mode, which says
+its error.
+
+References
+----------
+F. Caron and A. Doucet (2012). Efficient Bayesian inference for generalized Bradley-Terry models.
+Journal of Computational and Graphical Statistics 21, 174-196.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import lgamma, log, pi
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tierwise._util.types import Estimate
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tierwise.answers.races import Floats, Integers, Races
+
+SHAPE = 1.0
+"""Shape of the Gamma prior of each worth."""
+_MOST_ROUNDS = 100
+# A step whose expected gain is this small changes nothing that is shown.
+_LEAST_GAIN = 1e-10
+# Degrees of freedom of the distribution that importance sampling draws from.
+_FREEDOM = 8.0
+_DRAWS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Worths:
+    """The worths of given tiers that are most probable, and how sure they are.
+
+    Attributes
+    ----------
+    labels
+        Tier of each item, counted from 0.
+    logs
+        Log worths of the tiers, which sum to 0.
+    log_likelihood
+        Log probability of the answers with these worths.
+    log_density
+        Log of likelihood times prior density, the scale being integrated out; the prior takes
+        worths to be in order.
+    precision
+        Its negative second derivatives; 0 in the direction of the common scale.
+    shape
+        Shape of the Gamma prior.
+    """
+
+    labels: Integers
+    logs: Floats
+    log_likelihood: float
+    log_density: float
+    precision: Floats
+    shape: float = SHAPE
+
+    @property
+    def n_tiers(self) -> int:
+        """Number of tiers."""
+        return len(self.logs)
+
+    @cached_property
+    def _regular(self) -> Floats:
+        """The precision with 1 in the direction of the common scale."""
+        return self.precision + _scale_block(self.precision)
+
+    @cached_property
+    def _root(self) -> Floats:
+        """Upper triangular root of the regular precision."""
+        root: Floats = np.linalg.cholesky(self._regular).T
+        return root
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """Covariance of the log worths (which sum to 0) in Laplace's approximation."""
+        inverse = np.linalg.inv(self._root)
+        full = inverse @ inverse.T
+        centred = full - full.mean(axis=0)
+        return centred - centred.mean(axis=1)[:, None]
+
+    @cached_property
+    def log_determinant(self) -> float:
+        """Log of the product of all eigenvalues of the precision but that of the scale, which is 0."""
+        scale = float(np.trace(_scale_block(self.precision)))
+        return 2.0 * float(np.log(np.diag(self._root)).sum()) - log(scale)
+
+    @cached_property
+    def log_order_probability(self) -> float:
+        """About the log probability that worths are in order: neighbour by neighbour."""
+        from scipy.special import log_ndtr
+
+        if self.n_tiers == 1:
+            return 0.0
+        gaps = self.logs[:-1] - self.logs[1:]
+        spread = np.diag(self.covariance)
+        variances = spread[:-1] + spread[1:] - 2.0 * np.diag(self.covariance, 1)
+        return float(log_ndtr(gaps / np.sqrt(variances)).sum())
+
+    @property
+    def log_evidence(self) -> float:
+        """Log probability of the answers given the tiers, by Laplace's approximation."""
+        if self.n_tiers == 1:
+            return self.log_likelihood
+        freedom = self.n_tiers - 1
+        laplace = self.log_density + 0.5 * (freedom * log(2.0 * pi) - self.log_determinant)
+        return laplace + self.log_order_probability
+
+    def draw(self, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Draw log worths around the mode; return the log density of each draw as well.
+
+        The distribution is a multivariate t on log worths that sum to 0.
+        """
+        from scipy.special import gammaln
+
+        freedom = self.n_tiers - 1
+        normal = rng.standard_normal((n_draws, self.n_tiers))
+        steps = np.linalg.solve(self._root, normal.T).T
+        steps -= steps.mean(axis=1)[:, None]
+        scales = np.sqrt(_FREEDOM / rng.chisquare(_FREEDOM, n_draws))
+        steps *= scales[:, None]
+        squares = np.einsum("di,ij,dj->d", steps, self.precision, steps)
+        constant = gammaln(0.5 * (_FREEDOM + freedom)) - gammaln(0.5 * _FREEDOM)
+        constant += 0.5 * self.log_determinant - 0.5 * freedom * log(_FREEDOM * pi)
+        logs = constant - 0.5 * (_FREEDOM + freedom) * np.log1p(squares / _FREEDOM)
+        return self.logs + steps, logs
+
+
+def _scale_block(precision: Floats) -> Floats:
+    """Return a matrix of one number that makes a precision without a scale regular."""
+    n_tiers = len(precision)
+    return np.full(precision.shape, max(float(np.trace(precision)), 1e-300) / n_tiers**2)
+
+
+def log_prior_constant(n_tiers: int, shape: float = SHAPE) -> float:
+    """Log of what the density of ordered shares of worth has in front, in log worths."""
+    constant = lgamma(n_tiers + 1) + 0.5 * log(n_tiers)
+    return constant + lgamma(n_tiers * shape) - n_tiers * lgamma(shape)
+
+
+def log_prior_density(log_worths: Floats, shape: float = SHAPE) -> Floats:
+    """Log prior density of log worths that sum to 0, whatever their order; one row per draw."""
+    from scipy.special import logsumexp
+
+    n_tiers = log_worths.shape[-1]
+    total: Floats = logsumexp(log_worths, axis=-1)
+    return log_prior_constant(n_tiers, shape) - n_tiers * shape * total
+
+
+def best_worths(
+    races: Races, labels: Integers, start: Floats | None = None, shape: float = SHAPE
+) -> Worths:
+    """Find the most probable worths of tiers.
+
+    Parameters
+    ----------
+    races
+        The answers.
+    labels
+        Tier of each item, counted from 0; the worths found need not be in this order.
+    start
+        Log worths to begin with.
+    shape
+        Shape of the Gamma prior of each worth.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tierwise as tw
+    >>> from tierwise.answers.races import races_of
+    >>> battles = tw.Battles.from_rows([("x", "y", "x")] * 8 + [("x", "y", "y")] * 2)
+    >>> np.exp(best_worths(races_of(battles), np.array([0, 1])).logs).round(3)
+    array([1.732, 0.577])
+    """
+    n_tiers = int(labels.max()) + 1
+    if n_tiers == 1:
+        value = races.value(labels, np.zeros(1))
+        return Worths(labels, np.zeros(1), value, value, np.zeros((1, 1)), shape)
+    logs = np.zeros(n_tiers) if start is None else start - start.mean()
+    value, gradient, precision, likelihood = _log_density(races, labels, logs, shape)
+    for _ in range(_MOST_ROUNDS):
+        step = np.linalg.solve(precision + _scale_block(precision), gradient)
+        gain = float(gradient @ step)
+        if gain < _LEAST_GAIN:
+            break
+        # Far from the mode a whole step may overshoot: worths change by a bounded factor.
+        step *= min(1.0, 5.0 / float(np.abs(step).max()))
+        for _ in range(_MOST_ROUNDS):
+            tried = logs + step - step.mean()
+            found = _log_density(races, labels, tried, shape)
+            if found[0] >= value - 1e-12 * abs(value):
+                break
+            step *= 0.5
+        logs = tried
+        value, gradient, precision, likelihood = found
+    return Worths(labels, logs, likelihood, value, precision, shape)
+
+
+def _log_density(
+    races: Races, labels: Integers, logs: Floats, shape: float
+) -> tuple[float, Floats, Floats, float]:
+    """Log of likelihood times prior, its gradient, its precision, and the log-likelihood."""
+    likelihood, gradient, hessian = races.derivatives(labels, logs)
+    shares = np.exp(logs - logs.max())
+    total = float(shares.sum())
+    shares /= total
+    weight = shape * len(logs)
+    value = likelihood + log_prior_constant(len(logs), shape)
+    value -= weight * (log(total) + float(logs.max()))
+    gradient = gradient - weight * shares
+    gradient += shape  # log worths sum to 0, so this changes nothing but centres the gradient
+    precision = weight * (np.diag(shares) - np.outer(shares, shares)) - hessian
+    return value, gradient, precision, likelihood
+
+
+def log_evidence(
+    races: Races, worths: Worths, rng: np.random.Generator, n_draws: int = _DRAWS
+) -> Estimate:
+    """Log probability of the answers given tiers, worths averaged over: importance sampling.
+
+    Parameters
+    ----------
+    races, worths
+        The answers, and the worths found for the tiers.
+    rng
+        Generator.
+    n_draws
+        Number of draws.
+    """
+    if worths.n_tiers == 1:
+        return Estimate(worths.log_likelihood, method="closed form")
+    draws, log_densities = worths.draw(n_draws, rng)
+    ordered: NDArray[np.bool_] = (draws[:, :-1] > draws[:, 1:]).all(axis=1)
+    if not ordered.any():
+        return Estimate(worths.log_evidence, standard_error=np.nan, method="Laplace")
+    kept = draws[ordered]
+    likelihoods = np.array([races.value(worths.labels, logs) for logs in kept])
+    logs = likelihoods + log_prior_density(kept, worths.shape) - log_densities[ordered]
+    top = float(logs.max())
+    weights = np.zeros(n_draws)
+    weights[: len(logs)] = np.exp(logs - top)
+    mean = float(weights.mean())
+    error = float(weights.std(ddof=1)) / (mean * n_draws**0.5)
+    return Estimate(top + log(mean), standard_error=error, method="importance sampling")
