@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from tierwise.mixture.draws import sample_mixture as sample_mixture
     from tierwise.mixture.fit import fit_mixture as fit_mixture
     from tierwise.mixture.result import Mixture as Mixture
+    from tierwise.model.clustered_luce import ClusteredLuce as ClusteredLuce
     from tierwise.model.clustered_mallows import ClusteredMallows as ClusteredMallows
     from tierwise.model.priors import Beta as Beta
     from tierwise.model.priors import Gamma as Gamma
@@ -88,6 +89,7 @@ _HOME_OF = {
     "Battles": "data.battles",
     "Beta": "model.priors",
     "Bootstrap": "fitting.bootstrap",
+    "ClusteredLuce": "model.clustered_luce",
     "ClusteredMallows": "model.clustered_mallows",
     "Counts": "data.counts",
     "Description": "data.describe",

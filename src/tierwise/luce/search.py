@@ -156,7 +156,7 @@ def search_tiers(
     >>> races = races_of(tw.load_political_goals())
     >>> found = search_tiers(races, lambda sizes: 0.0)[0]
     >>> found.sizes, found.worths.logs.round(2).tolist()
-    ((1, 1, 1, 1), [0.79, 0.64, -0.63, -0.79])
+    ((1, 1, 1, 1), [0.61, 0.5, -0.45, -0.66])
     """
     n_items = races.n_items
     limit = n_items if most_tiers is None else min(most_tiers, n_items)

@@ -1,0 +1,272 @@
+"""The clustered Luce model: a race in which the items of a tier are equally fast.
+
+Ranks follow from the times of arrival: given that an item arrives at ``t``, the number of others
+that are already there is a sum of binomial variables, one per tier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tierwise._util.checks import RandomSource, as_generator, check_count, check_iterable
+from tierwise.answers.races import races_of
+from tierwise.data.battles import Battles
+from tierwise.data.kinds import check_data
+from tierwise.data.preferences import Preferences
+from tierwise.data.rankings import Rankings
+from tierwise.errors import InputError
+from tierwise.model.clustered_mallows import PairTierProbabilities, RankTierProbabilities
+from tierwise.tiers import Tiers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    from tierwise.data.scan import RankingScan
+
+    _Floats = npt.NDArray[np.float64]
+
+# The trapezoidal rule over log times: its step, and how far it reaches beyond the means of the
+# fastest and the slowest item.
+_STEP, _BEFORE, _AFTER = 0.08, 36.0, 4.0
+
+
+@dataclass(frozen=True, repr=False)
+class ClusteredLuce:
+    r"""Luce's choice model with one worth per tier: tiers of strength.
+
+    An ordering is made from the best place down: of the items left, the next is ``a`` with
+    probability proportional to its worth,
+
+    .. math:: f(\pi) = \prod_{i=1}^{n} \frac{w_{z(\pi_i)}}{\sum_{j \ge i} w_{z(\pi_j)}},
+
+    where ``z(a)`` is the tier of item ``a``. With tiers of one item each this is the Plackett-Luce
+    model, for two items the Bradley-Terry model, with a single tier the uniform distribution. Only
+    ratios of worths matter.
+
+    Parameters
+    ----------
+    tiers
+        An ordered partition of the items.
+    worths
+        One positive number per tier, decreasing.
+
+    Notes
+    -----
+    It is the distribution of the order of arrival if each item arrives after an exponential time
+    whose rate is its worth. So everything has a closed form, or is an integral in one dimension, at
+    any number of items: answers that are complete, top lists, answers with gaps (the same product,
+    over the listed items alone), ties, pairs.
+
+    References
+    ----------
+    R. D. Luce (1959). Individual Choice Behavior. R. L. Plackett (1975). The analysis of
+    permutations. M. Pearce and E. A. Erosheva: rank-clustered Bradley-Terry-Luce models.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> model = tw.ClusteredLuce(tw.Tiers([["tuna"], ["squid", "egg"]]), worths=(2.0, 1.0))
+    >>> model
+    ClusteredLuce(tuna > squid ~ egg, worths=(2, 1))
+    >>> rankings = tw.Rankings.from_orderings([["tuna", "egg", "squid"], ["egg", "tuna", "squid"]])
+    >>> np.exp(model.log_prob(rankings)).round(4)
+    array([0.25  , 0.1667])
+    >>> float(model.pair_probabilities()[0, 1].round(4))
+    0.6667
+    >>> model.sample(1000, rng=1)
+    Rankings(1,000 rankings of 3 items, complete, 6 distinct)
+    """
+
+    tiers: Tiers
+    worths: Sequence[float]
+
+    def __post_init__(self) -> None:
+        """Check what was given."""
+        if not isinstance(self.tiers, Tiers):
+            raise InputError(
+                f"the model needs Tiers, such as Tiers([['a'], ['b', 'c']]); got {self.tiers!r}"
+            )
+        given = check_iterable("worths", self.worths, "numbers")
+        try:
+            worths = tuple(float(worth) for worth in given)
+        except (TypeError, ValueError):
+            raise InputError(f"worths must be numbers; got {self.worths!r}") from None
+        if len(worths) != len(self.tiers):
+            raise InputError(
+                f"there must be one worth per tier, {len(self.tiers)} in all; got {len(worths)}"
+            )
+        if not all(0.0 < worth < np.inf for worth in worths):
+            raise InputError(f"worths must be positive and finite; got {worths!r}")
+        if any(one <= other for one, other in zip(worths, worths[1:], strict=False)):
+            raise InputError(
+                f"worths must decrease from tier to tier; got {worths!r}: put the tiers into the "
+                "order of their worths, and join those whose worths are equal"
+            )
+        object.__setattr__(self, "worths", worths)
+
+    @cached_property
+    def _logs(self) -> _Floats:
+        logs: _Floats = np.log(np.array(self.worths))
+        return logs
+
+    def log_prob(self, data: Rankings | RankingScan | Preferences) -> _Floats:
+        """Log probability of each answer, in the order given.
+
+        Parameters
+        ----------
+        data
+            Rankings of the items of the tiers, complete or not, or preferences among them: then one
+            value per assessor, whose comparisons are taken as independent.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> model = tw.ClusteredLuce(tw.Tiers([["a"], ["b", "c"]]), (3.0, 1.0))
+        >>> best = tw.Rankings.from_orderings([["a"], ["b"]], items="abc", unranked="below")
+        >>> np.exp(model.log_prob(best)).round(3)
+        array([0.6, 0.2])
+        """
+        known = check_data(data, "log_prob", Rankings, Preferences)
+        labels = self.tiers.label_array(known.items)
+        if isinstance(known, Preferences):
+            times = known.direct if known.times is None else known.times
+            logs = self._logs[labels]
+            lost = np.logaddexp(0.0, logs[None, :] - logs[:, None])
+            per_assessor: _Floats = -(times * lost).sum(axis=(1, 2))
+            return per_assessor
+        races = races_of(known)
+        return races.log_probabilities(labels, self._logs)[known.pattern_of]
+
+    def log_likelihood(self, data: Rankings | RankingScan | Preferences | Battles) -> float:
+        """Log probability of all answers together.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> model = tw.ClusteredLuce(tw.Tiers([["x"], ["y"]]), (3.0, 1.0))
+        >>> battles = tw.Battles.from_rows([("x", "y", "x"), ("x", "y", "y")])
+        >>> round(model.log_likelihood(battles), 4)
+        -1.674
+        """
+        races = races_of(data)
+        return races.value(self.tiers.label_array(races.items), self._logs)
+
+    def sample(self, n_rankings: int, rng: RandomSource = None) -> Rankings:
+        """Draw orderings from the model: races.
+
+        Parameters
+        ----------
+        n_rankings
+            How many.
+        rng
+            A seed, for the same draws every time.
+        """
+        n_rankings = check_count("n_rankings", n_rankings)
+        generator = as_generator(rng)
+        items = self.tiers.items
+        rates = np.array(self.worths)[self.tiers.label_array(items)]
+        times = generator.standard_exponential((n_rankings, len(items))) / rates
+        return Rankings.from_order_array(items, np.argsort(times, axis=1))
+
+    def pair_probabilities(self) -> PairTierProbabilities:
+        """Probability that an item of one tier (row) is ranked before one of another (column).
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> model = tw.ClusteredLuce(tw.Tiers([["a", "b"], ["c"], ["d"]]), (4.0, 2.0, 1.0))
+        >>> model.pair_probabilities()[0].round(3)
+        array([0.5  , 0.667, 0.8  ])
+        """
+        worths = np.array(self.worths)
+        shares = worths[:, None] / (worths[:, None] + worths[None, :])
+        return PairTierProbabilities(shares, np.zeros_like(shares), "exact")
+
+    def mean_ranks(self) -> _Floats:
+        """Mean rank of an item of each tier, 1 being the best.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> tw.ClusteredLuce(tw.Tiers([["a"], ["b", "c"]]), (2.0, 1.0)).mean_ranks().round(3)
+        array([1.667, 2.167])
+        """
+        sizes = np.array(self.tiers.sizes)
+        return 0.5 + self.pair_probabilities().probabilities.T @ sizes
+
+    def rank_probabilities(self) -> _Floats:
+        """Probability that an item of each tier (row) has each rank (column).
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> tw.ClusteredLuce(tw.Tiers([["a"], ["b", "c"]]), (2.0, 1.0)).rank_probabilities().round(3)
+        array([[0.5  , 0.333, 0.167],
+               [0.25 , 0.333, 0.417]])
+        """
+        sizes = np.array(self.tiers.sizes)
+        first = -np.log(max(self.worths)) - _BEFORE
+        last = -np.log(min(self.worths)) + _AFTER
+        log_times = np.arange(first, last + _STEP, _STEP)
+        elapsed = np.exp(log_times)[:, None] * np.array(self.worths)
+        arrived, waiting = -np.expm1(-elapsed), np.exp(-elapsed)
+        # The number of all items that have arrived, at each time.
+        counts = np.ones((len(log_times), 1))
+        for tier, size in enumerate(sizes.tolist()):
+            for _ in range(size):
+                longer = np.zeros((len(log_times), counts.shape[1] + 1))
+                longer[:, :-1] = counts * waiting[:, tier, None]
+                longer[:, 1:] += counts * arrived[:, tier, None]
+                counts = longer
+        return np.array(
+            [
+                (_without(counts, arrived[:, tier], waiting[:, tier])).T
+                @ (elapsed[:, tier] * waiting[:, tier] * _STEP)
+                for tier in range(len(sizes))
+            ]
+        )
+
+    def rank_tier_probabilities(self) -> RankTierProbabilities:
+        """Probability that a place holds an item of a tier.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> model = tw.ClusteredLuce(tw.Tiers([["a"], ["b", "c"]]), (2.0, 1.0))
+        >>> model.rank_tier_probabilities().probabilities.round(3)
+        array([[0.5  , 0.5  ],
+               [0.333, 0.667],
+               [0.167, 0.833]])
+        """
+        table = (self.rank_probabilities() * np.array(self.tiers.sizes)[:, None]).T
+        return RankTierProbabilities(table, np.zeros_like(table), "exact")
+
+    def __repr__(self) -> str:
+        worths = ", ".join(format(worth, ".4g") for worth in self.worths)
+        comma = "," if len(self.tiers) == 1 else ""
+        return f"ClusteredLuce({self.tiers}, worths=({worths}{comma}))"
+
+
+def _without(counts: _Floats, arrived: _Floats, waiting: _Floats) -> _Floats:
+    """Distribution of how many have arrived, one item being left out, at each time.
+
+    The distribution with the item is divided by its own, from whichever end that is stable.
+    """
+    n_times, n_ranks = counts.shape[0], counts.shape[1] - 1
+    forward, backward = np.zeros((n_times, n_ranks)), np.zeros((n_times, n_ranks))
+    early = waiting >= 0.5
+    likely = np.where(early, waiting, 1.0)
+    for place in range(n_ranks):
+        before = forward[:, place - 1] if place else 0.0
+        forward[:, place] = (counts[:, place] - arrived * before) / likely
+    likely = np.where(early, 1.0, arrived)
+    for place in range(n_ranks - 1, -1, -1):
+        after = backward[:, place + 1] if place + 1 < n_ranks else 0.0
+        backward[:, place] = (counts[:, place + 1] - waiting * after) / likely
+    return np.where(early[:, None], forward, backward)
