@@ -24,6 +24,7 @@ _LONG = (
     "tests/evidence",
     "tests/model",
     "tests/checking",
+    "tests/golden",
     "tests/scale",
     "tests/cli",
     "tests/e2e",
