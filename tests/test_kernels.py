@@ -1,24 +1,18 @@
-"""Compiled code: what calls it, and what does the same without a compiler."""
+"""Compiled code: what calls it, and single steps of it against their definition."""
 
 import ast
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tierwise
-from tierwise._kernels import counting
 from tierwise._kernels.augmentation import (
     Completion,
     reflect_item,
     reinsert_item,
     weights_of_reversals,
 )
-from tierwise.distances import get_distance
-from tierwise.partition import recursion
-from tierwise.tiers import compositions
 
 PACKAGE = Path(tierwise.__file__).parent
 PART = "compiled_part"
@@ -61,52 +55,6 @@ def test_parts_of_kernels_are_called_by_kernels_only():
                 for name in node.names
             }
             assert not imported & parts, path.name
-
-
-FITS = """
-import sys
-import numpy as np
-import tierwise as tw
-rng = np.random.default_rng(1)
-orders = rng.permuted(np.tile(np.arange(10), (50, 1)), axis=1)
-rankings = tw.Rankings.from_order_array(range(10), orders)
-tw.fit(rankings, (2, 3, 2, 3)).summary()
-tw.search(rankings, progress="off").best.summary()
-print("numba" in sys.modules, "scipy" in sys.modules)
-"""
-
-
-def test_fits_of_few_items_need_no_compiler():
-    done = subprocess.run([sys.executable, "-c", FITS], check=True, capture_output=True, text=True)
-    assert done.stdout.split() == ["False", "False"]
-
-
-@pytest.mark.parametrize("weights", [np.arange(1, 41), np.arange(1, 41) / 1.0])
-def test_counting_by_arrays_is_counting_by_kernels(monkeypatch, weights):
-    rng = np.random.default_rng(1)
-    places = rng.permuted(np.tile(np.arange(5, dtype=np.int32), (40, 1)), axis=1)
-    blocks = np.where(rng.random(places.shape) < 0.2, -1, places // 2).astype(np.int32)
-    found = []
-    for by_arrays in (False, True):
-        monkeypatch.setattr(counting, "is_quicker_by_arrays", lambda _, wanted=by_arrays: wanted)
-        counts = [np.zeros(shape, weights.dtype) for shape in ((5, 5), (5,) * 4, (5, 5))]
-        counting.add_place_counts(places, weights, counts[0])
-        counting.add_joint_counts(places, weights, counts[1])
-        counting.add_block_pair_counts(blocks, weights, counts[2])
-        found.append([one.tolist() for one in counts])
-    assert found[0] == found[1]
-
-
-@pytest.mark.parametrize("distance", ["kendall", "hamming", "footrule", "spearman"])
-def test_ways_by_arrays_are_ways_by_kernels(monkeypatch, distance):
-    for n_items in range(1, 7):
-        for sizes in compositions(n_items):
-            found = []
-            for most_items in (0, 10):
-                monkeypatch.setattr(recursion, "MOST_ITEMS_BY_ARRAYS", most_items)
-                partition = recursion.RecursionPartition(sizes, get_distance(distance))
-                found.append(partition._count_ways(np.float64).tolist())
-            assert found[0] == found[1]
 
 
 def test_an_item_is_put_back_with_the_probability_of_each_place():

@@ -9,21 +9,12 @@ import pytest
 from tests.reference_consensus import brute_force, random_parts
 from tierwise.consensus.find import find_consensus
 from tierwise.consensus.problem import MAX_ALTERNATIVES, make_problem
-from tierwise.consensus.subsets import (
-    best_labels,
-    find_optima_by_tables,
-    find_optima_compiled,
-    subset_work,
-)
+from tierwise.consensus.subsets import best_labels, count_and_list, subset_work
 from tierwise.distances import Costs
 from tierwise.errors import TooLargeError
 from tierwise.tiers import compositions
 
 all_small_sizes = [sizes for n_items in range(1, 7) for sizes in compositions(n_items)]
-
-
-def solve_small(problem):
-    return find_optima_by_tables(problem, MAX_ALTERNATIVES + 1)
 
 
 def multinomial(sizes):
@@ -48,24 +39,12 @@ def test_equals_brute_force_and_counts_all_optima(sizes):
         assert len(listed) == 1 + len(found.alternatives) == min(len(optima), 11)
 
 
-@pytest.mark.parametrize("sizes", all_small_sizes + some_sizes_of_seven, ids=str)
-def test_array_operations_and_compiled_code_list_the_same_optima(sizes):
-    for kind, largest in [("pairs", 1), ("pairs", 30), ("both", 2), ("linear", 1)]:
-        linear, pairs = random_parts(sizes, kind, largest, seed=sum(sizes) + largest)
-        problem = make_problem(Costs(linear, pairs), sizes)
-        total, number, labels = find_optima_by_tables(problem, MAX_ALTERNATIVES + 1)
-        least, n_optima, optima = find_optima_compiled(problem)
-        assert (total, number) == (least, n_optima)
-        assert labels.tolist() == optima.tolist()
-
-
 @pytest.mark.parametrize("sizes", [(1,) * 10, (3, 4, 5), (4, 1, 6)])
-@pytest.mark.parametrize("find", [solve_small, find_optima_compiled])
-def test_ties_of_all_are_counted_either_way(sizes, find):
+def test_ties_of_all_are_counted(sizes):
     problem = make_problem(Costs(np.empty((0, 0)), np.ones((sum(sizes), sum(sizes)))), sizes)
-    _, n_optima, labels = find(problem)
+    n_optima, labels = count_and_list(problem)
     assert n_optima == multinomial(sizes)
-    assert len({tuple(row) for row in labels.tolist()}) == len(labels) == MAX_ALTERNATIVES + 1
+    assert len({tuple(row.tolist()) for row in labels}) == len(labels) == MAX_ALTERNATIVES + 1
 
 
 @pytest.mark.parametrize("sizes", [(1, 2, 3), (2, 2, 2), (1, 1, 1, 1, 1, 1)])

@@ -7,13 +7,9 @@ import pytest
 
 import tierwise as tw
 from tierwise.answers.likelihood import source_of
-from tierwise.consensus.find import find_consensus
-from tierwise.consensus.problem import make_problem
-from tierwise.distances import Costs
 from tierwise.model.priors import Gamma
 from tierwise.searching import evaluate
 from tierwise.searching.evaluate import Setting, evaluate_sizes, evaluate_together
-from tierwise.searching.together import closest_tiers
 from tierwise.tiers import compositions
 
 PRIOR = Gamma(2.0, 2.0)
@@ -41,7 +37,7 @@ def assert_same(setting, depth, n_items):
         assert one.log_integrated == pytest.approx(alone.log_integrated, rel=1e-11, nan_ok=True)
 
 
-@pytest.mark.parametrize("distance", ["kendall", "inversions", "hamming", "footrule"])
+@pytest.mark.parametrize("distance", ["kendall", "inversions", "hamming", "footrule", "spearman"])
 @pytest.mark.parametrize("depth", ["likelihood", "posterior"])
 def test_together_is_as_alone(distance, depth):
     assert_same(setting_of(drawn(6, 80, 0.4, 1), distance), depth, 6)
@@ -76,20 +72,6 @@ def test_counts_go_the_same_way():
 def test_an_unusual_prior_is_integrated_alone():
     rankings = drawn(4, 30, 0.5, 6)
     assert_same(setting_of(rankings, "kendall", Gamma(0.01, 2.0)), "posterior", 4)
-
-
-def test_the_closest_tiers_are_those_of_the_recursion():
-    rng = np.random.default_rng(7)
-    candidates = list(compositions(6))
-    costs = {
-        sizes: Costs(rng.integers(0, 9, (6, len(sizes))).astype(float), rng.random((6, 6)))
-        for sizes in candidates
-    }
-    found = closest_tiers([make_problem(costs[sizes], sizes) for sizes in candidates])
-    for sizes, labels, unique in zip(candidates, *found, strict=True):
-        alone = find_consensus(costs[sizes], sizes, method="subsets")
-        assert unique == (alone.n_optima == 1)
-        assert labels.tolist() == alone.labels.tolist()
 
 
 def test_what_is_known_is_not_evaluated_again(monkeypatch):

@@ -1,6 +1,5 @@
 """The one way kernels are compiled."""
 
-import sys
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -16,15 +15,12 @@ _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
 }
-# Up to so many cells NumPy is quicker than to load the compiler.
-_MOST_CELLS = 5_000_000
 
 
 class Kernel(Generic[_Parameters, _Result]):
     """A function that is compiled when it is first called.
 
-    To load the compiler takes a second, more than a first answer for few items, so that nothing
-    but the first call of a kernel does.
+    Loading the compiler takes a second, so only the first call of a kernel does it.
 
     Parameters
     ----------
@@ -98,21 +94,3 @@ def inlined(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _
     of them are counted.
     """
     return Kernel(function, {**_OPTIONS, "inline": "always"})
-
-
-def is_quicker_by_arrays(n_cells: int) -> bool:
-    """Tell whether NumPy gives a result sooner than a kernel that is not loaded yet.
-
-    It depends on what was called before, so both must give the same to the last digit.
-
-    Parameters
-    ----------
-    n_cells
-        How many numbers there are to go through.
-
-    Examples
-    --------
-    >>> is_quicker_by_arrays(10**9)
-    False
-    """
-    return "numba" not in sys.modules and n_cells <= _MOST_CELLS

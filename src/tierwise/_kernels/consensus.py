@@ -18,27 +18,6 @@ from tierwise._kernels.orderings import order_of
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 
-# Up to so many items sums over all pairs are quick by NumPy, which need not be loaded first.
-_MOST_ITEMS_BY_ARRAYS = 100
-
-
-def total_of_labels(
-    labels: npt.NDArray[np.int64],
-    linear: npt.NDArray[np.float64],
-    pairs: npt.NDArray[np.float64],
-) -> float:
-    """`total_cost`, for callers in Python."""
-    if len(labels) > _MOST_ITEMS_BY_ARRAYS:
-        return float(total_cost(labels, linear, pairs))
-    total = 0.0
-    if linear.size:
-        total += float(linear[np.arange(len(labels)), labels].sum())
-    if pairs.size:
-        no_worse = labels[None, :] <= labels[:, None]
-        np.fill_diagonal(no_worse, val=False)
-        total += float(pairs[no_worse].sum())
-    return total
-
 
 @compiled
 def total_cost(

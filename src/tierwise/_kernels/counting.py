@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from tierwise._kernels.compiling import compiled, is_quicker_by_arrays
+from tierwise._kernels.compiling import compiled
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -20,49 +20,17 @@ EARLIER_BLOCK, BETTER_TIER = 0, 1
 Numbers: TypeAlias = NDArray[Any]
 
 
+@compiled
 def add_place_counts(places: NDArray[np.int32], weights: Numbers, counts: Numbers) -> None:
     """Add to ``counts[item, place]`` the weight of answers that have the item in the place."""
-    if not (is_quicker_by_arrays(places.size) and _are_whole(weights)):
-        _add_place_counts(places, weights, counts)
-        return
-    n_places = counts.shape[1]
-    cells = places + n_places * np.arange(places.shape[1])
-    counts += _weigh_cells(cells, weights, counts)
-
-
-@compiled
-def _add_place_counts(places: NDArray[np.int32], weights: Numbers, counts: Numbers) -> None:
     for row in range(places.shape[0]):
         for item in range(places.shape[1]):
             counts[item, places[row, item]] += weights[row]
 
 
+@compiled
 def add_joint_counts(places: NDArray[np.int32], weights: Numbers, counts: Numbers) -> None:
     """Add to ``counts[a, r, b, s]``, a < b, the weight of answers with a in place r and b in s."""
-    n_items = places.shape[1]
-    if not (is_quicker_by_arrays(places.size * n_items) and _are_whole(weights)):
-        _add_joint_counts(places, weights, counts)
-        return
-    cells = places.astype(np.int64) + n_items * np.arange(n_items)
-    first, second = np.triu_indices(n_items, k=1)
-    counts += _weigh_cells(cells[:, first] * n_items**2 + cells[:, second], weights, counts)
-
-
-def _are_whole(weights: Numbers) -> bool:
-    """Whether sums of weights are exact in floating point, and so the same in any order."""
-    whole = weights.dtype.kind in "iu" or (weights == np.floor(weights)).all()
-    return bool(whole and weights.sum() < 2**53)
-
-
-def _weigh_cells(cells: NDArray[Any], weights: Numbers, counts: Numbers) -> Numbers:
-    """Sum of the weights of the rows in each cell; whole numbers are exact below 2 ** 53."""
-    each = np.repeat(weights, cells.shape[1])
-    sums = np.bincount(cells.ravel(), each, minlength=counts.size)
-    return sums.reshape(counts.shape).astype(counts.dtype)
-
-
-@compiled
-def _add_joint_counts(places: NDArray[np.int32], weights: Numbers, counts: Numbers) -> None:
     n_items = places.shape[1]
     flat = counts.reshape(-1)
     # Unsigned, because an index that may be negative is checked at every step.
@@ -78,18 +46,19 @@ def _add_joint_counts(places: NDArray[np.int32], weights: Numbers, counts: Numbe
                 flat[start + cells[second]] += weight
 
 
+@compiled
 def add_block_pair_counts(blocks: NDArray[np.int32], weights: Numbers, counts: Numbers) -> None:
     """Add to ``counts[a, b]`` the weight of answers in which a lies in an earlier block than b.
 
     A negative block is one that is not known.
     """
     n_items = blocks.shape[1]
-    if not (is_quicker_by_arrays(blocks.size * n_items) and _are_whole(weights)):
-        _add_block_pair_counts(blocks, weights, counts)
-        return
-    for first in range(n_items):
-        own = blocks[:, first, None]
-        counts[first] += weights @ ((own >= 0) & (own < blocks))
+    for row in range(blocks.shape[0]):
+        weight = weights[row]
+        for first in range(n_items):
+            for second in range(n_items):
+                if 0 <= blocks[row, first] < blocks[row, second]:
+                    counts[first, second] += weight
 
 
 @compiled
@@ -131,17 +100,6 @@ def add_block_pair_counts_by_block(
             for second in range(n_items):
                 if blocks[row, first] < blocks[row, second]:
                     counts[blocks[row, first], first, second] += weights[row]
-
-
-@compiled
-def _add_block_pair_counts(blocks: NDArray[np.int32], weights: Numbers, counts: Numbers) -> None:
-    n_items = blocks.shape[1]
-    for row in range(blocks.shape[0]):
-        weight = weights[row]
-        for first in range(n_items):
-            for second in range(n_items):
-                if 0 <= blocks[row, first] < blocks[row, second]:
-                    counts[first, second] += weight
 
 
 @compiled

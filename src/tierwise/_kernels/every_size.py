@@ -1,4 +1,4 @@
-"""Best tiers and theta among all size vectors, by branch and bound and dynamic programming.
+"""Best tiers and theta of all size vectors, or of the best: dynamic programming, branch and bound.
 
 For a size vector the least total distance of the data from tiers of these sizes is found by the
 recursion over sets of items of `tierwise._kernels.subsets`; theta then solves the likelihood
@@ -23,7 +23,7 @@ _MOST_NEWTON_STEPS = 200
 # The root is found to this much of itself.
 _PRECISION = 1e-10
 # Totals that differ by less, relative to all costs, differ by rounding only.
-_RELATIVE_TOLERANCE = 1e-10
+_RELATIVE_TOLERANCE = 1e-12
 
 
 class SizeVectors(NamedTuple):
@@ -146,60 +146,85 @@ def _solve_likelihood_equation(shares: _Floats, mean: float) -> float:
 
 
 @compiled
-def _criterion(
-    vectors: SizeVectors, n_rankings: float, row: int, total: float, slack: float
+def _theta_and_value(
+    vectors: SizeVectors, n_rankings: float, row: int, units: float
 ) -> tuple[float, float]:
-    """Theta, and the log-likelihood less the log number of tiers, at a total distance."""
+    """Theta, and the log-likelihood, at a total distance in units."""
     shares = vectors.shares[row]
-    # A total may be above 0 by rounding only.
-    units = 0.0 if total <= slack else total / vectors.unit
     theta = _solve_likelihood_equation(shares, units / n_rankings)
-    criterion = -n_rankings * vectors.log_orders[row] - vectors.log_numbers[row]
+    value = -n_rankings * vectors.log_orders[row]
     if not np.isinf(theta):
-        criterion -= n_rankings * np.log(_moments(shares, theta)[0]) + theta * units
-    return theta / vectors.unit, criterion
+        value -= n_rankings * np.log(_moments(shares, theta)[0]) + theta * units
+    return theta / vectors.unit, value
+
+
+@compiled_part
+def _units(total: float, slack: float, unit: float) -> float:
+    """Return a total in units; it may be above 0 by rounding only."""
+    return 0.0 if total <= slack else total / unit
+
+
+@compiled
+def fit_size_vectors(
+    vectors: SizeVectors, answers: CountedAnswers, rows: _Integers, n_listed: int
+) -> tuple[_Integers, _Floats, _Floats, _Floats]:
+    """Find the closest tiers of some size vectors, and theta.
+
+    Returned are the labels of each, theta, the total distance, and the log-likelihood. Of several
+    closest tiers those are taken that come first where ``n_listed`` are listed.
+    """
+    labels = np.empty((rows.shape[0], vectors.sizes.shape[1]), np.int64)
+    thetas, totals = np.empty(rows.shape[0]), np.empty(rows.shape[0])
+    log_likelihoods = np.empty(rows.shape[0])
+    for place in range(rows.shape[0]):
+        row = rows[place]
+        linear, pairs, sizes = _costs(vectors, answers, row)
+        slack = _RELATIVE_TOLERANCE * (np.abs(linear).sum() + np.abs(pairs).sum())
+        values = least_costs(linear, pairs, sizes)
+        labels[place] = find_optima(linear, pairs, sizes, values, slack, n_listed)[1][0]
+        units = _units(values[-1], slack, vectors.unit)
+        totals[place] = units * vectors.unit
+        thetas[place], log_likelihoods[place] = _theta_and_value(
+            vectors, answers.n_rankings, row, units
+        )
+    return labels, thetas, totals, log_likelihoods
 
 
 @compiled
 def best_size_vectors(
     vectors: SizeVectors, answers: CountedAnswers, number: int
-) -> tuple[_Integers, _Floats, _Floats, _Integers]:
-    """Return the size vectors of the largest criterion, the largest first.
+) -> tuple[_Integers, _Floats]:
+    """Return the rows of the size vectors of the largest criterion, and it, the largest first.
 
-    Of each are returned its row, its criterion, theta and the labels of best tiers.
+    The criterion is the log-likelihood less the log number of tiers.
     """
-    n_vectors, n_items = vectors.sizes.shape
+    n_vectors = vectors.sizes.shape[0]
     bounds = np.empty(n_vectors)
     for row in range(n_vectors):
         linear, pairs, sizes = _costs(vectors, answers, row)
         slack = _RELATIVE_TOLERANCE * (np.abs(linear).sum() + np.abs(pairs).sum())
-        total = _least_total(linear, pairs, sizes) - slack
-        bounds[row] = _criterion(vectors, answers.n_rankings, row, total, slack)[1]
+        units = _units(_least_total(linear, pairs, sizes) - slack, slack, vectors.unit)
+        bounds[row] = _theta_and_value(vectors, answers.n_rankings, row, units)[1]
+        bounds[row] -= vectors.log_numbers[row]
     number = min(number, n_vectors)
-    rows, thetas = np.zeros(number, np.int64), np.zeros(number)
+    rows = np.zeros(number, np.int64)
     criteria = np.full(number, -np.inf)
     for row in order_of(-bounds):
         if bounds[row] < criteria[-1]:
             break
         linear, pairs, sizes = _costs(vectors, answers, row)
         slack = _RELATIVE_TOLERANCE * (np.abs(linear).sum() + np.abs(pairs).sum())
-        total = least_costs(linear, pairs, sizes)[-1]
-        theta, criterion = _criterion(vectors, answers.n_rankings, row, total, slack)
+        units = _units(least_costs(linear, pairs, sizes)[-1], slack, vectors.unit)
+        criterion = _theta_and_value(vectors, answers.n_rankings, row, units)[1]
+        criterion -= vectors.log_numbers[row]
         place = number
         while place > 0 and criteria[place - 1] < criterion:
             place -= 1
             if place + 1 < number:
-                rows[place + 1], thetas[place + 1] = rows[place], thetas[place]
-                criteria[place + 1] = criteria[place]
+                rows[place + 1], criteria[place + 1] = rows[place], criteria[place]
         if place < number:
-            rows[place], thetas[place], criteria[place] = row, theta, criterion
-    labels = np.empty((number, n_items), np.int64)
-    for place in range(number):
-        linear, pairs, sizes = _costs(vectors, answers, rows[place])
-        slack = _RELATIVE_TOLERANCE * (np.abs(linear).sum() + np.abs(pairs).sum())
-        values = least_costs(linear, pairs, sizes)
-        labels[place] = find_optima(linear, pairs, sizes, values, slack, 1)[1][0]
-    return rows, criteria, thetas, labels
+            rows[place], criteria[place] = row, criterion
+    return rows, criteria
 
 
 @compiled
@@ -240,7 +265,6 @@ def fit_size_vector(
     if values[-1] < total - slack:
         labels = find_optima(linear, transposed, sizes, values, slack, 1)[1][0]
         total = total_cost(labels, linear, pairs)
-    units = 0.0 if total <= slack else total / unit
-    theta = _solve_likelihood_equation(shares, units / n_rankings)
+    theta = _solve_likelihood_equation(shares, _units(total, slack, unit) / n_rankings)
     log_sum = 0.0 if np.isinf(theta) else np.log(_moments(shares, theta)[0])
     return labels, theta / unit, total, log_sum

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels.augmentation import block_units
-from tierwise._kernels.consensus import total_of_labels
+from tierwise._kernels.consensus import total_cost
 from tierwise._kernels.counting import (
     add_block_pair_counts,
     add_place_counts,
@@ -326,7 +326,7 @@ class KnownAnswers(ExactCompletions):
 
     def sums(self, labels: Labels, theta: float) -> Sums:
         """Log weights, and moments of the distance, over all answers."""
-        total = total_of_labels(labels, self.costs.linear, self.costs.pairs)
+        total = total_cost(labels, self.costs.linear, self.costs.pairs)
         return Sums(self._log_completions - theta * total, total, 0.0)
 
     def expected_costs(self, labels: Labels, theta: float) -> Costs:  # noqa: ARG002

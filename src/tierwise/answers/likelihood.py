@@ -135,6 +135,11 @@ class AnswerSource(ABC):
         """The answers under tiers of one item each, if that is a closed form of the distance."""
         return None
 
+    @property
+    def joint_counts(self) -> Counts | None:
+        """How often items are in each two places, where answers are complete and `counted`."""
+        return None
+
     @abstractmethod
     def can_be_summed(self, sizes: Sizes | None) -> bool:
         """Tell whether all completions can be summed over, for given sizes or for all sizes.
@@ -241,6 +246,10 @@ class _RankingSource(_CompletedSource):
         self.weights = data.pattern_weights
         self._joint: Counts | None = None
 
+    @property
+    def joint_counts(self) -> Counts | None:
+        return self._joint
+
     @cached_property
     def first(self) -> Places:
         """First place of each item's tied group; -1 where it may be anywhere."""
@@ -327,6 +336,10 @@ class _CountSource(_CompletedSource):
         self.n_rankings = data.n_rankings
         self.weights = np.array([data.n_rankings], dtype=np.float64)
         self.pattern_of = np.zeros(0, dtype=np.int64)
+
+    @property
+    def joint_counts(self) -> Counts | None:
+        return self.data
 
     @property
     def are_weak_orders(self) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise.consensus.problem import MAX_ALTERNATIVES, Consensus
-from tierwise.consensus.subsets import best_labels, count_and_list, fits, is_small
+from tierwise.consensus.subsets import count_and_list, fits
 from tierwise.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,9 +37,7 @@ def solve_by_assignment(problem: Problem) -> Consensus:
         )
     n_optima: int | None
     if fits(problem.sizes, _COUNTING_STEPS):
-        n_optima, optima = count_and_list(problem)
-        labels = assigned_labels(problem)
-        alternatives = [other for other in optima if (other != labels).any()]
+        n_optima, (labels, *alternatives) = count_and_list(problem)
     else:
         labels = assigned_labels(problem)
         alternatives = _equally_good(problem, labels)
@@ -57,12 +55,7 @@ def solve_by_assignment(problem: Problem) -> Consensus:
 
 
 def assigned_labels(problem: Problem) -> npt.NDArray[np.int64]:
-    """Return the best labels for an additive distance (Hungarian method).
-
-    For few items the recursion over sets has them sooner than the method is loaded.
-    """
-    if is_small(problem):
-        return best_labels(problem)[0]
+    """Return the best labels for an additive distance (Hungarian method)."""
     from scipy.optimize import linear_sum_assignment
 
     tier_of_place = problem.sorted_labels

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise._kernels.consensus import total_of_labels
+from tierwise._kernels.consensus import total_cost
 from tierwise.errors import InputError
 from tierwise.tiers import Sizes, check_sizes
 
@@ -63,7 +63,7 @@ class Problem:
 
     def total(self, labels: npt.NDArray[np.int64]) -> float:
         """Total distance of the data from tiers with these labels."""
-        return total_of_labels(labels, self.linear, self.pairs)
+        return float(total_cost(labels, self.linear, self.pairs))
 
 
 def make_problem(costs: Costs, sizes: Sizes) -> Problem:

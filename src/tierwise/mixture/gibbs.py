@@ -31,8 +31,8 @@ from tierwise._kernels.theta import ThetaPoints
 from tierwise.answers.dispatch import answered_places
 from tierwise.data.rankings import Rankings
 from tierwise.distances import Distance
+from tierwise.fitting.every_size import costs_anywhere
 from tierwise.mixture.em import e_step
-from tierwise.mixture.every_size import costs_anywhere
 from tierwise.mixture.groups import Component, DistinctAnswers, GroupFitter
 from tierwise.model.priors import Gamma, ThetaPrior
 from tierwise.partition.interpolated import LogPartition

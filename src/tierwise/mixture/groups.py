@@ -38,7 +38,7 @@ from tierwise.data.rankings import Rankings
 from tierwise.distances import Distance
 from tierwise.errors import TooLargeError
 from tierwise.files.places import first_places, sizes_of_groups
-from tierwise.mixture.every_size import MOST_ITEMS, OrdersByDistance, every_size
+from tierwise.fitting.every_size import MOST_ITEMS, OrdersByDistance, every_size
 from tierwise.partition.base import PartitionFunction
 from tierwise.searching.strategies import hill_climb
 from tierwise.tiers import Sizes, log_number_of_tiers, neighbours
@@ -460,8 +460,10 @@ class GroupFitter:
         data, items = self.answers.data, self.answers.items
         assert isinstance(data, Rankings)
         counts = Counts.of_places(items, data.patterns, weights)
-        fits = every_size(len(items), self.distance).best(counts, _RIVALS_OF_ALL_SIZES + 1)
-        return [self.component(one.sizes, one.labels, one.theta) for one in fits]
+        every = every_size(len(items), self.distance)
+        best = every.best(counts, _RIVALS_OF_ALL_SIZES + 1)
+        fits = zip(best.rows.tolist(), best.labels, best.thetas.tolist(), strict=True)
+        return [self.component(every.sizes[row], labels, theta) for row, labels, theta in fits]
 
     def best_swap(
         self, memberships: NDArray[np.float64], component: Component

@@ -9,7 +9,7 @@ answers every theta; else it is run for each theta, and carries the first two mo
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import factorial, log, prod
 from typing import TYPE_CHECKING, Any
 
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 WIDEST_TABLE = 4_000_000
 # The same when the distribution itself is asked for: 1.3 GB, enough for Kendall and any 20 items.
 WIDEST_DISTRIBUTION = 160_000_000
-# Of so few items arrays count the ways in milliseconds, and they are kept.
-MOST_ITEMS_BY_ARRAYS = 10
-_KEPT_WAYS = 4096
 # Binomial coefficients of more items could overflow a float in the same pass.
 LARGEST_TIER_IN_TABLE = 1000
 # Numbers of ways are floats: beyond this logarithm they could overflow.
@@ -100,19 +97,9 @@ class RecursionPartition(ExactPartition):
         return self._count_ways(np.float64)
 
     def _count_ways(self, kind: type[np.float64 | np.int64]) -> npt.NDArray[Any]:
-        rule = self.rule
-        if self.n_items <= MOST_ITEMS_BY_ARRAYS:
-            # Read from the other end, sizes have as many ways.
-            sizes, placing = min(
-                (self.sizes, rule.placing),
-                (self.sizes[::-1], rule.placing[::-1, ::-1]),
-                key=lambda one: one[0],
-            )
-            return _ways_by_arrays(sizes, rule.misplaced, tuple(placing.ravel().tolist())).astype(
-                kind
-            )
         from tierwise._kernels.recursion import ways_by_distance
 
+        rule = self.rule
         ways: npt.NDArray[Any] = np.zeros((n_states(self.sizes), self._width), dtype=kind)
         binomials = _pascal(max(self.sizes), kind)
         degrees = np.full(len(ways), -1, dtype=np.int64)
@@ -218,47 +205,6 @@ class RecursionPartition(ExactPartition):
             decay,
             weights,
         )
-
-
-@lru_cache(_KEPT_WAYS)
-def _ways_by_arrays(
-    sizes: Sizes, misplaced: int, placing_row_by_row: tuple[int, ...]
-) -> npt.NDArray[np.float64]:
-    """Count the ways to each distance as the kernel does, all states of a step at once."""
-    placing = np.array(placing_row_by_row).reshape(len(sizes), len(sizes))
-    weights = np.array(sizes)
-    n_pairs = (sum(sizes) ** 2 - int(weights @ weights)) // 2
-    width = misplaced * n_pairs + int(weights @ placing.max(axis=0)) + 1
-    shape = tuple(size + 1 for size in sizes)
-    counts = np.indices(shape).reshape(len(sizes), -1)
-    behind = np.cumsum(counts, axis=0)
-    left = behind[-1]
-    binomials = _pascal(max(sizes), np.float64)
-    columns = np.arange(width)
-    # Half of every row is empty, so that a longer distance is read from there.
-    ways = np.zeros((len(left), 2 * width))
-    ways[-1, width] = 1.0
-    top = sum(sizes)
-    for block, size in enumerate(sizes):
-        bottom = top - size
-        layers = (bottom <= left) & (left < top)
-        for label, of_label in enumerate(sizes):
-            stride = prod(shape[label + 1 :])
-            kept = counts[label]
-            reached = np.flatnonzero(layers & (behind[label] <= bottom))
-            added = np.zeros((len(reached), width))
-            for taken in range(1, min(of_label, size) + 1):
-                rows = (kept[reached] + taken <= of_label) & (left[reached] + taken <= top)
-                states = reached[rows]
-                shifts = taken * (misplaced * behind[label][states] + placing[block, label])
-                starts = (states + taken * stride) * (2 * width) + width - shifts
-                before = ways.take(starts[:, None] + columns)
-                added[rows] += binomials[kept[states] + taken, taken][:, None] * before
-            ways[reached, width:] += added
-        top = bottom
-    everything = ways[0, width:].copy()
-    everything.flags.writeable = False
-    return everything
 
 
 def refuse_too_many(sizes: Sizes, budget: float) -> None:

@@ -31,13 +31,13 @@ from tierwise._util.checks import check_choice
 from tierwise._util.tasks import Progress, check_workers, stream_tasks, track
 from tierwise._util.types import Estimate
 from tierwise.answers.likelihood import AnswerSource
-from tierwise.consensus.find import closer_labels, find_consensus
-from tierwise.consensus.problem import make_problem
+from tierwise.consensus.find import find_consensus
 from tierwise.consensus.subsets import subset_work
 from tierwise.distances import Distance
 from tierwise.errors import InputError
 from tierwise.evidence.chib import find_log_evidence
 from tierwise.evidence.given_tiers import laplace_correction, log_integrated_likelihood
+from tierwise.fitting.every_size import MOST_ITEMS, every_size
 from tierwise.fitting.result import agreement_of_counts
 from tierwise.fitting.solve import Settings, Solution, solve
 from tierwise.inversions.comparisons import log_integrated_likelihood as integrated_over_theta
@@ -47,7 +47,7 @@ from tierwise.partition import recursion
 from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import choose_method, partition_function
 from tierwise.partition.interpolated import for_many_thetas
-from tierwise.searching import together
+from tierwise.searching.together import Distributions
 from tierwise.tiers import Sizes, log_number_of_tiers
 
 Depth: TypeAlias = Literal["agreement", "likelihood", "posterior", "evidence"]
@@ -265,47 +265,38 @@ def evaluate_batch(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> li
     return [evaluate_sizes(setting, sizes, depth) for sizes in batch]
 
 
-def can_be_together(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> bool:
+def can_be_together(setting: Setting, depth: Depth) -> bool:
     """Tell whether several size vectors can be evaluated at the same time."""
     source = setting.source
-    return (
-        depth in ("likelihood", "posterior")
-        and source.n_open == 0
-        and len(source.items) <= together.MOST_ITEMS
-        and all(source.distance.rule(sizes).unit == 1.0 for sizes in batch)
-    )
+    counted = source.joint_counts is not None
+    return depth in ("likelihood", "posterior") and counted and len(source.items) <= MOST_ITEMS
 
 
 def evaluate_together(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> list[Evaluation]:
     """Evaluate size vectors of few items, which leave nothing open, at the same time.
 
-    Of several closest tiers those are taken that a fit of the sizes takes. Where the prior of theta
-    is an unusual one, sizes are evaluated one by one.
+    Where the prior of theta is an unusual one, sizes are evaluated one by one.
     """
     source = setting.source
-    partitions = [partition_function(sizes, source.distance) for sizes in batch]
-    problems = [make_problem(source.costs(sizes), sizes) for sizes in batch]
-    labels, unique = together.closest_tiers(problems)
-    for row in np.flatnonzero(~unique).tolist():
-        labels[row] = closer_labels(problems[row])
-    totals = np.array([problem.total(one) for problem, one in zip(problems, labels, strict=True)])
-    n_rankings = float(source.n_rankings)
-    distributions = together.Distributions(partitions)
-    thetas = distributions.best_thetas(totals / n_rankings)
-    log_likelihoods = distributions.log_likelihoods(thetas, totals, n_rankings)
+    counts = source.joint_counts
+    assert counts is not None
+    every = every_size(len(source.items), source.distance)
+    fitted = every.fit(counts, batch)
     integrated, resolved = np.full(len(batch), nan), np.ones(len(batch), dtype=np.bool_)
     if depth == "posterior":
-        integrated, resolved = distributions.log_integrals(totals, n_rankings, setting.prior_theta)
-    agreements = together.agreements(source.pair_counts, labels)
+        distributions = Distributions(every.vectors, fitted.rows)
+        integrated, resolved = distributions.log_integrals(
+            fitted.totals, float(source.n_rankings), setting.prior_theta
+        )
     return [
         Evaluation(
             sizes=sizes,
             depth=depth,
-            labels=labels[row],
+            labels=fitted.labels[row],
             optimal=True,
-            agreement=float(agreements[row]),
-            theta=float(thetas[row]),
-            log_likelihood=float(log_likelihoods[row]),
+            agreement=agreement_of_counts(source.pair_counts, fitted.labels[row]).overall,
+            theta=float(fitted.thetas[row]),
+            log_likelihood=float(fitted.log_likelihoods[row]),
             log_integrated=float(integrated[row]),
         )
         if resolved[row]
@@ -341,7 +332,7 @@ class Evaluator:
         if not missing:
             return
         evaluations: Iterable[Evaluation]
-        if can_be_together(self.setting, missing, depth):
+        if can_be_together(self.setting, depth):
             evaluations = evaluate_together(self.setting, missing, depth)
         else:
             results = stream_tasks(

@@ -22,6 +22,7 @@ from tierwise.data.scan import RankingScan
 from tierwise.distances import Distance
 from tierwise.errors import InputError, TierwiseWarning
 from tierwise.evidence.exact import refuse_too_many_tiers
+from tierwise.fitting.every_size import MOST_ITEMS as MOST_ITEMS_TOGETHER
 from tierwise.fitting.fit import MOST_WORK_FOR_COMPARISON, ConcentrationChoice, fit_source
 from tierwise.fitting.solve import Settings as FitSettings
 from tierwise.fitting.solve import Solution
@@ -51,7 +52,6 @@ from tierwise.searching.strategies import (
     rank,
     strategy_of,
 )
-from tierwise.searching.together import MOST_ITEMS as MOST_ITEMS_TOGETHER
 from tierwise.tiers import Sizes, check_sizes
 
 SearchMethod: TypeAlias = Literal["auto", "exhaustive", "greedy", "tabu", "genetic"]

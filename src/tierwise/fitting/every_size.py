@@ -1,17 +1,24 @@
-"""A group fitted with all size vectors at once, of few items: branch and bound over size vectors.
+"""Size vectors of few items fitted all at once, or only the best of them, by branch and bound.
 
 What does not depend on the answers, the number of orderings at each distance above all, is computed
 once. The costs of all size vectors are sums of the same joint counts of places; a kernel does the
 rest.
 """
 
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._kernels.every_size import CountedAnswers, SizeVectors, best_size_vectors
+from tierwise._kernels.every_size import (
+    CountedAnswers,
+    SizeVectors,
+    best_size_vectors,
+    fit_size_vectors,
+)
+from tierwise.consensus.problem import MAX_ALTERNATIVES
 from tierwise.data.counts import BlockCounts, Counts
 from tierwise.distances import Distance
 from tierwise.partition.base import PartitionFunction
@@ -22,15 +29,17 @@ from tierwise.tiers import Sizes, compositions, log_number_of_tiers
 MOST_ITEMS = 10
 
 
-class Fit(NamedTuple):
-    """The best tiers of some sizes, with what they are judged by."""
+class FittedSizes(NamedTuple):
+    """The closest tiers of some size vectors, one row for each."""
 
-    sizes: Sizes
+    rows: NDArray[np.int64]
+    """``[row]``: the number of each size vector in `EverySize.sizes`."""
     labels: NDArray[np.int64]
-    """Tier of each item, counted from 0."""
-    theta: float
-    criterion: float
-    """Log-likelihood less the log number of tiers."""
+    """``[row, item]``: tiers, counted from 0."""
+    thetas: NDArray[np.float64]
+    totals: NDArray[np.float64]
+    """Distance of all answers from the tiers."""
+    log_likelihoods: NDArray[np.float64]
 
 
 class OrdersByDistance(NamedTuple):
@@ -68,8 +77,9 @@ class EverySize:
     >>> from tierwise.data.rankings import Rankings
     >>> from tierwise.distances import get_distance
     >>> rankings = Rankings.from_orderings([["a", "b", "c"], ["a", "c", "b"]] * 9)
-    >>> best, *_ = EverySize(3, get_distance("kendall")).best(Counts.of(rankings), number=2)
-    >>> best.sizes, best.labels.tolist(), best.theta
+    >>> every = EverySize(3, get_distance("kendall"))
+    >>> best = every.best(Counts.of(rankings), number=2)
+    >>> every.sizes[best.rows[0]], best.labels[0].tolist(), best.thetas[0].item()
     ((1, 2), [0, 1, 1], inf)
     """
 
@@ -90,7 +100,8 @@ class EverySize:
         self._has_linear = bool(self._placing.any() or self._anywhere.any())
 
     @cached_property
-    def _vectors(self) -> SizeVectors:
+    def vectors(self) -> SizeVectors:
+        """All size vectors, and how many orderings have each distance from tiers of these."""
         unit, n_items = self._rule.unit, sum(self.sizes[0])
         known = [
             OrdersByDistance.of(partition_function(sizes, self.distance), unit)
@@ -108,22 +119,35 @@ class EverySize:
             unit=unit,
         )
 
-    def best(self, counts: Counts, number: int) -> list[Fit]:
-        """Return the fits of the largest criterion, the largest first."""
+    @cached_property
+    def _row_of(self) -> dict[Sizes, int]:
+        return {sizes: row for row, sizes in enumerate(self.sizes)}
+
+    def fit(self, counts: Counts, batch: Sequence[Sizes]) -> FittedSizes:
+        """Fit each of some size vectors."""
+        rows = np.array([self._row_of[sizes] for sizes in batch], dtype=np.int64)
+        return self._fitted(self._answers(counts), rows)
+
+    def best(self, counts: Counts, number: int) -> FittedSizes:
+        """Fit those of the largest log-likelihood less log number of tiers, the largest first."""
+        answers = self._answers(counts)
+        rows, _ = best_size_vectors(self.vectors, answers, number)
+        return self._fitted(answers, rows)
+
+    def _fitted(self, answers: CountedAnswers, rows: NDArray[np.int64]) -> FittedSizes:
+        # As many are listed as by `tierwise.consensus.subsets`, so the same tiers come first.
+        n_listed = MAX_ALTERNATIVES + 1
+        return FittedSizes(rows, *fit_size_vectors(self.vectors, answers, rows, n_listed))
+
+    def _answers(self, counts: Counts) -> CountedAnswers:
+        """Return what answers cost in tiers of any sizes."""
         linear, ahead = np.empty((0, 0, 0)), np.empty((0, 0, 0, 0))
         if self._has_linear:
             linear = counts.places.astype(np.float64) @ self._placing
             linear += float(counts.n_rankings) * self._anywhere
         if not self._rule.additive:
             ahead = _counts_ahead(counts.joint) * (self._rule.misplaced * self._rule.unit)
-        answers = CountedAnswers(linear, ahead, float(counts.n_rankings))
-        rows, criteria, thetas, labels = best_size_vectors(self._vectors, answers, number)
-        return [
-            Fit(self.sizes[row], own, theta, criterion)
-            for row, own, theta, criterion in zip(
-                rows.tolist(), labels, thetas.tolist(), criteria.tolist(), strict=True
-            )
-        ]
+        return CountedAnswers(linear, ahead, float(counts.n_rankings))
 
 
 @lru_cache(4)
