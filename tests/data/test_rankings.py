@@ -238,3 +238,31 @@ def test_items_left_out_are_said_and_unknown_ones_refused(tmp_path):
     pairs = tw.Preferences.from_pairs([("Ann", "tea", "milk")])
     with pytest.raises(InputError, match="comparisons of two items"):
         leave_out(pairs, ["tea"])
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        3,
+        "ab",
+        [[0, 1], [0]],
+        [0, 1, 2],
+        [[0, 1]],
+        [[0.0, 1.0, 2.0]],
+        [[0, 1, 7]],
+        [[0, 1, -2]],
+        [[0, 0, 1]],
+        [[1, 2, 2]],
+        [[-1, 1, 2]],
+        np.array([[0, 1, 2**40]]),
+    ],
+)
+def test_places_that_cannot_be(places):
+    """These would be read beyond the ends of arrays, or taken for other answers."""
+    with pytest.raises(InputError, match="places"):
+        Rankings("abc", places, unranked="below")
+
+
+def test_places_with_ties_and_gaps():
+    made = Rankings("abc", [[0, 1, 1], [2, 0, 0], [-1, 0, -1], [0, 0, 0]], unranked="anywhere")
+    assert made.to_orderings() == [["a", ["b", "c"]], [["b", "c"], "a"], ["b"], [["a", "b", "c"]]]

@@ -8,6 +8,7 @@ import pytest
 
 from tierwise import InputError, TooLargeError
 from tierwise._util.types import Estimate
+from tierwise.distances import distance_names
 from tierwise.partition.choose import log_partition, partition_function
 
 
@@ -58,9 +59,25 @@ def test_methods_that_do_not_apply():
         partition_function((1, 1), "hamming", method="closed")
     with pytest.raises(InputError, match="rook"):
         partition_function((1, 2), "kendall", method="rook")
+    # Places that are not cut into the blocks of the tiers ended in a segmentation fault.
+    for sizes in [(1, 2), (1, 1, 1), (3,)]:
+        with pytest.raises(InputError, match="anchored"):
+            log_partition(sizes, 0.5, "inversions", method="anchored", rng=0)
     every = "method must be one of"
     with pytest.raises(InputError, match=every):
         partition_function((1, 2), method="exact")
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [(name, "auto") for name in distance_names()]
+    + [("kendall", "anchored"), ("kendall", "path"), ("kendall", "importance")],
+)
+def test_one_item_has_one_ordering(name, method):
+    psi = partition_function((1,), name, method=method, rng=0)
+    for theta in (0.0, 0.5, 30.0, float("inf")):
+        moments = psi.moments(theta)
+        assert (moments.log_value, moments.mean, moments.variance) == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("sizes", [(), (0, 1), (-1, 2), (1.5, 2), "ab", 3])

@@ -94,7 +94,20 @@ class Rankings:
         unranked: Unranked | None = None,
         name_row: RowNamer = numbered_row,
     ) -> None:
-        self.items = check_items(items)
+        known = check_items(items)
+        checked = encoding.check_places(places, len(known), name_row)
+        self._set_answers(known, checked, weights, unranked, name_row)
+
+    def _set_answers(
+        self,
+        items: tuple[Item, ...],
+        places: Places,
+        weights: Iterable[float] | Weights | None,
+        unranked: Unranked | None,
+        name_row: RowNamer,
+    ) -> None:
+        """Take answers whose places are known to be right."""
+        self.items = items
         self.weights = encoding.encode_weights(weights, len(places), name_row)
         if len(places) == 0:
             raise InputError("there are no rankings: give at least one row")
@@ -383,12 +396,13 @@ class Rankings:
     @classmethod
     def from_encoded(cls, encoded: "EncodedRankings") -> "Rankings":
         """Take rankings as the readers of files give them."""
-        rankings = cls(
-            encoded.items,
+        rankings = cls.__new__(cls)
+        rankings._set_answers(
+            check_items(encoded.items),
             encoded.places,
             encoded.weights,
-            unranked=encoded.unranked,
-            name_row=encoded.name_row,
+            encoded.unranked,
+            encoded.name_row,
         )
         rankings.reading = encoded.notes
         rankings._people_as_read = encoded.people

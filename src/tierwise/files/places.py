@@ -192,6 +192,42 @@ def scatter(
     return places
 
 
+def check_places(places: Any, n_items: int, name_row: RowNamer) -> Places:
+    """Return the place of each item in each row, or say which row has places that cannot be.
+
+    Examples
+    --------
+    >>> check_places([[0, 1, 1], [0, -1, 1]], 3, numbered_row).tolist()
+    [[0, 1, 1], [0, -1, 1]]
+    >>> check_places([[0, 0, 1]], 3, numbered_row)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    tierwise.errors.InputError: row 1 has the places [0, 0, 1]: they count from 0, tied items ...
+    """
+    try:
+        given = np.asarray(places)
+    except ValueError:
+        given = np.empty(0)
+    if given.ndim != 2 or given.dtype.kind not in "iu" or given.shape[1] != n_items:
+        raise InputError(
+            f"places must be an array of whole numbers with {n_items} columns, one per item"
+        )
+    ordered = np.sort(given, axis=1)
+    number = np.arange(n_items)
+    if not (ordered == number).all():
+        n_absent = np.count_nonzero(given == NOT_LISTED, axis=1)[:, None]
+        possible = (ordered == NOT_LISTED) | (ordered == number - n_absent)
+        possible[:, 1:] |= ordered[:, 1:] == ordered[:, :-1]
+        if not possible.all():
+            row = int(np.argmin(possible.all(axis=1)))
+            raise InputError(
+                f"{name_row(row)} has the places {given[row].tolist()}: they count from 0, tied "
+                "items share the first of the places they take up, and -1 stands for an item that "
+                "is not listed. Rankings.from_ranks takes ranks of any kind"
+            )
+    return given.astype(np.int32, copy=False)
+
+
 def encode_order_array(orderings: NDArray[np.integer[Any]], n_items: int) -> Places:
     """Return the places of complete orderings, given as positions of the items, best first."""
     orderings = np.asarray(orderings)

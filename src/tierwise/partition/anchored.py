@@ -271,9 +271,10 @@ class AnchoredPartition(PartitionFunction):
 
 
 def applies(sizes: Sizes, distance: Distance) -> bool:
-    """Whether the distance counts pairs, as the Kendall distance does, and nothing else."""
+    """Whether the distance charges pairs in different blocks, as Kendall does, and no more."""
     rule = distance.rule(sizes)
-    return rule.misplaced > 0 and not rule.placing.any()
+    counts_pairs = rule.misplaced == rule.tied > 0 and not rule.placing.any()
+    return counts_pairs and distance.blocks(sizes) == sizes
 
 
 def is_worthwhile(sizes: Sizes, distance: Distance) -> bool:

@@ -155,6 +155,9 @@ def nearby_theta(n_items: int, theta: float) -> float:
     >>> round(nearby_theta(10, 0.3), 4), round(nearby_theta(10, 0.31), 4), nearby_theta(10, 0.0)
     (0.3129, 0.3129, 0.0)
     """
+    if n_items == 1:
+        # There is one ordering, whatever theta is.
+        return 0.0
     # One standard deviation of the distance at theta 0 makes a difference of 1 there.
     first = sqrt(72.0 / (n_items * (n_items - 1) * (2 * n_items + 5)))
     if theta < first / 2:
