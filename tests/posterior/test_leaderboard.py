@@ -287,3 +287,29 @@ def test_rank_intervals_cover_and_probabilities_are_calibrated():
     error = (said * (1 - said)).sum() ** 0.5
     for share in (said < 0.5, said >= 0.5):
         assert abs((happened - said)[share].sum()) < 4 * error
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [list("abc"), list("bca"), list("cab")],
+        [[["a", "b", "c"]]] * 3,
+        [list("abc")],
+        [list("abc")] * 9,
+    ],
+    ids=["noise", "all ties", "one ranking", "perfect agreement"],
+)
+def test_rankings_without_signal_and_without_noise(rows):
+    board = tw.leaderboard(tw.Rankings.from_orderings(rows), draws=50, chains=1, rng=1)
+    assert board.fit.gap == 0.0
+    assert board.fit.optimal == (len(board.fit.tiers) == 1)
+    assert json.loads(board.to_json())
+    assert board.summary()
+
+
+def test_scores_without_signal(tmp_path):
+    path = tmp_path / "scores.csv"
+    rng = np.random.default_rng(1)
+    np.savetxt(path, rng.normal(size=(30, 4)), delimiter=",", header="w,x,y,z", comments="")
+    shown = CliRunner().invoke(app, ["leaderboard", str(path), "--scores", "higher", "--seed", "1"])
+    assert shown.exit_code == 0, shown.output

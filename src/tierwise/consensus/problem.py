@@ -140,4 +140,7 @@ class Consensus:
     @property
     def gap(self) -> float:
         """How far the total may be above the least possible, as a share of the total."""
-        return 0.0 if self.total == self.bound else (self.total - self.bound) / abs(self.total)
+        if self.total in (0.0, self.bound):
+            # No distance is below 0.
+            return 0.0
+        return (self.total - self.bound) / abs(self.total)

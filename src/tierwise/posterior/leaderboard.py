@@ -503,7 +503,8 @@ def _solution_at(
             likelihood.log_completions,
         )
     total = likelihood.total_distance(labels, min(theta.value, likelihood.largest_theta))
-    return replace(solution, consensus=replace(solution.consensus, total=total))
+    consensus = replace(unproved(labels, total, how), optimal=len(sizes) == 1)
+    return replace(solution, consensus=consensus)
 
 
 def _check_k(k: int | Iterable[int], n_items: int) -> tuple[int, ...]:
