@@ -1,7 +1,6 @@
 """The way through in a real browser: with a mouse, on a phone, in the dark, by keyboard alone."""
 
 from pathlib import Path
-from zipfile import ZipFile
 
 import pytest
 
@@ -18,6 +17,7 @@ from tests.web.browsing import (
     wait_for,
 )
 from tests.web.conftest import running
+from tests.workbooks import sheet_of, workbook
 from tierwise.web.security import Limits, Settings
 
 pytest.importorskip("selenium", reason="needs selenium")
@@ -125,44 +125,10 @@ def test_semicolons_byte_order_mark_and_blanks(browser, tmp_path):
     wait_for(browser, "button.main")
 
 
-def workbook(path, rows):
-    """Write an Excel file as small as one can be."""
-    lines = "".join(
-        f'<row r="{number}">'
-        + "".join(f'<c t="inlineStr"><is><t>{cell}</t></is></c>' for cell in row)
-        + "</row>"
-        for number, row in enumerate(rows, start=1)
-    )
-    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    package = "http://schemas.openxmlformats.org/package/2006"
-    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml"
-    parts = {
-        "[Content_Types].xml": f'<Types xmlns="{package}/content-types">'
-        '<Default Extension="rels" '
-        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-        f'<Override PartName="/xl/workbook.xml" ContentType="{kind}.sheet.main+xml"/>'
-        f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{kind}.worksheet+xml"/>'
-        "</Types>",
-        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
-        f'Type="{office}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
-        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>'
-        '<sheet name="Answers" sheetId="1" r:id="r1"/></sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}/relationships">'
-        f'<Relationship Id="r1" Type="{office}/worksheet" Target="worksheets/sheet1.xml"/>'
-        "</Relationships>",
-        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData>{lines}</sheetData>'
-        "</worksheet>",
-    }
-    with ZipFile(path, "w") as packed:
-        for name, text in parts.items():
-            packed.writestr(name, '<?xml version="1.0" encoding="UTF-8"?>' + text)
-
-
 def test_excel_with_title_rows(browser, tmp_path):
     answers = [["Ann", "1", "2", "3"], ["Bob", "2", "1", "3"], ["Eve", "1", "3", "2"]]
     rows = [["Survey of drinks, spring"], [], ["Name", "Tea", "Coffee", "شاي"], *answers]
-    workbook(tmp_path / "drinks.xlsx", rows)
+    (tmp_path / "drinks.xlsx").write_bytes(workbook(sheet_of(rows)))
     give(browser, tmp_path / "drinks.xlsx")
     assert "3 rankings of 3 items" in text_of(browser)
     assert [item.text for item in find_all(browser, ".names li")] == ["Tea", "Coffee", "شاي"]

@@ -4,7 +4,7 @@ They have several header rows, titles above the header, and codes for names, and
 be held in memory as rows of text. What is recognised is the form of the first rows, not the
 program's name, so that exports in other languages are read as well: Qualtrics (a third row of
 ``ImportId``), SurveyMonkey (a second row that names the items), and Google Forms and LimeSurvey
-(``Question [item]``, cells of several lines). Sheets (.xlsx) are read with python-calamine.
+(``Question [item]``, cells of several lines).
 """
 
 import csv
@@ -13,12 +13,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from typing import Any, TypeAlias
 
 from tierwise.errors import InputError, counted, has_control_characters, quoted
 from tierwise.files.cells import split_question
 from tierwise.files.csv import DELIMITERS, in_utf8, open_csv, refused
+from tierwise.files.excel import read_sheet
 from tierwise.files.options import Aside, ReadingNotes, say_blank
 from tierwise.files.source import Source
 from tierwise.files.table_file import TableFile
@@ -394,52 +394,24 @@ def open_excel(source: Source, sheet: str | int | None = None) -> TableFile:
     sheet
         The sheet, by name or by number from 1; the first if None.
     """
-    if find_spec("python_calamine") is None:
-        raise InputError(
-            f"{source.name} is an Excel file, which python-calamine reads: install it with "
-            '"pip install tierwise[xlsx]", or save the sheet as CSV'
-        )
-    from io import BytesIO
-
-    from python_calamine import CalamineError, CalamineWorkbook
-
-    try:
-        with source.open() as stream:
-            book = CalamineWorkbook.from_filelike(BytesIO(stream.read()))
-        name = _find_sheet(book.sheet_names, sheet)
-        rows = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
-    except (CalamineError, OSError, ValueError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(
-            f"{source.name} cannot be read as an Excel file ({reason}): save it again as .xlsx or "
-            "as CSV"
-        ) from None
-    every = [Record(number, tuple(map(_text, row))) for number, row in enumerate(rows, start=1)]
+    found = read_sheet(source, sheet)
+    every = [
+        Record(number, tuple(map(_text, row))) for number, row in enumerate(found.rows, start=1)
+    ]
     records, blank = _without_blank(every, "row")
-    form = ReadingNotes(file=source.name, format=f"Excel, sheet {quoted(name)}", remarks=blank)
+    form = ReadingNotes(
+        file=source.name, format=f"Excel, sheet {quoted(found.name)}", remarks=blank
+    )
     if not records:
         raise InputError(
-            f"{source.name}: sheet {quoted(name)} is empty: say which one is wanted with sheet= "
-            f"(there are {', '.join(quoted(one) for one in book.sheet_names)})"
+            f"{source.name}: sheet {quoted(found.name)} is empty: say which one is wanted with "
+            f"sheet= (there are {', '.join(quoted(one) for one in found.names)})"
         )
     export = recognise(records)
     if export is not None:
         return open_export(export, source, form, unit="row")
     header, *below = records
     return _open_grid(header.cells, below, source, form, unit="row")
-
-
-def _find_sheet(names: list[str], sheet: str | int | None) -> str:
-    """Return the name of the sheet that is wanted."""
-    if sheet is None and names:
-        return names[0]
-    if isinstance(sheet, str) and sheet in names:
-        return sheet
-    text = str(sheet)
-    if text.isdecimal() and 1 <= int(text) <= len(names):
-        return names[int(text) - 1]
-    listed = ", ".join(f"{number} {quoted(name)}" for number, name in enumerate(names, start=1))
-    raise InputError(f"there is no sheet {quoted(sheet)}: the sheets are {listed}")
 
 
 def _text(cell: Any) -> str:

@@ -105,6 +105,7 @@ def _look_at_table(task: dict[str, Any], seen: dict[str, Any]) -> TableFile | No
 
 def _table(task: dict[str, Any], seen: dict[str, Any]) -> TableFile | None:
     """Open the table that a file holds; None for formats that are no tables."""
+    from tierwise.files.excel import sheet_names
     from tierwise.files.exports import open_excel, open_text_table
     from tierwise.files.source import find_source, recognise_format
     from tierwise.files.table_file import open_parquet
@@ -115,15 +116,9 @@ def _table(task: dict[str, Any], seen: dict[str, Any]) -> TableFile | None:
         return open_text_table(source, chosen.get("encoding"))
     if kind == "xlsx":
         table = open_excel(source, chosen.get("sheet"))
-        seen["sheets"] = _sheets(task)
+        seen["sheets"] = sheet_names(source)
         return table
     return open_parquet(source) if kind == "parquet" else None
-
-
-def _sheets(task: dict[str, Any]) -> list[str]:
-    from python_calamine import CalamineWorkbook
-
-    return list(CalamineWorkbook.from_filelike(_Upload(task)).sheet_names)
 
 
 def _short(cell: object) -> str:

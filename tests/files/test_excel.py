@@ -1,0 +1,103 @@
+"""Sheets of Excel files: read as they are, and refused where they take far more than they hold."""
+
+from io import BytesIO
+
+import pytest
+
+from tests.robustness.programs import python
+from tests.workbooks import sheet_of, workbook
+from tierwise import InputError, TierwiseError, read_rankings
+from tierwise.files.excel import sheet_names
+from tierwise.files.source import find_source
+
+pytest.importorskip("python_calamine", reason="needs python-calamine")
+
+ROWS = [["Tea", "Coffee", "Milk"], ["1", "2", "3"], ["3", "1", "2"]]
+CORNER = (
+    '<row r="1"><c r="A1" t="inlineStr"><is><t>Tea</t></is></c></row>'
+    '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
+)
+
+
+def read(content):
+    return read_rankings(BytesIO(content), format="xlsx")
+
+
+def test_cells_with_and_without_references_and_shared_texts():
+    expected = [["Tea", "Coffee", "Milk"], ["Coffee", "Milk", "Tea"]]
+    assert read(workbook(sheet_of(ROWS))).to_orderings() == expected
+    titles = "".join(
+        f'<c r="{column}1" t="s"><v>{number}</v></c>' for number, column in enumerate("BCD")
+    )
+    ranks = "".join(
+        f'<row r="{row}">'
+        + "".join(
+            f'<c r="{column}{row}"><v>{rank}</v></c>'
+            for column, rank in zip("BCD", ROWS[row - 2], strict=True)
+        )
+        + "</row>"
+        for row in (3, 4)
+    )
+    content = workbook(f'<row r="1">{titles}</row>{ranks}', ROWS[0])
+    assert read(content).to_orderings() == expected
+    assert sheet_names(find_source(BytesIO(content))) == ["Answers"]
+
+
+def test_a_cell_in_the_last_corner_is_refused(tmp_path):
+    """In a process of its own: the system may end one that asks for 512 GB."""
+    (tmp_path / "bomb.xlsx").write_bytes(workbook(CORNER))
+    assert (tmp_path / "bomb.xlsx").stat().st_size < 2000
+    code = """
+    import sys
+    import tierwise as tw
+    try:
+        tw.read_rankings(sys.argv[1])
+    except tw.InputError as error:
+        print(error)
+    """
+    done = python(code, tmp_path / "bomb.xlsx")
+    assert done.returncode == 0, done.stderr
+    assert "bomb.xlsx: sheet 'Answers' has 2 cells in 1,048,576 rows" in done.stdout
+
+
+def test_other_sheets_are_not_measured():
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    other = f'<worksheet xmlns="{main}"><sheetData>{CORNER}</sheetData></worksheet>'
+    content = workbook(sheet_of(ROWS), **{"xl/worksheets/sheet2.xml": other})
+    assert read(content).n_rankings == 2
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_cells_of_any_length_are_refused(shared):
+    text = "x" * 3_000_000
+    cell = '<c t="s"><v>0</v></c>' if shared else f'<c t="inlineStr"><is><t>{text}</t></is></c>'
+    content = workbook(f'<row r="1">{cell}</row>', [text] if shared else ())
+    assert len(content) < 10_000
+    with pytest.raises(InputError, match="a cell holds more than 1,048,576 characters"):
+        read(content)
+
+
+def test_texts_that_many_cells_share_count_as_often(monkeypatch):
+    monkeypatch.setenv("TIERWISE_MEMORY", "100MB")
+    row = "<row>" + '<c t="s"><v>0</v></c>' * 10 + "</row>"
+    content = workbook(row * 200, ["x" * 30_000])
+    assert len(content) < 3000
+    with pytest.raises(
+        TierwiseError, match=r"200 rows and 10 columns .* take 2[0-9]{2} MB of memory"
+    ):
+        read(content)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\xd0\xcf\x11\xe0" + bytes(600), r"is not an \.xlsx file .* protected by a password"),
+        (b"PK\x03\x04" + bytes(600), r"cannot be read as an Excel file"),
+        (workbook("<row><c></row>"), "cannot be read as an Excel file"),
+        (workbook("", **{"xl/workbook.xml": "<workbook/>"}), "there is no sheet None"),
+        (workbook("")[:-30], "cannot be read as an Excel file"),
+    ],
+)
+def test_what_is_not_a_workbook(content, said):
+    with pytest.raises(InputError, match=said):
+        read(content)
