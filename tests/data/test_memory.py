@@ -4,6 +4,8 @@ import sys
 from io import StringIO
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import tierwise as tw
@@ -59,3 +61,24 @@ def test_a_limit_on_the_command_line(tmp_path, monkeypatch, capsys):
             main()
         assert (ended.value.code or 0) == code
         assert said in capsys.readouterr().err
+
+
+def test_equal_rows_of_parquet_are_counted_before_they_are_read(tmp_path, monkeypatch):
+    """Dictionaries and runs make millions of rows of a few kilobytes."""
+    column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(3_000_000, dtype=np.int32)), ["a"])
+    other = pa.DictionaryArray.from_arrays(column.indices, ["b"])
+    path = tmp_path / "equal.parquet"
+    pq.write_table(pa.table({"place 1": column, "place 2": other}), path)
+    assert path.stat().st_size < 20_000
+    monkeypatch.setenv(resources.VARIABLE, "100MB")
+    with pytest.raises(tw.TooLargeError, match=r"3,000,000 rows of 2 columns .* Rankings\.scan"):
+        tw.read_rankings(path)
+    with pytest.raises(tw.TooLargeError, match="3,000,000 rows of 2 columns"):
+        tw.read_preferences(path, preferred="place 1", other="place 2")
+    assert tw.Rankings.scan(path).counts().n_rankings == 3_000_000
+
+
+def test_pairs_are_counted_before_they_are_read(monkeypatch):
+    monkeypatch.setenv(resources.VARIABLE, "1MB")
+    with pytest.raises(tw.TooLargeError, match=r"10,000 rows, pair by pair, .* read_battles"):
+        tw.read_preferences(StringIO("winner,loser\n" + "a,b\n" * 10_000))

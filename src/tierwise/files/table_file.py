@@ -9,8 +9,9 @@ from typing import Any, Literal, TypeAlias, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tierwise._util.resources import check_memory
 from tierwise._util.types import Item, RowNamer
-from tierwise.errors import InputError, quoted
+from tierwise.errors import InputError, counted, quoted
 from tierwise.files.cells import encode, numbers
 from tierwise.files.layouts import Roles, assign_roles, unfold_lists
 from tierwise.files.options import ReadingNotes, TableOptions
@@ -28,6 +29,8 @@ from tierwise.files.wide import SAMPLE_ROWS
 Pairs: TypeAlias = list[tuple[Any, Item, Item]]
 """Comparisons as a file holds them: the assessor, the item preferred, the other."""
 _PIECE_BYTES = 1 << 23
+BYTES_PER_CELL = 24
+"""What a cell takes while a table is read whole: equal cells, which a file holds once, as well."""
 
 
 @dataclass(frozen=True)
@@ -218,7 +221,8 @@ def rows_of_groups(source: Source) -> list[int]:
 def open_parquet(source: Source, groups: range | None = None) -> TableFile:
     """Open a Parquet file, or some of its row groups, of which only the schema is read."""
     with _opened(source) as stream:
-        schema = pq.read_schema(stream)
+        footer = pq.read_metadata(stream)
+        schema, n_rows = footer.schema.to_arrow_schema(), footer.num_rows
     twice = [name for name in schema.names if schema.names.count(name) > 1]
     if twice:
         raise InputError(f"column {quoted(twice[0])} is there twice: give each its own name")
@@ -226,6 +230,11 @@ def open_parquet(source: Source, groups: range | None = None) -> TableFile:
     text = [field.name for field in schema if pa.types.is_string(field.type)]
 
     def read() -> Any:
+        check_memory(
+            BYTES_PER_CELL * n_rows * len(schema.names),
+            f"the {n_rows:,} rows of {counted(len(schema.names), 'column')}",
+            "give each distinct answer once, with a column of weights, or use Rankings.scan",
+        )
         with _opened(source) as stream:
             return _sound(pq.read_table(stream, read_dictionary=text))
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_items
+from tierwise._util.resources import check_memory
 from tierwise._util.types import NOT_LISTED, Codes, Item, Places, RowNamer
 from tierwise.errors import InputError, counted, quoted
 from tierwise.files.cells import (
@@ -35,6 +36,9 @@ from tierwise.files.places import (
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+# The names of three in a tuple, and what is made of them.
+_BYTES_PER_PAIR = 400
 
 
 def rankings_from_table(
@@ -135,6 +139,11 @@ def pairs_from_table(
             "answers that an assessor gave pair by pair have no weights: leave the column "
             f"{quoted(table.column_names[roles.weights])} out"
         )
+    check_memory(
+        _BYTES_PER_PAIR * table.num_rows,
+        f"the answers of {counted(table.num_rows, 'row')}, pair by pair,",
+        "give fewer, or count them with read_battles",
+    )
     preferred, labels = encode_without_gaps(table, roles.preferred, "preferred item", name_row)
     other, labels_of_other = encode_without_gaps(table, roles.other, "other item", name_row)
     winners = [labels[code] for code in preferred.tolist()]

@@ -243,13 +243,15 @@ def refuse_bombs(task: dict[str, Any]) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        from tierwise.files.table_file import BYTES_PER_CELL
+
         try:
             metadata = pq.read_metadata(path)
         except (pa.ArrowException, OSError):
             return  # The reader says so better.
         groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
-        # Repeated values take a byte each at the least once they are read.
-        cells = metadata.num_rows * metadata.num_columns
+        # A value that is repeated takes as much as others once it is read.
+        cells = BYTES_PER_CELL * metadata.num_rows * metadata.num_columns
         _refuse_unpacked(
             task["name"], max(cells, sum(group.total_byte_size for group in groups)), most
         )
