@@ -317,6 +317,26 @@ def test_a_job_that_ends_early_says_so(tmp_path, limits, told):
         assert "failed" in client.get("/").text
 
 
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("print('x' * (1 << 25))", "longer than this server can show"),
+        ("print('this is no JSON')", "Something went wrong"),
+        ("print('[]')", "Something went wrong"),
+    ],
+)
+def test_whatever_a_child_says_the_job_ends(tmp_path, monkeypatch, code, told):
+    program = tmp_path / "child"
+    program.write_text(f"#!{sys.executable}\n{code}\n", encoding="utf-8")
+    program.chmod(0o700)
+    with client_of(Settings(folder=tmp_path)) as client:
+        here = give(client, "a,b\n1,2\n2,1\n")
+        monkeypatch.setattr(sys, "executable", str(program))
+        job = client.post(f"{here}/jobs", data={}).headers["location"]
+        assert told in words(wait(client, job, seconds=60))
+        assert told in words(client.get(here)) or "Something went wrong" in words(client.get(here))
+
+
 def test_jobs_that_the_server_left_behind_say_so(tmp_path):
     settings = Settings(folder=tmp_path, limits=Limits(jobs=1))
     with client_of(settings) as client:

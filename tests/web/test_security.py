@@ -1,17 +1,21 @@
 """Hostile requests: refused or served, nothing leaks, and memory stays bounded."""
 
 import asyncio
+import re
 import socket
 import time
+import warnings
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import httpx
 import pytest
 
 from tests.web.conftest import client_of, running
-from tierwise.web import security
+from tests.workbooks import workbook
+from tierwise import InputError, TierwiseWarning
 from tierwise.web.app import shown_name
 from tierwise.web.jobs import Store
 from tierwise.web.security import POLICY, Limits, Settings, host_name
@@ -20,12 +24,6 @@ from tierwise.web.security import POLICY, Limits, Settings, host_name
 @pytest.fixture
 def settings(tmp_path):
     return Settings(folder=tmp_path)
-
-
-@pytest.fixture(autouse=True)
-def patience(monkeypatch):
-    """Let senders on a busy machine come to the end of what is refused."""
-    monkeypatch.setattr(security, "_SECONDS_TO_DISCARD", 60.0)
 
 
 @pytest.fixture
@@ -220,6 +218,58 @@ def test_announced_lengths_and_long_texts_are_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_upload_that_is_somewhat_too_large_is_answered(tmp_path):
+    """Not reset while it is sent: with the limits that there are, and one that is not announced."""
+    content = b"1" * (54 << 20)
+    with client_of(Settings(folder=tmp_path)) as client:
+        form = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
+        kind = {"content-type": "multipart/form-data; boundary=x"}
+        for sent in (
+            {"files": {"file": ("a.csv", content)}},
+            {"content": iter([form, content]), "headers": kind},
+        ):
+            answer = client.post("/data", **sent)
+            assert answer.status_code == 413
+            assert "more than this server takes (50 MB)" in answer.text
+        assert client.get("/").status_code == 200
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a file that is always full")
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"files": {"file": ("a.csv", b"a,b\n1,2\n")}},
+        {"data": {"text": "a,b\n1,2\n"}},
+        {"data": {"example": "goals"}},
+    ],
+    ids=["a file", "text", "an example"],
+)
+def test_a_full_disk_leaves_nothing_behind(client, settings, monkeypatch, given):
+    monkeypatch.setattr(Store, "file_of", lambda *_: Path("/dev/full"))
+    answer = client.post("/data", **given)
+    assert answer.status_code in (400, 507)
+    assert re.search("disk of this server is full|stopped without an answer", answer.text)
+    assert list(settings.folder.iterdir()) == []
+    monkeypatch.undo()
+    assert client.post("/data", **given).status_code == 303
+
+
+def test_jobs_that_cannot_be_stored_are_refused(client, settings, monkeypatch):
+    taken = client.post("/data", data={"text": "a,b\n1,2\n2,1\n"}).headers["location"]
+    monkeypatch.setattr("tierwise.web.jobs.whole_file", _never)
+    answer = client.post(f"{taken}/jobs", data={})
+    assert answer.status_code == 507
+    assert "disk of this server is full" in answer.text
+    assert "waiting" not in client.get("/").text
+
+
+@contextmanager
+def _never(_path):
+    raise InputError("cannot be written: No space left on device")
+    yield
+
+
 def test_slow_uploads_end(tmp_path):
     settings = Settings(folder=tmp_path, limits=Limits(upload_seconds=0.5))
     with running(settings) as here:
@@ -303,6 +353,17 @@ def test_zip_bombs_are_refused_before_they_are_opened(tmp_path):
     assert "64 MB once it is unpacked" in page
 
 
+def test_cells_of_any_length_are_refused(client):
+    pytest.importorskip("python_calamine", reason="needs python-calamine")
+    text = "x" * (20 << 20)
+    packed = workbook(f'<row><c t="inlineStr"><is><t>{text}</t></is></c></row>')
+    assert len(packed) < 1 << 16
+    taken = client.post("/data", files={"file": ("long.xlsx", packed)})
+    page = client.get(taken.headers["location"])
+    assert page.status_code == 200
+    assert "a cell holds more than" in page.text
+
+
 def test_parquet_of_many_equal_cells_is_refused(tmp_path):
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -357,3 +418,30 @@ def test_old_files_make_room(tmp_path):
             time.sleep(0.02)  # as fine as the clock of any system
         assert len(list(tmp_path.iterdir())) == 3
         assert client.get(places[0].headers["location"]).status_code == 404
+
+
+def test_damaged_records_are_passed_over(tmp_path):
+    with client_of(Settings(folder=tmp_path)) as client:
+        taken = client.post("/data", data={"text": "a,b\n1,2\n2,1\n"}).headers["location"]
+        jobs = [client.post(f"{taken}/jobs", data={}).headers["location"] for _ in range(3)]
+    damaged = [tmp_path / job.rpartition("/")[2] / "job.json" for job in jobs[:2]]
+    damaged[0].write_bytes(damaged[0].read_bytes()[:40])
+    damaged[1].write_text("[1, 2]")
+    with pytest.warns(TierwiseWarning, match=r"job\.json is damaged and is passed over"):
+        Store(tmp_path, Limits())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TierwiseWarning)
+        with client_of(Settings(folder=tmp_path)) as client:
+            page = client.get("/").text
+    assert [job in page for job in jobs] == [False, False, True]
+
+
+def test_two_who_delete_at_once(tmp_path):
+    with client_of(Settings(folder=tmp_path)) as client, ThreadPoolExecutor(8) as threads:
+        for _ in range(3):
+            taken = client.post("/data", data={"example": "races"}).headers["location"]
+            job = client.post(f"{taken}/jobs", data={}).headers["location"]
+            time.sleep(0.3)
+            answers = list(threads.map(client.post, [f"{job}/delete"] * 8))
+            assert {answer.status_code for answer in answers} <= {303, 404}
+            assert client.get(job).status_code == 404

@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
@@ -28,8 +28,8 @@ from starlette.routing import Mount, Route
 from tierwise import __version__
 from tierwise.errors import InputError, printable
 from tierwise.web import choices
-from tierwise.web.jobs import Job, Store, Upload
-from tierwise.web.security import Application, Guard, Settings
+from tierwise.web.jobs import Job, Store, Upload, storing
+from tierwise.web.security import Application, Guard, Limits, Settings
 from tierwise.web.tasks import EXAMPLES
 
 if TYPE_CHECKING:
@@ -143,10 +143,7 @@ class Pages:
         status, message = HTTPStatus.BAD_REQUEST, str(error)
         if isinstance(error, HTTPException):
             status, message = HTTPStatus(error.status_code), error.detail
-        response = self._page("message.html", status, message=message)
-        if status in (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.REQUEST_TIMEOUT):
-            response.headers["connection"] = "close"
-        return response
+        return self._page("message.html", status, message=message)
 
     async def broken(self, _request: Request, _error: Exception) -> Response:
         """Say that something went wrong, and nothing more."""
@@ -160,30 +157,35 @@ class Pages:
 
     async def take(self, request: Request) -> Response:
         """Take a file, text, or the name of an example."""
-        async with request.form(
-            max_files=1, max_fields=10, max_part_size=self.settings.limits.form_bytes
-        ) as form:
-            file, text, example = form.get("file"), form.get("text"), form.get("example")
-            if isinstance(example, str) and example in EXAMPLES:
-                upload = self.store.new_upload(f"{example}.csv")
-                await self.store.write_example(upload, example)
-            elif isinstance(file, UploadFile) and (file.filename or file.size):
-                upload = self.store.new_upload(shown_name(file.filename or ""))
-                await self._save(file, upload)
-            elif isinstance(text, str) and text.strip():
-                # Browsers end lines as Windows does.
-                content = text.replace("\r\n", "\n").encode()
-                # Starlette before 1.5 limits files and parts of forms, but no text in a plain form.
-                if len(content) > self.settings.limits.form_bytes:
-                    raise HTTPException(
-                        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                        "This text is longer than this server takes. Save it, and choose the file.",
-                    )
-                upload = self.store.new_upload("pasted text")
-                self.store.file_of(upload).write_bytes(content)
-            else:
-                raise InputError("There was no file, and no text. Choose a file, or paste answers.")
+        form_limits = {"max_fields": 10, "max_part_size": self.settings.limits.form_bytes}
+        # Large files go to the disk while the form is read.
+        with storing():
+            async with request.form(max_files=1, **form_limits) as form:
+                upload = await self._store(form)
         return self._go_to("data", upload.number)
+
+    async def _store(self, form: FormData) -> Upload:
+        file, text, example = form.get("file"), form.get("text"), form.get("example")
+        if isinstance(example, str) and example in EXAMPLES:
+            with self.store.new_upload(f"{example}.csv") as upload:
+                await self.store.write_example(upload, example)
+        elif isinstance(file, UploadFile) and (file.filename or file.size):
+            with self.store.new_upload(shown_name(file.filename or "")) as upload:
+                await self._save(file, upload)
+        elif isinstance(text, str) and text.strip():
+            # Browsers end lines as Windows does.
+            content = text.replace("\r\n", "\n").encode()
+            # Starlette before 1.5 limits files and parts of forms, but no text in a plain form.
+            if len(content) > self.settings.limits.form_bytes:
+                raise HTTPException(
+                    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                    "This text is longer than this server takes. Save it, and choose the file.",
+                )
+            with self.store.new_upload("pasted text") as upload:
+                self.store.file_of(upload).write_bytes(content)
+        else:
+            raise InputError("There was no file, and no text. Choose a file, or paste answers.")
+        return upload
 
     async def _save(self, file: UploadFile, upload: Upload) -> None:
         with self.store.file_of(upload).open("wb") as kept:
@@ -378,34 +380,40 @@ def in_words(seconds: float) -> str:
     return f"about {round(seconds / 60)} minutes"
 
 
-def protocol_for(seconds: float) -> "type[asyncio.Protocol]":
+def protocol_for(limits: Limits) -> "type[asyncio.Protocol]":
     """Return how the server speaks HTTP: connections without a request are ended after a while.
 
     Uvicorn waits for ever for the first request of a connection, and for the headers of one that
     has begun: whoever sends a letter a minute would keep others out. And it goes on to take what it
-    has answered already, however much that is. How long the body of a request may take that is not
-    answered yet is for `tierwise.web.security` to say.
+    has answered already, however much that is: here, that ends after a while or two files of the
+    largest size, and not at once, for who is cut off while sending sees no answer. How long the
+    body of a request may take that is not answered yet is for `tierwise.web.security` to say.
     """
     import h11
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class InTime(H11Protocol):
         _waiting: asyncio.TimerHandle | None = None
+        _n_passed_over = 0
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
             self._wait()
 
         def data_received(self, data: bytes) -> None:
+            if self.conn.their_state is h11.SEND_BODY and not self._has_request():
+                self._n_passed_over += len(data)
+                if self._n_passed_over > 2 * limits.upload_bytes:
+                    self.transport.close()
+                    return
             super().data_received(data)
             if self._has_request():
                 self._stop_waiting()
 
         def on_response_complete(self) -> None:
             super().on_response_complete()
-            if self.conn.their_state is h11.SEND_BODY:
-                self.transport.close()
-            elif not self._has_request():
+            self._n_passed_over = 0
+            if not self._has_request():
                 self._wait()
 
         def connection_lost(self, exc: Exception | None) -> None:
@@ -417,7 +425,7 @@ def protocol_for(seconds: float) -> "type[asyncio.Protocol]":
 
         def _wait(self) -> None:
             self._stop_waiting()
-            self._waiting = self.loop.call_later(seconds, self.transport.close)
+            self._waiting = self.loop.call_later(limits.request_seconds, self.transport.close)
 
         def _stop_waiting(self) -> None:
             if self._waiting is not None:
@@ -432,7 +440,7 @@ def configuration(settings: Settings) -> "uvicorn.Config":
 
     return uvicorn.Config(
         make_app(settings),
-        http=protocol_for(settings.limits.request_seconds),
+        http=protocol_for(settings.limits),
         log_level="warning",
         access_log=False,
         limit_concurrency=_MOST_CONNECTIONS,

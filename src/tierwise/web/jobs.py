@@ -12,8 +12,10 @@ import re
 import shutil
 import signal
 import sys
+import warnings
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from http import HTTPStatus
 from pathlib import Path
@@ -24,6 +26,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from starlette.exceptions import HTTPException
 
 from tierwise._util.resources import whole_file
+from tierwise.errors import InputError, TierwiseWarning
 from tierwise.web.security import Limits
 
 State: TypeAlias = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -31,6 +34,15 @@ State: TypeAlias = Literal["waiting", "running", "done", "failed", "cancelled"]
 _NUMBER = re.compile(r"[0-9a-f]{32}")
 _LONGEST_LINE = 1 << 24  # bytes that a child may say at once
 _INTERRUPTED = "The server was ended while this was being computed. Start it again."
+_TOO_LONG = (
+    "The answer is longer than this server can show. Try fewer items, or shorter names, or use "
+    "tierwise on the command line."
+)
+_BROKEN = "Something went wrong in this program. Please report it."
+_NOT_STORED = (
+    "This cannot be stored: the disk of this server is full, or closed. Try it again later, or "
+    "tell whoever runs it."
+)
 _Known = TypeVar("_Known")
 _Told: TypeAlias = Callable[[dict[str, Any]], None]
 
@@ -155,13 +167,20 @@ class Children:
         limits = {**asdict(self._limits)}
         process.stdin.write(json.dumps({**task, "limits": limits}).encode() + b"\n")
         await process.stdin.drain()
-        while line := await process.stdout.readline():
+        while line := await self._line(process.stdout):
             news = json.loads(line)
             if "step" not in news:
                 return dict(news)
             tell(news)
         await process.wait()
         raise ChildDiedError(_why_it_died(process.returncode or 0))
+
+    @staticmethod
+    async def _line(stream: asyncio.StreamReader) -> bytes:
+        try:
+            return await stream.readline()
+        except ValueError:
+            raise ChildDiedError(_TOO_LONG) from None
 
     def end(self) -> None:
         """End all children."""
@@ -221,11 +240,9 @@ class Store:
         self._find_again()
 
     def _find_again(self) -> None:
-        for file in sorted(self._folder.glob("*/upload.json")):
-            upload = Upload(**json.loads(file.read_text(encoding="utf-8")))
+        for upload in _kept(self._folder, "upload.json", Upload):
             self.uploads[upload.number] = upload
-        for file in sorted(self._folder.glob("*/job.json")):
-            job = Job(**json.loads(file.read_text(encoding="utf-8")))
+        for job in _kept(self._folder, "job.json", Job):
             if not job.ended:
                 job.state, job.message = "failed", _INTERRUPTED
             self.jobs[job.number] = job
@@ -255,15 +272,21 @@ class Store:
         """Return a job by its number."""
         return _found(self.jobs, number, "That result is not here any more. Compute it again.")
 
-    def new_upload(self, name: str) -> Upload:
-        """Make room for a file."""
+    @contextmanager
+    def new_upload(self, name: str) -> Iterator[Upload]:
+        """Make room for a file, of which nothing is left if it cannot be stored whole."""
         self._make_room()
         upload = Upload(token_hex(16), name)
-        folder = self.folder_of(upload.number)
-        folder.mkdir(mode=0o700)
-        _write(folder / "upload.json", asdict(upload))
         self.uploads[upload.number] = upload
-        return upload
+        try:
+            with storing():
+                folder = self.folder_of(upload.number)
+                folder.mkdir(mode=0o700)
+                _write(folder / "upload.json", asdict(upload))
+                yield upload
+        except BaseException:
+            self.forget_upload(upload.number)
+            raise
 
     def _make_room(self) -> None:
         if len(self.uploads) < self._limits.kept:
@@ -279,7 +302,7 @@ class Store:
 
     def forget_upload(self, number: str) -> None:
         """Delete a file."""
-        del self.uploads[number]
+        self.uploads.pop(number, None)
         for key in [key for key in self._understood if key[0] == number]:
             del self._understood[key]
         shutil.rmtree(self.folder_of(number), ignore_errors=True)
@@ -287,7 +310,8 @@ class Store:
     async def forget_job(self, job: Job) -> None:
         """Delete a result, and its file unless another result is from it."""
         await self.cancel(job)
-        del self.jobs[job.number]
+        if self.jobs.pop(job.number, None) is None:  # somebody else was faster
+            return
         shutil.rmtree(self.folder_of(job.number), ignore_errors=True)
         if job.upload in self.uploads and all(
             one.upload != job.upload for one in self.jobs.values()
@@ -300,7 +324,9 @@ class Store:
 
     async def write_example(self, upload: Upload, example: str) -> None:
         """Write an example where a file would be."""
-        await self._ask({**self._task("example", upload, {}), "example": example})
+        told = await self._ask({**self._task("example", upload, {}), "example": example})
+        if "problem" in told:
+            raise InputError(told["problem"])
 
     async def understand(self, upload: Upload, reading: dict[str, Any]) -> dict[str, Any]:
         """Say how a file is understood; what was said once is remembered."""
@@ -342,9 +368,10 @@ class Store:
         if sum(job.state == "waiting" for job in self.jobs.values()) >= self._limits.waiting:
             raise _busy()
         job = Job(token_hex(16), upload.number, upload.name, reading, wishes)
-        self.folder_of(job.number).mkdir(mode=0o700)
+        with storing():
+            self.folder_of(job.number).mkdir(mode=0o700)
+            self._keep(job)
         self.jobs[job.number] = job
-        self._keep(job)
         self._tasks[job.number] = asyncio.create_task(self._work(job))
         return job
 
@@ -373,10 +400,13 @@ class Store:
             job.state = "cancelled"
         except ChildDiedError as error:
             job.state, job.message = "failed", str(error)
+        except Exception:  # noqa: BLE001 - whatever it is, a job that has ended must not seem to run
+            job.state, job.message = "failed", _BROKEN
         job.seconds = time() - job.started if job.started else 0.0
         self._tasks.pop(job.number, None)
         self._step_began.pop(job.number, None)
-        self._keep(job)
+        with suppress(HTTPException):  # what cannot be kept is known until the server ends
+            self._keep(job)
 
     def _keep(self, job: Job) -> None:
         folder = self.folder_of(job.number)
@@ -421,5 +451,40 @@ def _busy() -> HTTPException:
 
 
 def _write(path: Path, values: dict[str, Any]) -> None:
-    with whole_file(path) as partial:
-        partial.write_text(json.dumps(values), encoding="utf-8")
+    try:
+        with whole_file(path) as partial:
+            partial.write_text(json.dumps(values), encoding="utf-8")
+    except InputError:
+        raise _not_stored() from None
+
+
+def _kept(folder: Path, name: str, kind: Callable[..., _Known]) -> Iterator[_Known]:
+    """Read what a server kept; what is damaged is passed over, with a warning."""
+    for file in sorted(folder.glob(f"*/{name}")):
+        try:
+            values = json.loads(file.read_text(encoding="utf-8"))
+            found = kind(**values)
+            sound = values["number"] == file.parent.name
+        except (OSError, TypeError, ValueError, KeyError):
+            sound = False
+        if sound:
+            yield found
+        else:
+            warnings.warn(
+                f"{file} is damaged and is passed over: delete its folder, or put the file back",
+                TierwiseWarning,
+                stacklevel=2,
+            )
+
+
+@contextmanager
+def storing() -> Iterator[None]:
+    """Say that something cannot be stored, and not what the system calls it."""
+    try:
+        yield
+    except OSError:
+        raise _not_stored() from None
+
+
+def _not_stored() -> HTTPException:
+    return HTTPException(HTTPStatus.INSUFFICIENT_STORAGE, _NOT_STORED)

@@ -9,7 +9,6 @@ something, come from a page of this server. Limits are enforced while bodies arr
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, MutableMapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from hmac import compare_digest
 from http import HTTPStatus
@@ -48,8 +47,6 @@ _HEADERS = {
     "cache-control": "no-store",
 }
 _METHODS = ("GET", "HEAD", "POST")
-_BYTES_TO_DISCARD = 8 << 20
-_SECONDS_TO_DISCARD = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +150,6 @@ class Guard:
         headers = _Headers(scope)
         refused = self._refuse(scope, headers)
         if refused is not None:
-            await _discard(receive)
             await refused(scope, receive, _with_headers(send))
             return
         limited = self._limited(scope, headers, receive)
@@ -227,7 +223,6 @@ class Guard:
             if complete:
                 return await receive()
             if announced is not None and announced.isdecimal() and int(announced) > most:
-                await _discard(receive)
                 raise _too_large(most)
             try:
                 message = await asyncio.wait_for(receive(), max(0.0, deadline - monotonic()))
@@ -238,8 +233,6 @@ class Guard:
             taken += len(message.get("body", b""))
             complete = not message.get("more_body", False)
             if taken > most:
-                if not complete:
-                    await _discard(receive)
                 raise _too_large(most)
             return message
 
@@ -292,19 +285,7 @@ def _same(given: str, wanted: str) -> bool:
 
 
 def _plain(status: HTTPStatus, text: str) -> Response:
-    return PlainTextResponse(text, status, headers={"connection": "close"})
-
-
-async def _discard(receive: Receive) -> None:
-    """Pass over what is still coming, for a moment: who is cut off while sending sees no answer."""
-    discarded = 0
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_SECONDS_TO_DISCARD):
-            while discarded < _BYTES_TO_DISCARD:
-                message = await receive()
-                discarded += len(message.get("body", b""))
-                if not message.get("more_body", False):
-                    return
+    return PlainTextResponse(text, status)
 
 
 def _too_large(most: int) -> HTTPException:
