@@ -1,6 +1,8 @@
 """Errors that say what is wrong, where, and what to do about it; and the words of messages."""
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self, TypeAlias
 from unicodedata import category
 
 # What a terminal obeys instead of showing it, what breaks a line, and what UTF-8 cannot hold.
@@ -9,12 +11,165 @@ _UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")
 _REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
+@dataclass(frozen=True)
+class Remedy:
+    """Something that can be done about a problem, as data: every interface words it in its own way.
+
+    Python shows keywords, the shell shows options, and the web page asks a question.
+
+    Attributes
+    ----------
+    settings
+        Keywords, each with the value to give. An Ellipsis is for people to fill in; None says that
+        the keyword is to be left out.
+    means
+        When or what for: a clause such as "if ties are meant".
+    function
+        The function that takes the keywords, if it is not the one that was called.
+    command
+        The command of the shell that does the same as the function.
+    """
+
+    settings: tuple[tuple[str, Any], ...]
+    means: str = ""
+    function: str = ""
+    command: str = ""
+
+    @property
+    def verb(self) -> str:
+        """What is to be done with the keywords."""
+        dropped = bool(self.settings) and all(value is None for _, value in self.settings)
+        return "leave out" if dropped else "use"
+
+
+Advice: TypeAlias = "Sequence[Remedy | str]"
+"""What can be done: settings, and acts that are the same everywhere, such as "correct the row"."""
+
+
+def use(means: str = "", /, **settings: Any) -> Remedy:
+    """Make the remedy of giving keywords.
+
+    Examples
+    --------
+    >>> print(InputError("items 1 and 2 are tied", [use("if that is meant", ties="allow")]))
+    items 1 and 2 are tied: use ties="allow" if that is meant
+    """
+    return Remedy(tuple(settings.items()), means)
+
+
+def leave_out(*keywords: str, means: str = "") -> Remedy:
+    """Make the remedy of leaving keywords out.
+
+    Examples
+    --------
+    >>> print(InputError("only Excel files have sheets", [leave_out("sheet")]))
+    only Excel files have sheets: leave out sheet
+    """
+    return Remedy(tuple((keyword, None) for keyword in keywords), means)
+
+
+def instead(function: str, means: str = "", /, *, command: str = "", **settings: Any) -> Remedy:
+    """Make the remedy of calling another function, or another command of the shell.
+
+    Examples
+    --------
+    >>> print(InputError("these are battles", [instead("read_battles", command="leaderboard")]))
+    these are battles: use read_battles
+    """
+    return Remedy(tuple(settings.items()), means, function, command)
+
+
+def advise(problem: str, remedies: Advice, wording: Callable[[Remedy], str | None]) -> str:
+    """Say what is wrong and what can be done about it.
+
+    Parameters
+    ----------
+    problem
+        What is wrong.
+    remedies
+        What can be done.
+    wording
+        How keywords and values are written; None if they cannot be given here.
+    """
+    acts, verb = [], ""
+    for remedy in remedies:
+        if isinstance(remedy, str):
+            acts.append(remedy)
+            verb = ""
+            continue
+        words = wording(remedy)
+        if words is None:
+            continue
+        act = words if remedy.verb == verb else f"{remedy.verb} {words}"
+        acts.append(f"{act} {remedy.means}" if remedy.means else act)
+        verb = remedy.verb
+    return f"{problem}: {', or '.join(acts)}" if acts else problem
+
+
+def in_python(remedy: Remedy) -> str:
+    """Write the settings of a remedy as keywords.
+
+    Examples
+    --------
+    >>> in_python(use(first=..., items=["tea", "milk"], rename={"Q1": "tea"}))
+    'first="...", items=["tea", "milk"] and rename={"Q1": "tea"}'
+    >>> in_python(instead("read_scores", better="higher"))
+    'read_scores(..., better="higher")'
+    """
+    written = [
+        keyword if value is None else f"{keyword}={_as_code(value)}"
+        for keyword, value in remedy.settings
+    ]
+    if not remedy.function:
+        return listed(written)
+    return f"{remedy.function}({', '.join(['...', *written])})" if written else remedy.function
+
+
+def _as_code(value: Any) -> str:
+    if value is ...:
+        return '"..."'
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_as_code, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_as_code(old)}: {_as_code(new)}' for old, new in value.items())}}}"
+    return f'"{value}"' if isinstance(value, str) and '"' not in value else repr(value)
+
+
+def listed(words: Sequence[object]) -> str:
+    """List words, or items, as sentences do.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    *first, last = map(str, words)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 class TierwiseError(Exception):
-    """Base of every error that tierwise raises on purpose."""
+    """Base of every error that tierwise raises on purpose.
+
+    Parameters
+    ----------
+    problem
+        What is wrong, and where, in words that are the same in Python, in the shell and on a page.
+    remedies
+        What can be done about it.
+    """
+
+    def __init__(self, problem: str, remedies: Advice = ()) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.remedies = tuple(remedies)
 
     def __str__(self) -> str:
         """Return the message; control characters of what it quotes are escaped."""
-        return printable(super().__str__())
+        return printable(advise(self.problem, self.remedies, in_python))
+
+    def within(self, where: str) -> Self:
+        """Return the same error, saying where it is."""
+        return type(self)(f"{where}{self.problem}", self.remedies)
 
 
 class InputError(TierwiseError, ValueError):
@@ -32,6 +187,26 @@ class InputError(TierwiseError, ValueError):
 
 class TooLargeError(TierwiseError):
     """What was asked for is beyond the chosen method; the message names one that can do it."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something to know about a result, with what can be done if it is not as it should be.
+
+    Attributes
+    ----------
+    problem
+        What there is to know.
+    remedies
+        What can be done about it.
+    """
+
+    problem: str
+    remedies: tuple[Remedy | str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return the remark with its remedies as keywords."""
+        return printable(advise(self.problem, self.remedies, in_python))
 
 
 class TierwiseWarning(UserWarning):

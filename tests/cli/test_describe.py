@@ -51,7 +51,7 @@ def test_tables_for_people(answers_file):
     text = result.stdout.decode()
     for words in (
         "How answers.csv was understood",
-        "Format: CSV, text in UTF-8, cells parted by comma.",
+        "Format: CSV, text in UTF-8, comma-separated.",
         "3 columns read: 'place 1', 'place 2', 'place 3'.",
         "Answer 1: a first, then b, c.",
         "9 rankings of 3 items",

@@ -56,7 +56,7 @@ def test_weights_are_named():
 
 
 def test_two_columns_that_may_hold_weights():
-    with pytest.raises(InputError, match="'weight' and 'count' may both be for weights"):
+    with pytest.raises(InputError, match="'weight' and 'count' may both be for how often"):
         read("a,b,weight,count\n1,2,3,4\n")
     assert read(
         "a,b,weight,count\n1,2,3,4\n", weights="count", items=["a", "b", "weight"]
@@ -97,13 +97,15 @@ def test_several_columns_name_the_assessor_together():
     assert races.to_orderings() == [["a", "b"], ["b", "a"], ["a", "b"]]
     with pytest.raises(InputError, match=r"line 6 \(assessor '16, 1'\) lists 1 of 2 items"):
         read(text, **columns)
-    with pytest.raises(InputError, match="no column 'lap' for assessor: the columns are 'year'"):
+    with pytest.raises(
+        InputError, match="no column 'lap' for the assessor: the columns are 'year'"
+    ):
         read(text, assessor=["year", "lap"], item="driver")
 
 
 def test_columns_of_the_assessor_are_passed_over_elsewhere():
     assert read("id,name,first,second\n1,Ann,a,b\n2,Bob,b,a\n").items == ("a", "b")
-    with pytest.raises(InputError, match="'id' and 'name' may both be for assessor"):
+    with pytest.raises(InputError, match="'id' and 'name' may both be for the assessor"):
         read("id,name,item,rank\n1,Ann,a,1\n2,Ann,b,2\n")
     text = "age,town,a,b\n31,Ulm,1,2\n47,Bonn,2,1\n"
     answers = read(text)

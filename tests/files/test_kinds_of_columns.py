@@ -54,7 +54,7 @@ def test_files_scans_and_frames_agree(tmp_path, kind, said, other):
     of_frame = outcome(lambda: Rankings.from_dataframe(table, **said))
     if kind in ("lists", "records", "maps", "runs"):
         assert "column 'x' holds cells of the type" in of_frame
-        assert "neither texts nor numbers" in of_frame
+        assert "neither text nor numbers" in of_frame
     if kind == "runs":
         return  # Parquet has no such columns
     path = tmp_path / "answers.parquet"

@@ -63,7 +63,7 @@ def test_blanks_in_a_grid_of_ranks_are_asked_about(client):
     assert "unranked=" not in asked
     read = words(client.get(f"{here}?unranked=below"))
     assert "4 rankings of 4 items" in read
-    assert "cells parted by semicolon" in read
+    assert "semicolon-separated" in read
     assert "Column 'name' says whose answer it is: it is set aside." in read
     assert "Find the tiers" in read
 

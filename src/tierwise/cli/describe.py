@@ -5,6 +5,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from tierwise.cli import options, printing
+from tierwise.cli.remedies import Shell
 from tierwise.errors import counted
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _understood(
         return []
     return [
         printing.heading(f"How {reading.file or 'the file'} was understood"),
-        *map(printing.in_words_of_the_shell, reading.sentences()),
+        *reading.sentences(Shell().says),
         *([f"{counted(reading.n_answers, 'row')} read as answers."] if reading.n_answers else []),
         *first_answers,
     ]

@@ -9,7 +9,7 @@ import typer
 from tierwise import __version__
 from tierwise.cli import fit, groups, pages, posterior
 from tierwise.cli.describe import describe
-from tierwise.cli.printing import in_words_of_the_shell
+from tierwise.cli.remedies import Shell
 from tierwise.errors import TierwiseError
 
 app = typer.Typer(
@@ -51,7 +51,19 @@ def _options(
 
 def _show_warning(message: Warning | str, *_where: Any, **_options: Any) -> None:
     """Tell people what to read with care, without the line of code that noticed it."""
-    typer.echo("tierwise: warning: " + in_words_of_the_shell(str(message)), err=True)
+    typer.echo("tierwise: warning: " + Shell().says(str(message)), err=True)
+
+
+def shell(command: str) -> Shell:
+    """Return what the shell can be told when a command is run."""
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    return Shell(
+        command,
+        {
+            name: {one.name: one.opts[0] for one in known.params if one.opts[0].startswith("--")}
+            for name, known in commands.items()
+        },
+    )
 
 
 def main() -> None:
@@ -63,9 +75,9 @@ def main() -> None:
     try:
         app()
     except TierwiseError as error:
-        typer.echo("tierwise: " + in_words_of_the_shell(str(error)), err=True)
+        typer.echo("tierwise: " + shell(sys.argv[1]).says(error), err=True)
         sys.exit(2)
     except MemoryError as error:
-        reason = f" ({in_words_of_the_shell(str(error))})" if str(error) else ""
+        reason = f" ({Shell().says(str(error))})" if str(error) else ""
         typer.echo(f"tierwise: there is not enough memory for this{reason}", err=True)
         sys.exit(1)

@@ -11,6 +11,7 @@ import typer
 
 from tierwise._util.resources import VARIABLE, parse_size
 from tierwise.cli import printing
+from tierwise.cli.remedies import Shell
 from tierwise.errors import InputError, counted
 
 if TYPE_CHECKING:
@@ -285,8 +286,8 @@ def _say_what_was_read(answers: Answers, file: str, *, in_full: bool) -> None:
             number += f" in {counted(len(answers), 'row')}"
     name = "standard input" if file == "-" else Path(file).name
     printing.note(f"Read {number} about {counted(len(answers.items), 'item')} from {name}.")
-    for sentence in notes.set_aside() if notes is not None and in_full else ():
-        printing.note(printing.in_words_of_the_shell(sentence))
+    for sentence in notes.set_aside(Shell().says) if notes is not None and in_full else ():
+        printing.note(sentence)
 
 
 def reads_file(

@@ -147,25 +147,6 @@ def telling_of_compiling(*, quiet: bool) -> Iterator[None]:
         yield
 
 
-def in_words_of_the_shell(message: str) -> str:
-    """Put a message on one line, with arguments such as ties="allow" as options, --ties allow."""
-    one_line = " ".join(message.split())
-    valued = re.sub(
-        r'\b(unranked|ties|layout|format|cycles|scores|empty|spellings)="(\w+)"',
-        r"--\1 \2",
-        one_line,
-    )
-    renamed = re.sub(r"\brename=\{'([^']*)': '([^']*)'\}", r'--rename "\1=\2"', valued)
-    listed = re.sub(r'\bitems=("[^"]+")', r"--items \1", renamed)
-    named = re.sub(
-        r"\b(unranked|ties|layout|format|weights|assessor|items|item|rank|preferred|other|scores|empty"
-        r"|encoding|sheet|by|cluster|rename)=",
-        r"--\1",
-        listed,
-    )
-    return printable(named)
-
-
 def note(text: str) -> None:
     """Tell people something on stderr."""
     import typer

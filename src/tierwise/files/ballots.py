@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from tierwise._util.checks import check_item
 from tierwise._util.types import RowNamer, Unranked
-from tierwise.errors import InputError, counted, quoted
+from tierwise.errors import InputError, counted, quoted, use
 from tierwise.files.options import ReadingNotes
 from tierwise.files.places import (
     EncodedRankings,
@@ -77,8 +77,8 @@ def _read_answer(line: str, where: str) -> tuple[int, _Row]:
     answer = _ANSWER.fullmatch(line)
     if answer is None:
         raise InputError(
-            f"{where}: {quoted(line)} is not a number of voters, a colon, and alternatives parted "
-            "by commas with ties in braces, such as '25: 4,{1,3},2'"
+            f"{where}: {quoted(line)} is not a number of voters, a colon, and comma-separated "
+            "alternatives with ties in braces, such as '25: 4,{1,3},2'"
         )
     row: _Row = []
     for entry in re.findall(_ENTRY, answer[2]):
@@ -100,8 +100,9 @@ def _announced(key: str, fields: _Fields, source: Source) -> tuple[int, str]:
     """Return a number from the header, and the line that says it."""
     if key not in fields:
         raise InputError(
-            f"{source.name} has no header line '# {key}: ...': PrefLib files since 2022 have one. "
-            "Say format= if the file is of another kind"
+            f"{source.name} has no header line '# {key}: ...', which PrefLib files have had since "
+            "2022",
+            [use("if the file is of another kind", format=...)],
         )
     text, line = fields[key]
     if not text.isdecimal():
@@ -170,7 +171,8 @@ def read_blt(source: Source, unranked: Unranked | None) -> EncodedRankings:
     if numbers is None:
         raise InputError(
             f"{source.line(first)}: {quoted(announced)} is not a number of candidates and a number "
-            "of seats, with which BLT files begin: say format= if the file is of another kind"
+            "of seats, with which BLT files begin",
+            [use("if the file is of another kind", format=...)],
         )
     n_candidates = int(numbers[1])
     rows: list[list[int | list[int]]] = []

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tierwise._util.checks import check_choice
 from tierwise._util.resources import check_memory
 from tierwise._util.types import Codes, RowNamer
-from tierwise.errors import InputError, counted, has_control_characters, quoted
+from tierwise.errors import InputError, counted, has_control_characters, quoted, use
 from tierwise.files.cells import ABSENT, check_cells, encode, first_rows, numbers
 from tierwise.files.table_file import TableFile
 
@@ -174,7 +174,10 @@ def roles_of(names: Sequence[str], columns: BattleColumns) -> Roles:
     judge = said(columns.judge, "the judge")
     weight = said(columns.weight, "the weight")
     if (first is None) != (second is None):
-        raise InputError("the columns of both models are needed: give first= and second=")
+        raise InputError(
+            "only one of the two columns of models is named",
+            [use("to name both", first=..., second=...)],
+        )
     outcome = known(_WINNERS) if winner is None else winner
     pairs = [
         pair
@@ -185,7 +188,8 @@ def roles_of(names: Sequence[str], columns: BattleColumns) -> Roles:
         if len(pairs) > 1 and outcome is not None:
             named = " and ".join("/".join(pair) for pair in pairs)
             raise InputError(
-                f"there are columns for models twice ({named}): say which with first= and second="
+                f"there are columns for models twice ({named})",
+                [use("to say which are meant", first=..., second=...)],
             )
         first, second = (place[_normal(name)] for name in pairs[0])
     if first is None or second is None:
@@ -199,12 +203,22 @@ def roles_of(names: Sequence[str], columns: BattleColumns) -> Roles:
             winner = outcome
         if winner is None or loser is None:
             raise InputError(
-                "no columns of battles were recognised: name the two models and the winner with "
-                'first="...", second="..." and winner="...", or winner="..." and loser="..."'
+                "no columns of battles were recognised",
+                [
+                    use(
+                        "to name the columns of the two models and the winner",
+                        first=...,
+                        second=...,
+                        winner=...,
+                    ),
+                    use("to name those of the winner and the loser", winner=..., loser=...),
+                ],
             )
         first, second, outcome = winner, loser, None
     elif outcome is None:
-        raise InputError('no column says who won: name it with winner="..."')
+        raise InputError(
+            "no column says who won", [use("to name the column of the winner", winner=...)]
+        )
     used = {first, second, outcome}
     judge = _free(known(_JUDGES), used) if judge is None else judge
     weight = _free(known(_WEIGHTS), used) if weight is None else weight
@@ -328,7 +342,8 @@ class Tally:
             if meaning is not None and number is not None:
                 raise InputError(
                     f"{name_row(int(rows.argmax()))}: the winner {quoted(word)} may be the model "
-                    "of this name or the outcome: give the model another name with rename="
+                    "of this name or the outcome",
+                    [use("to give the model another name", rename={word: f"{word} (model)"})],
                 )
             if meaning is not None:
                 outcome[rows] = meaning
@@ -448,7 +463,7 @@ def _weights(column: Any, name_row: RowNamer) -> _Floats:
         row = int(bad.argmax())
         said = "missing" if np.isnan(weight[row]) else f"{weight[row]:g}"
         raise InputError(
-            f"{name_row(row)}: the weight is {said}: it must be a finite number from 0"
+            f"{name_row(row)}: the weight is {said}: it must be a finite number, at least 0"
         )
     return weight
 
@@ -468,6 +483,9 @@ def _refuse_spellings(names: list[str], first_seen: list[Callable[[], str]]) -> 
     others = f" (and {counted(more, 'other pair')} like this)" if more else ""
     raise InputError(
         f"{first_seen[two]()}: {quoted(names[two])} differs from {quoted(names[one])} "
-        f"({first_seen[one]()}) by case or space alone{others}: if they are one model, say "
-        f'rename={{{quoted(names[two])}: {quoted(names[one])}}}; if not, spellings="keep"'
+        f"({first_seen[one]()}) by case or space alone{others}",
+        [
+            use("if they are one model", rename={names[two]: names[one]}),
+            use("if they are not", spellings="keep"),
+        ],
     )

@@ -167,7 +167,7 @@ def check_cells(name: Any, column: "pa.ChunkedArray") -> "pa.ChunkedArray":
         return column
     raise InputError(
         f"column {quoted(name)} holds cells of the type {quoted(str(column.type))}, which are "
-        "neither texts nor numbers: turn them into such, or leave the column out"
+        "neither text nor numbers: convert them, or leave the column out"
     )
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from tierwise.errors import InputError, has_control_characters, quoted
+from tierwise.errors import InputError, has_control_characters, quoted, use
 from tierwise.files.options import ReadingNotes, say_blank
 from tierwise.files.source import Source
 from tierwise.files.table_file import TableFile
@@ -59,8 +59,8 @@ def in_utf8(source: Source, encoding: str | None) -> tuple[Source, str]:
         start = getattr(error, "start", 0)
         before = text.count("\n", 0, start) if text else content.count(b"\n", 0, start)
         raise InputError(
-            f"{source.line(before + 1)} is not {known} text: say with encoding= how the file is "
-            "written, or save it as UTF-8"
+            f"{source.line(before + 1)} is not {known} text",
+            [use("to say how the file is written", encoding=...), "save it as UTF-8"],
         ) from None
     return replace(source, path=None, content=written), _SHOWN.get(known, known)
 
@@ -72,7 +72,9 @@ def _check(encoding: str) -> str:
     except (LookupError, TypeError, ValueError):
         known = "undefined"
     if known in _NOT_OF_FILES:
-        raise InputError(f"encoding {quoted(encoding)} is not known: say utf-8, utf-16 or latin-1")
+        raise InputError(
+            f"encoding {quoted(encoding)} is not known: choose utf-8, utf-16 or latin-1"
+        )
     return _LATIN if known in ("iso8859-1", "latin-1") else known
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from tierwise.errors import InputError, counted, has_control_characters, quoted
+from tierwise.errors import InputError, counted, has_control_characters, quoted, use
 from tierwise.files.cells import split_question
 from tierwise.files.csv import DELIMITERS, in_utf8, open_csv, refused
 from tierwise.files.excel import read_sheet
@@ -404,8 +404,8 @@ def open_excel(source: Source, sheet: str | int | None = None) -> TableFile:
     )
     if not records:
         raise InputError(
-            f"{source.name}: sheet {quoted(found.name)} is empty: say which one is wanted with "
-            f"sheet= (there are {', '.join(quoted(one) for one in found.names)})"
+            f"{source.name}: sheet {quoted(found.name)} is empty",
+            [use(sheet=one) for one in found.names if one != found.name],
         )
     export = recognise(records)
     if export is not None:

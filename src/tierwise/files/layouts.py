@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise._util.types import Item, numbered_row
-from tierwise.errors import InputError, quoted
+from tierwise.errors import InputError, Remark, quoted, use
 from tierwise.files.cells import (
     can_be_encoded,
     check_cells,
@@ -38,6 +38,14 @@ NAMES_OF_ROLES = {
     "preferred": ("preferred", "winner", "better", "chosen"),
     "other": ("other", "loser", "worse", "rejected"),
 }
+_FOR = {
+    "weights": "how often an answer counts",
+    "assessor": "the assessor",
+    "item": "the item",
+    "rank": "the rank",
+    "preferred": "the preferred item",
+    "other": "the other item",
+}
 _MARKS = (";", "|", ">", ",")
 
 
@@ -60,7 +68,7 @@ class Roles:
     other: int | None = None
     names: tuple[Item, ...] = ()
     aside: tuple[Aside, ...] = ()
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Remark | str, ...] = ()
 
 
 def assign_roles(columns: Sequence[Item], table: "pa.Table", options: TableOptions) -> Roles:
@@ -94,7 +102,7 @@ def assign_roles(columns: Sequence[Item], table: "pa.Table", options: TableOptio
 
 
 def _check_columns(names: Sequence[str], table: "pa.Table") -> None:
-    """Refuse two columns of one name, and columns whose cells are neither texts nor numbers."""
+    """Refuse two columns of one name, and columns whose cells are neither text nor numbers."""
     seen: set[str] = set()
     for name, column in zip(names, table.columns, strict=True):
         if name in seen:
@@ -126,8 +134,11 @@ def _long_roles(names: list[str], sample: "pa.Table", options: TableOptions) -> 
         return Roles(layout="long", assessor=assessor, weights=weights, item=item, rank=rank)
     if said:
         raise InputError(
-            f"the long layout needs a column for the {missing[0]}: call it {quoted(missing[0])}, "
-            f"or say with {missing[0]}= which of {listed(names)} it is"
+            f"the long layout needs a column for {_FOR[missing[0]]}",
+            [
+                f"call one of the columns {quoted(missing[0])}",
+                use(f"to say which of {listed(names)} it is", **{missing[0]: ...}),
+            ],
         )
     return None
 
@@ -146,8 +157,11 @@ def _roles_of_pairs(names: list[str], options: TableOptions) -> Roles | None:
     if options.layout == "pairs" or options.preferred is not None or options.other is not None:
         missing = "other" if preferred is not None else "preferred"
         raise InputError(
-            f"pairs need a column for the {missing} item: call it {quoted(missing)}, or say with "
-            f"{missing}= which of {listed(names)} it is"
+            f"pairs need a column for {_FOR[missing]}",
+            [
+                f"call one of the columns {quoted(missing)}",
+                use(f"to say which of {listed(names)} it is", **{missing: ...}),
+            ],
         )
     return None
 
@@ -186,15 +200,15 @@ def _named(role: str, names: list[str], items: frozenset[str]) -> list[int]:
 def _position(said: str, role: str, names: list[str]) -> int:
     if said not in names:
         raise InputError(
-            f"there is no column {quoted(said)} for {role}: the columns are {listed(names)}"
+            f"there is no column {quoted(said)} for {_FOR[role]}: the columns are {listed(names)}"
         )
     return names.index(said)
 
 
 def _doubt(role: str, found: list[str]) -> InputError:
     return InputError(
-        f"columns {quoted(found[0])} and {quoted(found[1])} may both be for {role}: say which "
-        f"with {role}="
+        f"columns {quoted(found[0])} and {quoted(found[1])} may both be for {_FOR[role]}",
+        [use(**{role: one}) for one in found],
     )
 
 

@@ -4,13 +4,13 @@ Said are its layout, its columns, and what its cells mean; understood its form, 
 items, and all that was set aside.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 from tierwise._util.checks import check_choice, check_items
 from tierwise._util.types import Item, Ties, Unranked
-from tierwise.errors import counted, quoted
+from tierwise.errors import Remark, counted, quoted
 
 TableLayout: TypeAlias = Literal["orderings", "ranks", "long", "pairs"]
 Layout: TypeAlias = Literal["auto", "orderings", "ranks", "long"]
@@ -122,7 +122,7 @@ class ReadingNotes:
     columns: tuple[str, ...] = ()
     weights: str = ""
     aside: tuple[Aside, ...] = ()
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Remark | str, ...] = ()
     n_answers: int = 0
 
     def about(self, form: "ReadingNotes") -> "ReadingNotes":
@@ -137,8 +137,13 @@ class ReadingNotes:
             remarks=(*form.remarks, *self.remarks),
         )
 
-    def set_aside(self) -> list[str]:
+    def set_aside(self, say: Callable[[Remark], str] = str) -> list[str]:
         """Say what was set aside and changed, one sentence each; nothing if all was taken as it is.
+
+        Parameters
+        ----------
+        say
+            How remarks are worded that come with remedies.
 
         Examples
         --------
@@ -154,13 +159,13 @@ class ReadingNotes:
                 told.append(f"Column {quoted(columns[0])} {why}: it is set aside.")
             else:
                 told.append(f"Columns set aside ({why}): {_listed(columns)}.")
-        return [*told, *self.remarks]
+        return [*told, *(one if isinstance(one, str) else say(one) for one in self.remarks)]
 
-    def sentences(self) -> list[str]:
-        """Say how the file was understood, one sentence each."""
+    def sentences(self, say: Callable[[Remark], str] = str) -> list[str]:
+        """Say how the file was understood, one sentence each; `set_aside` explains ``say``."""
         form = [self.format]
         form += [f"text in {self.encoding}"] if self.encoding else []
-        form += [f"cells parted by {self.separator}"] if self.separator else []
+        form += [f"{self.separator}-separated"] if self.separator else []
         told = [f"Format: {', '.join(part for part in form if part)}."] if any(form) else []
         if self.layout:
             told.append(f"Layout: {_LAYOUTS.get(self.layout, self.layout)}.")
@@ -168,7 +173,7 @@ class ReadingNotes:
             told.append(f"{counted(len(self.columns), 'column')} read: {_listed(self.columns)}.")
         if self.weights:
             told.append(f"Column {quoted(self.weights)} says how often each row counts.")
-        return [*told, *self.set_aside()]
+        return [*told, *self.set_aside(say)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in JSON."""
@@ -181,7 +186,7 @@ class ReadingNotes:
             "columns": list(self.columns),
             "weights": self.weights,
             "set_aside": [{"column": one.column, "why": one.why} for one in self.aside],
-            "remarks": list(self.remarks),
+            "remarks": [one if isinstance(one, str) else one.problem for one in self.remarks],
             "n_answers": self.n_answers,
         }
 

@@ -19,7 +19,7 @@ from tierwise._util.types import (
     Weights,
     numbered_row,
 )
-from tierwise.errors import InputError, counted, quoted
+from tierwise.errors import InputError, counted, quoted, use
 from tierwise.files.cells import codes_of
 from tierwise.files.options import Better, ReadingNotes
 
@@ -151,8 +151,8 @@ def unknown_item(item: object, items: Sequence[Item], where: str) -> InputError:
     """Make the error for an item that is not among those announced."""
     shown = ", ".join(quoted(known) for known in items[:6]) + (", ..." if len(items) > 6 else "")
     return InputError(
-        f"{where}: item {quoted(item)} is not among the {len(items)} items ({shown}): "
-        "correct the row or add the item to items"
+        f"{where}: item {quoted(item)} is not among the {len(items)} items ({shown}): correct the "
+        "row, or list the item among the items"
     )
 
 
@@ -163,9 +163,14 @@ def unranked_missing(places: Places, items: Sequence[Item], name_row: RowNamer) 
     listed = len(items) - len(absent)
     return InputError(
         f"{name_row(row)} lists {listed} of {len(items)} items "
-        f"(not {quoted(items[int(absent[0])])}), and the data cannot say what that means: "
-        'pass unranked="below" if items not listed come after all that are (ballots, finishers '
-        'of a race), or unranked="anywhere" if they may be anywhere (they were not shown)'
+        f"(not {quoted(items[int(absent[0])])}), and the data cannot say what that means",
+        [
+            use(
+                "if items not listed come after all that are (ballots, finishers of a race)",
+                unranked="below",
+            ),
+            use("if they may be anywhere (they were not shown)", unranked="anywhere"),
+        ],
     )
 
 
@@ -279,7 +284,8 @@ def places_of_ranks(
         first, second = (quoted(items[int(order[row, column - back])]) for back in (1, 0))
         raise InputError(
             f"{name_row(row)}: items {first} and {second} both have rank "
-            f'{ascending[row, column]:g}: correct the row, or pass ties="allow" if ties are meant'
+            f"{ascending[row, column]:g}",
+            ["correct the row", use("if ties are meant", ties="allow")],
         )
     steps = np.where(starts, np.arange(ranks.shape[1], dtype=np.int32), np.int32(0))
     place_in_order = np.maximum.accumulate(steps, axis=1).astype(np.int32)
@@ -289,8 +295,8 @@ def places_of_ranks(
     empty = (places == NOT_LISTED).all(axis=1)
     if empty.any():
         raise InputError(
-            f"{name_row(int(np.argmax(empty)))} ranks no item: leave the row out, or say "
-            'empty="skip"'
+            f"{name_row(int(np.argmax(empty)))} ranks no item",
+            ["leave the row out", use("to leave out all such rows", empty="skip")],
         )
     return places
 

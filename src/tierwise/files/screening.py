@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.types import Item, Ties
-from tierwise.errors import InputError, quoted
+from tierwise.errors import InputError, Remark, Remedy, quoted, use
 
 # Of the rows, so many must be rankings: single slips are named by their line later.
 _SHARE_OF_ROWS = 0.8
@@ -32,7 +32,7 @@ _ROWS_OF_GRADES = 5
 
 NO_RANKS = "holds numbers that cannot be ranks"
 SERIAL = "holds numbers that differ in every row, as respondent numbers do"
-BREAKS_RANKS = "holds numbers that are no ranks (without it every row is a ranking)"
+BREAKS_RANKS = "holds numbers that are not ranks (without it every row is a ranking)"
 NO_SCORES = "holds numbers beyond the scale of the others"
 
 
@@ -161,16 +161,16 @@ def screen_scores(
     if strictly and low:
         raise InputError(
             f"column {quoted(names[low[0]])} holds no number above {top[low[0]]:g}, others up to "
-            f"{most:g}, so it may be no score: say which columns are the items with "
-            f'items="{_joined(names, kept)}", less what is none'
+            f"{most:g}, so it may not be a score",
+            _with_or_without(names, kept, low),
         )
     return Screened(tuple(kept), tuple(sorted(aside)))
 
 
 def _no_score(names: Sequence[Item], column: int, kept: Sequence[int], why: str) -> InputError:
     return InputError(
-        f"column {quoted(names[column])} {why}, so it may be no score: say which columns are the "
-        f'items with items="{_joined(names, _without(kept, [column]))}" (if it is one, add it)'
+        f"column {quoted(names[column])} {why}, so it may not be a score",
+        _with_or_without(names, kept, [column]),
     )
 
 
@@ -345,15 +345,27 @@ def _without(columns: Sequence[int], left_out: Sequence[int]) -> tuple[int, ...]
     return tuple(column for column in columns if column not in left_out)
 
 
-def _joined(names: Sequence[Item], columns: Sequence[int]) -> str:
-    return ",".join(str(names[column]) for column in columns)
+def _named(names: Sequence[Item], columns: Sequence[int]) -> list[str]:
+    return [str(names[column]) for column in columns]
+
+
+def _with_or_without(
+    names: Sequence[Item], columns: Sequence[int], doubtful: Sequence[int]
+) -> list[Remedy]:
+    """Say how to read a table with, or without, columns that may not be items."""
+    which = "it is" if len(doubtful) == 1 else "they are"
+    others = _without(columns, doubtful)
+    return [
+        *([use(f"if {which} not", items=_named(names, others))] if len(others) > 1 else []),
+        use(f"if {which}", items=_named(names, sorted(columns))),
+    ]
 
 
 def _doubt(names: Sequence[Item], left_out: Sequence[int], kept: Sequence[int]) -> InputError:
     return InputError(
-        f"column {quoted(names[left_out[0]])} may be an item with ties, or no item, for without it "
-        f'every row is a ranking: say which columns are the items with items="'
-        f'{_joined(names, kept)}" (if it is one, add it)'
+        f"without column {quoted(names[left_out[0]])} every row is a ranking, so it may be an "
+        "item with ties, or not an item at all",
+        _with_or_without(names, (*kept, *left_out), left_out),
     )
 
 
@@ -365,15 +377,18 @@ def _scores_instead(
     shown = ", ".join(quoted(names[column]) for column in columns[:3])
     more = ", ..." if len(columns) > 3 else ""
     return InputError(
-        f"columns {shown}{more} hold numbers from {low:g} to {high:g} as scores do, not "
-        f'ranks: say scores="higher" if {high:g} is best, or scores="lower" if '
-        f'{low:g} is best (if they are ranks with ties, say layout="ranks" and ties="allow")'
+        f"columns {shown}{more} hold numbers from {low:g} to {high:g}, as scores do, not ranks",
+        [
+            use(f"if {high:g} is best", scores="higher"),
+            use(f"if {low:g} is best", scores="lower"),
+            use("if they are ranks with ties", layout="ranks", ties="allow"),
+        ],
     )
 
 
 def doubts_about_ranks(
     values: NDArray[np.float64], names: Sequence[Item], *, said: bool
-) -> tuple[str, ...]:
+) -> tuple[Remark, ...]:
     """Say what ranks cannot tell: a code that everybody has may look like the last of all ranks.
 
     Among few answers an item may be last in all of them, so that is only said. Among many it is
@@ -393,24 +408,30 @@ def doubts_about_ranks(
     if n_columns < 2 or n_rows == 0:
         return ()
     if n_rows == 1:
-        every = _joined(names, range(n_columns))
         return (
-            f"A single answer cannot tell ranks from other numbers: all {n_columns} columns of "
-            f'numbers are read as items (if one is none, say items="{every}" without it).',
+            Remark(
+                f"A single answer cannot tell ranks from other numbers, so all {n_columns} columns "
+                "of numbers are read as items",
+                (use("if some are not", items=...),),
+            ),
         )
     last = _always_last(values)
     if not last:
         return ()
-    others = _joined(names, _without(range(n_columns), last))
     found = " and ".join(quoted(names[column]) for column in last)
     if n_rows >= _ROWS_OF_A_CODE and not said:
         raise InputError(
-            f"column {found} holds the largest number in every row, so it may be a code: say which "
-            f'columns are the items with items="{others}", or layout="ranks" if all are'
+            f"column {found} holds the largest number in every row, so it may be a code",
+            [
+                use("if it is not an item", items=_named(names, _without(range(n_columns), last))),
+                use("if all are items", layout="ranks"),
+            ],
         )
     return (
-        f"Column {found} is last in every row, as an item may be, or a code: if it is no item, say "
-        f'items="{others}".',
+        Remark(
+            f"Column {found} is last in every row, as an item may be, or a code",
+            (use("if it is not an item", items=_named(names, _without(range(n_columns), last))),),
+        ),
     )
 
 
@@ -445,7 +466,7 @@ def no_ranks(values: NDArray[np.float64], names: Sequence[Item]) -> InputError:
     column = odd[0]
     return InputError(
         f"column {quoted(names[column])} holds numbers such as "
-        f"{values[~np.isnan(values[:, column]), column][0]:g}, and the rows are no rankings of "
-        f"{n_columns} items, with or without it: say which columns are the items with "
-        f'items="{_joined(names, range(n_columns))}", less what is none'
+        f"{values[~np.isnan(values[:, column]), column][0]:g}, and the rows are not rankings of "
+        f"{n_columns} items, with or without it",
+        [use("to name the columns that are items", items=...)],
     )

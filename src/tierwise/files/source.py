@@ -130,9 +130,9 @@ def errors_name(file: str) -> Iterator[None]:
     try:
         yield
     except TierwiseError as error:
-        if file in str(error):
+        if file in error.problem:
             raise
-        raise type(error)(f"{file}: {error}") from None
+        raise error.within(f"{file}: ") from None
 
 
 def check_format(file_format: str) -> None:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from tierwise._util.resources import check_memory
 from tierwise._util.types import Item, RowNamer
-from tierwise.errors import InputError, counted, quoted
+from tierwise.errors import InputError, counted, quoted, use
 from tierwise.files.cells import encode, numbers
 from tierwise.files.layouts import Roles, assign_roles, unfold_lists
 from tierwise.files.options import ReadingNotes, TableOptions
@@ -200,8 +200,8 @@ def _opened(source: Source) -> Iterator[Any]:
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0]
         raise InputError(
-            f"{source.name} cannot be read as Parquet ({reason}): fetch or write the file again, "
-            "or say which format it has with format="
+            f"{source.name} cannot be read as Parquet ({reason})",
+            ["fetch or write the file again", use("if it has another format", format=...)],
         ) from None
 
 
@@ -258,8 +258,8 @@ def open_json_lines(source: Source) -> TableFile:
     """Open a file of JSON lines, of which the first piece tells the columns."""
     if source.head(1 << 12).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
         raise InputError(
-            f"{source.name} is one JSON list: write one object per line instead (in pandas, "
-            'to_json(path, orient="records", lines=True))'
+            f"{source.name} is one JSON list: write one object per line instead (pandas writes "
+            'them with to_json, orient "records" and lines)'
         )
     first = next(_tables(source), None)
     if first is None:
@@ -338,7 +338,7 @@ def _explain(error: Exception, lines: bytes, source: Source, n_before: int) -> I
             sound = False
         if not sound:
             return InputError(
-                f"{source.line(number)} is no JSON object: every line must be one, as in "
+                f"{source.line(number)} is not a JSON object: every line must be one, as in "
                 '{"model_a": "x", "model_b": "y", "winner": "model_a"}'
             )
     return InputError(f"{source.name} cannot be read as JSON lines: {str(error).splitlines()[0]}")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tierwise._util.checks import check_items
 from tierwise._util.resources import check_memory
 from tierwise._util.types import NOT_LISTED, Codes, Item, Places, RowNamer
-from tierwise.errors import InputError, counted, quoted
+from tierwise.errors import InputError, counted, instead, quoted, use
 from tierwise.files.cells import (
     ABSENT,
     are_numbered_places,
@@ -54,9 +54,11 @@ def rankings_from_table(
     if roles.layout == "pairs":
         raise InputError(
             f"columns {quoted(columns[cast('int', roles.preferred)])} and "
-            f"{quoted(columns[cast('int', roles.other)])} hold answers pair by pair: read them "
-            'with read_preferences, or say layout="orderings" if every row is all that somebody '
-            "said"
+            f"{quoted(columns[cast('int', roles.other)])} hold answers pair by pair",
+            [
+                instead("read_preferences", "to read them"),
+                use("if every row is all that somebody said", layout="orderings"),
+            ],
         )
     remarks = roles.remarks
     if options.empty == "skip" and roles.cells:
@@ -214,7 +216,10 @@ def _read_orderings(
         n_listed[listed] += 1
     if not n_listed.all():
         row = int(np.argmin(n_listed))
-        raise InputError(f'{name_row(row)} lists no item: leave the row out, or say empty="skip"')
+        raise InputError(
+            f"{name_row(row)} lists no item",
+            ["leave the row out", use("to leave out all such rows", empty="skip")],
+        )
     if np.count_nonzero(places != NOT_LISTED) != n_listed.sum():
         item_at = np.stack(items_by_place, axis=1)
         row_of, place_of = np.nonzero(item_at != ABSENT)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise._util.types import Item, RowNamer, numbered_row
-from tierwise.errors import InputError, quoted
+from tierwise.errors import InputError, Remark, instead, quoted, use
 from tierwise.files.cells import (
     ABSENT,
     are_numbered_places,
@@ -53,7 +53,7 @@ class Wide:
     cells: tuple[int, ...]
     names: tuple[Item, ...] = ()
     aside: tuple[Aside, ...] = ()
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Remark | str, ...] = ()
 
 
 def choose_columns(
@@ -142,7 +142,7 @@ class _Seen:
         remark = f"What all titles begin with, {quoted(short[0])}, is left out of the items' names."
         return Wide("ranks", wide.cells, short[1], wide.aside, (*wide.remarks, remark))
 
-    def doubts(self, cells: Sequence[int]) -> tuple[str, ...]:
+    def doubts(self, cells: Sequence[int]) -> tuple[Remark, ...]:
         """Say which columns of ranks might be something else, unless the user names the items."""
         options = self.options
         said = options.items is not None or options.pattern is not None
@@ -236,8 +236,11 @@ class _Seen:
             again = next(columns for columns in by_place.values() if len(columns) > 1)
             raise InputError(
                 f"columns {quoted(self.titles[again[0]])} and {quoted(self.titles[again[1]])} are "
-                "for the same place, so the table answers several questions: say which columns "
-                f'are wanted with items="{_pattern_of(self.titles[again[0]])}"'
+                "for the same place, so the table answers several questions",
+                [
+                    use("to read one of them", items=_pattern_of(self.titles[column]))
+                    for column in again
+                ],
             )
         return cells
 
@@ -251,7 +254,8 @@ class _Seen:
         screened = screen_scores(values, [self.columns[cell] for cell in numeric])
         if screened is None:
             raise InputError(
-                "there are no two columns of scores: say which columns are the items with items="
+                "fewer than two columns of scores were found",
+                [use("to name the columns that are items", items=...)],
             )
         kept = tuple(numeric[column] for column in screened.kept)
         aside = {numeric[column]: why for column, why in screened.aside}
@@ -264,9 +268,11 @@ class _Seen:
             first, second, *_ = asked.values()
             raise InputError(
                 f"columns {quoted(self.titles[numeric[first[0]]])} and "
-                f"{quoted(self.titles[numeric[second[0]]])} belong to different questions: say "
-                "which columns are wanted with "
-                f'items="{_pattern_of(self.titles[numeric[first[0]]])}"'
+                f"{quoted(self.titles[numeric[second[0]]])} belong to different questions",
+                [
+                    use("to read one of them", items=_pattern_of(self.titles[numeric[one[0]]]))
+                    for one in asked.values()
+                ],
             )
         return tuple(numeric[position] for position in next(iter(asked.values()), ())) or None
 
@@ -337,9 +343,11 @@ class _Seen:
             return self.wide("orderings", free, free, "")
         if all(title.isdecimal() for title in titles):
             raise InputError(
-                "columns and cells are all numbers, so the table may hold orderings or ranks: "
-                'say layout="orderings" (one column per place) or layout="ranks" (one column per '
-                "item)"
+                "columns and cells are all numbers, so the table may hold orderings or ranks",
+                [
+                    use("if there is one column per place", layout="orderings"),
+                    use("if there is one column per item", layout="ranks"),
+                ],
             )
         if are_numbered_places(titles):
             return self.wide("orderings", free, free, "")
@@ -367,9 +375,11 @@ class _Seen:
             return
         if any(columns <= {title.lower() for title in self.titles} for columns in _OF_BATTLES):
             raise InputError(
-                "the columns are those of battles: read them with read_battles, and leaderboard "
-                "makes tiers and rank intervals of them (tierwise leaderboard FILE --page "
-                'page.html); if they are rankings, say layout="orderings"'
+                "the columns are those of battles",
+                [
+                    instead("read_battles", "for tiers and rank intervals", command="leaderboard"),
+                    use("if they are rankings", layout="orderings"),
+                ],
             )
         words = [set(self.words(column)) for column in texts]
         shared = [
@@ -381,10 +391,13 @@ class _Seen:
             kept = [column for column in texts if column not in odd]
             raise InputError(
                 f"column {quoted(self.titles[odd[0]])} holds other texts than the rest, such as "
-                f"{quoted(self.words(odd[0])[0])}, so it may be no place: name with assessor= the "
-                f"columns that are no part of the answers, or call the places "
-                f"{listed([f'place {number}' for number in range(1, len(kept) + 1)])}, or say "
-                'layout="orderings" if all columns are places'
+                f"{quoted(self.words(odd[0])[0])}, so it may not be a place",
+                [
+                    use("if it is not part of the answers", assessor=self.named(odd)),
+                    "call the places "
+                    f"{listed([f'place {number}' for number in range(1, len(kept) + 1)])}",
+                    use("if all columns are places", layout="orderings"),
+                ],
             )
 
     def words(self, column: int) -> list[str]:
@@ -413,9 +426,15 @@ def _pattern_of(title: str) -> str:
 def _mixture(texts: list[str], numeric: list[str]) -> InputError:
     return InputError(
         f"{_columns(texts)} {_hold(texts)} names and {_columns(numeric)} {_hold(numeric)} "
-        "numbers, so it is not clear what the table holds: if it has a row for each item of "
-        "each answer, say which columns are for what with assessor=, item= and rank=; if it "
-        "has one row per answer, name with assessor= the columns that are no part of it"
+        "numbers, so it is not clear what the table holds",
+        [
+            use("if it has a row for each item of each answer", assessor=..., item=..., rank=...),
+            use(
+                "to name the columns that are not part of the answers, if it has one row per "
+                "answer",
+                assessor=...,
+            ),
+        ],
     )
 
 

@@ -22,9 +22,8 @@ from tierwise._util.checks import RandomSource, as_generator
 from tierwise._util.results import Result
 from tierwise._util.types import plain_item, plain_number
 from tierwise.distances import get_distance
-from tierwise.errors import InputError
+from tierwise.errors import InputError, listed
 from tierwise.fitting.result import Fit, TierRow
-from tierwise.fitting.summary import listed
 from tierwise.model.clustered_mallows import ClusteredMallows
 
 if TYPE_CHECKING:

@@ -4,10 +4,9 @@ import textwrap
 from math import isinf
 from typing import TYPE_CHECKING
 
-from tierwise.errors import percent
+from tierwise.errors import listed, percent
 
 if TYPE_CHECKING:
-    from tierwise._util.types import Item
     from tierwise.fitting.result import Fit
 
 # An interval of the mistake probability wider than this says next to nothing.
@@ -130,18 +129,6 @@ def tiers_in_words(fit: "Fit") -> str:
     rows = fit.tier_rows()
     text = " > ".join(" ~ ".join(map(str, row.items)) for row in rows if not row.divided)
     return f"{text}; people are divided about {listed(fit.divided)}" if fit.divided else text
-
-
-def listed(items: "tuple[Item, ...]") -> str:
-    """Write items as people list them.
-
-    Examples
-    --------
-    >>> listed(("tea", "milk", "rum"))
-    'tea, milk and rum'
-    """
-    names = [str(item) for item in items]
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 def _theta_line(fit: "Fit") -> str:

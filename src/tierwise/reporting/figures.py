@@ -19,8 +19,8 @@ from tierwise._util.tasks import track
 from tierwise.checking.result import sides
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.errors import percent
-from tierwise.fitting.summary import listed, names_of_tiers, tiers_in_words
+from tierwise.errors import listed, percent
+from tierwise.fitting.summary import names_of_tiers, tiers_in_words
 from tierwise.plots.data import height_of_bars
 from tierwise.plots.model import draw_agreement, height_of_rows
 from tierwise.plots.style import MOST_NUMBERED_CELLS, height_for, short_name

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise.data.describe import PairsDescription
-from tierwise.errors import counted, percent
+from tierwise.errors import counted, listed, percent
 from tierwise.fitting.bootstrap import Bootstrap
 from tierwise.fitting.summary import (
-    listed,
     mistakes_in_words,
     names_of_parts,
     what_agrees,
@@ -59,7 +58,10 @@ def about_reading(analysis: Analysis) -> list[str]:
     if notes is None:
         return []
     rows = f": {counted(notes.n_answers, 'row')}" if notes.n_answers else ""
-    return [f"Read from {notes.file or 'a data frame'}{rows}.", *notes.sentences()]
+    return [
+        f"Read from {notes.file or 'a data frame'}{rows}.",
+        *notes.sentences(lambda remark: f"{remark.problem}."),
+    ]
 
 
 def _most_even(pair: Pair, description: Description | PairsDescription) -> str:

@@ -26,7 +26,7 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Mount, Route
 
 from tierwise import __version__
-from tierwise.errors import InputError, printable
+from tierwise.errors import InputError, TierwiseError, printable
 from tierwise.web import choices
 from tierwise.web.jobs import Job, Store, Upload, storing
 from tierwise.web.security import Application, Guard, Limits, Settings
@@ -141,7 +141,9 @@ class Pages:
     async def refused(self, _request: Request, error: Exception) -> Response:
         """Say why something cannot be done."""
         status, message = HTTPStatus.BAD_REQUEST, str(error)
-        if isinstance(error, HTTPException):
+        if isinstance(error, TierwiseError):
+            message = choices.on_page(error)
+        elif isinstance(error, HTTPException):
             status, message = HTTPStatus(error.status_code), error.detail
         return self._page("message.html", status, message=message)
 
@@ -198,14 +200,17 @@ class Pages:
         fields = {name: value for name, value in request.query_params.items() if value}
         reading = choices.parse_reading(fields)
         seen = await self.store.understand(upload, reading)
-        asked = [*seen["asks"], *(name for name in choices.QUESTIONS if name in reading)]
+        asked = {question["name"]: question for question in seen["asks"]}
+        answered = [one for one in choices.answered_by(reading) if one.name not in asked]
         return self._page(
             "understood.html",
             upload=upload,
             seen=seen,
             reading=reading,
-            questions=[choices.QUESTIONS[name] for name in dict.fromkeys(asked)],
+            questions=[*asked.values(), *answered],
+            said=choices.fields_of(reading),
             roles=choices.ROLES,
+            wishes=choices.WISHES,
             query=urlencode(fields),
         )
 

@@ -10,7 +10,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tierwise.errors import InputError
+from tierwise.errors import (
+    Advice,
+    InputError,
+    Remedy,
+    TierwiseError,
+    advise,
+    listed,
+    printable,
+)
 
 Fields = Mapping[str, str]
 
@@ -35,8 +43,11 @@ _READING = {
     "empty": ("skip",),
     "cycles": ("keep",),
 }
-_FREE = ("sheet", "encoding")
+_FREE = ("sheet", "encoding", "weights", "item", "rank", "preferred", "other")
+_LISTS = ("items", "assessor")
 _MOST_LETTERS = 100
+_MOST_LETTERS_OF_LISTS = 10_000
+_ITEMS_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -93,8 +104,62 @@ QUESTIONS = {
             "Some people contradict themselves. May answers be mistaken?",
             (("keep", "Yes: keep all answers, any of which may be a mistake"),),
         ),
+        Question(
+            "layout",
+            "How do the answers lie in the table?",
+            (
+                ("orderings", "One row per answer, one column per place (first, second, ...)"),
+                ("ranks", "One row per answer, one column per item, with ranks in the cells"),
+                ("long", "One row for each item of each answer"),
+                ("pairs", "One row for each comparison of two items"),
+            ),
+        ),
     )
 }
+"""Questions whose answers are known beforehand."""
+
+# Questions about columns and sheets, whose answers are what is in the file.
+_ABOUT_THE_FILE = {
+    "items": "Which columns are the items?",
+    "sheet": "Which sheet holds the answers?",
+    "assessor": "Which column says whose answer it is?",
+    "weights": "Which column says how often each row counts?",
+    "item": "Which column names the items?",
+    "rank": "Which column holds the ranks?",
+    "preferred": "Which column names the item that was preferred?",
+    "other": "Which column names the item that it was preferred to?",
+}
+_AS_RECOGNISED = ("", "As recognised")
+# Where an answer says more than one thing: the question, and its answer.
+_SEVERAL = (((("layout", "ranks"), ("ties", "allow")), ("scores", "ranks")),)
+
+WISHES = {
+    "distance": (
+        "How the distance from tiers is measured",
+        {
+            "auto": "what suits the data",
+            "kendall": "Kendall",
+            "inversions": "inversions",
+            "hamming": "Hamming",
+            "footrule": "footrule",
+            "spearman": "Spearman",
+        },
+    ),
+    "concentration": (
+        "Do people agree equally everywhere?",
+        {
+            "single": "yes, one measure of agreement for all",
+            "tier": "more about some tiers than others (tastes)",
+            "place": "more at some places than others (races)",
+            "auto": "find out",
+        },
+    ),
+    "uncertainty": (
+        "How sure the tiers are",
+        {"bootstrap": "from resampled answers", "posterior": "from draws from the posterior"},
+    ),
+}
+"""What can be chosen for an analysis: for each option its words, and those of its values."""
 
 
 def parse_reading(fields: Fields) -> dict[str, Any]:
@@ -118,6 +183,9 @@ def parse_reading(fields: Fields) -> dict[str, Any]:
     for name in _FREE:
         if name in given:
             chosen[name] = given[name][:_MOST_LETTERS]
+    for name in _LISTS:
+        if name in given:
+            chosen[name] = given[name][:_MOST_LETTERS_OF_LISTS].splitlines()
     roles = {
         name.removeprefix("role-"): _one_of("the column's use", value, ROLES)
         for name, value in given.items()
@@ -138,7 +206,11 @@ def fields_of(chosen: Mapping[str, Any]) -> dict[str, str]:
     {'unranked': 'below', 'role-2': 'weights', 'without-3': 'on'}
     """
     return {
-        **{name: value for name, value in chosen.items() if name not in ("roles", "without")},
+        **{
+            name: "\n".join(value) if isinstance(value, list) else value
+            for name, value in chosen.items()
+            if name not in ("roles", "without")
+        },
         **{f"role-{column}": role for column, role in chosen.get("roles", {}).items()},
         **{f"without-{item}": "on" for item in chosen.get("without", ())},
     }
@@ -188,12 +260,8 @@ def parse_wishes(fields: Fields) -> dict[str, Any]:
     """
     wishes: dict[str, Any] = {}
     given = {name: value.strip() for name, value in fields.items() if value.strip()}
-    for name, known in {
-        "distance": ("auto", "kendall", "inversions", "hamming", "footrule", "spearman"),
-        "concentration": ("single", "tier", "place", "auto"),
-        "uncertainty": ("bootstrap", "posterior"),
-    }.items():
-        if name in given and given[name] != known[0]:
+    for name, (_, known) in WISHES.items():
+        if name in given and given[name] != next(iter(known)):
             wishes[name] = _one_of(name, given[name], known)
     if "sizes" in given:
         wishes["sizes"] = _whole_numbers("sizes of tiers", given["sizes"])
@@ -263,27 +331,87 @@ def in_shell(
     return shlex.join([*words, "--out", "report.html"])
 
 
-def said_without_arguments(message: str) -> str:
-    """Leave out of a message what it says to programmers: the page asks that as a question.
+def on_page(error: TierwiseError) -> str:
+    """Return what an error says, less what the page asks as a question.
 
     Examples
     --------
-    >>> said_without_arguments('line 2 lists 2 of 3 items: pass unranked="below" if ...')
+    >>> from tierwise.errors import use
+    >>> on_page(InputError("line 2 lists 2 of 3 items", [use("if ...", unranked="below")]))
     'line 2 lists 2 of 3 items'
+    >>> on_page(InputError("there is one theta", [use(uncertainty="bootstrap")]))
+    'there is one theta: use "from resampled answers" for "How sure the tiers are"'
     """
-    return re.split(r"[:,;]?\s*(?:or\s+)?(?:pass|say|use)\s+(?:which\s+)?\w+=", message)[0]
+    return printable(advise(error.problem, error.remedies, _wish_in_words))
 
 
-def asked_by(message: str) -> list[str]:
-    """Return the questions that a message asks.
+def _wish_in_words(remedy: Remedy) -> str | None:
+    """Write what can be chosen for an analysis in the words of its form; None for all else."""
+    chosen = []
+    for keyword, value in remedy.settings:
+        label, words = WISHES.get(keyword, ("", {}))
+        if value not in words or remedy.function:
+            return None
+        chosen.append(f'"{words[value]}" for "{label}"')
+    return listed(chosen) if chosen else None
+
+
+def asked_by(remedies: Advice) -> list[Question]:
+    r"""Return the questions that an error asks, with the answers that it offers.
 
     Examples
     --------
-    >>> asked_by('say scores="higher" if 39 is best (or layout="ranks" and ties="allow")')
-    ['scores']
+    >>> from tierwise.errors import use
+    >>> for question in asked_by(["correct it", use(items=["tea", "milk"])]):
+    ...     print(question.text, question.answers)
+    Which columns are the items? (('tea\nmilk', 'tea and milk'),)
     """
-    asked = [name for name in QUESTIONS if f'{name}="' in message]
-    return ["scores"] if "scores" in asked else asked
+    offered: dict[str, dict[str, str]] = {}
+    for remedy in remedies:
+        if isinstance(remedy, str) or remedy.function:
+            continue
+        several = [answer for settings, answer in _SEVERAL if settings == remedy.settings]
+        if not several and len(remedy.settings) != 1:
+            continue
+        name, value = several[0] if several else remedy.settings[0]
+        if name in QUESTIONS:
+            known = dict(QUESTIONS[name].answers)
+            if value in known:
+                offered.setdefault(name, {})[value] = known[value]
+        elif name in _ABOUT_THE_FILE and value is not None and value is not ...:
+            chosen = value if isinstance(value, str) else [str(one) for one in value]
+            field = fields_of({name: chosen})[name]
+            offered.setdefault(name, {})[field] = _shown(chosen)
+    return [
+        Question(
+            name,
+            QUESTIONS[name].text if name in QUESTIONS else _ABOUT_THE_FILE[name],
+            tuple(answers.items()),
+        )
+        for name, answers in offered.items()
+    ]
+
+
+def answered_by(reading: Mapping[str, Any]) -> list[Question]:
+    """Return the questions that were answered already, so that the answers can be changed."""
+    # How answers lie in the table can be said further down, whether it was asked or not.
+    known = [QUESTIONS[name] for name in QUESTIONS if name in reading and name != "layout"]
+    about = [
+        Question(name, text, ((fields_of(reading)[name], _shown(reading[name])), _AS_RECOGNISED))
+        for name, text in _ABOUT_THE_FILE.items()
+        if name in reading and name != "sheet"
+    ]
+    return known + about
+
+
+def _shown(value: str | list[str]) -> str:
+    return value if isinstance(value, str) else _shortened(value)
+
+
+def _shortened(names: list[str]) -> str:
+    if len(names) <= _ITEMS_SHOWN:
+        return listed(names)
+    return f"{', '.join(names[:_ITEMS_SHOWN])} and {len(names) - _ITEMS_SHOWN} others"
 
 
 def _one_of(name: str, value: str, known: Iterable[str]) -> str:

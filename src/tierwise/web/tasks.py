@@ -13,19 +13,19 @@ import re
 import sys
 import threading
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Any
 
 from tierwise._util.resources import VARIABLE
-from tierwise.errors import InputError, TierwiseError, TierwiseWarning, counted
+from tierwise.errors import InputError, Remark, TierwiseError, TierwiseWarning, counted
 from tierwise.web.choices import (
     asked_by,
     columns_of_role,
+    on_page,
     reading_options,
-    said_without_arguments,
 )
 
 if TYPE_CHECKING:
@@ -75,11 +75,7 @@ def understand(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, An
         refuse_bombs(task)
         read = _read(task, _look_at_table(task, seen))
     except TierwiseError as error:
-        seen |= {
-            "problem": said_without_arguments(str(error)),
-            "asks": asked_by(str(error)),
-        }
-        return seen
+        return seen | _told(error)
     return {
         **seen,
         **_described(read.answers),
@@ -87,6 +83,14 @@ def understand(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, An
         # Those left out are known by their numbers in this list.
         "all_items": [str(item) for item in read.all_items],
         "without": [str(item) for item in read.without],
+    }
+
+
+def _told(error: TierwiseError) -> dict[str, Any]:
+    """Return what is wrong, and what is asked about it, as plain values."""
+    return {
+        "problem": on_page(error),
+        "asks": [asdict(question) for question in asked_by(error.remedies)],
     }
 
 
@@ -201,7 +205,7 @@ def _described(answers: Rankings | Preferences) -> dict[str, Any]:
             "kind": "rankings",
             "heading": description.heading(),
             "first": list(description.first_answers),
-            "read_as": [] if notes is None else notes.sentences(),
+            "read_as": [] if notes is None else notes.sentences(_plain),
             "layout": "" if notes is None else notes.layout,
             "incomplete": description.unranked is not None,
             "aside": [] if notes is None else [one.column for one in notes.aside],
@@ -218,6 +222,11 @@ def _described(answers: Rankings | Preferences) -> dict[str, Any]:
         "incomplete": False,
         "aside": [],
     }
+
+
+def _plain(remark: Remark) -> str:
+    """Leave out what can be done: the page has forms for that."""
+    return f"{remark.problem}."
 
 
 def refuse_bombs(task: dict[str, Any]) -> None:
@@ -480,8 +489,7 @@ def main() -> None:
     try:
         news.write({"result": _TASKS[task["do"]](task, news)})
     except TierwiseError as error:
-        problem = said_without_arguments(str(error))
-        news.write({"problem": problem, "asks": asked_by(str(error))})
+        news.write(_told(error))
     except MemoryError:
         news.write({"problem": "There is not enough memory for this: use fewer items or answers."})
 
