@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Self, TypeAlias
 from unicodedata import category
 
@@ -57,12 +58,12 @@ def use(means: str = "", /, **settings: Any) -> Remedy:
     return Remedy(tuple(settings.items()), means)
 
 
-def leave_out(*keywords: str, means: str = "") -> Remedy:
+def drop(*keywords: str, means: str = "") -> Remedy:
     """Make the remedy of leaving keywords out.
 
     Examples
     --------
-    >>> print(InputError("only Excel files have sheets", [leave_out("sheet")]))
+    >>> print(InputError("only Excel files have sheets", [drop("sheet")]))
     only Excel files have sheets: leave out sheet
     """
     return Remedy(tuple((keyword, None) for keyword in keywords), means)
@@ -91,18 +92,16 @@ def advise(problem: str, remedies: Advice, wording: Callable[[Remedy], str | Non
     wording
         How keywords and values are written; None if they cannot be given here.
     """
-    acts, verb = [], ""
-    for remedy in remedies:
-        if isinstance(remedy, str):
-            acts.append(remedy)
-            verb = ""
-            continue
-        words = wording(remedy)
-        if words is None:
-            continue
-        act = words if remedy.verb == verb else f"{remedy.verb} {words}"
-        acts.append(f"{act} {remedy.means}" if remedy.means else act)
-        verb = remedy.verb
+    written = [
+        ("", "", remedy) if isinstance(remedy, str) else (remedy.verb, remedy.means, words)
+        for remedy in remedies
+        if (words := "" if isinstance(remedy, str) else wording(remedy)) is not None
+    ]
+    acts, before = [], ""
+    for (verb, means), alike in groupby(written, key=lambda one: one[:2]):
+        words = (" or " if verb else ", or ").join(one[2] for one in alike)
+        acts.append(" ".join(filter(None, ("" if verb == before else verb, words, means))))
+        before = verb
     return f"{problem}: {', or '.join(acts)}" if acts else problem
 
 

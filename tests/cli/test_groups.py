@@ -48,7 +48,7 @@ def test_groups(survey, tmp_path):
     assert plain["comparison"]["columns"][0]["preferred"] == "own"
     assert plain["tree"]["n_leaves"] == 2
     with pytest.raises(
-        InputError, match="no column 'Sex' for by=: what is known is 'Age', 'Region'"
+        InputError, match="no column 'Sex' for by: what is known of people is 'Age', 'Region'"
     ):
         run("groups", survey, "--by", "Sex")
 

@@ -5,8 +5,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from tierwise.cli.main import app, in_words_of_the_shell
-from tierwise.errors import InputError
+from tierwise.cli.main import app, shell
+from tierwise.errors import InputError, drop, instead, use
 
 COMMANDS = ["describe", "fit", "search", "posterior", "sample", "report", "mixture", "groups"]
 RACES = "race,driver,place\n1,a,1\n1,b,2\n1,c,3\n2,a,1\n2,c,2\n2,b,3\n"
@@ -39,7 +39,7 @@ def test_columns_are_named(files):
     described = json.loads(run("describe", files / "races.csv", *words).stdout)
     assert described["items"] == ["a", "b", "c"]
     assert described["n_rankings"] == 2
-    with pytest.raises(InputError, match="no column 'lap' for rank: the columns are 'race'"):
+    with pytest.raises(InputError, match="no column 'lap' for the rank: the columns are 'race'"):
         run("describe", files / "races.csv", *words, "--rank", "lap")
 
 
@@ -87,6 +87,27 @@ def test_groups_are_found_in_pairs_without_mistakes(files):
 
 
 def test_messages_speak_of_options():
-    said = 'pass cycles="keep", or say with assessor= and preferred= which it is'
-    expected = "pass --cycles keep, or say with --assessor and --preferred which it is"
-    assert in_words_of_the_shell(said) == expected
+    remedies = [use("if any may be mistaken", cycles="keep"), use(assessor=..., preferred=...)]
+    said = shell("fit").says(InputError("Ann contradicts\nherself", remedies))
+    expected = "use --cycles keep if any may be mistaken, or --assessor and --preferred"
+    assert said == f"Ann contradicts herself: {expected}"
+
+
+def test_messages_speak_of_options_that_the_command_has():
+    remedies = [use(criterion="likelihood"), drop("sizes")]
+    assert shell("search").says(InputError("no", remedies)) == "no: use --criterion likelihood"
+    assert shell("posterior").says(InputError("no", remedies)) == "no: leave out --sizes"
+    assert shell("describe").says(InputError("no", remedies)) == "no"
+
+
+def test_messages_speak_of_other_commands():
+    remedies = [instead("read_scores", command="leaderboard", better="higher"), instead("fit")]
+    said = shell("fit").says(InputError("these are scores", remedies))
+    assert said == "these are scores: use tierwise leaderboard FILE --scores higher"
+
+
+def test_values_are_words_of_the_shell():
+    remedies = [use(items=["green tea", "milk"]), use(rename={"a b": "c"}), use(sheet='"$x')]
+    said = shell("fit").says(InputError("no", remedies))
+    expected = """use --items "green tea,milk" or --rename "a b=c" or --sheet '"$x'"""
+    assert said == f"no: {expected}"

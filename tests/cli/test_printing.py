@@ -59,10 +59,11 @@ def test_json_holds_the_same_text_without_control_characters(capsys):
 
 
 def test_messages_show_what_a_terminal_would_obey(monkeypatch, capsys):
-    def fail():
+    def fail(*_arguments, **_options):
         raise InputError(f"file {RED} is not one")
 
-    monkeypatch.setattr("tierwise.cli.main.app", fail)
+    monkeypatch.setattr("tierwise.data.read.read_answers", fail)
+    monkeypatch.setattr(sys, "argv", ["tierwise", "fit", "answers.csv"])
     with pytest.raises(SystemExit):
         main()
     assert capsys.readouterr().err == f"tierwise: file {SHOWN} is not one\n"

@@ -114,5 +114,5 @@ def test_backends(monkeypatch):
     with pytest.raises(InputError, match=r"backend must be .*'excel'"):
         make_frame({"a": [1]}, "excel")
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(InputError, match=r"polars is not installed.*'pandas' or 'pyarrow'"):
+    with pytest.raises(InputError, match=r"polars is not .*\"pandas\" or backend=\"pyarrow\""):
         make_frame({"a": [1]}, "polars")

@@ -91,11 +91,14 @@ def test_numbers_as_people_write_them(cells, options):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('x,y\n"1,085",3\n', r"line 2: the score of 'x' is '1,085'.*decimal=\",\" or"),
+        ('x,y\n"1,085",3\n', r"line 2: the score of 'x' is '1,085'.*decimal=\",\" if"),
         ("x,y\n85%,84\n", "some columns have percent signs"),
         ("x,y\n85%,1%\n84,2%\n", "with and without a percent sign"),
-        ("x,y\n1,2\n2,good\n3,4\n", r"line 3: the score of 'y' is 'good', which is no number"),
-        ("x,y,Average\n1,2,1.5\n", r"column 'Average' may be no item.*items=\"x, y\""),
+        ("x,y\n1,2\n2,good\n3,4\n", r"line 3: the score of 'y' is 'good', which is not a number"),
+        (
+            "x,y,Average\n1,2,1.5\n",
+            r"column 'Average' may not be an item: use items=\[\"x\", \"y\"\] if",
+        ),
         ("task,x\none,1\n", "fewer than two columns of numbers"),
         ("x,y\n1,inf\n2,1\n", "inf"),
     ],

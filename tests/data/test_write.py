@@ -42,7 +42,7 @@ def test_damage_is_noticed(tmp_path):
     with pytest.raises(tw.InputError, match="its checksum is another"):
         tw.load_rankings(path)
     path.write_bytes(b"nothing")
-    with pytest.raises(tw.InputError, match="no file of rankings"):
+    with pytest.raises(tw.InputError, match="not a file of rankings"):
         tw.load_rankings(path)
     with pytest.raises(tw.InputError, match="there is no file"):
         tw.load_rankings(tmp_path / "none.npz")

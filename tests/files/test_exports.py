@@ -94,7 +94,7 @@ READ = {
     ),
 }
 REFUSED = {
-    "gender-code.csv": r"'Gender' .* not an item at all: use items=\[\"Tea\", \"Coffee\", \"Milk\", \"Juice\"\]",
+    "gender-code.csv": r"'Gender' .* not an item at all: use items=\[\"Tea\", \"Coffee\",",
     "two-questions.csv": r"'Q1_Tea' and 'Q2_Red' belong to different .* items=\"Q1_\*\"",
     "stars.csv": r"from 1 to 5, as scores do, .* scores=\"higher\" if 5 is best",
     "scores-decimal-commas.csv": r"from 1\.5 to 5\.5, as scores do",
@@ -176,7 +176,7 @@ def test_sheets():
     needs("excel.xlsx")
     file = FOLDER / "excel.xlsx"
     assert read_rankings(file, sheet=2) == read_rankings(file, sheet="2")
-    with pytest.raises(InputError, match="^[^(]*there is no sheet 'Other': use sheet="):
+    with pytest.raises(InputError, match=r"^[^(]*there is no sheet 'Other': use sheet="):
         read_rankings(file, sheet="Other")
     with pytest.raises(InputError, match=r"excel\.xlsx"):
         read_rankings(file)

@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 import tierwise as tw
 from tests.small_battles import simulated
 from tierwise import plots
-from tierwise.cli.main import app
-from tierwise.cli.printing import in_words_of_the_shell
+from tierwise.cli.main import app, shell
 
 pytestmark = pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")  # few draws
 
@@ -173,9 +172,9 @@ def test_two_spellings_are_told_with_a_remedy_that_works(tmp_path):
     call = ["leaderboard", str(path), "--seed", "1", "--json"]
     refused = CliRunner().invoke(app, call)
     assert refused.exit_code != 0
-    told = in_words_of_the_shell(str(refused.exception))
+    told = shell("leaderboard").says(refused.exception)
     assert "line 3: 'Gpt 4' differs from 'GPT 4'" in told
-    assert 'say --rename "Gpt 4=GPT 4"; if not, --spellings keep' in told
+    assert 'use --rename "Gpt 4=GPT 4" if they are one model, or --spellings keep if' in told
     kept = CliRunner().invoke(app, [*call, "--spellings", "keep"])
     assert len(json.loads(kept.stdout)["rows"]) == 3
     renamed = CliRunner().invoke(app, [*call, "--rename", "Gpt 4=GPT 4"])

@@ -54,7 +54,7 @@ def check_count(name: str, value: Any, least: int = 1, most: int = MOST_COUNT) -
     except TypeError:
         number = None
     if number is None:
-        raise InputError(f"{name} must be a whole number from {least:,}; got {quoted(value)}")
+        raise InputError(f"{name} must be a whole number, at least {least:,}; got {quoted(value)}")
     if number < least:
         raise InputError(f"{name} must be at least {least:,}; got {_written(number)}")
     if number > most:
@@ -119,7 +119,7 @@ def check_path(value: Any, name: str = "path") -> Path:
     >>> check_path("answers\0.csv")
     Traceback (most recent call last):
     ...
-    tierwise.errors.InputError: path 'answers\x00.csv' is no name of a file: embedded null byte
+    tierwise.errors.InputError: path 'answers\x00.csv' is not a valid file name: embedded null byte
     """
     if not isinstance(value, str | PathLike):
         raise InputError(f"{name} must be the name of a file; got {quoted(value)}")
@@ -132,7 +132,7 @@ def check_path(value: Any, name: str = "path") -> Path:
         if error.errno == ENAMETOOLONG:
             raise InputError(f"{name} {quoted(str(path))} is too long for a file") from None
     except ValueError as error:
-        raise InputError(f"{name} {quoted(str(path))} is no name of a file: {error}") from None
+        raise InputError(f"{name} {quoted(str(path))} is not a valid file name: {error}") from None
     return path
 
 

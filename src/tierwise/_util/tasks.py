@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from tierwise._util.checks import check_choice, check_count
-from tierwise.errors import InputError, quoted
+from tierwise.errors import InputError, drop, quoted
 
 ProgressHook: TypeAlias = Callable[[str, int, int], None]
 """Called with what is being done, how many steps are done and how many there are."""
@@ -215,7 +215,7 @@ def _check_engine(engine: str, workers: int | None, address: str | None) -> None
     check_choice("engine", engine, get_args(Engine))
     check_workers(workers)
     if engine == "dask" and workers is not None:
-        raise InputError("a Dask cluster has its own number of workers: leave out workers")
+        raise InputError("a Dask cluster has its own number of workers", [drop("workers")])
     if engine != "dask" and address is not None:
         raise InputError(
             f'an address is where a Dask cluster is: use engine "dask", not {quoted(engine)}'
@@ -226,7 +226,7 @@ def check_workers(workers: int | None) -> None:
     if workers is None:
         return
     if check_count("workers", workers, least=-1) == 0:
-        raise InputError(f"workers must be a number from 1 upwards, or -1 for all; got {workers}")
+        raise InputError(f"workers must be at least 1, or -1 for all; got {workers}")
 
 
 @contextmanager

@@ -265,8 +265,8 @@ class Battles:
         weights = np.concatenate([self.decided.ravel(), upper.ravel()])
         if (weights != np.round(weights)).any():
             raise InputError(
-                "the weights are no whole numbers, so they do not say how many battles there were: "
-                "draw judges, or give whole weights"
+                "the weights are not whole numbers, so they do not say how many battles there "
+                "were: draw judges, or give whole weights"
             )
         total = weights.sum()
         drawn = rng.multinomial(int(total), weights / total).astype(np.float64)
@@ -298,8 +298,8 @@ class Battles:
             return NotImplemented
         if self.draws != other.draws:
             raise InputError(
-                f'drawn battles count as "{self.draws}" here and as "{other.draws}" there: use '
-                "with_draws before adding"
+                f'drawn battles count as "{self.draws}" here and as "{other.draws}" there: make '
+                "them count in the same way with with_draws before adding"
             )
         if (self.votes is None) != (other.votes is None):
             raise InputError(

@@ -22,7 +22,7 @@ from tierwise._util.checks import check_path
 from tierwise._util.provenance import digest, names_of
 from tierwise._util.resources import whole_file
 from tierwise._util.types import NOT_LISTED, Item, Places, Weights
-from tierwise.errors import InputError, TooLargeError, quoted
+from tierwise.errors import InputError, TooLargeError, quoted, use
 from tierwise.files.places import first_places, sizes_of_groups
 from tierwise.tiers import Sizes, check_sizes, log_factorials
 
@@ -203,7 +203,7 @@ class Counts:
         except FileNotFoundError:
             raise InputError(f"there is no file {quoted(str(wanted))}") from None
         except (OSError, ValueError, KeyError, TypeError, IndexError, EOFError, BadZipFile):
-            raise InputError(f"{wanted} is no file of counts, or is damaged") from None
+            raise InputError(f"{wanted} is not a file of counts, or is damaged") from None
         if checksum != digest(*texts, counts.fingerprint()):
             raise InputError(f"{wanted} is damaged: its checksum is another; count again")
         return counts
@@ -350,8 +350,12 @@ def _blocks_of_patterns(rankings: Rankings, sizes: Sizes) -> tuple[Places, NDArr
     patterns = rankings.patterns
     if rankings.unranked == "anywhere":
         raise InputError(
-            'answers with unranked="anywhere" do not determine the blocks: complete rankings, or '
-            'unranked="below" with a last tier that holds all items not listed, do'
+            "answers in which items not listed may be anywhere do not say which items lie in "
+            "which tier-sized block",
+            [
+                "give complete rankings",
+                use("and a last tier that holds all items not listed", unranked="below"),
+            ],
         )
     first = first_places(patterns)
     group_sizes = sizes_of_groups(first)
@@ -410,8 +414,8 @@ class WeakOrderCounts:
         """Count rankings; what is not listed must be complete or mean "below"."""
         if rankings.unranked == "anywhere":
             raise InputError(
-                "weak orders say of every two items which is above, or that they are tied: "
-                'rankings with unranked="anywhere" do not'
+                "weak orders say of every two items which is above, or that they are tied, and "
+                "these rankings do not: items not listed may be anywhere"
             )
         return cls.from_patterns(rankings.patterns, rankings.pattern_weights)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import check_choice
 from tierwise._util.types import Item, numbered_row
-from tierwise.errors import InputError, quoted
+from tierwise.errors import InputError, quoted, use
 from tierwise.files.cells import numbers
 from tierwise.files.layouts import assign_roles
 from tierwise.files.options import TableOptions
@@ -41,8 +41,10 @@ def make_frame(columns: Mapping[str, Column], backend: Backend = "pandas") -> An
 
     check_choice("backend", backend, get_args(Backend))
     if find_spec(backend) is None:
-        others = " or ".join(repr(name) for name in get_args(Backend) if name != backend)
-        raise InputError(f"{backend} is not installed: install it, or pass backend={others}")
+        raise InputError(
+            f"{backend} is not installed",
+            ["install it", *(use(backend=name) for name in get_args(Backend) if name != backend)],
+        )
     return nw.from_dict(dict(columns), backend=backend).to_native()
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_iterable
-from tierwise.errors import InputError, counted, quoted
+from tierwise.errors import InputError, counted, quoted, use
 from tierwise.files.cells import ABSENT, encode, read_number
 
 if TYPE_CHECKING:
@@ -119,7 +119,9 @@ def find_columns(
     """
     given = [names] if isinstance(names, str) else list(check_iterable(argument, names, "names"))
     if not given:
-        raise InputError(f"{taker} needs the name of a column: say {argument}=")
+        raise InputError(
+            f"{taker} needs the name of a column", [use("to give it", **{argument: ...})]
+        )
     if rankings.people is None:
         raise InputError(
             f"{taker} needs to know something of people, and the data hold rankings only: read a "
@@ -129,10 +131,13 @@ def find_columns(
         if name not in rankings.people.column_names:
             there = ", ".join(quoted(one) for one in rankings.people.column_names)
             raise InputError(
-                f"there is no column {quoted(name)} for {argument}=: what is known is {there}"
+                f"there is no column {quoted(name)} for {argument}: what is known of people is "
+                f"{there}"
             )
     if len(set(given)) < len(given):
-        raise InputError(f"{argument}= names a column twice: name each once")
+        raise InputError(
+            f"{argument} names column {quoted(max(given, key=given.count))} twice: name each once"
+        )
     return [_column(name, rankings.people.column(name)) for name in given]
 
 

@@ -12,7 +12,7 @@ from tierwise._util.checks import check_choice, check_items, check_iterable
 from tierwise._util.provenance import MultisetHash, digest, names_of
 from tierwise._util.resources import check_memory
 from tierwise._util.types import Cycles, Item
-from tierwise.errors import InputError, counted, quoted
+from tierwise.errors import InputError, counted, quoted, use
 from tierwise.files.places import unknown_item
 
 if TYPE_CHECKING:
@@ -203,9 +203,11 @@ class Preferences:
             quoted(self.items[item]) for item in shortest_cycle(self.direct[row], start)
         )
         raise InputError(
-            f"assessor {quoted(self.assessors[row])} contradicts themself: {cycle}: "
-            'correct or leave out one of these answers, or pass cycles="keep" if answers may be '
-            "mistaken"
+            f"assessor {quoted(self.assessors[row])} contradicts themself: {cycle}",
+            [
+                "correct or leave out one of these answers",
+                use("if answers may be mistaken", cycles="keep"),
+            ],
         )
 
     def pairs(self, assessor: Assessor) -> list[Pair]:

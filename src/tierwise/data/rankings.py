@@ -558,8 +558,8 @@ class Rankings:
         meanings = {part.unranked for part in given} - {None}
         if len(meanings) > 1:
             raise InputError(
-                'some rankings have unranked="below", others unranked="anywhere": '
-                "they cannot be joined"
+                "in some rankings items not listed come after all that are, in others they may be "
+                "anywhere: they cannot be joined"
             )
         for part in given:
             if set(part.items) != set(items):

@@ -8,7 +8,7 @@ from tierwise._util.checks import check_choice, check_count
 from tierwise._util.types import Cycles, Item, Ties, Unranked
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError, counted, quoted
+from tierwise.errors import InputError, counted, drop, quoted
 from tierwise.files.options import Better, Columns, Layout, TableOptions
 from tierwise.files.places import EncodedRankings
 from tierwise.files.source import (
@@ -316,15 +316,13 @@ def _open_table(
     sheet: str | int | None = None,
 ) -> TableFile:
     if sheet is not None and file_format != "xlsx":
-        raise InputError(
-            f"only Excel files have sheets, not a {file_format} file: leave out sheet="
-        )
+        raise InputError(f"only Excel files have sheets, not a {file_format} file", [drop("sheet")])
     if file_format == "csv":
         from tierwise.files.exports import open_text_table
 
         return open_text_table(source, encoding)
     if encoding is not None:
-        raise InputError(f"only text has an encoding, not a {file_format} file: leave it out")
+        raise InputError(f"only text has an encoding, not a {file_format} file", [drop("encoding")])
     if file_format == "xlsx":
         from tierwise.files.exports import open_excel
 
@@ -369,6 +367,7 @@ def _read_announced(source: Source, file_format: FileFormat, options: TableOptio
         different = min(str(item) for item in set(options.items) ^ set(rankings.items))
         raise InputError(
             f"the file announces its own items, which differ from those given (see "
-            f"{quoted(different)}): leave out items, or use restrict after reading"
+            f"{quoted(different)})",
+            [drop("items"), "restrict the rankings to them after reading"],
         )
     return rankings.restrict(options.items)

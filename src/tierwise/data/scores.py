@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tierwise._util.checks import check_choice
 from tierwise.data.rankings import Rankings
 from tierwise.data.read import open_table_file
-from tierwise.errors import InputError, quoted
+from tierwise.errors import InputError, quoted, use
 from tierwise.files.cells import (
     ABSENT,
     Decimal,
@@ -132,21 +132,30 @@ def wide_scores(
         kept = [place for place in range(len(names)) if _mostly_numbers(table.column(place))]
         doubtful = [names[place] for place in kept if str(names[place]).casefold() in _NO_ITEMS]
         if doubtful:
-            others = ", ".join(str(names[place]) for place in kept if names[place] not in doubtful)
             raise InputError(
-                f"column {quoted(doubtful[0])} may be no item: say which columns are with "
-                f'items="{others}" (if it is one, add it)'
+                f"column {quoted(doubtful[0])} may not be an item",
+                [
+                    use(
+                        "if it is not",
+                        items=[str(names[one]) for one in kept if names[one] not in doubtful],
+                    ),
+                    use("if it is", items=[str(names[one]) for one in kept]),
+                ],
             )
     else:
         wanted = list(items)
         missing = [item for item in wanted if item not in names]
         if missing:
-            raise InputError(f"there is no column {quoted(missing[0])}: check items=")
+            raise InputError(
+                f"there is no column {quoted(missing[0])}: the columns are "
+                f"{', '.join(quoted(name) for name in names)}"
+            )
         kept = [list(names).index(item) for item in wanted]
     if len(kept) < 2:
         raise InputError(
-            "there are fewer than two columns of numbers: a table of scores has one row per task "
-            'and one column per item, or one row per task and item with layout="long"'
+            "fewer than two columns of numbers were found, and a table of scores has one row per "
+            "task and one column per item",
+            [use("if it has one row per task and item", layout="long")],
         )
     columns = [_numbers(table.column(place), names[place], decimal, name_row) for place in kept]
     percent = [has_percent for _, has_percent in columns if has_percent is not None]
@@ -209,7 +218,7 @@ def _column(names: Sequence[str], said: str | None, words: Sequence[str], what: 
     for word in words:
         if word in lower:
             return lower.index(word)
-    raise InputError(f'no column of the {what} was recognised: name it with {what}="..."')
+    raise InputError(f"no column of the {what} was recognised", [use("to name it", **{what: ...})])
 
 
 def _mostly_numbers(column: Any) -> bool:
@@ -247,8 +256,9 @@ def _numbers(
         try:
             values[code], percent = _number(label, decimal)
         except InputError as error:
-            where = name_row(int(rows[code]))
-            raise InputError(f"{where}: the score of {quoted(name)} {error}") from None
+            raise error.within(
+                f"{name_row(int(rows[code]))}: the score of {quoted(name)} "
+            ) from None
         signs.add(percent)
     if len(signs) > 1:
         raise InputError(
@@ -260,7 +270,7 @@ def _numbers(
 
 def _number(label: Any, decimal: Decimal | None) -> tuple[float, bool]:
     if isinstance(label, bool) or not isinstance(label, str | int | float):
-        raise InputError(f"is {quoted(label)}, which is no number: correct the cell")
+        raise InputError(f"is {quoted(label)}, which is not a number: correct the cell")
     if not isinstance(label, str):
         if not np.isfinite(label):
             raise InputError(f"is {label}: a score must be finite")
@@ -270,10 +280,15 @@ def _number(label: Any, decimal: Decimal | None) -> tuple[float, bool]:
         return number, percent
     if decimal is None and _parsed(label, ".")[0] is not None:
         raise InputError(
-            f"is {quoted(label)}, which may have a decimal comma or a thousands separator: say "
-            'decimal="," or decimal="."'
+            f"is {quoted(label)}, which may have a decimal comma or a thousands separator",
+            [
+                use("if the comma comes before the decimals", decimal=","),
+                use("if the point does", decimal="."),
+            ],
         )
-    raise InputError(f"is {quoted(label)}, which is no number: correct the cell, or leave it empty")
+    raise InputError(
+        f"is {quoted(label)}, which is not a number: correct the cell, or leave it empty"
+    )
 
 
 def _parsed(label: str, decimal: Decimal | None) -> tuple[float | None, bool]:

@@ -23,7 +23,7 @@ from tierwise._util.resources import whole_file
 from tierwise._util.types import NOT_LISTED, Item
 from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError, quoted
+from tierwise.errors import InputError, quoted, use
 from tierwise.files.source import format_of_suffix
 
 if TYPE_CHECKING:
@@ -78,8 +78,11 @@ def write_rankings(
     chosen = format_of_suffix(str(path)) if format == "auto" else format
     if chosen not in get_args(WrittenFormat):
         raise InputError(
-            f"{Path(path).name} does not say a format that can be written: end it in .csv, "
-            '.parquet, .soc, .soi, .toc or .toi, or pass format="csv", "parquet" or "preflib"'
+            f"{Path(path).name} does not say a format that can be written",
+            [
+                "end it in .csv, .parquet, .soc, .soi, .toc or .toi",
+                *(use(format=known) for known in ("csv", "parquet", "preflib")),
+            ],
         )
     names = _names(rankings)
     empty = (rankings.patterns == NOT_LISTED).all(axis=1)
@@ -159,7 +162,9 @@ def _columns(rankings: Rankings, names: list[Any], layout: WrittenLayout) -> dic
 
 def _columns_of_places(rankings: Rankings, names: list[Any]) -> dict[str, list[Any]]:
     if rankings.has_ties:
-        raise InputError('a table of orderings cannot hold ties: use layout="ranks" or "long"')
+        raise InputError(
+            "a table of orderings cannot hold ties", [use(layout="ranks"), use(layout="long")]
+        )
     n_items = len(names)
     item_at = np.full((len(rankings.patterns), n_items + 1), n_items)
     rows = np.arange(len(item_at))[:, None]
@@ -250,7 +255,7 @@ def load_rankings(path: str | PathLike[str]) -> Rankings:
     except FileNotFoundError:
         raise InputError(f"there is no file {quoted(str(wanted))}") from None
     except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile):
-        raise InputError(f"{wanted} is no file of rankings, or is damaged") from None
+        raise InputError(f"{wanted} is not a file of rankings, or is damaged") from None
     if checksum != digest(text, patterns, weights):
         raise InputError(f"{wanted} is damaged: its checksum is another; read the rankings again")
     return Rankings(tuple(items), patterns, weights, unranked=unranked)

@@ -159,7 +159,7 @@ class ReadingNotes:
                 told.append(f"Column {quoted(columns[0])} {why}: it is set aside.")
             else:
                 told.append(f"Columns set aside ({why}): {_listed(columns)}.")
-        return [*told, *(one if isinstance(one, str) else say(one) for one in self.remarks)]
+        return [*told, *(one if isinstance(one, str) else f"{say(one)}." for one in self.remarks)]
 
     def sentences(self, say: Callable[[Remark], str] = str) -> list[str]:
         """Say how the file was understood, one sentence each; `set_aside` explains ``say``."""

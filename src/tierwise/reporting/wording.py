@@ -60,7 +60,7 @@ def about_reading(analysis: Analysis) -> list[str]:
     rows = f": {counted(notes.n_answers, 'row')}" if notes.n_answers else ""
     return [
         f"Read from {notes.file or 'a data frame'}{rows}.",
-        *notes.sentences(lambda remark: f"{remark.problem}."),
+        *notes.sentences(lambda remark: remark.problem),
     ]
 
 

@@ -226,7 +226,7 @@ def _described(answers: Rankings | Preferences) -> dict[str, Any]:
 
 def _plain(remark: Remark) -> str:
     """Leave out what can be done: the page has forms for that."""
-    return f"{remark.problem}."
+    return remark.problem
 
 
 def refuse_bombs(task: dict[str, Any]) -> None:
