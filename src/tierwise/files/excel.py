@@ -21,7 +21,7 @@ from xml.parsers import expat
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from tierwise._util.resources import check_memory
-from tierwise.errors import InputError, quoted
+from tierwise.errors import InputError, quoted, use
 from tierwise.files.source import Source
 
 _BEGINNING = b"PK\x03\x04"
@@ -246,5 +246,4 @@ def _find_sheet(names: list[str], sheet: str | int | None) -> str:
     text = str(sheet)
     if text.isdecimal() and 1 <= int(text) <= len(names):
         return names[int(text) - 1]
-    listed = ", ".join(f"{number} {quoted(name)}" for number, name in enumerate(names, start=1))
-    raise InputError(f"there is no sheet {quoted(sheet)}: the sheets are {listed}")
+    raise InputError(f"there is no sheet {quoted(sheet)}", [use(sheet=one) for one in names])
