@@ -1,42 +1,44 @@
-"""Luce's choice model by its definition, over all orderings: nothing here is shared with tierwise."""
+"""Luce's choice model by its definition, over all orderings; shares no code with tierwise."""
 
-from itertools import permutations
-from math import exp, log
+from itertools import permutations, product
+from math import factorial, inf, log
 
 import numpy as np
+from scipy.special import roots_jacobi
 
 
 def probability_of_ordering(ordering, worths):
     """Of the items left, the next is each with probability proportional to its worth."""
-    probability, left = 1.0, sum(worths[item] for item in ordering)
-    for item in ordering:
-        probability *= worths[item] / left
-        left -= worths[item]
+    probability = 1.0
+    for place, item in enumerate(ordering):
+        probability *= worths[item] / sum(worths[other] for other in ordering[place:])
     return probability
 
 
-def probability_of_answer(places, worths, rest_is_below):
-    """Sum over all orderings of all items that agree with an answer.
+def agrees(ordering, places, rest_is_below):
+    """Whether an ordering of all items is one that an answer may stand for.
 
     ``places[item]``: tied items share a place, None is not listed.
     """
+    rank = {item: number for number, item in enumerate(ordering)}
     listed = [item for item, place in enumerate(places) if place is not None]
-    total = 0.0
-    for ordering in permutations(range(len(worths))):
-        rank = {item: number for number, item in enumerate(ordering)}
-        agrees = all(
-            rank[a] < rank[b] for a in listed for b in listed if places[a] < places[b]
-        )
-        if rest_is_below:
-            agrees = agrees and all(
-                rank[a] < rank[b] for a in listed for b in range(len(worths)) if places[b] is None
-            )
-        if agrees:
-            total += probability_of_ordering(ordering, worths)
-    return total
+    missing = [item for item, place in enumerate(places) if place is None]
+    return all(rank[a] < rank[b] for a in listed for b in listed if places[a] < places[b]) and (
+        not rest_is_below or all(rank[a] < rank[b] for a in listed for b in missing)
+    )
+
+
+def probability_of_answer(places, worths, rest_is_below):
+    """Sum over all orderings of all items that agree with an answer."""
+    return sum(
+        probability_of_ordering(ordering, worths)
+        for ordering in permutations(range(len(worths)))
+        if agrees(ordering, places, rest_is_below)
+    )
 
 
 def log_likelihood(answers, weights, worths, rest_is_below):
+    """Log-likelihood of answers with weights."""
     return sum(
         weight * log(probability_of_answer(places, worths, rest_is_below))
         for places, weight in zip(answers, weights, strict=True)
@@ -44,6 +46,7 @@ def log_likelihood(answers, weights, worths, rest_is_below):
 
 
 def log_likelihood_of_wins(wins, worths):
+    """Log-likelihood of battles."""
     return sum(
         wins[a][b] * log(worths[a] / (worths[a] + worths[b]))
         for a in range(len(worths))
@@ -52,47 +55,120 @@ def log_likelihood_of_wins(wins, worths):
     )
 
 
+def log_probability_of_block(worths, counts, rest):
+    """Log probability that a block of so many items of each worth comes before a rest.
+
+    Over the numbers of items of each worth that have come: of the items left, the next is one of
+    them with probability proportional to its worth.
+    """
+    counts = np.asarray(counts)
+    logs = {(0,) * len(counts): 0.0}
+    for came in product(*(range(count + 1) for count in counts)):
+        left = counts - came
+        total = sum(number * worth for number, worth in zip(left, worths, strict=True)) + rest
+        for tier, worth in enumerate(worths):
+            if left[tier]:
+                after = (*came[:tier], came[tier] + 1, *came[tier + 1 :])
+                step = logs[came] + log(left[tier] * worth / total)
+                logs[after] = np.logaddexp(logs.get(after, -inf), step)
+    return logs[tuple(counts.tolist())]
+
+
 def ordered_partitions(n_items):
     """Every tuple of labels from 0 in which no number is left out."""
-    def grow(labels):
-        if len(labels) == n_items:
-            if set(labels) == set(range(max(labels) + 1)):
-                yield tuple(labels)
-            return
-        for label in range(n_items):
-            yield from grow([*labels, label])
-
-    yield from grow([])
+    for labels in product(range(n_items), repeat=n_items):
+        if set(labels) == set(range(max(labels) + 1)):
+            yield labels
 
 
-def log_evidence(log_likelihood_at, labels, n_nodes=60):
-    """Integrate over ordered worths that are exponential a priori, their total being Gamma.
+class Likelihood:
+    """Log-likelihood of answers and battles at many worths of few items, one row each."""
 
-    The share of the total that goes to each tier is uniform on the simplex; with so many factorial
-    the worths are in order. Stick breaking makes it a product of Beta variables, integrated by
-    Gauss-Legendre in the logit of each stick.
+    def __init__(self, n_items, answers=(), weights=(), *, rest_is_below=False, wins=None):
+        self.orderings = np.array(list(permutations(range(n_items))))
+        self.weights = np.array(weights, dtype=float)
+        self.agreeing = np.array(
+            [
+                [agrees(ordering, places, rest_is_below) for ordering in self.orderings.tolist()]
+                for places in answers
+            ]
+        ).reshape(len(answers), len(self.orderings))
+        self.wins = wins
+
+    def __call__(self, worths):
+        values = np.zeros(len(worths), dtype=worths.dtype)
+        if len(self.weights):
+            of_ordering = np.ones((len(worths), len(self.orderings)), dtype=worths.dtype)
+            for column, ordering in enumerate(self.orderings):
+                left = 0.0
+                for item in ordering[::-1]:
+                    left = left + worths[:, item]
+                    of_ordering[:, column] *= worths[:, item] / left
+            values += np.log(of_ordering @ self.agreeing.T) @ self.weights
+        if self.wins is not None:
+            for a, b in permutations(range(worths.shape[1]), 2):
+                if self.wins[a][b]:
+                    values += self.wins[a][b] * np.log(worths[:, a] / (worths[:, a] + worths[:, b]))
+        return values
+
+    def gradient(self, labels, log_worths):
+        """Derivatives in the log worths of tiers, by a step that is imaginary."""
+        n_tiers = len(log_worths)
+        logs = np.asarray(log_worths, dtype=float) + 1e-30j * np.eye(n_tiers)
+        return self(np.exp(logs)[:, list(labels)]).imag / 1e-30
+
+    def hessian(self, labels, log_worths, step=3e-5):
+        """Differences of the gradient."""
+        logs = np.asarray(log_worths, dtype=float)
+        return np.array(
+            [
+                self.gradient(labels, logs + move) - self.gradient(labels, logs - move)
+                for move in step * np.eye(len(logs))
+            ]
+        ) / (2 * step)
+
+
+def log_evidence(likelihood, labels, n_nodes=40):
+    """Average the likelihood over worths that are exponential a priori, in decreasing order.
+
+    Differences of exponential variables in order are independent and exponential, the ``k``-th from
+    above with rate ``k`` (Renyi). So the worths follow from as many numbers that are uniform on the
+    simplex, the scale playing no part; each stick that is broken off is a Beta variable, with its
+    own rule of Gauss and Jacobi.
     """
     n_tiers = max(labels) + 1
-    if n_tiers == 1:
-        return log_likelihood_at([1.0] * len(labels))
-    nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
-    reach = 9.0
-    logits, steps = reach * nodes, reach * weights
-    sticks = 1.0 / (1.0 + np.exp(-logits))
-    total = []
-    for index in np.ndindex(*(n_nodes,) * (n_tiers - 1)):
-        left, shares, log_weight = 1.0, [], 0.0
-        for number, place in enumerate(index):
-            stick = sticks[place]
-            later = n_tiers - 1 - number
-            # Beta(1, later) density, times the derivative of the logit, times the node's weight.
-            log_weight += log(later) + (later - 1) * log(1 - stick)
-            log_weight += log(stick) + log(1 - stick) + log(steps[place])
-            shares.append(left * stick)
-            left *= 1 - stick
-        shares.append(left)
-        if all(one > other for one, other in zip(shares, shares[1:], strict=False)):
-            total.append(log_weight + log_likelihood_at([shares[label] for label in labels]))
-    top = max(total)
-    factorial = sum(log(number) for number in range(2, n_tiers + 1))
-    return top + log(sum(exp(one - top) for one in total)) + factorial
+    spacings, masses = np.ones((1, 0)), np.ones(1)
+    left = np.ones(1)
+    for later in range(n_tiers - 1, 0, -1):
+        nodes, weights = roots_jacobi(n_nodes, later - 1, 0)
+        sticks = 0.5 * (1 + nodes)
+        spacings = np.column_stack(
+            (np.repeat(spacings, n_nodes, axis=0), np.outer(left, sticks).ravel())
+        )
+        masses = np.outer(masses, weights / weights.sum()).ravel()
+        left = np.outer(left, 1 - sticks).ravel()
+    spacings = np.column_stack((spacings, left)) / np.arange(1, n_tiers + 1)
+    worths = spacings[:, ::-1].cumsum(axis=1)[:, ::-1]
+    values = likelihood(worths[:, list(labels)])
+    top = values.max()
+    return top + log(masses @ np.exp(values - top))
+
+
+def posterior(likelihood, n_items, probability_of_number=None, n_nodes=40):
+    """All ordered partitions, their probabilities, and log evidence plus log prior of each.
+
+    ``probability_of_number[k - 1]`` is how probable each composition of ``k`` sizes is; tiers of
+    the same sizes are equally probable.
+    """
+    partitions = list(ordered_partitions(n_items))
+    logs = []
+    for labels in partitions:
+        sizes = [labels.count(tier) for tier in range(max(labels) + 1)]
+        ways = factorial(n_items)
+        for size in sizes:
+            ways //= factorial(size)
+        prior = 1.0 if probability_of_number is None else probability_of_number[len(sizes) - 1]
+        logs.append(log_evidence(likelihood, labels, n_nodes) + log(prior) - log(ways))
+    logs = np.array(logs)
+    shares = np.exp(logs - logs.max())
+    return partitions, shares / shares.sum(), logs
