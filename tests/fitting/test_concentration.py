@@ -267,3 +267,11 @@ def test_people_are_divided_about_sea_urchin():
     assert "tier 1      0.3881" in summary
     assert fit.to_dict()["divided"] == ["sea urchin"]
     assert tw.fit(sushi, (1, 1, 5, 2, 1), "inversions").divided == ()
+
+
+def test_columns_of_the_summary_stay_apart():
+    """With ten thetas or more, tiers and thetas ran together."""
+    rankings = tw.ClusteredMallows(tw.Tiers([[item] for item in "abcdefghijkl"]), 0.5).sample(9, 1)
+    fit = tw.fit(rankings, (1,) * 12, concentration="tier", distance="inversions")
+    line = next(line for line in fit.summary().splitlines() if line.startswith("these tiers"))
+    assert line.split()[2:5] == ["12", "11", "thetas"]

@@ -4,6 +4,7 @@ import textwrap
 from math import isinf
 from typing import TYPE_CHECKING
 
+from tierwise._util.columns import aligned
 from tierwise.errors import listed, percent
 
 if TYPE_CHECKING:
@@ -209,13 +210,17 @@ def what_is_ordered(fit: "Fit") -> str:
 
 
 def _comparison_lines(fit: "Fit") -> list[str]:
-    header = f"{'':<18}{'tiers':>6}{'theta':>9}{'log-likelihood':>17}{'criterion':>12}"
     theta = fit.theta_text() if fit.concentration == "single" else f"{len(fit.thetas)} thetas"
-    rows = [("these tiers", len(fit.tiers), theta, fit.log_likelihood, fit.criterion)]
+    rows = [("these tiers", fit.tiers, theta, fit.log_likelihood, fit.criterion)]
     rows += [
-        (other.name, len(other.tiers), f"{other.theta:.4f}", other.log_likelihood, other.criterion)
+        (other.name, other.tiers, f"{other.theta:.4f}", other.log_likelihood, other.criterion)
         for other in fit.references
     ]
+    cells = [
+        [name, str(len(tiers)), theta, f"{log_likelihood:.2f}", f"{criterion:.2f}"]
+        for name, tiers, theta, log_likelihood, criterion in rows
+    ]
+    header = ["", "tiers", "theta", "log-likelihood", "criterion"]
     error = fit.log_likelihood_error
     note = (
         [f"log-likelihood and criterion are estimates, standard error {error:.2g}"] if error else []
@@ -224,10 +229,6 @@ def _comparison_lines(fit: "Fit") -> list[str]:
         value = fit.penalised_criterion
         note.append(f"criterion of these tiers less the price of the further thetas: {value:.2f}")
     return [
-        header,
-        *(
-            f"{name:<18}{tiers:>6}{theta:>9}{log_likelihood:>17.2f}{criterion:>12.2f}"
-            for name, tiers, theta, log_likelihood, criterion in rows
-        ),
+        *aligned([header, *cells], least=(17, 5, 7, 15, 10)),
         *note,
     ]

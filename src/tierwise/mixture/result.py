@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.columns import aligned
 from tierwise._util.provenance import Provenance
 from tierwise._util.results import Result
 from tierwise._util.types import plain_number
@@ -97,17 +98,16 @@ def behind_in_words(scores: "Scores") -> str:
 
 def _comparison_lines(mixture: "Mixture", width: int) -> list[str]:
     was_held_out = all(scores.held_out is not None for scores in mixture.comparison)
-    lines = [f"{'groups':>6}{'log-likelihood':>16}{'BIC':>12}{'ICL':>12}"]
-    if was_held_out:
-        lines[0] += f"{'held-out':>11}{'behind the best':>19}"
+    header = ["groups", "log-likelihood", "BIC", "ICL"]
+    header += ["held-out", "behind the best"] if was_held_out else []
+    cells = [[*header, ""]]
     for scores in mixture.comparison:
-        line = (
-            f"{scores.n_groups:>6}{scores.log_likelihood:>16.2f}{scores.bic:>12.2f}"
-            f"{scores.icl:>12.2f}"
-        )
+        numbers = (scores.log_likelihood, scores.bic, scores.icl)
+        line = [str(scores.n_groups), *(f"{number:.2f}" for number in numbers)]
         if was_held_out:
-            line += f"{scores.held_out:>11.4f}{behind_in_words(scores):>19}"
-        lines.append(line + ("  chosen" if scores.n_groups == mixture.n_groups else ""))
+            line += [f"{scores.held_out:.4f}", behind_in_words(scores)]
+        cells.append([*line, "chosen" if scores.n_groups == mixture.n_groups else ""])
+    lines = aligned(cells, left=(len(header),), least=(6, 14, 10, 10, 9, 17)[: len(header)])
     explained = "BIC and ICL: lower is better"
     if was_held_out:
         explained += (

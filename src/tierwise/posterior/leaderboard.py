@@ -16,6 +16,7 @@ from tierwise._util.checks import (
     check_number,
     spawn_seeds,
 )
+from tierwise._util.columns import aligned
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.resources import whole_file
 from tierwise._util.results import Result
@@ -280,16 +281,7 @@ class Leaderboard(Result):
     def summary(self) -> str:
         """Return the leaderboard for people."""
         header, cells = self.table()
-        lines = [header, *cells]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        text = [
-            "  ".join(
-                cell.ljust(width) if place == 1 else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-            ).rstrip()
-            for line in lines
-        ]
-        return "\n".join([*text, "", self.note()])
+        return "\n".join([*aligned([header, *cells], left=(1,)), "", self.note()])
 
 
 def leaderboard(

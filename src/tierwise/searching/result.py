@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import inf, isinf, isnan
 from typing import Any
 
+from tierwise._util.columns import aligned
 from tierwise._util.provenance import Provenance
 from tierwise._util.results import Result
 from tierwise._util.types import plain_number
@@ -27,16 +28,12 @@ def summarise(search: "Search", rows: int) -> str:
     """Write a search as lines for people."""
     shown = list(search.leaderboard[:rows])
     shown += [one for one in search.leaderboard[rows:] if one.name]
-    cells = [header(search), *(row(search, one) for one in shown)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    table = [
-        "  ".join(
-            # Numbers stand right, sizes (the first) and names (the last) left.
-            text.ljust(width) if column in (0, len(widths) - 1) else text.rjust(width)
-            for column, (text, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in cells
-    ]
+    names = header(search)
+    # Sizes, the first, and names, the last, stand left.
+    table = aligned(
+        [names, *(row(search, one) for one in shown)],
+        left=(0, len(names) - 1),
+    )
     left_out = search.evaluated - len(shown)
     if left_out:
         table.append(f"... and {left_out:,} more")
