@@ -116,3 +116,10 @@ def test_backends(monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(InputError, match=r"polars is not .*\"pandas\" or backend=\"pyarrow\""):
         make_frame({"a": [1]}, "polars")
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_names_of_several_kinds_become_text(backend):
+    frame = make_frame({"item": ["a", 2, None, 0.5], "tier": [1, 2, 3, 4]}, backend)
+    assert list(frame["item"].to_numpy()[[0, 1, 3]]) == ["a", "2", "0.5"]
+    assert list(frame["tier"].to_numpy()) == [1, 2, 3, 4]

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -34,6 +35,8 @@ def make_frame(columns: Mapping[str, Column], backend: Backend = "pandas") -> An
     --------
     >>> make_frame({"item": ["a", "b"], "tier": [1, 2]}, "pyarrow").to_pydict()
     {'item': ['a', 'b'], 'tier': [1, 2]}
+    >>> make_frame({"item": ["a", 2]}, "pyarrow").to_pydict()
+    {'item': ['a', '2']}
     """
     from importlib.util import find_spec
 
@@ -45,7 +48,19 @@ def make_frame(columns: Mapping[str, Column], backend: Backend = "pandas") -> An
             f"{backend} is not installed",
             ["install it", *(use(backend=name) for name in get_args(Backend) if name != backend)],
         )
-    return nw.from_dict(dict(columns), backend=backend).to_native()
+    of_one_kind = {name: _of_one_kind(column) for name, column in columns.items()}
+    return nw.from_dict(of_one_kind, backend=backend).to_native()
+
+
+def _of_one_kind(column: Column) -> Column:
+    """Return a column as all libraries can hold it: names of several kinds become text."""
+    if isinstance(column, np.ndarray):
+        return column
+    cells = list(column)
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if len(kinds) < 2 or all(issubclass(kind, Real) for kind in kinds):
+        return cells
+    return [None if cell is None else str(cell) for cell in cells]
 
 
 def numeric_columns(frame: Any) -> tuple[list[Item], NDArray[np.float64]]:
