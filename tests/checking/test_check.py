@@ -364,3 +364,27 @@ def test_lines_of_inversions_have_the_theta_of_the_model():
     rankings = model.sample(20_000, rng=1)
     check = tw.check_fit(rankings, tw.fit(rankings, (2, 1, 2), "inversions"), rng=1)
     assert [line.theta for line in check.lines] == pytest.approx([0.7, 0.7], abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("distance", "concentration"),
+    [("kendall", "tier"), ("kendall", "place"), ("inversions", "tier")],
+)
+def test_a_single_tier_without_any_theta(distance, concentration, tmp_path):
+    rankings = draw((2, 2), 0.3, 50, 1)
+    fit = tw.fit(rankings, (4,), distance, concentration=concentration)
+    single = tw.check_fit(rankings, tw.fit(rankings, (4,), distance), draws=500, rng=1)
+    check = tw.check_fit(rankings, fit, draws=500, rng=1)
+    assert np.allclose(check.pairs_observed, single.pairs_observed, equal_nan=True)
+    assert json.dumps(check.to_dict(), allow_nan=False)
+    page = tmp_path / "page.html"
+    tw.report(
+        rankings,
+        page,
+        sizes=(4,),
+        distance=distance,
+        concentration=concentration,
+        replicates=2,
+        rng=1,
+    )
+    assert page.stat().st_size > 1000

@@ -167,3 +167,18 @@ def test_sushi_by_age_sex_and_region():
     tree = tw.group_tree(rankings, by=["region", "sex", "age"], rng=1)
     assert tree.root.column == "sex"
     assert len(tree.leaves()) == 8
+
+
+@pytest.mark.parametrize("ages", [[20, None, None], [20, 20, None], [None, None, 20]])
+@pytest.mark.parametrize("times", [1, 8])
+def test_one_value_that_is_often_missing(ages, times):
+    rankings = drawn(TIERS, 3 * times, 1).with_people(pa.table({"age": ages * times}))
+    tree = tw.group_tree(rankings, by="age", smallest=1, permutations=3, rng=1)
+    assert {leaf.condition for leaf in tree.leaves()} <= {"", "age known", "age missing"}
+
+
+def test_a_value_that_says_who_differs_by_being_missing():
+    rankings = tw.Rankings.concat([drawn(TIERS, 60, 1), drawn(OTHER, 60, 2)])
+    people = pa.table({"age": [20] * 60 + [None] * 60})
+    tree = tw.group_tree(rankings.with_people(people), by="age", permutations=39, rng=1)
+    assert [leaf.condition for leaf in tree.leaves()] == ["age known", "age missing"]

@@ -214,7 +214,11 @@ def _explained_by_distance(
     deviations = fitted - weights @ fitted
     weighted = (weights[:, None] * deviations).T
     inverse = np.linalg.pinv(weighted @ deviations, hermitian=True)
-    covariances = np.array([weight_of_pairs(places, part) for part in weighted])
+    n_items = places.shape[1]
+    # A single tier has no theta, where there is one for each tier or place.
+    covariances = np.empty((len(weighted), n_items, n_items))
+    for part, covariance in zip(weighted, covariances, strict=True):
+        covariance[:] = weight_of_pairs(places, part)
     explained: NDArray[np.float64] = np.einsum("pab,pq,qab->ab", covariances, inverse, covariances)
     return explained
 

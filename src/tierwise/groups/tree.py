@@ -448,10 +448,12 @@ class _Cuts:
                 for size in range(number - 1)
                 for others in combinations(range(1, number), size)
             ]
-            lefts = np.array([np.isin(np.arange(number), list(left)) for left in chosen])
+            lefts = np.zeros((len(chosen), number), dtype=bool)
+            for left, members in zip(lefts, chosen, strict=True):
+                left[list(members)] = True
         else:
             return None
-        return self._with_missing(lefts.reshape(-1, number))
+        return self._with_missing(lefts)
 
     def _with_missing(self, lefts: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Add the way to part all who have a value from those who have none."""
