@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from tierwise.partition.base import PartitionFunction
     from tierwise.tiers import Sizes
 
+# Log probabilities of so many answers are rounded to about a tenth, and posteriors to as much.
+MOST_ANSWERS = 1e13
 # Where Monte Carlo has to stand in, the same sizes have the same partition function every time.
 _SEED = 0
 
@@ -552,6 +554,12 @@ def source_of(data: KnownData, distance: str | Distance | None) -> AnswerSource:
     >>> likelihood.known, round(likelihood.value(np.array([0, 0, 1]), theta=1.0), 4)
     (False, -1.7385)
     """
+    if data.n_rankings > MOST_ANSWERS:
+        raise InputError(
+            f"the answers count {data.n_rankings:.3g} times in all, and beyond {MOST_ANSWERS:.0e} "
+            "log probabilities of all of them cannot be told apart any more: divide all weights "
+            "by the same number"
+        )
     measure = distance_for(data, distance)
     if isinstance(data, Battles):
         return _BattleSource(data, measure)

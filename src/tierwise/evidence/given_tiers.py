@@ -8,7 +8,7 @@ together: by importance sampling in log theta, from a Student distribution aroun
 
 from __future__ import annotations
 
-from math import inf, isfinite, log, pi
+from math import inf, isfinite, lgamma, log, pi
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +31,8 @@ _TOLERANCE = 1e-9
 _STEP = 1e-3
 _LONGEST_STEP, _SHORTEST_STEP = 1.0, 1e-9
 _NEWTON_STEPS = 200
+# A density that is flatter than this, or bends the wrong way, is taken to bend by so much.
+_LEAST_BEND = 1e-3
 # Points of importance sampling, and how heavy the tails are that they come from.
 _POINTS = 512
 _FREEDOM = 5
@@ -216,17 +218,17 @@ class _ThetasTogether:
     def log_integral(self) -> Estimate:
         """Average density over that of the points drawn around the mode."""
         from scipy.special import ndtri
-        from scipy.stats import chi2, multivariate_t
+        from scipy.stats import chi2
         from scipy.stats.qmc import Sobol
 
         mode, bend = self._mode()
-        shape = np.linalg.inv(bend)
+        root = _root_of_inverse(bend)
         uniform = Sobol(len(mode) + 1, rng=np.random.default_rng(0)).random(_POINTS)
         scales = np.sqrt(chi2.ppf(uniform[:, -1], _FREEDOM) / _FREEDOM)
-        points = ndtri(uniform[:, :-1]) / scales[:, None] @ np.linalg.cholesky(shape).T + mode
-        drawn_from = multivariate_t(mode, shape, df=_FREEDOM)
+        standard = ndtri(uniform[:, :-1]) / scales[:, None]
+        points = standard @ root.T + mode
         logs = np.array([self._height(point)[0] for point in points])
-        logs -= np.atleast_1d(drawn_from.logpdf(points))
+        logs -= _log_student(standard) - np.log(np.diag(root)).sum()
         top = float(logs.max())
         weights = np.exp(logs - top)
         mean = float(weights.mean())
@@ -240,7 +242,7 @@ class _ThetasTogether:
         for _ in range(_NEWTON_STEPS):
             eigenvalues, vectors = np.linalg.eigh(bend)
             # Where it bends the wrong way, go uphill all the same.
-            steps = (vectors.T @ gradient) / np.maximum(np.abs(eigenvalues), 1e-3)
+            steps = (vectors.T @ gradient) / np.maximum(np.abs(eigenvalues), _LEAST_BEND)
             step = np.clip(vectors @ steps, -_LONGEST_STEP, _LONGEST_STEP)
             while np.abs(step).max() > _SHORTEST_STEP:
                 reached = self._height(logs + step)
@@ -251,3 +253,23 @@ class _ThetasTogether:
                 break
             logs, (value, gradient, bend) = logs + step, reached
         return logs, bend
+
+
+def _root_of_inverse(bend: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the Cholesky factor of the inverse, also of what bends the wrong way somewhere.
+
+    One theta may be known a million times as precisely as another, so each is scaled first.
+    """
+    scales = np.sqrt(np.maximum(np.abs(np.diag(bend)), _LEAST_BEND))
+    eigenvalues, vectors = np.linalg.eigh(bend / np.outer(scales, scales))
+    inverse = vectors / np.maximum(np.abs(eigenvalues), _LEAST_BEND) @ vectors.T
+    root: npt.NDArray[np.float64] = np.linalg.cholesky(inverse) / scales[:, None]
+    return root
+
+
+def _log_student(points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Log density of the standard Student distribution in several dimensions."""
+    n_dimensions = points.shape[1]
+    half = (_FREEDOM + n_dimensions) / 2
+    constant = lgamma(half) - lgamma(_FREEDOM / 2) - n_dimensions / 2 * log(_FREEDOM * pi)
+    return constant - half * np.log1p((points**2).sum(axis=1) / _FREEDOM)
