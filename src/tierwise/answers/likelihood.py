@@ -557,8 +557,8 @@ def source_of(data: KnownData, distance: str | Distance | None) -> AnswerSource:
     if data.n_rankings > MOST_ANSWERS:
         raise InputError(
             f"the answers count {data.n_rankings:.3g} times in all, and beyond {MOST_ANSWERS:.0e} "
-            "log probabilities of all of them cannot be told apart any more: divide all weights "
-            "by the same number"
+            "log probabilities of all of them are rounded too much",
+            ["divide all weights by the same number"],
         )
     measure = distance_for(data, distance)
     if isinstance(data, Battles):

@@ -272,4 +272,5 @@ def _log_student(points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     n_dimensions = points.shape[1]
     half = (_FREEDOM + n_dimensions) / 2
     constant = lgamma(half) - lgamma(_FREEDOM / 2) - n_dimensions / 2 * log(_FREEDOM * pi)
-    return constant - half * np.log1p((points**2).sum(axis=1) / _FREEDOM)
+    logs: npt.NDArray[np.float64] = constant - half * np.log1p((points**2).sum(axis=1) / _FREEDOM)
+    return logs

@@ -19,7 +19,7 @@ from tierwise._util.types import (
     Weights,
     numbered_row,
 )
-from tierwise.errors import InputError, counted, quoted, use
+from tierwise.errors import InputError, counted, instead, quoted, use
 from tierwise.files.cells import codes_of
 from tierwise.files.options import Better, ReadingNotes
 
@@ -228,7 +228,8 @@ def check_places(places: Any, n_items: int, name_row: RowNamer) -> Places:
             raise InputError(
                 f"{name_row(row)} has the places {given[row].tolist()}: they count from 0, tied "
                 "items share the first of the places they take up, and -1 stands for an item that "
-                "is not listed. Rankings.from_ranks takes ranks of any kind"
+                "is not listed",
+                [instead("Rankings.from_ranks", "for ranks of any kind")],
             )
     return given.astype(np.int32, copy=False)
 
