@@ -42,12 +42,41 @@ def test_who_compared_pairs():
     kinds = (RANKINGS, COUNTS, PREFERENCES, VOTES, BATTLES)
     sources = [source_of(data, None) for data in kinds]
     assert [source.pairwise for source in sources] == [False, False, True, True, True]
-    assert [source.are_weak_orders for source in sources] == [True, True, False, False, False]
-    assert [source.votes is not None for source in sources] == [False, False, False, True, False]
-    assert [source.wins is not None for source in sources] == [False, False, False, False, True]
     assert [source.likelihood for source in sources] == ["exact"] * 4 + ["independent"]
     with pytest.raises(InputError, match="every two items"):
         _ = source_of(PREFERENCES, None).weak_orders
+    with pytest.raises(InputError, match="rankings do not say who won"):
+        _ = source_of(RANKINGS, None).wins
+    with pytest.raises(InputError, match="battles do not say which of them may be mistaken"):
+        _ = source_of(BATTLES, None).votes
+
+
+def test_what_can_be_done_with_each_kind():
+    gaps = tw.Rankings.from_orderings([["a", "b"], ["c", "b"]], unranked="anywhere")
+    weighted = tw.Rankings(gaps.items, gaps.places, weights=[1, 0.5], unranked="anywhere")
+    expected = {
+        "rankings": (RANKINGS, "completions", "weak orders", True),
+        "counts of rankings": (COUNTS, "completions", "weak orders", True),
+        "pairwise answers": (PREFERENCES, "completions", "completions", True),
+        "pairwise answers that may be mistaken": (VOTES, "mistakes", None, True),
+        "battles": (BATTLES, "comparisons", "comparisons", False),
+        "rankings with gaps": (gaps, "completions", "completions", True),
+    }
+    for name, (data, engine, all_sizes, evidence) in expected.items():
+        can = source_of(data, "inversions").capabilities
+        assert (can.answers, can.engine, can.all_sizes) == (name, engine, all_sizes)
+        assert can.evidence == evidence
+        assert ("evidence" in can.criteria) == evidence
+        if engine != "comparisons":
+            assert source_of(data, "kendall").capabilities.all_sizes is None
+    # Completions of answers that count in part cannot be drawn one for each.
+    assert source_of(weighted, "inversions").capabilities.all_sizes is None
+    assert source_of(weighted, "inversions").reweighted(np.ones(2)).capabilities.all_sizes
+
+
+def test_a_refusal_lists_what_is_possible():
+    with pytest.raises(InputError, match='of battles is not known: use criterion="posterior"'):
+        tw.search(BATTLES, criterion="evidence")
 
 
 def test_weak_orders_of_rankings_and_of_their_counts_are_the_same():

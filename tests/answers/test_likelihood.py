@@ -55,7 +55,7 @@ def test_rankings_and_their_counts_have_the_likelihood_of_the_definition(distanc
         assert likelihood.drawn is None
         assert likelihood.n_rankings == rankings.n_rankings
         assert likelihood.value(LABELS, theta) == pytest.approx(expected, abs=1e-9)
-        assert source.n_open == 0
+        assert source.capabilities.complete
         assert source.is_known(SIZES)
         assert source.can_be_summed(None)
         assert (source.pair_counts == sources[0].pair_counts).all()
@@ -80,7 +80,7 @@ def test_a_complete_answer_among_others_has_one_completion():
 def test_answers_with_ties_are_known_where_blocks_do_not_cut_them():
     tied = tw.Rankings.from_orderings([[[0, 1], 2, [3, 4]], [2, [0, 1, 3, 4]]], items=ITEMS)
     source = source_of(tied, "kendall")
-    assert source.n_open == 2
+    assert not source.capabilities.complete
     assert [source.is_known(sizes) for sizes in ((5,), (1, 4), (2, 1, 2))] == [True, False, False]
     likelihood = source.at((5,))
     assert likelihood.log_completions == pytest.approx(2 * log(2) + lgamma(5))

@@ -10,7 +10,6 @@ from tests.data_paths import shared_data
 from tierwise.answers.likelihood import source_of
 from tierwise.evidence.given_tiers import log_integrated_likelihood
 from tierwise.model.priors import log_prior_of_sizes
-from tierwise.searching import all_sizes
 from tierwise.tiers import log_number_of_tiers
 
 
@@ -90,17 +89,6 @@ def test_many_items():
     assert "searched at once" in found.summary()
     again = tw.search(tw.Counts.of(rankings), "inversions")
     assert again.best.tiers == found.best.tiers
-
-
-def test_where_it_applies():
-    complete = noise(5, 6, 1)
-    anywhere = tw.Rankings.from_orderings([[0, 1], [2, 3, 4]], unranked="anywhere")
-    pairs = tw.Preferences.from_pairs([("p", "a", "b"), ("q", "b", "c")])
-    assert all_sizes.applies(source_of(complete, "inversions"))
-    assert all_sizes.applies(source_of(tw.Counts.of(complete), "inversions"))
-    assert not all_sizes.applies(source_of(complete, "kendall"))
-    assert not all_sizes.applies(source_of(anywhere, "inversions"))
-    assert not all_sizes.applies(source_of(pairs, "inversions"))
 
 
 def test_the_data_choose_the_distance():

@@ -36,7 +36,7 @@ from tierwise.answers.votes import DrawnVotes
 from tierwise.answers.weak_orders import InvertedWeakOrders, WeakOrders
 from tierwise.errors import InputError
 from tierwise.files.places import first_places
-from tierwise.partition import closed, gaussian, rook
+from tierwise.partition.scope import is_for
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -94,7 +94,7 @@ def parts_of_places(
         Numbers that an evaluation may go through to sum over answers with ties, or whose other
         items may be anywhere; beyond, their completions are listed or drawn.
     """
-    if gaussian.applies(sizes, distance):
+    if is_for("lines", sizes, distance):
         return _parts_under_inversions(first, weights, sizes, distance, rng)
     recursive = _can_be_summed_recursively(first, sizes, distance)
     parts: list[Part] = []
@@ -149,11 +149,11 @@ def answered_places(rankings: Rankings) -> Places:
 
 def _kind_of_top(sizes: Sizes, distance: Distance) -> type[TopAnswers] | None:
     """Return how lists of the best items are summed over; None if that is too much."""
-    if closed.applies(sizes, distance):
+    if is_for("closed", sizes, distance):
         return StrictTopAnswers
     if is_affordable(sizes):
         return RecursiveTopAnswers
-    return BoardTopAnswers if rook.applies(sizes, distance) else None
+    return BoardTopAnswers if is_for("rook", sizes, distance) else None
 
 
 def _kind_of_chains(
@@ -229,7 +229,7 @@ def completions_of_assessors(
     rng
         Generator.
     """
-    if source.votes is None:
+    if not source.capabilities.may_be_mistaken:
         orders = source.partial_orders()
         if (orders.weights % 1.0).any():
             raise InputError(

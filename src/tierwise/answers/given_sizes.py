@@ -98,6 +98,11 @@ class Likelihood:
         return self.drawn is None and all(isinstance(part, KnownAnswers) for part in self.parts)
 
     @property
+    def exact(self) -> bool:
+        """Whether all completions are summed over, and none are drawn."""
+        return self.drawn is None
+
+    @property
     def method(self) -> str:
         """How the normalising constant is found."""
         return self.partition.method
@@ -121,6 +126,11 @@ class Likelihood:
     def seconds(self) -> float:
         """About how long a sum over all completions takes."""
         return sum(part.seconds for part in self.parts)
+
+    @property
+    def n_places_drawn(self) -> int:
+        """Number of places, of all answers, that are drawn."""
+        return 0 if self.drawn is None else self.drawn.places.size
 
     @property
     def tolerance(self) -> float:

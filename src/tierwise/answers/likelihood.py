@@ -16,6 +16,7 @@ import numpy as np
 
 from tierwise._kernels.counting import add_block_pair_counts
 from tierwise.answers.base import KnownAnswers, KnownRows
+from tierwise.answers.capabilities import AllSizes, Capabilities
 from tierwise.answers.dispatch import (
     FIRST_MISTAKE_PROBABILITY,
     MOST_WORK,
@@ -42,8 +43,11 @@ from tierwise.data.preferences import Preferences
 from tierwise.distances import get_distance
 from tierwise.errors import InputError
 from tierwise.partition.choose import partition_function
+from tierwise.partition.scope import is_for
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
     from tierwise._util.types import Item, Places
@@ -76,28 +80,23 @@ class AnswerSource(ABC):
         The distance.
     n_rankings
         Number of rankings, the sum of their weights; of people, where they compared pairs.
-    n_open
-        Number of distinct answers that agree with several complete orderings.
     weights
         Weight of each distinct answer.
     pattern_of
         Which of the distinct answers each answer is, as given.
-    votes
-        The answers, if they may be mistaken.
-    wins
-        ``wins[a, b]`` says how often ``a`` was preferred to ``b``, if each comparison is an answer
-        of its own.
     """
 
     data: KnownData
     items: tuple[Item, ...]
     distance: Distance
     n_rankings: int | float
-    n_open: int
     weights: Numbers
     pattern_of: npt.NDArray[np.int64]
-    votes: Votes | None = None
-    wins: Floats | None = None
+
+    @cached_property
+    @abstractmethod
+    def capabilities(self) -> Capabilities:
+        """What can be done with the answers."""
 
     @property
     def pairwise(self) -> bool:
@@ -123,14 +122,32 @@ class AnswerSource(ABC):
         """Tell whether all answers say which items lie in which block of given sizes."""
 
     @property
-    def are_weak_orders(self) -> bool:
-        """Whether answers say of every two items which is above, or that they are tied."""
-        return False
+    def weak_orders(self) -> WeakOrderCounts:
+        """How often items are above others, and which are tied, where all answers say so."""
+        raise self._lacking("of every two items which is above")
 
     @property
-    def weak_orders(self) -> WeakOrderCounts:
-        """How often items are above others, and which are tied."""
-        raise InputError("these answers do not say of every two items which is above")
+    def votes(self) -> Votes:
+        """The answers, where they may be mistaken."""
+        raise self._lacking("which of them may be mistaken")
+
+    @property
+    def wins(self) -> Floats:
+        """``[a, b]``: how often a was preferred to b, where each comparison is an answer."""
+        raise self._lacking("who won against whom")
+
+    @property
+    def resampled_wins(self) -> Callable[[np.random.Generator], Floats] | None:
+        """Draws battles again, if it is known of which there could be others."""
+        return None
+
+    def _lacking(self, what: str) -> InputError:
+        return InputError(f"{self.capabilities.answers} do not say {what}")
+
+    @property
+    def _all_pairs_cost_alike(self) -> bool:
+        """Whether reversed pairs are all that the distance charges, wherever they lie."""
+        return is_for("lines", (1,) * len(self.items), self.distance)
 
     @property
     def strict_weak_orders(self) -> StrictWeakOrders | None:
@@ -244,9 +261,27 @@ class _RankingSource(_CompletedSource):
         self.distance = distance
         self.pattern_of = data.pattern_of
         self.n_rankings = data.n_rankings
-        self.n_open = count_open_answers(data)
+        self._complete = count_open_answers(data) == 0
         self.weights = data.pattern_weights
         self._joint: Counts | None = None
+
+    @cached_property
+    def capabilities(self) -> Capabilities:
+        gaps = self.data.unranked == "anywhere"
+        all_sizes: AllSizes | None = None
+        if self._all_pairs_cost_alike:
+            if not gaps:
+                all_sizes = "weak orders"
+            elif not (self.weights % 1.0).any():
+                all_sizes = "completions"
+        return Capabilities(
+            answers="rankings with gaps" if gaps else "rankings",
+            engine="completions",
+            complete=self._complete,
+            all_sizes=all_sizes,
+            evidence=True,
+            single_answers=True,
+        )
 
     @property
     def joint_counts(self) -> Counts | None:
@@ -255,11 +290,11 @@ class _RankingSource(_CompletedSource):
     @cached_property
     def first(self) -> Places:
         """First place of each item's tied group; -1 where it may be anywhere."""
-        return self.data.patterns if self.n_open == 0 else answered_places(self.data)
+        return self.data.patterns if self._complete else answered_places(self.data)
 
     @cached_property
     def _rows(self) -> KnownRows:
-        return KnownRows(self.first, complete=self.n_open == 0)
+        return KnownRows(self.first, complete=self._complete)
 
     @cached_property
     def pair_counts(self) -> Numbers:
@@ -268,11 +303,7 @@ class _RankingSource(_CompletedSource):
         return counts
 
     def is_known(self, sizes: Sizes) -> bool:
-        return self.n_open == 0 or blocks_are_known(self.data, self.distance.blocks(sizes))
-
-    @property
-    def are_weak_orders(self) -> bool:
-        return self.data.unranked != "anywhere"
+        return self._complete or blocks_are_known(self.data, self.distance.blocks(sizes))
 
     @cached_property
     def weak_orders(self) -> WeakOrderCounts:
@@ -294,7 +325,7 @@ class _RankingSource(_CompletedSource):
         return self._orders
 
     def complete_orderings(self) -> npt.NDArray[np.int64]:
-        return self._rows.orderings if self.n_open == 0 else super().complete_orderings()
+        return self._rows.orderings if self._complete else super().complete_orderings()
 
     def costs(self, sizes: Sizes) -> Costs:
         if self._joint is None:
@@ -302,7 +333,7 @@ class _RankingSource(_CompletedSource):
         return self.distance.costs(self._joint.blocks(self.distance.blocks(sizes)), sizes)
 
     def counted(self) -> AnswerSource:
-        if self.n_open > 0 or len(self.items) > MOST_ITEMS_FOR_JOINT_COUNTS:
+        if not self._complete or len(self.items) > MOST_ITEMS_FOR_JOINT_COUNTS:
             return self
         other = copy(self)
         other._joint = Counts.of_places(self.items, self._rows.places, self.weights)
@@ -313,7 +344,7 @@ class _RankingSource(_CompletedSource):
         other.weights = weights
         other.n_rankings = float(weights.sum())
         other._joint = None
-        for name in ("pair_counts", "weak_orders", "strict_weak_orders", "_orders"):
+        for name in ("capabilities", "pair_counts", "weak_orders", "strict_weak_orders", "_orders"):
             other.__dict__.pop(name, None)
         return other
 
@@ -329,7 +360,6 @@ class _CountSource(_CompletedSource):
     """Counts of complete rankings, which do not tell one ranking from another."""
 
     data: Counts
-    n_open = 0
 
     def __init__(self, data: Counts, distance: Distance) -> None:
         self.data = data
@@ -343,9 +373,16 @@ class _CountSource(_CompletedSource):
     def joint_counts(self) -> Counts | None:
         return self.data
 
-    @property
-    def are_weak_orders(self) -> bool:
-        return True
+    @cached_property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            answers="counts of rankings",
+            engine="completions",
+            complete=True,
+            all_sizes="weak orders" if self._all_pairs_cost_alike else None,
+            evidence=True,
+            single_answers=False,
+        )
 
     @cached_property
     def weak_orders(self) -> WeakOrderCounts:
@@ -383,7 +420,17 @@ class _PreferenceSource(_CompletedSource):
         self.items = data.items
         self.distance = distance
         self.n_rankings = data.n_rankings
-        self.n_open = len(data)
+
+    @cached_property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            answers="pairwise answers",
+            engine="completions",
+            complete=False,
+            all_sizes="completions" if self._all_pairs_cost_alike else None,
+            evidence=True,
+            single_answers=True,
+        )
 
     @cached_property
     def _orders_and_patterns(self) -> tuple[PartialOrders, npt.NDArray[np.int64]]:
@@ -421,7 +468,18 @@ class _VoteSource(_PreferenceSource):
     """Answers pair by pair that may be mistaken."""
 
     @cached_property
-    def votes(self) -> Votes:  # type: ignore[override]
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            answers="pairwise answers that may be mistaken",
+            engine="mistakes",
+            complete=False,
+            all_sizes=None,
+            evidence=True,
+            single_answers=True,
+        )
+
+    @cached_property
+    def votes(self) -> Votes:
         return votes_of(self.data)
 
     @property
@@ -436,10 +494,8 @@ class _VoteSource(_PreferenceSource):
         return False
 
     def partial_orders(self) -> PartialOrders:
-        raise InputError(
-            "these preferences may be mistaken, so they do not say which orderings are possible: "
-            'fit them, or make them with cycles="error"'
-        )
+        self.capabilities.refuse_mistakes()
+        return super().partial_orders()
 
     def _parts(
         self,
@@ -458,17 +514,36 @@ class _BattleSource(AnswerSource):
     """Battles, each an answer of its own about two items."""
 
     data: Battles
-    wins: Floats
 
     def __init__(self, data: Battles, distance: Distance) -> None:
         self.data = data
         self.items = data.items
         self.distance = distance
-        self.wins = data.wins
         self.n_rankings = data.n_rankings
-        self.weights = self.wins[self.wins > 0.0]
-        self.n_open = len(self.weights)
+        self.weights = data.wins[data.wins > 0.0]
         self.pattern_of = np.zeros(0, dtype=np.int64)
+
+    @cached_property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            answers="battles",
+            engine="comparisons",
+            complete=False,
+            all_sizes="comparisons",
+            evidence=False,
+            single_answers=False,
+        )
+
+    @cached_property
+    def wins(self) -> Floats:
+        return self.data.wins
+
+    @property
+    def resampled_wins(self) -> Callable[[np.random.Generator], Floats] | None:
+        return self._draw_again if self.data.can_be_resampled else None
+
+    def _draw_again(self, rng: np.random.Generator) -> Floats:
+        return self.data.resampled(rng).wins
 
     @property
     def likelihood(self) -> str:

@@ -43,9 +43,9 @@ from tierwise._util.types import NOT_LISTED
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, add_costs
 from tierwise.data.counts import BlockCounts
 from tierwise.files.places import collapse, sizes_of_groups
-from tierwise.partition import closed
 from tierwise.partition.closed import ClosedPartition, strict_moments
 from tierwise.partition.interpolated import ThetaSeries
+from tierwise.partition.scope import is_for
 from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
@@ -302,7 +302,7 @@ def strict_weak_orders(
     """
     n_items = first.shape[1]
     strict = (1,) * n_items
-    if not closed.applies(strict, distance) or (first == NOT_LISTED).any():
+    if not is_for("closed", strict, distance) or (first == NOT_LISTED).any():
         return None
     group_sizes = sizes_of_groups(first)
     # Each member of a group carries its share of the group.

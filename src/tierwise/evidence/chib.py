@@ -84,7 +84,7 @@ def find_log_evidence(
     likelihood = source.at(partition.sizes, partition=partition, rng=rng)
     if likelihood.known:
         return Estimate(log_evidence(likelihood, prior), method="recursion")
-    if source.votes is None and likelihood.drawn is None:
+    if likelihood.exact and not source.capabilities.may_be_mistaken:
         value = sum_over_likely_tiers(likelihood, prior, best)
         if value is not None:
             return Estimate(value, method="sum over likely tiers")

@@ -70,7 +70,7 @@ def log_integrated_likelihood(
     """
     if len(likelihood.sizes) == 1:
         return likelihood.value(labels, 0.0)
-    if likelihood.drawn is not None:
+    if not likelihood.exact:
         return _laplace(likelihood, labels, theta, prior)
     if likelihood.known:
         given = ThetaGivenDistance(LogPartition(likelihood.partition), likelihood.n_rankings, prior)

@@ -348,12 +348,13 @@ def impute(
     draws = check_count("draws", draws, least=2)
     models = _models_of(model, known.items)
     source = source_of(known, model.distance)
-    if source.votes is not None and models[0].mistake_probability is None:
+    if source.capabilities.may_be_mistaken and models[0].mistake_probability is None:
         raise InputError(
             "these preferences may be mistaken, and the model does not say how often: impute with "
             "a fit or a posterior of them"
         )
-    said = source.partial_orders() if source.votes is None else source.votes
+    mistaken = source.capabilities.may_be_mistaken
+    said = source.votes if mistaken else source.partial_orders()
     answers = OpenAnswers(said, source.pattern_of)
     n_patterns, n_items = len(answers.log_numbers), len(known.items)
     if n_patterns * n_items**2 > MOST_PROBABILITIES:

@@ -46,10 +46,13 @@ from tierwise.theta.estimate import (
 from tierwise.tiers import Sizes, Tiers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from tierwise._util.types import Item
     from tierwise.answers.base import Labels
+    from tierwise.answers.capabilities import Engine
     from tierwise.answers.given_sizes import Likelihood
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.counts import Numbers
@@ -151,29 +154,29 @@ def solve(
             'theta_method="monte-carlo" needs answers that leave no doubt about their blocks: '
             'use theta_method="exact"'
         )
-    if source.wins is not None:
-        labels = best_tiers_of_sizes(source.wins, sizes, rng)
-        return solution_at(source, unproved_at(source, labels, "exchanges"), settings)
-    return _solve_open(source, sizes, settings, rng)
+    return _ENGINES[source.capabilities.engine](source, sizes, settings, rng)
 
 
-def _solve_open(
+def _solve_by_completions(
     source: AnswerSource, sizes: Sizes, settings: Settings, rng: np.random.Generator
 ) -> Solution:
-    """Find the best tiers and theta for answers that leave much open."""
-    if source.votes is None:
-        # The error of an estimate counts as often as there are answers: few can do with one.
-        budget = max(BUDGET_OF_AN_ANSWER * float(source.n_rankings), LEAST_BUDGET)
-        settings = replace(settings, partition_budget=min(budget, settings.partition_budget))
+    """Find the best tiers and theta for answers that leave places open."""
+    # The error of an estimate counts as often as there are answers: few can do with one.
+    budget = max(BUDGET_OF_AN_ANSWER * float(source.n_rankings), LEAST_BUDGET)
+    settings = replace(settings, partition_budget=min(budget, settings.partition_budget))
     partition = for_many_thetas(settings.partition(sizes, source.distance, rng))
-    if source.votes is None and len(sizes) == 1:
+    if len(sizes) == 1:
         return _no_tiers(source, partition)
     likelihood = source.at(sizes, partition=partition, rng=rng)
-    if source.votes is not None:
-        return _solve_with_mistakes(likelihood, settings, rng)
-    if likelihood.drawn is None:
-        return _solve_by_summing(likelihood, settings, rng)
-    return _solve_by_drawing(likelihood, settings, rng)
+    return (_solve_by_summing if likelihood.exact else _solve_by_drawing)(likelihood, settings, rng)
+
+
+def _solve_comparisons(
+    source: AnswerSource, sizes: Sizes, settings: Settings, rng: np.random.Generator
+) -> Solution:
+    """Find good tiers of battles by exchanges of items."""
+    labels = best_tiers_of_sizes(source.wins, sizes, rng)
+    return solution_at(source, unproved_at(source, labels, "exchanges"), settings)
 
 
 def solve_known(likelihood: Likelihood, settings: Settings, rng: np.random.Generator) -> Solution:
@@ -280,10 +283,13 @@ def _solve_by_drawing(
 
 
 def _solve_with_mistakes(
-    likelihood: Likelihood, settings: Settings, rng: np.random.Generator
+    source: AnswerSource, sizes: Sizes, settings: Settings, rng: np.random.Generator
 ) -> Solution:
+    """Find the best tiers, theta and probability of a mistake."""
+    partition = for_many_thetas(settings.partition(sizes, source.distance, rng))
+    likelihood = source.at(sizes, partition=partition, rng=rng)
     found = solve_with_mistakes(likelihood, settings.method, settings.level, rng)
-    stochastic = "" if likelihood.drawn is None else "stochastic "
+    stochastic = "" if likelihood.exact else "stochastic "
     return Solution(
         consensus=unproved(found.labels, found.total, f"{stochastic}expectation-maximisation"),
         theta=found.theta,
@@ -293,6 +299,14 @@ def _solve_with_mistakes(
         mistake_probability=found.probability,
         mistake_interval=found.interval,
     )
+
+
+# What fits answers that leave something open: a further engine is a further entry.
+_ENGINES: dict[Engine, Callable[[AnswerSource, Sizes, Settings, np.random.Generator], Solution]] = {
+    "completions": _solve_by_completions,
+    "mistakes": _solve_with_mistakes,
+    "comparisons": _solve_comparisons,
+}
 
 
 def _solution(likelihood: Likelihood, consensus: Consensus, theta: ThetaEstimate) -> Solution:

@@ -316,7 +316,7 @@ class GroupFitter:
         """Return the likelihood of the answers for given sizes."""
         if sizes not in self._likelihoods:
             likelihood = self._source.at(sizes)
-            if likelihood.drawn is not None:
+            if not likelihood.exact:
                 raise TooLargeError(
                     f"some answers leave too much open to sum over all that they may mean, for "
                     f"sizes {sizes}: restrict the rankings to fewer items, or give sizes of fewer "
@@ -353,7 +353,7 @@ class GroupFitter:
                 self._packed_answers.clear()
             self._packed_answers[sizes] = None
             data = self.answers.data
-            if self._source.n_open == 0 and pairs_fit_a_word(sizes, self.distance):
+            if self._source.capabilities.complete and pairs_fit_a_word(sizes, self.distance):
                 assert isinstance(data, Rankings)
                 self._packed_answers[sizes] = PackedAnswers(data.patterns, sizes, self.distance)
         return self._packed_answers[sizes]
@@ -402,7 +402,7 @@ class GroupFitter:
     def _is_quick(self, sizes: Sizes) -> bool:
         """Whether one kernel can find the best tiers of these sizes, and theta."""
         few = self.answers.n_items <= MOST_ITEMS
-        return self._source.n_open == 0 and few and len(sizes) > 1
+        return self._source.capabilities.complete and few and len(sizes) > 1
 
     def _fit_quickly(
         self, weights: NDArray[np.float64], likelihood: Likelihood, labels: NDArray[np.int64]
@@ -437,7 +437,7 @@ class GroupFitter:
 
         Returned are the best group, and the fits of other sizes that come closest to it.
         """
-        if self._source.n_open == 0 and self.answers.n_items <= MOST_ITEMS:
+        if self._source.capabilities.complete and self.answers.n_items <= MOST_ITEMS:
             ranked_fits = self._search_all_sizes(weights)
             return ranked_fits[0], ranked_fits[1:]
         known = {component.sizes: self.fit(weights, component.sizes, component)}

@@ -22,9 +22,9 @@ from tierwise.distances import get_distance
 from tierwise.errors import InputError, TooLargeError
 from tierwise.partition.base import ExactPartition, check_theta, decay_by_units
 from tierwise.partition.choose import DEFAULT_BUDGET, partition_function
-from tierwise.partition.gaussian import applies as is_lines
 from tierwise.partition.gaussian import pair_probabilities
 from tierwise.partition.parts import Concentration, PartedPartition, parted_partition
+from tierwise.partition.scope import is_for
 from tierwise.tiers import Tiers
 
 if TYPE_CHECKING:
@@ -342,11 +342,7 @@ class ClusteredMallows:
             thetas = self.parted.check_thetas(self.theta)
             return log_probabilities(data, self.parted, labels, thetas)
         source = source_of(data, self.distance)
-        if source.votes is not None:
-            raise InputError(
-                "these preferences may be mistaken, so they do not say which orderings are "
-                'possible: fit them, or make them with cycles="error"'
-            )
+        source.capabilities.refuse_mistakes()
         likelihood = source.at(self.tiers.sizes, partition=self.partition, most_work=self.budget)
         logs = likelihood.log_weights(labels, self._theta) - float(self.log_partition())
         return logs[source.pattern_of]
@@ -487,7 +483,7 @@ class ClusteredMallows:
         known: npt.NDArray[np.float64] | None = None
         if self.concentration != "single":
             known = self.parted.pair_probabilities(self.theta)
-        elif is_lines(sizes, get_distance(self.distance)) or (
+        elif is_for("lines", sizes, get_distance(self.distance)) or (
             max(sizes) == 1 and get_distance(self.distance).name == "kendall"
         ):
             known = pair_probabilities(sizes, self._theta)

@@ -18,7 +18,8 @@ _Floats = NDArray[np.float64]
 _LEAST_PROBABILITY = 1e-12
 
 # What each further tier adds to the log prior of sizes.
-_NAMED_PRIORS = {"uniform": 0.0, "penalised": -1.0}
+_LOG_SHARES = {"uniform": 0.0, "penalised": -1.0}
+NAMED_PRIORS = (*_LOG_SHARES, "sceptical")
 
 SizesPrior: TypeAlias = (
     Literal["uniform", "penalised", "sceptical"] | Mapping[Sizes, float] | Callable[[Sizes], float]
@@ -208,8 +209,8 @@ def log_prior_of_sizes(prior: SizesPrior, sizes: Sizes) -> float:
     """
     if isinstance(prior, Mapping):
         return _log_prior_of_listed(prior, sizes)
-    if isinstance(prior, str) and prior in _NAMED_PRIORS:
-        return _NAMED_PRIORS[prior] * len(sizes)
+    if isinstance(prior, str) and prior in _LOG_SHARES:
+        return _LOG_SHARES[prior] * len(sizes)
     if isinstance(prior, str) and prior == "sceptical":
         return _sceptical(sizes)
     if not callable(prior):

@@ -26,6 +26,7 @@ from tierwise._util.types import Estimate
 from tierwise.partition.base import Moments, PartitionFunction, check_theta
 from tierwise.partition.closed import ClosedPartition, nearby_theta, strict_draws
 from tierwise.partition.monte_carlo import PathPartition
+from tierwise.partition.scope import is_for
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -270,17 +271,10 @@ class AnchoredPartition(PartitionFunction):
             left = (left + len(boundaries)) // 2
 
 
-def applies(sizes: Sizes, distance: Distance) -> bool:
-    """Whether the distance charges pairs in different blocks, as Kendall does, and no more."""
-    rule = distance.rule(sizes)
-    counts_pairs = rule.misplaced == rule.tied > 0 and not rule.placing.any()
-    return counts_pairs and distance.blocks(sizes) == sizes
-
-
 def is_worthwhile(sizes: Sizes, distance: Distance) -> bool:
     """Whether the strict model may be close enough to begin with."""
     small = max(sizes) <= LARGEST_TIER and sum(sizes) <= MOST_ITEMS
-    return small and applies(sizes, distance)
+    return small and is_for("anchored", sizes, distance)
 
 
 def _removals(sizes: Sizes) -> list[int]:

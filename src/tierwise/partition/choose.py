@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from tierwise._util.checks import check_choice, check_count
 from tierwise.distances import get_distance
@@ -26,15 +26,15 @@ from tierwise.partition.base import (
     Moments,
     PartitionFunction,
 )
+from tierwise.partition.scope import SCOPES, is_for
 from tierwise.tiers import check_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from tierwise._util.checks import RandomSource
     from tierwise._util.types import Estimate
     from tierwise.distances import Distance
-    from tierwise.tiers import Sizes
 
 __all__ = [
     "DEFAULT_BUDGET",
@@ -57,21 +57,6 @@ _EXACT: dict[str, type[ExactPartition]] = {
     "recursion": recursion.RecursionPartition,
 }
 
-
-class _Scope(NamedTuple):
-    """What a method that is not for everything is for."""
-
-    applies: Callable[[Sizes, Distance], bool]
-    scope: str
-
-
-_SPECIAL = {
-    "closed": _Scope(closed.applies, "the kendall distance and tiers of one item each"),
-    "lines": _Scope(gaussian.applies, "the inversions distance"),
-    "rook": _Scope(rook.applies, "the hamming distance"),
-    "recursion": _Scope(recursion.applies, "distances that compare blocks of the tiers' sizes"),
-    "anchored": _Scope(anchored.applies, "the kendall distance"),
-}
 
 # Steps of the recursion for one theta: about a second, and some hundred megabytes.
 DEFAULT_BUDGET = 2e8
@@ -122,7 +107,7 @@ def partition_function(
     if draws is not None:
         draws = check_count("draws", draws, least=2)
     rule = chosen.rule(checked)
-    if rule.tied != rule.misplaced and not gaussian.applies(checked, chosen):
+    if rule.tied != rule.misplaced and not is_for("lines", checked, chosen):
         raise InputError(
             f"the distance {chosen.name} charges {rule.tied} for tied pairs and {rule.misplaced} "
             "for reversed ones: pairs tied in the tiers cost as much as reversed ones, or nothing "
@@ -130,11 +115,10 @@ def partition_function(
         )
     if method == "auto":
         method = choose_method(checked, chosen, budget)
-    if method in _SPECIAL:
-        special = _SPECIAL[method]
-        if not special.applies(checked, chosen):
+    for special, scope in SCOPES.items():
+        if method == special and not is_for(special, checked, chosen):
             raise InputError(
-                f'method "{method}" is for {special.scope}; got {chosen.name} and sizes {checked}: '
+                f'method "{method}" is for {scope}; got {chosen.name} and sizes {checked}: '
                 'use method="auto"'
             )
     if method == "recursion":
@@ -150,12 +134,10 @@ def partition_function(
 
 def choose_method(sizes: tuple[int, ...], distance: Distance, budget: float) -> Method:
     """Return the method that "auto" stands for, from the sizes alone."""
-    if closed.applies(sizes, distance):
-        return "closed"
-    if gaussian.applies(sizes, distance):
-        return "lines"
-    if rook.applies(sizes, distance):
-        return "rook"
+    exact: tuple[Literal["closed", "lines", "rook"], ...] = ("closed", "lines", "rook")
+    for method in exact:
+        if is_for(method, sizes, distance):
+            return method
     if recursion.is_affordable(sizes, budget):
         return "recursion"
     return "anchored" if anchored.is_worthwhile(sizes, distance) else "path"

@@ -28,8 +28,6 @@ from tierwise.partition.base import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise.distances import Distance
-    from tierwise.tiers import Sizes
 
 # From one theta for which draws are kept to the next: a fraction of a standard deviation.
 _RATIO = 1.15
@@ -115,14 +113,6 @@ def strict_moments(
         logs[rows, 1:] = np.cumsum(np.log(total), axis=1)
         means[rows, 1:] = np.cumsum(np.cumsum(decay * passed, axis=1) / total, axis=1)
     return logs, means
-
-
-def applies(sizes: Sizes, distance: Distance) -> bool:
-    """Whether these are a strict consensus and the Kendall distance."""
-    if max(sizes) > 1:
-        return False
-    rule = distance.rule(sizes)
-    return rule.misplaced > 0 and not rule.placing.any()
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from tierwise.distances import Distance
-    from tierwise.tiers import Sizes
 
 _Floats = NDArray[np.float64]
 
@@ -451,10 +449,3 @@ class LinesPartition(ExactPartition):
     def expected_table(self, theta: float) -> npt.NDArray[np.float64]:
         """Probability of each tier in each place."""
         return rank_tier_probabilities(self.sizes, theta)
-
-
-def applies(sizes: Sizes, distance: Distance) -> bool:
-    """Whether pairs of different tiers are all that the distance charges, wherever they lie."""
-    rule = distance.rule(sizes)
-    reversed_pairs_only = rule.misplaced > 0 and rule.tied == 0 and not rule.placing.any()
-    return reversed_pairs_only and max(distance.blocks(sizes)) == 1

@@ -224,8 +224,3 @@ def _pascal(largest: int, kind: type[np.float64 | np.int64]) -> npt.NDArray[Any]
     for number in range(1, largest + 1):
         binomials[number, 1:] = binomials[number - 1, 1:] + binomials[number - 1, :-1]
     return binomials
-
-
-def applies(sizes: Sizes, distance: Distance) -> bool:
-    """Whether places are cut into blocks of the tiers' sizes."""
-    return distance.blocks(sizes) == sizes

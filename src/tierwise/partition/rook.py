@@ -25,8 +25,6 @@ from tierwise.partition.base import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from tierwise.distances import Distance
-    from tierwise.tiers import Sizes
 
 # Up to this many items exact counts take some milliseconds; beyond, everything is in logarithms.
 MOST_ITEMS_FOR_DISTRIBUTION = 200
@@ -185,9 +183,3 @@ def _log_factorials(largest: int) -> npt.NDArray[np.float64]:
     logs = np.zeros(largest + 1)
     np.cumsum(np.log(np.arange(1, largest + 1)), out=logs[1:])
     return logs
-
-
-def applies(sizes: Sizes, distance: Distance) -> bool:
-    """Whether the distance is the number of items outside their own block."""
-    rule = distance.rule(sizes).in_largest_units()
-    return rule.additive and bool((rule.placing == 1 - np.eye(len(sizes))).all())

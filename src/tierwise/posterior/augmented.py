@@ -26,8 +26,6 @@ from numpy.typing import NDArray
 from tierwise._kernels.augmented_chain import OpenAnswers, Visited, iterate
 from tierwise.answers.dispatch import completions_of_assessors
 from tierwise.answers.votes import DrawnVotes, rename_items
-from tierwise.data.counts import Counts
-from tierwise.data.rankings import Rankings
 from tierwise.inversions.chain import (
     DRAWS,
     POWERS,
@@ -38,10 +36,9 @@ from tierwise.inversions.chain import (
 )
 from tierwise.inversions.objective import ThetaTable, TiersPrior, tiers_prior
 from tierwise.model.priors import Gamma, as_theta_prior
-from tierwise.partition import gaussian
 from tierwise.posterior.chain import RECORDED, State
 from tierwise.posterior.moves import ChangeSizes, DrawTheta, SwitchTiers
-from tierwise.posterior.ordered_partitions import MOST_ITEMS_TO_JOIN, NAMED_PRIORS, random_tiers
+from tierwise.posterior.ordered_partitions import MOST_ITEMS_TO_JOIN, random_tiers
 from tierwise.posterior.target import CompletedCosts
 
 if TYPE_CHECKING:
@@ -209,26 +206,13 @@ class Augmented:
         return switch, change, DrawTheta(completed)
 
 
-def applies(options: SamplingOptions, source: AnswerSource) -> bool:
-    """Whether answers can be completed, and tiers of all sizes drawn given that.
-
-    That takes open sizes, one theta, the distance inversions, answers that leave something open and
-    contain no mistakes, and a named prior of sizes.
-    """
-    data, n_items = source.data, len(source.items)
-    if isinstance(data, Counts) or source.votes is not None or n_items < 2:
-        return False
-    known = isinstance(data, Rankings) and data.unranked != "anywhere"
+def can_draw(options: SamplingOptions) -> bool:
+    """Whether answers are completed and tiers of all sizes drawn then, as far as options go."""
     return (
-        options.sizes is None
-        and not known
-        and not options.needs_chain
+        options.takes_all_sizes
         and options.method != "exact"
         and options.concentration == "single"
         and options.completions in ("auto", "reinsert")
-        and options.prior_sizes in NAMED_PRIORS
-        and gaussian.applies((1,) * n_items, source.distance)
-        and not (source.partial_orders().weights % 1.0).any()
     )
 
 

@@ -421,7 +421,7 @@ def _fit_of_search(
 ) -> Fit:
     """Search tiers of all sizes, and compare the best with others."""
     source, settings = source_of(data, None), Settings()
-    labels = best_tiers_of_battles(data, rng, prior_sizes)[0]
+    labels = best_tiers_of_battles(source, rng, prior_sizes)[0]
     solution = solution_at(source, unproved_at(source, labels, "local search"), settings)
     sizes = tuple(np.bincount(labels).tolist())
     return fit_source(source, sizes, settings, rng, provenance, {sizes: solution})
@@ -458,7 +458,7 @@ def _fit_of_draws(
     sizes = tuple(np.bincount(best.consensus.labels).tolist())
     solved = {sizes: best}
     strict = (1,) * len(source.items)
-    if source.at(strict, rng=np.random.default_rng(0)).drawn is not None:
+    if not source.at(strict, rng=np.random.default_rng(0)).exact:
         # To look for the best strict order would take longer than all else.
         order = rank_shares(posterior.labels) @ np.arange(len(strict))
         ranks = order.argsort(kind="stable").argsort()
@@ -479,7 +479,7 @@ def _solution_at(
     """Fit theta to tiers; where completions cannot be summed over, it is that of the draws."""
     sizes = tuple(np.bincount(labels).tolist())
     likelihood = source.at(sizes, rng=np.random.default_rng(0))
-    if likelihood.drawn is None:
+    if likelihood.exact:
         solution = solution_at(source, unproved(labels, np.nan, how), settings)
         theta = solution.theta
     else:
@@ -534,7 +534,7 @@ def _search_replicates(
     labels = np.empty((len(seeds), len(data.items)), dtype=np.int64)
     for replicate, seed in enumerate(seeds):
         rng = np.random.default_rng(seed)
-        again = data.resampled(rng)
+        again = source_of(data.resampled(rng), None)
         labels[replicate] = best_tiers_of_battles(again, rng, prior_sizes, starts=1)[0]
     return labels
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,6 @@ from tierwise.inversions.objective import (
 )
 from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
 from tierwise.posterior.chain import State
-from tierwise.searching import all_sizes
 
 if TYPE_CHECKING:
     from tierwise._kernels.inversions_lines import LineObjective
@@ -58,7 +57,6 @@ _Integers = NDArray[np.int64]
 _TRIED_FOR_BOUND = 5
 # The same data give the same answer.
 _SEED = 0
-NAMED_PRIORS = ("uniform", "penalised", "sceptical")
 # Exact draws of so many items take some seconds; with a theta per tier, ties make them slow.
 _AFFORDABLE_ITEMS, _AFFORDABLE_ITEMS_WITH_TIES = 14, 11
 _MOST_ITEMS = 16
@@ -301,29 +299,20 @@ class WalkOverTiers:
         return {} if self.single_tier is None else self.single_tier.facts()
 
 
-def applies(options: SamplingOptions, source: AnswerSource) -> bool:
-    """Whether tiers of all sizes can be drawn at once.
+def can_draw(options: SamplingOptions) -> bool:
+    """Whether weak orders leave tiers of all sizes to be drawn at once, as far as options go.
 
-    That takes open sizes, weak orders with the distance inversions, a named prior of sizes, and a
-    prior of theta that rules no theta out.
+    Besides what all such draws take, that is a prior of theta that rules no theta out.
     """
-    prior_sizes = options.prior_sizes
     return (
-        options.sizes is None
-        and not options.needs_chain
+        options.takes_all_sizes
         and options.completions == "auto"
-        and len(source.items) > 1
-        and isinstance(prior_sizes, str)
-        and prior_sizes in NAMED_PRIORS
-        and all_sizes.applies(source)
         and bool(np.isfinite(_log_density_of_log(as_theta_prior(options.prior_theta))).all())
     )
 
 
-def refuse_others(options: SamplingOptions, source: AnswerSource) -> None:
-    """Raise if a theta per tier was asked for and tiers cannot be drawn at once."""
-    if options.concentration == "single" or applies(options, source):
-        return
+def refuse_several_thetas() -> NoReturn:
+    """Say what a theta per tier takes."""
     raise InputError(
         'concentration="tier" draws tiers of all sizes with distance="inversions" from complete '
         'rankings, ties, or rankings with unranked="below": leave sizes, theta_update, likelihood '
@@ -446,11 +435,6 @@ class WalkOverComparisons:
         return {"pairwise": True, "likelihood": self.likelihood}
 
 
-def are_battles(source: AnswerSource) -> bool:
-    """Whether each comparison is an answer of its own."""
-    return source.wins is not None
-
-
 def sampler_of_battles(options: SamplingOptions, source: AnswerSource) -> WalkOverComparisons:
     """Return what makes the draws, or say what cannot be had."""
     if options.sizes is not None:
@@ -462,7 +446,6 @@ def sampler_of_battles(options: SamplingOptions, source: AnswerSource) -> WalkOv
             "for battles there is one theta and a chain over tiers of all sizes: leave method, "
             "theta_update, likelihood and concentration as they are"
         )
-    assert source.wins is not None
     chain = ComparisonsChain(
         source.wins,
         ThetaTable.of(as_theta_prior(options.prior_theta)),

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from tierwise._util.tasks import Progress
+    from tierwise.answers.capabilities import AllSizes
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.scan import RankingScan
     from tierwise.distances import Distance
@@ -252,18 +253,47 @@ class _Run:
 
 def _run_of(options: SamplingOptions, source: AnswerSource) -> _Run:
     """Decide how the draws are made: of all sizes at once where that is possible."""
-    if ordered_partitions.are_battles(source):
-        walk_over_wins = ordered_partitions.sampler_of_battles(options, source)
-        return _Run(options.settled("mcmc"), walk_over_wins.start, lambda: walk_over_wins)
-    ordered_partitions.refuse_others(options, source)
-    if ordered_partitions.applies(options, source):
-        tiers = ordered_partitions.posterior_of(options, source)
-        options = ordered_partitions.settle_method(options, tiers)
-        sampler_of = partial(ordered_partitions.sampler_of, options, tiers)
-        return _Run(options, tiers.start, sampler_of, tiers.n_lines)
-    if augmented.applies(options, source):
-        walk = augmented.sampler_of(options, source)
-        return _Run(options.settled("mcmc"), walk.start, lambda: walk)
+    at_once = None if len(source.items) < 2 else source.capabilities.all_sizes
+    run = None if at_once is None else _ENGINES[at_once](options, source)
+    if run is not None:
+        return run
+    if options.concentration != "single":
+        ordered_partitions.refuse_several_thetas()
+    return _run_by_sizes(options, source)
+
+
+def _run_of_battles(options: SamplingOptions, source: AnswerSource) -> _Run:
+    walk = ordered_partitions.sampler_of_battles(options, source)
+    return _Run(options.settled("mcmc"), walk.start, lambda: walk)
+
+
+def _run_of_weak_orders(options: SamplingOptions, source: AnswerSource) -> _Run | None:
+    if not ordered_partitions.can_draw(options):
+        return None
+    tiers = ordered_partitions.posterior_of(options, source)
+    options = ordered_partitions.settle_method(options, tiers)
+    sampler_of = partial(ordered_partitions.sampler_of, options, tiers)
+    return _Run(options, tiers.start, sampler_of, tiers.n_lines)
+
+
+def _run_of_completions(options: SamplingOptions, source: AnswerSource) -> _Run | None:
+    if not augmented.can_draw(options):
+        return None
+    walk = augmented.sampler_of(options, source)
+    return _Run(options.settled("mcmc"), walk.start, lambda: walk)
+
+
+# What draws tiers of all sizes at once, or None where options ask for another way: a further engine
+# is a further entry.
+_ENGINES: dict[AllSizes, Callable[[SamplingOptions, AnswerSource], _Run | None]] = {
+    "comparisons": _run_of_battles,
+    "weak orders": _run_of_weak_orders,
+    "completions": _run_of_completions,
+}
+
+
+def _run_by_sizes(options: SamplingOptions, source: AnswerSource) -> _Run:
+    """Draw theta and tiers of given sizes, or of sizes that change step by step."""
     options = _settled(options, source)
     _refuse_islands(options)
     counted = source.counted() if options.likelihood == "exact" else source

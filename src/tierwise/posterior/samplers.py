@@ -20,6 +20,7 @@ from tierwise._util.provenance import digest
 from tierwise.errors import InputError
 from tierwise.fitting.solve import PseudoLikelihood
 from tierwise.model.priors import (
+    NAMED_PRIORS,
     Beta,
     Gamma,
     SizesPrior,
@@ -114,6 +115,16 @@ class SamplingOptions:
     def needs_chain(self) -> bool:
         """Whether something was asked for that only a chain does."""
         return self.theta_update not in ("auto", "exact") or self.likelihood != "exact"
+
+    @property
+    def takes_all_sizes(self) -> bool:
+        """Whether tiers of all sizes can be drawn at once, as far as options go.
+
+        That takes open sizes, a named prior of them, and nothing that only other chains do.
+        """
+        prior = self.prior_sizes
+        named = isinstance(prior, str) and prior in NAMED_PRIORS
+        return self.sizes is None and named and not self.needs_chain
 
     @property
     def exchange(self) -> Exchange | None:

@@ -22,7 +22,6 @@ import numpy as np
 
 from tierwise.answers.parted import parted_answers, refuse_open
 from tierwise.consensus.problem import Consensus
-from tierwise.data.battles import Battles
 from tierwise.errors import InputError, TooLargeError
 from tierwise.evidence.given_tiers import log_integrated_parts
 from tierwise.fitting.fit import fit_parted, fit_source
@@ -32,15 +31,17 @@ from tierwise.inversions.comparisons import best_tiers_of_sizes, search_tiers_of
 from tierwise.inversions.objective import log_prior_constant, tiers_prior
 from tierwise.inversions.searching import search_tiers, starting_orders
 from tierwise.model.priors import log_prior_of_sizes
-from tierwise.partition import gaussian
 from tierwise.partition.parts import parted_partition
 from tierwise.searching.result import Candidate, Search
 from tierwise.searching.size_space import SizeSpace
 from tierwise.tiers import log_number_of_tiers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
+    from tierwise.answers.capabilities import AllSizes
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.counts import WeakOrderCounts
     from tierwise.fitting.fit import ConcentrationChoice
@@ -58,25 +59,10 @@ MOST_ITEMS_FOR_PROOF = 12
 _STARTS, _ITEMS_OF_ALL_STARTS = 8, 1200
 
 
-def applies(source: AnswerSource) -> bool:
-    """Whether the answers are weak orders or battles, and the distance inversions.
-
-    Examples
-    --------
-    >>> import tierwise as tw
-    >>> from tierwise.answers.likelihood import source_of
-    >>> rankings = tw.load_political_goals()
-    >>> applies(source_of(rankings, "inversions")), applies(source_of(rankings, "kendall"))
-    (True, False)
-    """
-    if not gaussian.applies((1,) * len(source.items), source.distance):
-        return False
-    return source.wins is not None or source.are_weak_orders
-
-
 def can_be_proved(source: AnswerSource) -> bool:
     """Whether the best tiers of all sizes can be proved to be the best."""
-    return source.wins is None and len(source.items) <= MOST_ITEMS_FOR_PROOF
+    weak_orders = source.capabilities.all_sizes == "weak orders"
+    return weak_orders and len(source.items) <= MOST_ITEMS_FOR_PROOF
 
 
 def search_all_sizes(
@@ -102,11 +88,9 @@ def search_all_sizes(
         The best tiers first, then others that the search ended in, the strict consensus and the
         single tier.
     """
-    if source.are_weak_orders:
-        found = _tiers_of_weak_orders(source.weak_orders, judge, rng)
-    else:
-        assert isinstance(source.data, Battles)
-        found = _tiers_of_battles(source, source.data, judge, rng)
+    can = source.capabilities
+    assert can.all_sizes is not None
+    found = _ENGINES[can.all_sizes](source, judge, rng)
     distinct = {one.labels.tobytes(): one for one in reversed(found)}
     return [
         solution_at(source, one, settings) for one in found if one is distinct[one.labels.tobytes()]
@@ -114,9 +98,10 @@ def search_all_sizes(
 
 
 def _tiers_of_weak_orders(
-    counts: WeakOrderCounts, judge: Judge, rng: np.random.Generator
+    source: AnswerSource, judge: Judge, rng: np.random.Generator
 ) -> list[Consensus]:
     """Find the best tiers, with a proof where items are few; then what they are compared to."""
+    counts = source.weak_orders
     n_items = counts.n_items
     prior_sizes: SizesPriorName = "uniform" if judge.criterion == "likelihood" else "penalised"
 
@@ -150,25 +135,35 @@ def _tiers_of_weak_orders(
 
 
 def _tiers_of_battles(
-    source: AnswerSource, data: Battles, judge: Judge, rng: np.random.Generator
+    source: AnswerSource, judge: Judge, rng: np.random.Generator
 ) -> list[Consensus]:
     """Find good tiers, the best first; then what they are compared to."""
-    n_items = len(data.items)
+    n_items = len(source.items)
     prior_sizes = judge.prior_sizes if judge.criterion == "posterior" else "uniform"
-    found = [(labels, "local search") for labels in best_tiers_of_battles(data, rng, prior_sizes)]
-    found.append((best_tiers_of_sizes(data.wins, (1,) * n_items, rng), "exchanges"))
+    found = [(labels, "local search") for labels in best_tiers_of_battles(source, rng, prior_sizes)]
+    found.append((best_tiers_of_sizes(source.wins, (1,) * n_items, rng), "exchanges"))
     found.append((np.zeros(n_items, dtype=np.int64), "one tier"))
     return [unproved_at(source, labels, method) for labels, method in found]
 
 
+# What searches tiers of all sizes at once: a further engine is a further entry.
+_ENGINES: dict[AllSizes, Callable[[AnswerSource, Judge, np.random.Generator], list[Consensus]]] = {
+    "weak orders": _tiers_of_weak_orders,
+    "comparisons": _tiers_of_battles,
+}
+
+
 def best_tiers_of_battles(
-    data: Battles, rng: np.random.Generator, prior_sizes: SizesPrior = "sceptical", starts: int = 4
+    source: AnswerSource,
+    rng: np.random.Generator,
+    prior_sizes: SizesPrior = "sceptical",
+    starts: int = 4,
 ) -> list[npt.NDArray[np.int64]]:
     """Find good tiers of all sizes, counted from 0, the best first, from so many starts.
 
     Parameters
     ----------
-    data
+    source
         The battles.
     rng
         Generator; further starts are merged from battles that are drawn anew.
@@ -177,13 +172,8 @@ def best_tiers_of_battles(
     starts
         Number of starts, where battles can be drawn anew.
     """
-
-    def resample(generator: np.random.Generator) -> npt.NDArray[np.float64]:
-        return data.resampled(generator).wins
-
-    prior = tiers_prior(prior_sizes, len(data.items))
-    draw = resample if data.can_be_resampled else None
-    return search_tiers_of_wins(data.wins, rng, prior, draw, starts)
+    prior = tiers_prior(prior_sizes, len(source.items))
+    return search_tiers_of_wins(source.wins, rng, prior, source.resampled_wins, starts)
 
 
 def _total(counts: WeakOrderCounts, labels: npt.NDArray[np.int64]) -> float:
@@ -244,7 +234,7 @@ def search_parted(
         "tier" or "place".
     """
     unconstrained = space == SizeSpace(space.n_items)
-    if kind == "tier" and unconstrained and applies(source):
+    if kind == "tier" and unconstrained and source.capabilities.all_sizes == "weak orders":
         return [_search_lines(single, source, setting, judge)]
     if len(single.best.sizes) == 1:
         return []

@@ -116,12 +116,12 @@ def seconds_of(sizes: Sizes, distance: Distance, depth: Depth) -> float:
 
 def seconds_of_answers(source: AnswerSource, sizes: Sizes, depth: Depth) -> float:
     """Estimate how long the evaluation of a size vector takes, for answers that leave much open."""
-    if source.votes is not None:
+    if source.capabilities.may_be_mistaken:
         return _DRAWN_FIT
     likelihood = source.at(sizes)
     seconds = _EVALUATIONS_OF_A_FIT * likelihood.seconds
-    if likelihood.drawn is not None:
-        seconds += _DRAWN_FIT + likelihood.drawn.places.size * _DRAWN_PLACE
+    if not likelihood.exact:
+        seconds += _DRAWN_FIT + likelihood.n_places_drawn * _DRAWN_PLACE
     return seconds if depth != "evidence" else 3.0 * seconds
 
 
@@ -191,7 +191,7 @@ def evaluate_sizes(setting: Setting, sizes: Sizes, depth: Depth) -> Evaluation:
     """Find the best tiers of given sizes and say how good they are."""
     rng = np.random.default_rng(setting.seed(sizes))
     source = setting.source
-    if depth == "agreement" and source.n_open == 0:
+    if depth == "agreement" and source.capabilities.complete:
         method = consensus_method(sizes, source.distance)
         costs = source.costs(sizes)
         consensus = find_consensus(costs, sizes, method=method, rng=rng)
@@ -242,10 +242,10 @@ def _log_integrated(setting: Setting, solution: Solution, rng: np.random.Generat
     """Log probability of the answers given tiers, theta being averaged over."""
     source, labels, prior = setting.source, solution.consensus.labels, setting.prior_theta
     sizes: Sizes = tuple(np.bincount(labels).tolist())
-    if source.wins is not None:
+    if source.capabilities.engine == "comparisons":
         value = integrated_over_theta(source.wins, labels, ThetaTable.of(prior))
         return Estimate(value, method="closed form")
-    if source.votes is not None:
+    if source.capabilities.engine == "mistakes":
         correction = laplace_correction(solution.theta, prior)
         return Estimate(solution.log_likelihood + correction, method="Laplace")
     likelihood = source.at(sizes, partition=_partition(setting, sizes), rng=rng)
@@ -366,7 +366,7 @@ def deal(candidates: list[Sizes], setting: Setting, depth: Depth) -> list[list[S
     Every batch is then a fair sample of what is still to come, so that the time left can be told
     from the time taken. Where answers leave something open, each is a batch of its own.
     """
-    if setting.source.n_open > 0:
+    if not setting.source.capabilities.complete:
         return [[sizes] for sizes in candidates]
     distance = setting.source.distance
     seconds = {sizes: seconds_of(sizes, distance, depth) for sizes in candidates}

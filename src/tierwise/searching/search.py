@@ -20,7 +20,7 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.distances import Distance
-from tierwise.errors import InputError, TierwiseWarning
+from tierwise.errors import InputError, TierwiseWarning, use
 from tierwise.evidence.exact import refuse_too_many_tiers
 from tierwise.fitting.every_size import MOST_ITEMS as MOST_ITEMS_TOGETHER
 from tierwise.fitting.fit import MOST_WORK_FOR_COMPARISON, ConcentrationChoice, fit_source
@@ -186,11 +186,12 @@ def search(
         )
     sources = _sources(known, distance, judge.depth, beginning)
     if criterion == "evidence":
-        if any(source.wins is not None for source in sources):
-            raise InputError(
-                "the evidence of battles is not known: leave the criterion as it is, or use "
-                'criterion="likelihood"'
-            )
+        for can in (source.capabilities for source in sources):
+            if not can.evidence:
+                raise InputError(
+                    f"the evidence of {can.answers} is not known",
+                    [use(criterion=one) for one in can.criteria],
+                )
         refuse_too_many_tiers(_sizes_of_most_work(space.n_items))
     kinds = [all_sizes.kinds_of(source, concentration) for source in sources]
     n_families = len(sources) * (concentration in ("single", "auto")) + sum(map(len, kinds))
@@ -205,7 +206,7 @@ def search(
             judge,
             asked if isinstance(asked, Greedy) else Greedy(),
             # Battles are searched once: they draw from the seed itself.
-            as_generator(entropy if source.wins is None else rng),
+            as_generator(rng if source.capabilities.engine == "comparisons" else entropy),
         )
         interrupted, how = _run(exploration, strategy, beginning)
         single = _conclude(exploration, how, merging, watch, rng, interrupted=interrupted)
@@ -232,7 +233,7 @@ def _sources(
     if not (isinstance(distance, str) and distance == "auto") or data.only_distance is not None:
         return [source_of(data, distance)]
     every = [source_of(data, name) for name in COMPARED_DISTANCES]
-    at_once = [source for source in every if all_sizes.applies(source)]
+    at_once = [source for source in every if source.capabilities.searched_at_once]
     budget = _MOST_SECONDS_OF_COMPARISON if at_once else _MOST_SECONDS
     affordable = [
         source
@@ -246,7 +247,7 @@ def _seconds_of_search(source: AnswerSource, depth: Depth, start: Sizes) -> floa
     """Estimate how long a search takes, all sizes or as many as a greedy one compares."""
     n_items = len(source.items)
     n_compared = float(min(2 ** (n_items - 1), _SIZES_OF_A_GREEDY_STEP * n_items))
-    if source.n_open > 0 and not source.is_known(start):
+    if not source.is_known(start):
         return n_compared * seconds_of_answers(source, start, depth)
     strict = seconds_of((1,) * n_items, source.distance, depth)
     return n_compared * max(seconds_of(start, source.distance, depth), strict)
@@ -262,7 +263,7 @@ def _run(
         and space == SizeSpace(space.n_items)
         and space.n_items > _most_items_one_by_one(setting.source)
         and exploration.judge.criterion in ("posterior", "likelihood")
-        and all_sizes.applies(setting.source)
+        and setting.source.capabilities.searched_at_once
     )
     chosen = strategy
     if chosen == "auto":
@@ -284,9 +285,9 @@ def _run(
 
 def _most_items_one_by_one(source: AnswerSource) -> int:
     """Return the number of items up to which all sizes are fitted one by one."""
-    if source.wins is not None:
+    if source.capabilities.engine == "comparisons":
         return 0
-    return MOST_ITEMS_TOGETHER if source.n_open == 0 else _MOST_ITEMS_ONE_BY_ONE
+    return MOST_ITEMS_TOGETHER if source.capabilities.complete else _MOST_ITEMS_ONE_BY_ONE
 
 
 def _search_at_once(exploration: Exploration) -> None:
@@ -353,9 +354,10 @@ def _choose(space: SizeSpace, depth: Depth, source: AnswerSource) -> Greedy | Li
     """Compare all sizes if that is a matter of seconds."""
     if space.n_sizes > _MOST_SIZES:
         return Greedy()
-    if source.n_open == 0 and space.n_items <= MOST_ITEMS_TOGETHER:
+    complete = source.capabilities.complete
+    if complete and space.n_items <= MOST_ITEMS_TOGETHER:
         return "exhaustive"
-    if source.n_open > 0:
+    if not complete:
         some = list(islice(space, 0, None, max(space.n_sizes // _SIZES_TO_JUDGE_BY, 1)))
         some_seconds = sum(seconds_of_answers(source, sizes, depth) for sizes in some)
         seconds = some_seconds * space.n_sizes / len(some)
