@@ -63,10 +63,6 @@ WRONG = {
             "weights": [7, ["x"]],
         },
     ),
-    "Rankings.from_dataframe": (
-        {"frame": {"a": [1, 2]}},
-        {"frame": [3, None, [[1, 2]]], "layout": NOT_A_CHOICE, "unranked": NOT_A_CHOICE},
-    ),
     "Rankings.scan": (
         {"path": "answers.csv"},
         {
@@ -89,10 +85,20 @@ WRONG = {
     ),
     "Counts.of": ({}, {"rankings": NOT_DATA}),
     "describe": ({}, {"data": NOT_DATA}),
-    "read_rankings": (
-        {"path": "answers.csv"},
+    "read": (
+        {"source": "answers.csv"},
         {
-            "path": NOT_A_PATH,
+            "source": [*NOT_A_PATH, {"a": [1, 2]}, [[1, 2]]],
+            "better": NOT_A_CHOICE,
+            "format": NOT_A_CHOICE,
+            "layout": NOT_A_CHOICE,
+            "cycles": NOT_A_CHOICE,
+        },
+    ),
+    "read_rankings": (
+        {"source": "answers.csv"},
+        {
+            "source": NOT_A_PATH,
             "format": NOT_A_CHOICE,
             "layout": NOT_A_CHOICE,
             "unranked": NOT_A_CHOICE,
@@ -101,21 +107,21 @@ WRONG = {
         },
     ),
     "read_preferences": (
-        {"path": "answers.csv"},
-        {"path": NOT_A_PATH, "format": NOT_A_CHOICE, "cycles": NOT_A_CHOICE},
+        {"source": "answers.csv"},
+        {"source": NOT_A_PATH, "format": NOT_A_CHOICE, "cycles": NOT_A_CHOICE},
     ),
     "read_battles": (
-        {"path": "answers.csv", "winner": "place 1", "loser": "place 2"},
+        {"source": "answers.csv", "winner": "place 1", "loser": "place 2"},
         {
-            "path": NOT_A_PATH,
+            "source": NOT_A_PATH,
             "format": NOT_A_CHOICE,
             "draws": NOT_A_CHOICE,
             "spellings": NOT_A_CHOICE,
         },
     ),
     "read_scores": (
-        {"path": "answers.csv", "better": "higher"},
-        {"path": NOT_A_PATH, "better": NOT_A_CHOICE, "format": NOT_A_CHOICE},
+        {"source": "answers.csv", "better": "higher"},
+        {"source": NOT_A_PATH, "better": NOT_A_CHOICE, "format": NOT_A_CHOICE},
     ),
     "Battles.from_rows": (
         {"rows": [("x", "y", "x")]},
@@ -282,6 +288,7 @@ SYNONYMS = {
     "rankings": "data",
     "frame": "data frame",
     "path": "path|file|folder|format",
+    "source": "source|path|file|folder|format",
     "orderings": "orderings",
     "sizes": "sizes|tier",
     "theta_method": "theta.method",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tierwise.data.describe import describe as describe
     from tierwise.data.preferences import Preferences as Preferences
     from tierwise.data.rankings import Rankings as Rankings
+    from tierwise.data.read import read as read
     from tierwise.data.read import read_preferences as read_preferences
     from tierwise.data.read import read_rankings as read_rankings
     from tierwise.data.scan import RankingScan as RankingScan
@@ -143,6 +144,7 @@ _HOME_OF = {
     "merge_rankings": "data.write",
     "parallel": "_util.tasks",
     "partition_function": "partition.choose",
+    "read": "data.read",
     "read_battles": "data.battles",
     "read_preferences": "data.read",
     "read_rankings": "data.read",

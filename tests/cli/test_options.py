@@ -103,7 +103,7 @@ def test_messages_speak_of_options_that_the_command_has():
 def test_messages_speak_of_other_commands():
     remedies = [instead("read_scores", command="leaderboard", better="higher"), instead("fit")]
     said = shell("fit").says(InputError("these are scores", remedies))
-    assert said == "these are scores: use tierwise leaderboard FILE --scores higher"
+    assert said == "these are scores: use tierwise leaderboard FILE --better higher"
 
 
 def test_values_are_words_of_the_shell():

@@ -29,7 +29,7 @@ def read(text: str, **options: object) -> tw.Battles:
 
 
 def test_every_outcome_is_counted():
-    battles = tw.Battles.from_dataframe(FRAME)
+    battles = tw.read_battles(FRAME)
     assert battles.items == ("x", "y", "z")
     assert np.array_equal(battles.decided, DECIDED)
     assert np.array_equal(battles.drawn, DRAWN)
@@ -41,7 +41,7 @@ def test_every_outcome_is_counted():
 
 
 def test_every_format_says_the_same(tmp_path):
-    wanted = tw.Battles.from_dataframe(FRAME)
+    wanted = tw.read_battles(FRAME)
     FRAME.to_csv(tmp_path / "battles.csv", index=False)
     FRAME.to_parquet(tmp_path / "battles.parquet")
     FRAME.to_json(tmp_path / "battles.jsonl", orient="records", lines=True)
@@ -49,7 +49,7 @@ def test_every_format_says_the_same(tmp_path):
         assert tw.read_battles(tmp_path / f"battles.{ending}") == wanted
     text = FRAME.to_json(orient="records", lines=True).encode()
     assert tw.read_battles(BytesIO(text)) == wanted
-    assert tw.Battles.from_dataframe(pl.DataFrame(FRAME.to_dict("list"))) == wanted
+    assert tw.read_battles(pl.DataFrame(FRAME.to_dict("list"))) == wanted
     assert tw.Battles.from_rows(ROWS) == wanted
 
 
@@ -120,12 +120,12 @@ def test_spellings_may_be_kept():
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_saved_counts_come_back_and_add(tmp_path, judged, ending):
     frame = FRAME if judged else FRAME.drop(columns="judge")
-    old, new = tw.Battles.from_dataframe(frame[:4]), tw.Battles.from_dataframe(frame[3:])
+    old, new = tw.read_battles(frame[:4]), tw.read_battles(frame[3:])
     old.save(tmp_path / f"counts.{ending}")
     loaded = tw.Battles.load(tmp_path / f"counts.{ending}")
     assert loaded == old
     assert loaded.n_judges == old.n_judges
-    both = tw.Battles.from_dataframe(pd.concat([frame[:4], frame[3:]]))
+    both = tw.read_battles(pd.concat([frame[:4], frame[3:]]))
     assert loaded + new == both
     assert (loaded + new).fingerprint() == both.fingerprint()
     assert (loaded + new).n_judges == both.n_judges
@@ -145,7 +145,7 @@ def test_what_does_not_add_says_why():
 
 
 def test_resampled_battles_and_judges_keep_their_number():
-    battles = tw.Battles.from_dataframe(FRAME)
+    battles = tw.read_battles(FRAME)
     rng = np.random.default_rng(1)
     assert battles.resampled(rng, by="battle").n_battles == 6
     means = np.mean([battles.resampled(rng, by="battle").wins for _ in range(4000)], axis=0)
@@ -159,7 +159,7 @@ def test_resampled_battles_and_judges_keep_their_number():
 
 
 def test_judges_are_drawn_where_they_decide_several_battles():
-    battles = tw.Battles.from_dataframe(FRAME)
+    battles = tw.read_battles(FRAME)
     assert battles.composite
     assert battles.unit_of_resampling() == "judge"
     assert battles.unit_of_resampling("battle") == "battle"

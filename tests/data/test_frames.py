@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from tierwise import InputError, Rankings
+from tierwise import InputError, Rankings, read_rankings
 from tierwise.data.frames import make_frame, numeric_columns
 
 MAKERS = [pd.DataFrame, pl.DataFrame, pa.table]
@@ -25,16 +25,16 @@ ORDERINGS = Rankings.from_orderings([["a", "b", "c"], ["b", "c", "a"]])
     ],
 )
 def test_every_layout_from_every_library(make, columns):
-    assert Rankings.from_dataframe(make(columns)) == ORDERINGS
+    assert read_rankings(make(columns)) == ORDERINGS
 
 
 @pytest.mark.parametrize("make", MAKERS)
 def test_missing_cells(make):
     frame = make({"a": [1.0, 2.0], "b": [None, 1.0], "c": [2.0, None]})
-    answers = Rankings.from_dataframe(frame, unranked="anywhere")
+    answers = read_rankings(frame, unranked="anywhere")
     assert answers.to_orderings() == [["a", "c"], ["b", "a"]]
     frame = make({"x": ["a", "b"], "y": ["b", None], "z": ["c", ""]})
-    assert Rankings.from_dataframe(frame, unranked="below").to_orderings() == [
+    assert read_rankings(frame, unranked="below").to_orderings() == [
         ["a", "b", "c"],
         ["b"],
     ]
@@ -47,33 +47,33 @@ def test_there_and_back(backend):
     )
     frame = answers.to_frame(backend)
     assert type(frame).__module__.startswith(backend)
-    assert Rankings.from_dataframe(frame, ties="allow", unranked="below") == answers
+    assert read_rankings(frame, ties="allow", unranked="below") == answers
 
 
 def test_labels_keep_their_kind():
     frame = pd.DataFrame({"place 1": [10, 20], "place 2": [20, None]})
-    assert Rankings.from_dataframe(frame, unranked="below").items == (10, 20)
-    assert all(type(item) is int for item in Rankings.from_dataframe(frame, unranked="below").items)
+    assert read_rankings(frame, unranked="below").items == (10, 20)
+    assert all(type(item) is int for item in read_rankings(frame, unranked="below").items)
     frame = pd.DataFrame({0: [1, 2], 1: [2, 1]})
-    assert Rankings.from_dataframe(frame, layout="ranks").items == (0, 1)
+    assert read_rankings(frame, layout="ranks").items == (0, 1)
     categories = pd.DataFrame({"x": pd.Categorical(["a", "b"]), "y": pd.Categorical(["b", "a"])})
-    assert Rankings.from_dataframe(categories).items == ("a", "b")
+    assert read_rankings(categories).items == ("a", "b")
 
 
 def test_the_index_of_a_frame_is_no_column():
     frame = pd.DataFrame({"a": [1, 2], "b": [2, 1]}, index=["Ann", "Bob"])
-    assert Rankings.from_dataframe(frame).items == ("a", "b")
+    assert read_rankings(frame).items == ("a", "b")
 
 
 def test_options_reach_the_table():
     frame = pd.DataFrame({"a": [1, 1], "b": [1, 2], "votes": [3, 4], "who": ["x", "y"]})
-    answers = Rankings.from_dataframe(
+    answers = read_rankings(
         frame, ties="allow", weights="votes", assessor="who", items=["b", "a"], layout="ranks"
     )
     assert answers.items == ("b", "a")
     assert answers.weights.tolist() == [3, 4]
     with pytest.raises(InputError, match="row 1: items 'a' and 'b' both have rank 1"):
-        Rankings.from_dataframe(frame, weights="votes", assessor="who")
+        read_rankings(frame, weights="votes", assessor="who")
 
 
 def test_ranks_from_a_frame():
@@ -96,18 +96,18 @@ def test_a_large_frame_is_read_quickly():
     names = np.array(list("abcdefgh"), dtype=object)
     frame = pd.DataFrame({f"place {place}": names[orders[:, place]] for place in range(8)})
     expected = Rankings.from_order_array("abcdefgh", orders)
-    assert Rankings.from_dataframe(frame, items="abcdefgh") == expected
+    assert read_rankings(frame, items="abcdefgh") == expected
 
 
 def test_what_is_not_a_frame():
-    with pytest.raises(InputError, match="a dict is not a data frame"):
-        Rankings.from_dataframe({"a": [1, 2]})
+    with pytest.raises(InputError, match="an open file, or a data frame of pandas"):
+        read_rankings({"a": [1, 2]})
     with pytest.raises(InputError, match="collect it first"):
-        Rankings.from_dataframe(pl.LazyFrame({"a": [1, 2]}))
+        read_rankings(pl.LazyFrame({"a": [1, 2]}))
     with pytest.raises(InputError, match="column 'a' mixes cells"):
-        Rankings.from_dataframe(pd.DataFrame({"a": [1, "x"], "b": ["y", 2]}, dtype=object))
+        read_rankings(pd.DataFrame({"a": [1, "x"], "b": ["y", 2]}, dtype=object))
     with pytest.raises(InputError, match="no rankings"):
-        Rankings.from_dataframe(pd.DataFrame({"a": [], "b": []}))
+        read_rankings(pd.DataFrame({"a": [], "b": []}))
 
 
 def test_backends(monkeypatch):

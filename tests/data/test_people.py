@@ -40,7 +40,7 @@ def test_readers_keep_what_is_no_ranking(tmp_path):
     pq.write_table(arrow, tmp_path / "people.parquet")
     assert columns(read_rankings(tmp_path / "people.parquet")) == PEOPLE
     for frame in (arrow, arrow.to_pandas(), pl.from_arrow(arrow)):
-        found = columns(Rankings.from_dataframe(frame))
+        found = columns(read_rankings(frame))
         assert found["Region"] == PEOPLE["Region"]
         assert found["Age"] == PEOPLE["Age"]
 

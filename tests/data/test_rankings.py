@@ -221,11 +221,11 @@ def test_errors_are_tierwise_errors():
 
 
 def test_items_left_out_are_said_and_unknown_ones_refused(tmp_path):
-    from tierwise.data.read import leave_out, read_answers
+    from tierwise.data.read import leave_out, read
 
     path = tmp_path / "drinks.csv"
     path.write_text("tea,coffee,milk\n1,2,3\n3,1,2\n", encoding="utf-8")
-    whole = read_answers(path)
+    whole = read(path)
     left = leave_out(whole, ["coffee", "coffee"])
     assert left.to_orderings() == [["tea", "milk"], ["milk", "tea"]]
     assert left.reading.set_aside() == ["Left out of every answer: 'coffee'."]

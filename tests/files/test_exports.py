@@ -64,8 +64,8 @@ READ = {
         {"items": "Tea,Coffee,Milk"},
         [["Coffee", "Tea", "Milk"], ["Tea", "Coffee", "Milk"], ["Coffee", "Milk", "Tea"]],
     ),
-    "stars.csv": ({"scores": "higher"}, STARS),
-    "scores-decimal-commas.csv": ({"scores": "higher"}, STARS),
+    "stars.csv": ({"better": "higher"}, STARS),
+    "scores-decimal-commas.csv": ({"better": "higher"}, STARS),
     "irish-ballots.csv": (
         {"unranked": "below"},
         [
@@ -96,7 +96,7 @@ READ = {
 REFUSED = {
     "gender-code.csv": r"'Gender' .* not an item at all: use items=\[\"Tea\", \"Coffee\",",
     "two-questions.csv": r"'Q1_Tea' and 'Q2_Red' belong to different .* items=\"Q1_\*\"",
-    "stars.csv": r"from 1 to 5, as scores do, .* scores=\"higher\" if 5 is best",
+    "stars.csv": r"from 1 to 5, as scores do, .* better=\"higher\" if 5 is best",
     "scores-decimal-commas.csv": r"from 1\.5 to 5\.5, as scores do",
     "typing-error.csv": r"line 6: the rank of item 'Milk' is 44",
     "irish-ballots.csv": r"line 2 lists 2 of 4 items",

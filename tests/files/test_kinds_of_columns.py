@@ -51,7 +51,7 @@ def outcome(read):
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_files_scans_and_frames_agree(tmp_path, kind, said, other):
     table = pa.table({"x": COLUMNS[kind], "y": other, "z": other[::-1]})
-    of_frame = outcome(lambda: Rankings.from_dataframe(table, **said))
+    of_frame = outcome(lambda: read_rankings(table, **said))
     if kind in ("lists", "records", "maps", "runs"):
         assert "column 'x' holds cells of the type" in of_frame
         assert "neither text nor numbers" in of_frame
@@ -87,7 +87,7 @@ def test_files_and_scans_see_the_same_layout(tmp_path):
 )
 def test_two_columns_of_one_name(frame, tmp_path):
     with pytest.raises(InputError, match="column 'a' is there twice"):
-        Rankings.from_dataframe(frame)
+        read_rankings(frame)
     if isinstance(frame, pa.Table):
         pq.write_table(frame, tmp_path / "x.parquet")
         for read in (read_rankings, Rankings.scan):
@@ -101,12 +101,12 @@ def test_two_columns_of_one_name(frame, tmp_path):
 def test_cells_that_no_table_can_hold(column):
     frame = pd.DataFrame({"x": pd.Series(column, dtype=object), "y": [1, 2]})
     with pytest.raises(InputError, match="column 'x'"):
-        Rankings.from_dataframe(frame)
+        read_rankings(frame)
 
 
 def test_a_lazy_frame_and_numbers_beyond_all_limits():
     with pytest.raises(InputError, match="collect it first"):
-        Rankings.from_dataframe(pl.LazyFrame({"a": [1, 2]}))
+        read_rankings(pl.LazyFrame({"a": [1, 2]}))
     with pytest.raises(InputError, match="ranks must be numbers"):
         Rankings.from_ranks([[10**400, 1]])
     with pytest.raises(InputError, match="weights must be numbers"):

@@ -6,8 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import tierwise as tw
 from tierwise import InputError, Preferences, Rankings, read_rankings
-from tierwise.data.read import read_answers, read_preferences
+from tierwise.data.read import read_preferences
 
 TEXT = "voter,winner,loser\nAnn,a,b\nBob,c,a\nAnn,b,c\n"
 EXPECTED = Preferences.from_pairs([("Ann", "a", "b"), ("Bob", "c", "a"), ("Ann", "b", "c")])
@@ -37,7 +38,7 @@ def test_parquet():
 def test_without_assessors_every_row_is_all_that_somebody_said():
     text = "winner,loser\na,b\nb,a\n"
     assert len(read(text)) == 2
-    alone = read_answers(StringIO("winner,loser,count\na,b,3\nb,c,1\n"))
+    alone = tw.read(StringIO("winner,loser,count\na,b,3\nb,c,1\n"))
     assert isinstance(alone, Rankings)
     assert (alone.unranked, alone.weights.tolist()) == ("anywhere", [3, 1])
 
@@ -51,8 +52,8 @@ def test_items_and_contradictions():
 
 
 def test_either_kind_is_told_apart():
-    assert read_answers(StringIO(TEXT)) == EXPECTED
-    assert isinstance(read_answers(StringIO("first,second\na,b\nb,a\n")), Rankings)
+    assert tw.read(StringIO(TEXT)) == EXPECTED
+    assert isinstance(tw.read(StringIO("first,second\na,b\nb,a\n")), Rankings)
     with pytest.raises(InputError, match="'winner' and 'loser' hold answers pair by pair"):
         read_rankings(StringIO(TEXT))
 

@@ -122,12 +122,12 @@ def test_scans_and_pairs_say_how_they_were_read(tmp_path):
 def test_scores_are_asked_about():
     text = "a,b,c\n5,5,3\n4,2,4\n1,3,3\n5,4,4\n"
     for options in ({}, {"ties": "allow"}, {"items": ["a", "b", "c"]}):
-        with pytest.raises(InputError, match=r'from 1 to 5, as scores do.*scores="higher"'):
+        with pytest.raises(InputError, match=r'from 1 to 5, as scores do.*better="higher"'):
             read(text, **options)
-    assert read(text, scores="higher").to_orderings()[:2] == [[["a", "b"], "c"], [["a", "c"], "b"]]
-    assert read(text, scores="lower").to_orderings()[0] == ["c", ["a", "b"]]
-    with pytest.raises(InputError, match="scores must be"):
-        read(text, scores="best")
+    assert read(text, better="higher").to_orderings()[:2] == [[["a", "b"], "c"], [["a", "c"], "b"]]
+    assert read(text, better="lower").to_orderings()[0] == ["c", ["a", "b"]]
+    with pytest.raises(InputError, match="better must be"):
+        read(text, better="best")
 
 
 def test_grades_of_many_items_may_be_ranks_or_scores():
@@ -138,28 +138,28 @@ def test_grades_of_many_items_may_be_ranks_or_scores():
     with pytest.raises(InputError, match="as scores do"):
         read(text, ties="allow")
     by_rank = read(text, layout="ranks", ties="allow")
-    assert by_rank == read(text, scores="lower")
-    assert by_rank != read(text, scores="higher")
+    assert by_rank == read(text, better="lower")
+    assert by_rank != read(text, better="higher")
 
 
 def test_a_column_that_may_be_no_score():
     text = "Sex,a,b,c\n1,5,5,3\n2,4,2,4\n1,1,3,3\n1,5,4,4\n"
     with pytest.raises(InputError, match=r"'Sex' holds no number above 2, .* items="):
-        read(text, scores="higher")
-    assert read(text, scores="higher", items=["a", "b", "c"]).items == ("a", "b", "c")
+        read(text, better="higher")
+    assert read(text, better="higher", items=["a", "b", "c"]).items == ("a", "b", "c")
 
 
 def test_scores_that_rise_by_chance_and_sums():
     shares = "Name,a,b,c\nAnn,30,30,40\nBob,50,20,30\nEve,10,80,10\n"
-    assert read(shares, scores="higher").items == ("a", "b", "c")
+    assert read(shares, better="higher").items == ("a", "b", "c")
     text = "a,b,c,all\n3,3,4,10\n5,2,3,10\n1,8,1,10\n"
     with pytest.raises(
         InputError, match=r"'all' is the sum of others, .* items=\[\"a\", \"b\", \"c\"\]"
     ):
-        read(text, scores="higher")
+        read(text, better="higher")
     rising = "nr,a,b,c\n1,5,5,3\n3,4,2,4\n4,1,3,3\n5,5,4,4\n"
     with pytest.raises(InputError, match="'nr' only rises or falls from row to row"):
-        read(rising, scores="higher")
+        read(rising, better="higher")
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_rows_without_an_answer():
 def test_data_frames_are_screened_too():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"nº": [101, 102, 103], "a": [1, 2, 1], "b": [2, 1, 2]})
-    answers = Rankings.from_dataframe(frame)
+    answers = read_rankings(frame)
     assert answers.items == ("a", "b")
     assert [one.column for one in answers.reading.aside] == ["nº"]
 

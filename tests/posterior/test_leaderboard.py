@@ -209,7 +209,7 @@ def test_command_line_reads_scores(tmp_path):
     frame = pd.DataFrame(scores, columns=list("wxyz"))
     frame.insert(0, "task", [f"t{number}" for number in range(40)])
     frame.to_csv(tmp_path / "scores.csv", index=False)
-    call = ["leaderboard", str(tmp_path / "scores.csv"), "--scores", "higher", "--seed", "1"]
+    call = ["leaderboard", str(tmp_path / "scores.csv"), "--better", "higher", "--seed", "1"]
     printed = CliRunner().invoke(app, [*call, "--json"])
     assert printed.exit_code == 0, printed.output
     rows = json.loads(printed.stdout)["rows"]
@@ -310,5 +310,5 @@ def test_scores_without_signal(tmp_path):
     path = tmp_path / "scores.csv"
     rng = np.random.default_rng(1)
     np.savetxt(path, rng.normal(size=(30, 4)), delimiter=",", header="w,x,y,z", comments="")
-    shown = CliRunner().invoke(app, ["leaderboard", str(path), "--scores", "higher", "--seed", "1"])
+    shown = CliRunner().invoke(app, ["leaderboard", str(path), "--better", "higher", "--seed", "1"])
     assert shown.exit_code == 0, shown.output

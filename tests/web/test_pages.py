@@ -73,7 +73,7 @@ def test_scores_with_decimal_commas_are_asked_about(client):
     asked = words(client.get(here))
     assert "look like scores" in asked
     assert "café" in asked
-    read = words(client.get(f"{here}?scores=higher"))
+    read = words(client.get(f"{here}?better=higher"))
     assert "Answer 1: thé first" in read
 
 

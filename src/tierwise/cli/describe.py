@@ -35,7 +35,7 @@ def describe(
     from tierwise.data.describe import Description
     from tierwise.data.describe import describe as summarise
 
-    description = summarise(answers)
+    description = summarise(options.not_battles(answers, "describe"))
     if json:
         printing.print_json(description.to_dict(), out)
     elif isinstance(description, Description):

@@ -80,7 +80,7 @@ def fit_command(
     from tierwise.fitting.fit import fit
 
     progress = printing.progress(quiet=quiet)
-    fitted = None
+    fitted, measure = None, options.for_given_sizes(distance)
     if sizes is None:
         from tierwise.searching.search import search
 
@@ -97,8 +97,7 @@ def fit_command(
         done = method == "auto" and likelihood == "exact" and found.method != "annealing"
         fitted = found if done else None
     else:
-        chosen, fitted = options.parse_sizes(sizes), None
-        measure = options.for_given_sizes(distance)
+        chosen = options.parse_sizes(sizes)
     if fitted is None:
         with printing.working("finding the tiers", quiet=quiet):
             fitted = fit(

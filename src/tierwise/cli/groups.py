@@ -71,6 +71,7 @@ def mixture_command(
     from tierwise.mixture.fit import fit_mixture
 
     # Fewer rankings than this cannot be held out in turn; who asks for it is told so.
+    answers = options.not_battles(answers, "mixture")
     few = answers.n_rankings < _FOLDS and criterion != "held-out"
     found = fit_mixture(
         answers,

@@ -15,10 +15,11 @@ from tierwise.cli.remedies import Shell
 from tierwise.errors import InputError, counted
 
 if TYPE_CHECKING:
+    from tierwise.data.battles import Battles
     from tierwise.data.preferences import Preferences
     from tierwise.data.rankings import Rankings
 
-Answers: TypeAlias = "Rankings | Preferences"
+Answers: TypeAlias = "Rankings | Preferences | Battles"
 
 _Options = ParamSpec("_Options")
 
@@ -109,9 +110,9 @@ Rename: TypeAlias = Annotated[
     list[str] | None,
     option(READING, "Another name for an item; may be given several times.", "OLD=NEW"),
 ]
-Scores: TypeAlias = Annotated[
+Better: TypeAlias = Annotated[
     Literal["higher", "lower"] | None,
-    option(READING, "The cells are scores, not ranks, and higher (or lower) is better."),
+    option(READING, "The cells are scores, of which higher (or lower) is better, not ranks."),
 ]
 Empty: TypeAlias = Annotated[
     Literal["error", "skip"],
@@ -213,7 +214,7 @@ def read_file(
     items: Items = None,
     without: Without = None,
     rename: Rename = None,
-    scores: Scores = None,
+    better: Better = None,
     empty: Empty = "error",
     encoding: Encoding = None,
     sheet: Sheet = None,
@@ -227,31 +228,35 @@ def read_file(
     memory: Memory = None,
 ) -> Answers:
     """Read what a command is about."""
-    from tierwise.data.read import leave_out, read_answers
+    from tierwise.data.read import leave_out, read
 
     if memory is not None:
         parse_size(memory, "--memory")
         # In the environment, so that processes that this one starts see it.
         os.environ[VARIABLE] = memory
-    answers = read_answers(
+    said: dict[str, Any] = {
+        "better": better,
+        "encoding": encoding,
+        "sheet": sheet,
+        "layout": None if layout == "auto" else layout,
+        "unranked": unranked,
+        "ties": None if ties == "error" else ties,
+        "items": _parse_items(items),
+        "rename": parse_rename(rename or []) or None,
+        "empty": None if empty == "error" else empty,
+        "weights": weights,
+        "assessor": assessor or None,
+        "item": item,
+        "rank": rank,
+        "preferred": preferred,
+        "other": other,
+        "cycles": None if cycles == "error" else cycles,
+    }
+    # What is not said is not asked of a reader that has no such option.
+    answers = read(
         sys.stdin.buffer if file == "-" else file,
         format=format,
-        layout=layout,
-        unranked=unranked,
-        ties=ties,
-        items=_parse_items(items),
-        rename=parse_rename(rename or []),
-        scores=scores,
-        empty=empty,
-        encoding=encoding,
-        sheet=sheet,
-        weights=weights,
-        assessor=assessor or None,
-        item=item,
-        rank=rank,
-        preferred=preferred,
-        other=other,
-        cycles=cycles,
+        **{name: value for name, value in said.items() if value is not None},
     )
     return leave_out(answers, without or ())
 
@@ -276,14 +281,18 @@ def parse_rename(words: list[str]) -> dict[str, str]:
 
 def _say_what_was_read(answers: Answers, file: str, *, in_full: bool) -> None:
     """Tell people how many answers were read, and what was set aside."""
+    from tierwise.data.preferences import Preferences
     from tierwise.data.rankings import Rankings
 
     notes = answers.reading
-    number = counted(len(answers), "assessor")
     if isinstance(answers, Rankings):
         number = counted(answers.n_rankings, "answer")
         if answers.n_rankings != len(answers):
             number += f" in {counted(len(answers), 'row')}"
+    elif isinstance(answers, Preferences):
+        number = counted(len(answers), "assessor")
+    else:
+        number = counted(0 if notes is None else notes.n_answers, "battle")
     name = "standard input" if file == "-" else Path(file).name
     printing.note(f"Read {number} about {counted(len(answers.items), 'item')} from {name}.")
     for sentence in notes.set_aside(Shell().says) if notes is not None and in_full else ():
@@ -321,9 +330,21 @@ def reads_file(
     return run
 
 
-def for_given_sizes(distance: str) -> str:
-    """Return the distance for sizes that are given: kendall, the paper's, if none is named."""
-    return "kendall" if distance == "auto" else distance
+def for_given_sizes(distance: str) -> str | None:
+    """Return the distance for sizes that are given: the default of the data if none is named."""
+    return None if distance == "auto" else distance
+
+
+def not_battles(answers: Answers, command: str) -> "Rankings | Preferences":
+    """Return answers as a command takes them that has nothing to say about battles."""
+    from tierwise.data.battles import Battles
+
+    if isinstance(answers, Battles):
+        raise InputError(
+            f"these are battles, which tierwise {command} does not take: tierwise leaderboard "
+            "makes tiers, rank intervals and a page of them (--page)"
+        )
+    return answers
 
 
 def parse_sizes(text: str) -> tuple[int, ...]:

@@ -102,7 +102,7 @@ def report_command(
     from tierwise.reporting.report import report
 
     analysis = report(
-        answers,
+        options.not_battles(answers, "report"),
         out,
         sizes=options.parse_sizes(sizes) if sizes else None,
         distance=distance,

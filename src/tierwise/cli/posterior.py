@@ -128,7 +128,7 @@ Examples:
 
 tierwise leaderboard battles.csv --seed 1 --page leaderboard.html
 
-tierwise leaderboard scores.csv --scores higher -o leaderboard.md
+tierwise leaderboard scores.csv --better higher -o leaderboard.md
 
 tierwise leaderboard battles.jsonl --uncertainty bootstrap -o leaderboard.csv --figure ranks.svg
 """
@@ -140,12 +140,12 @@ def leaderboard_command(
         typer.Argument(
             metavar="FILE",
             help="CSV, Excel, Parquet or JSON lines with one battle per row (model_a, model_b, "
-            "winner; left, right, winner; or winner, loser), or with scores (say --scores); - is "
+            "winner; left, right, winner; or winner, loser), or with scores (say --better); - is "
             "standard input.",
             show_default=False,
         ),
     ],
-    scores: options.Scores = None,
+    better: options.Better = None,
     tolerance: Annotated[
         float,
         options.option(
@@ -234,7 +234,7 @@ def leaderboard_command(
 
     source = BytesIO(sys.stdin.buffer.read()) if file == "-" else file
     data: Battles | Rankings
-    if scores is not None:
+    if better is not None:
         from tierwise.data.scores import read_scores
 
         if rename:
@@ -242,7 +242,7 @@ def leaderboard_command(
 
         data = read_scores(
             source,
-            scores,
+            better,
             items=items,
             tolerance=tolerance,
             decimal=decimal,  # type: ignore[arg-type]

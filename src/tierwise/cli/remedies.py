@@ -9,7 +9,7 @@ from typing import Any
 from tierwise.errors import Remark, Remedy, TierwiseError, advise, listed, printable
 
 # Keywords that options have other names for.
-_OPTION_OF = {"better": "scores", "n_groups": "groups", "rng": "seed"}
+_OPTION_OF = {"n_groups": "groups", "rng": "seed"}
 _PLAIN = re.compile(r"[\w.,/@%+:-]+")
 
 

@@ -10,18 +10,15 @@ import numpy as np
 from tierwise._util.checks import check_choice, check_iterable, check_path
 from tierwise._util.provenance import digest, names_of
 from tierwise._util.resources import whole_file
-from tierwise._util.types import numbered_row
-from tierwise.data.frames import arrow_table, make_frame
-from tierwise.data.read import open_table_file
+from tierwise.data.frames import make_frame
+from tierwise.data.tables import open_frame, open_table
 from tierwise.errors import InputError, counted, quoted
 from tierwise.files.battles import (
     BattleColumns,
     BattleVotes,
     CountedBattles,
-    Tally,
     condensed_votes,
     count_battles,
-    roles_of,
 )
 from tierwise.files.source import errors_name
 
@@ -32,8 +29,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.data.frames import Backend
+    from tierwise.data.tables import DataSource
     from tierwise.files.battles import Spellings
-    from tierwise.files.source import Readable
+    from tierwise.files.options import ReadingNotes
+    from tierwise.files.table_file import TableFile
 
 Resampling: TypeAlias = Literal["auto", "battle", "judge"]
 """What is drawn anew: battles, or judges with all that they decided."""
@@ -57,6 +56,8 @@ class Battles:
         Whether a drawn battle counts half to each side, or not at all.
     votes : BattleVotes or None
         The same by judge, where it is known who judged.
+    reading : ReadingNotes or None
+        How a table was understood, where the battles were read from one.
 
     Examples
     --------
@@ -78,6 +79,7 @@ class Battles:
     drawn: NDArray[np.float64]
     draws: Draws = "half"
     votes: BattleVotes | None = None
+    reading: ReadingNotes | None = None
 
     def __post_init__(self) -> None:
         check_choice("draws", self.draws, get_args(Draws))
@@ -129,12 +131,13 @@ class Battles:
                 for name, column in zip(names, zip(*given, strict=True), strict=True)
             }
         )
-        return cls._from_table(names, table, BattleColumns(), draws, None, spellings)
+        battles = cls.from_table(open_frame(table), draws=draws, spellings=spellings)
+        return replace(battles, reading=None)
 
     @classmethod
-    def from_dataframe(
+    def from_table(
         cls,
-        frame: Any,
+        table: TableFile,
         *,
         first: str | None = None,
         second: str | None = None,
@@ -146,44 +149,13 @@ class Battles:
         rename: Mapping[str, str] | None = None,
         spellings: Spellings = "ask",
     ) -> Battles:
-        """Make battles of a data frame with one row each, of pandas, polars or pyarrow.
-
-        Parameters
-        ----------
-        frame
-            The data frame.
-        first, second, winner, loser, judge, weight, draws, rename, spellings
-            As for `read_battles`.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> frame = pd.DataFrame({"winner": ["x", "x"], "loser": ["y", "z"]})
-        >>> Battles.from_dataframe(frame)
-        Battles(2 battles of 3 items)
-        """
+        """Take battles as the readers of tables give them; options are as for `read_battles`."""
+        check_choice("draws", draws, get_args(Draws))
         columns = BattleColumns(
             first=first, second=second, winner=winner, loser=loser, judge=judge, weight=weight
         )
-        names, table = arrow_table(frame)
-        return cls._from_table(
-            [str(name) for name in names], table, columns, draws, rename, spellings
-        )
-
-    @classmethod
-    def _from_table(
-        cls,
-        names: Sequence[str],
-        table: Any,
-        columns: BattleColumns,
-        draws: Draws,
-        rename: Mapping[str, str] | None,
-        spellings: Spellings,
-    ) -> Battles:
-        check_choice("draws", draws, get_args(Draws))
-        tally = Tally(roles_of(names, columns), dict(rename or {}))
-        tally.add(table, numbered_row)
-        return cls.from_counted(tally.counted(spellings), draws)
+        counted_battles, notes = count_battles(table, columns, rename, spellings)
+        return replace(cls.from_counted(counted_battles, draws), reading=notes)
 
     @property
     def wins(self) -> NDArray[np.float64]:
@@ -440,7 +412,7 @@ def _joined_votes(one: Battles, other: Battles, number_of: Mapping[str, int]) ->
 
 
 def read_battles(
-    path: Readable,
+    source: DataSource,
     *,
     format: Literal["auto", "csv", "parquet", "jsonl", "xlsx"] = "auto",  # noqa: A002
     first: str | None = None,
@@ -455,12 +427,12 @@ def read_battles(
     encoding: str | None = None,
     sheet: str | int | None = None,
 ) -> Battles:
-    r"""Read battles from a file with one row each, in pieces: only counts are kept.
+    r"""Read battles, one row each, in pieces: only counts are kept.
 
     Parameters
     ----------
-    path
-        A file's name, or an open file.
+    source
+        A file's name, an open file, or a data frame of pandas, polars or pyarrow.
     format
         "csv", "parquet", "jsonl" (one JSON object per line) or "xlsx"; "auto" tells it from the end
         of the name, or how the file begins.
@@ -494,10 +466,17 @@ def read_battles(
     >>> read_battles(StringIO("model_a,model_b,winner\nx,y,model_a\ny,z,tie\n"))
     Battles(2 battles of 3 items, 1 drawn: half to each side)
     """
-    check_choice("draws", draws, get_args(Draws))
-    source, table = open_table_file(path, format, encoding, sheet)
-    columns = BattleColumns(
-        first=first, second=second, winner=winner, loser=loser, judge=judge, weight=weight
-    )
-    with errors_name(source.name):
-        return Battles.from_counted(count_battles(table, columns, rename, spellings), draws)
+    name, table = open_table(source, format, encoding, sheet)
+    with errors_name(name):
+        return Battles.from_table(
+            table,
+            first=first,
+            second=second,
+            winner=winner,
+            loser=loser,
+            judge=judge,
+            weight=weight,
+            draws=draws,
+            rename=rename,
+            spellings=spellings,
+        )

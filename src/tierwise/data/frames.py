@@ -12,10 +12,6 @@ from tierwise._util.checks import check_choice
 from tierwise._util.types import Item, numbered_row
 from tierwise.errors import InputError, quoted, use
 from tierwise.files.cells import numbers
-from tierwise.files.layouts import assign_roles
-from tierwise.files.options import TableOptions
-from tierwise.files.places import EncodedRankings
-from tierwise.files.tables import rankings_from_table
 
 Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 Column: TypeAlias = "Iterable[Any] | NDArray[Any]"
@@ -92,13 +88,6 @@ def as_arrow(frame: Any) -> Any:
     """
     names, table = arrow_table(frame)
     return table.rename_columns([str(name) for name in names])
-
-
-def encode_frame(frame: Any, options: TableOptions) -> EncodedRankings:
-    """Read the rankings of a data frame, which may have any layout."""
-    names, table = arrow_table(frame)
-    roles = assign_roles(names, table, options)
-    return rankings_from_table(table, names, roles, options, numbered_row)
 
 
 def arrow_table(frame: Any) -> tuple[list[Item], Any]:

@@ -28,8 +28,8 @@ _REMEDIES: dict[type, str] = {
     Rankings: "answers about pairs are made with Preferences.from_pairs",
     Preferences: "answers pair by pair are not taken here; fit, sample_posterior, leaderboard and "
     "report take them",
-    str: "read the file with read_rankings",
-    PathLike: "read the file with read_rankings",
+    str: "read the file with tierwise.read",
+    PathLike: "read the file with tierwise.read",
     np.ndarray: "make rankings of it with Rankings.from_ranks (ranks) or Rankings.from_order_array "
     "(positions of items, best first)",
     list: _FROM_LISTS,
@@ -95,8 +95,8 @@ def _name(data: object) -> str:
 def _remedy(data: object) -> str:
     """Say how to make of the data something that can be taken."""
     if hasattr(data, "columns"):
-        return "make rankings of it with Rankings.from_dataframe"
+        return "read the data frame with tierwise.read"
     for kind, remedy in _REMEDIES.items():
         if isinstance(data, kind):
             return remedy
-    return "read a file with read_rankings, or make rankings with Rankings.from_orderings"
+    return "read a file with tierwise.read, or make rankings with Rankings.from_orderings"

@@ -1,9 +1,9 @@
 """What people said: rankings of named items, complete or not, with weights."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 class Rankings:
     """A collection of rankings of the same items; it never changes.
 
-    Make one with `from_orderings`, `from_ranks`, `from_dataframe` or `read_rankings`. An answer may
+    Make one with `from_orderings`, `from_ranks` or `read_rankings`. An answer may
     list only some of the items; then ``unranked`` says what that means. Answers may hold ties.
 
     Attributes
@@ -340,58 +340,6 @@ class Rankings:
         known = check_items(items)
         places = encoding.encode_order_array(orderings, len(known))
         return cls(known, places, weights)
-
-    @classmethod
-    def from_dataframe(
-        cls,
-        frame: Any,
-        *,
-        layout: "Layout" = "auto",
-        unranked: Unranked | None = None,
-        ties: Ties = "error",
-        items: Iterable[Item] | None = None,
-        weights: str | None = None,
-        assessor: "Columns | None" = None,
-        item: str | None = None,
-        rank: str | None = None,
-        scores: "Better | None" = None,
-        rename: Mapping[str, str] | None = None,
-        empty: Literal["error", "skip"] = "error",
-    ) -> "Rankings":
-        """Make rankings from a pandas or polars data frame (or any that narwhals knows).
-
-        Parameters
-        ----------
-        frame
-            Orderings (one column per place), ranks (one column per item) or long (one row per item
-            of an answer, with columns assessor, item and rank). The layout is recognised.
-        layout, unranked, ties, items, weights, assessor, item, rank, scores, rename, empty
-            As for `tierwise.read_rankings`: how the table is laid out, what its answers mean, and
-            which of its columns are for what.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> Rankings.from_dataframe(pd.DataFrame({"a": [1, 2], "b": [2, 1]}), layout="ranks")
-        Rankings(2 rankings of 2 items, complete, 2 distinct)
-        """
-        from tierwise.data.frames import encode_frame
-        from tierwise.files.options import TableOptions
-
-        options = TableOptions.make(
-            items=items,
-            layout=layout,
-            unranked=unranked,
-            ties=ties,
-            weights=weights,
-            assessor=assessor,
-            item=item,
-            rank=rank,
-            scores=scores,
-            rename=rename,
-            empty=empty,
-        )
-        return cls.from_encoded(encode_frame(frame, options))
 
     @classmethod
     def from_encoded(cls, encoded: "EncodedRankings") -> "Rankings":

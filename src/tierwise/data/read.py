@@ -1,35 +1,139 @@
-"""Files in: CSV, Parquet, PrefLib and the sushi format; rankings, or answers pair by pair."""
+"""Files and data frames in: rankings, answers pair by pair, battles or scores."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from tierwise._util.checks import check_choice, check_count
 from tierwise._util.types import Cycles, Item, Ties, Unranked
+from tierwise.data.battles import Battles, read_battles
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError, counted, drop, quoted
-from tierwise.files.options import Better, Columns, Layout, TableOptions
+from tierwise.data.scores import are_long_scores, read_scores, scores_of
+from tierwise.data.tables import DataSource, Opened, open_source, open_table
+from tierwise.errors import InputError, counted, drop, quoted, use
+from tierwise.files.battles import are_battles
+from tierwise.files.options import Better, Columns, Layout, TableLayout, TableOptions
 from tierwise.files.places import EncodedRankings
-from tierwise.files.source import (
-    FileFormat,
-    Format,
-    Readable,
-    Source,
-    check_format,
-    errors_name,
-    find_source,
-    recognise_format,
-)
-from tierwise.files.table_file import EncodedPairs, TableFile, open_json_lines, open_parquet
+from tierwise.files.source import Format, errors_name
+from tierwise.files.table_file import EncodedPairs
 
-_TABLES = ("csv", "parquet", "xlsx", "jsonl")
+__all__ = ["read", "read_preferences", "read_rankings", "scan_rankings"]
 
-__all__ = ["read_answers", "read_preferences", "read_rankings", "scan_rankings"]
+Answers: TypeAlias = Rankings | Preferences | Battles
+"""What a table may hold."""
+
+# Options that name the kind of data that they are for.
+_OF_BATTLES = frozenset({"first", "second", "winner", "loser", "judge", "weight"})
+_OF_LONG_SCORES = frozenset({"task", "score"})
+
+
+def read(
+    source: DataSource,
+    *,
+    better: Better | None = None,
+    format: Format = "auto",  # noqa: A002 - the word users look for
+    encoding: str | None = None,
+    sheet: str | int | None = None,
+    **options: Any,
+) -> Answers:
+    r"""Read whatever a file or a data frame holds: rankings, pairs, battles or scores.
+
+    What was recognised is said by ``reading`` of what is returned.
+
+    Parameters
+    ----------
+    source
+        A file's name, an open file, or a data frame of pandas, polars or pyarrow.
+    better
+        Which scores are better, "higher" or "lower", if the table holds scores.
+    format, encoding, sheet
+        As for `read_rankings`.
+    **options
+        Further options of the reader for what the table holds: `read_rankings`,
+        `read_preferences`, `read_battles` (two models and the winner in each row) or `read_scores`
+        (one row per task and item). A layout may also be "pairs".
+
+    Returns
+    -------
+    Rankings, Preferences or Battles
+        Scores are returned as rankings, one per task. So are pairs if nobody is said to have
+        compared more than one.
+
+    Examples
+    --------
+    >>> from io import StringIO
+    >>> read(StringIO("voter,winner,loser\nAnn,a,b\nAnn,b,c\nBob,c,a\n"))
+    Preferences(2 assessors, 3 items, 4 ordered pairs of which 1 by transitivity)
+    >>> battles = read(StringIO("model_a,model_b,winner\nx,y,model_a\ny,z,tie\n"))
+    >>> battles
+    Battles(2 battles of 3 items, 1 drawn: half to each side)
+    >>> print(battles.reading)
+    Format: CSV, text in UTF-8, comma-separated.
+    Layout: battles, one row per comparison of two models, with the winner.
+    3 columns read: 'model_a', 'model_b', 'winner'.
+    """
+    layout = options.get("layout", "auto")
+    check_choice("layout", layout, ("auto", *get_args(TableLayout)))
+    opened = open_source(source, format, encoding, sheet)
+    with errors_name(opened.name):
+        if opened.table is not None and layout == "auto":
+            columns = opened.table.columns
+            if _OF_BATTLES & options.keys() or are_battles(columns):
+                _check_options(options, read_battles, "battles")
+                return Battles.from_table(opened.table, **options)
+            if _OF_LONG_SCORES & options.keys() or are_long_scores(columns):
+                _check_options(options, read_scores, "scores")
+                if better is None:
+                    named = ", ".join(quoted(name) for name in columns)
+                    raise InputError(
+                        f"the columns ({named}) are those of scores, one row per task and item",
+                        [
+                            use("if higher scores are better", better="higher"),
+                            use("if lower scores are better", better="lower"),
+                        ],
+                    )
+                return scores_of(opened.table, better, layout="long", **options)
+        return _read_answers(opened, better, options)
+
+
+def _read_answers(
+    opened: Opened, better: Better | None, options: dict[str, Any]
+) -> Rankings | Preferences:
+    """Read rankings or pairwise answers, whichever a table holds; scores are ranked."""
+    _check_options(options, read_rankings, "rankings", read_preferences)
+    cycles = options.pop("cycles", "error")
+    check_choice("cycles", cycles, get_args(Cycles))
+    said = TableOptions.make(**{"items": None, "assessor": None, "better": better, **options})
+    if opened.table is None:
+        return _read_announced(opened, said)
+    answers = opened.table.answers(said)
+    if isinstance(answers, EncodedPairs):
+        return Preferences.from_encoded(answers, said.items, cycles)
+    return Rankings.from_encoded(answers)
+
+
+def _check_options(
+    options: Mapping[str, Any],
+    reader: Callable[..., Any],
+    kind: str,
+    other: Callable[..., Any] | None = None,
+) -> None:
+    """Refuse options that the reader for this kind of data does not have."""
+    readers = [one for one in (reader, other) if one is not None]
+    known = [name for one in readers for name in inspect.signature(one).parameters]
+    for name in options:
+        if name not in known[1:]:
+            raise InputError(
+                f"this is read as {kind}, and {name} is not an option of "
+                f"{' and '.join(one.__name__ for one in readers)}",
+                [drop(name)],
+            )
 
 
 def read_rankings(
-    path: Readable,
+    source: DataSource,
     *,
     format: Format = "auto",  # noqa: A002 - the word users look for
     layout: Layout = "auto",
@@ -40,18 +144,18 @@ def read_rankings(
     assessor: Columns | None = None,
     item: str | None = None,
     rank: str | None = None,
-    scores: Better | None = None,
+    better: Better | None = None,
     rename: Mapping[str, str] | None = None,
     empty: Literal["error", "skip"] = "error",
     encoding: str | None = None,
     sheet: str | int | None = None,
 ) -> Rankings:
-    r"""Read rankings from a file.
+    r"""Read rankings from a file or a data frame.
 
     Parameters
     ----------
-    path
-        A file's name, or an open file.
+    source
+        A file's name, an open file, or a data frame of pandas, polars or pyarrow.
     format
         "csv", "parquet", "preflib" (.soc .soi .toc .toi) or "sushi" (the sushi preference sets).
         "auto" tells it from the end of the name, or else from how the file begins.
@@ -79,7 +183,7 @@ def read_rankings(
         name, id or the like; item, alternative, candidate or option; rank, place or position are
         recognised. Several columns may name the assessor together, as year and round name a race.
         Columns for the assessor may also stand in the other layouts, where they are passed over.
-    scores
+    better
         What the cells of a table with one column per item mean if they are scores, not ranks:
         "higher" is better, or "lower" is. Equal scores are ties.
     rename
@@ -108,7 +212,7 @@ def read_rankings(
     >>> read_rankings(ballots, unranked="below")
     Rankings(15 rankings of 3 items, 10 incomplete: not listed = below)
     """
-    source, file_format = _open(path, format)
+    opened = open_source(source, format, encoding, sheet)
     options = TableOptions.make(
         items=items,
         layout=layout,
@@ -118,19 +222,18 @@ def read_rankings(
         assessor=assessor,
         item=item,
         rank=rank,
-        scores=scores,
+        better=better,
         rename=rename,
         empty=empty,
     )
-    with errors_name(source.name):
-        if file_format in _TABLES:
-            table = _open_table(source, file_format, encoding, sheet)
-            return Rankings.from_encoded(table.rankings(options))
-        return _read_announced(source, file_format, options)
+    with errors_name(opened.name):
+        if opened.table is None:
+            return _read_announced(opened, options)
+        return Rankings.from_encoded(opened.table.rankings(options))
 
 
 def read_preferences(
-    path: Readable,
+    source: DataSource,
     *,
     format: Literal["auto", "csv", "parquet"] = "auto",  # noqa: A002 - the word users look for
     cycles: Cycles = "error",
@@ -139,12 +242,12 @@ def read_preferences(
     preferred: str | None = None,
     other: str | None = None,
 ) -> Preferences:
-    r"""Read pairwise answers from a file with a row for each comparison.
+    r"""Read pairwise answers from a file or a data frame with a row for each comparison.
 
     Parameters
     ----------
-    path
-        A file's name, or an open file.
+    source
+        A file's name, an open file, or a data frame of pandas, polars or pyarrow.
     format
         "csv" or "parquet"; "auto" tells it from the end of the name, or how the file begins.
     cycles
@@ -166,54 +269,16 @@ def read_preferences(
     Preferences(2 assessors, 3 items, 4 ordered pairs of which 1 by transitivity)
     """
     check_choice("cycles", cycles, get_args(Cycles))
-    source, file_format = _open(path, format)
+    name, table = open_table(source, format)
     options = TableOptions.make(
         items=items, layout="pairs", assessor=assessor, preferred=preferred, other=other
     )
-    with errors_name(source.name):
-        if file_format not in _TABLES:
-            raise InputError(f"the {file_format} format holds rankings: use read_rankings")
-        pairs = _open_table(source, file_format).pairs(options)
-        return Preferences.from_encoded(pairs, options.items, cycles)
-
-
-def read_answers(
-    path: Readable,
-    *,
-    format: Format = "auto",  # noqa: A002 - as for the others
-    cycles: Cycles = "error",
-    encoding: str | None = None,
-    sheet: str | int | None = None,
-    **options: Any,
-) -> Rankings | Preferences:
-    r"""Read rankings or pairwise answers, whichever a file holds.
-
-    Parameters
-    ----------
-    path, format, cycles, encoding, sheet
-        As for `read_rankings` and `read_preferences`.
-    **options
-        All other options of both; a layout may also be "pairs".
-
-    Examples
-    --------
-    >>> from io import StringIO
-    >>> read_answers(StringIO("winner,loser\na,b\nb,c\n"))
-    Rankings(2 rankings of 3 items, 2 incomplete: not listed = anywhere)
-    """
-    source, file_format = _open(path, format)
-    said = TableOptions.make(**{"items": None, "assessor": None, **options})
-    with errors_name(source.name):
-        if file_format not in _TABLES:
-            return _read_announced(source, file_format, said)
-        answers = _open_table(source, file_format, encoding, sheet).answers(said)
-        if isinstance(answers, EncodedPairs):
-            return Preferences.from_encoded(answers, said.items, cycles)
-        return Rankings.from_encoded(answers)
+    with errors_name(name):
+        return Preferences.from_encoded(table.pairs(options), options.items, cycles)
 
 
 def scan_rankings(
-    path: Readable,
+    source: DataSource,
     *,
     chunk_rows: int = 65536,
     format: Format = "auto",  # noqa: A002 - the word users look for
@@ -231,7 +296,7 @@ def scan_rankings(
 
     Parameters
     ----------
-    path
+    source
         The name of a CSV or Parquet file with one row per answer.
     chunk_rows
         The most rows in a chunk.
@@ -246,7 +311,7 @@ def scan_rankings(
     [2, 1]
     """
     check_count("chunk_rows", chunk_rows)
-    source, file_format = _open(path, format)
+    opened = open_source(source, format)
     options = TableOptions.make(
         items=items,
         layout=layout,
@@ -255,14 +320,15 @@ def scan_rankings(
         weights=weights,
         assessor=assessor,
     )
-    with errors_name(source.name):
-        if file_format not in ("csv", "parquet"):
-            raise InputError(f"the {file_format} format is read whole: use read_rankings")
-        chunks = _open_table(source, file_format).scan(options, chunk_rows)
-    return _named(chunks, source)
+    with errors_name(opened.name):
+        if opened.table is None or opened.format not in ("csv", "parquet"):
+            what = "a data frame" if opened.format is None else f"the {opened.format} format"
+            raise InputError(f"{what} is read whole: use read_rankings")
+        chunks = opened.table.scan(options, chunk_rows)
+    return _named(chunks, opened.name)
 
 
-def leave_out(answers: Rankings | Preferences, without: Iterable[Item]) -> Rankings | Preferences:
+def leave_out(answers: Answers, without: Iterable[Item]) -> Answers:
     """Strike items from all answers, and say so among the notes of how they were read.
 
     Examples
@@ -274,7 +340,7 @@ def leave_out(answers: Rankings | Preferences, without: Iterable[Item]) -> Ranki
     struck = list(dict.fromkeys(without))
     if not struck:
         return answers
-    if isinstance(answers, Preferences):
+    if not isinstance(answers, Rankings):
         raise InputError(
             "items cannot be left out of comparisons of two items: delete their rows in the file"
         )
@@ -298,56 +364,14 @@ def leave_out(answers: Rankings | Preferences, without: Iterable[Item]) -> Ranki
     return rankings
 
 
-def _named(chunks: Iterator[EncodedRankings], source: Source) -> Iterator[Rankings]:
-    with errors_name(source.name):
+def _named(chunks: Iterator[EncodedRankings], name: str) -> Iterator[Rankings]:
+    with errors_name(name):
         yield from map(Rankings.from_encoded, chunks)
 
 
-def _open(path: Readable, file_format: Format) -> tuple[Source, FileFormat]:
-    check_format(file_format)
-    source = find_source(path)
-    return source, recognise_format(source) if file_format == "auto" else file_format
-
-
-def _open_table(
-    source: Source,
-    file_format: FileFormat,
-    encoding: str | None = None,
-    sheet: str | int | None = None,
-) -> TableFile:
-    if sheet is not None and file_format != "xlsx":
-        raise InputError(f"only Excel files have sheets, not a {file_format} file", [drop("sheet")])
-    if file_format == "csv":
-        from tierwise.files.exports import open_text_table
-
-        return open_text_table(source, encoding)
-    if encoding is not None:
-        raise InputError(f"only text has an encoding, not a {file_format} file", [drop("encoding")])
-    if file_format == "xlsx":
-        from tierwise.files.exports import open_excel
-
-        return open_excel(source, sheet)
-    if file_format == "jsonl":
-        return open_json_lines(source)
-    return open_parquet(source)
-
-
-def open_table_file(
-    path: Readable,
-    file_format: Format = "auto",
-    encoding: str | None = None,
-    sheet: str | int | None = None,
-) -> tuple[Source, TableFile]:
-    """Open a file that holds a table, or say that its format holds none."""
-    source, known = _open(path, file_format)
-    with errors_name(source.name):
-        if known not in _TABLES:
-            raise InputError(f"the {known} format holds rankings: use read_rankings")
-        return source, _open_table(source, known, encoding, sheet)
-
-
-def _read_announced(source: Source, file_format: FileFormat, options: TableOptions) -> Rankings:
+def _read_announced(opened: Opened, options: TableOptions) -> Rankings:
     """Read a format that announces its items."""
+    source, file_format = opened.announced()
     if file_format == "preflib":
         from tierwise.files.ballots import read_preflib
 

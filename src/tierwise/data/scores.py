@@ -6,14 +6,14 @@ task counts, so tasks may have scales of their own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_choice
 from tierwise.data.rankings import Rankings
-from tierwise.data.read import open_table_file
+from tierwise.data.tables import open_table
 from tierwise.errors import InputError, quoted, use
 from tierwise.files.cells import (
     ABSENT,
@@ -24,14 +24,16 @@ from tierwise.files.cells import (
     first_rows,
     read_number,
 )
-from tierwise.files.options import Better
+from tierwise.files.layouts import NAMES_OF_ROLES
+from tierwise.files.options import Aside, Better, ReadingNotes
 from tierwise.files.source import errors_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from tierwise._util.types import Item, RowNamer
-    from tierwise.files.source import Readable
+    from tierwise.data.tables import DataSource
+    from tierwise.files.table_file import TableFile
 
 _Floats = NDArray[np.float64]
 
@@ -42,13 +44,16 @@ _TASKS = ("task", "dataset", "benchmark", "judge", "assessor", "prompt", "questi
 _ITEMS = ("item", "model", "system", "method", "name", "player")
 _SCORES = ("score", "value", "result", "accuracy", "points")
 
+ScoresLayout: TypeAlias = Literal["auto", "wide", "long"]
+"""One row per task and one column per item, or one row per task and item."""
+
 
 def read_scores(
-    path: Readable,
+    source: DataSource,
     better: Better,
     *,
     format: Literal["auto", "csv", "parquet", "jsonl", "xlsx"] = "auto",  # noqa: A002
-    layout: Literal["wide", "long"] = "wide",
+    layout: ScoresLayout = "auto",
     items: str | Iterable[Item] | None = None,
     tolerance: float = 0.0,
     decimal: Decimal | None = None,
@@ -64,14 +69,15 @@ def read_scores(
 
     Parameters
     ----------
-    path
-        A file's name, or an open file.
+    source
+        A file's name, an open file, or a data frame of pandas, polars or pyarrow.
     better
         Which scores are better: "higher" or "lower".
     format
         "csv", "parquet", "jsonl" or "xlsx"; "auto" tells it from the name or the first bytes.
     layout
         "wide" has one row per task and one column per item; "long" has one row per task and item.
+        "auto" is long where there are columns for all three: task, item and score.
     items
         For "wide": the columns that are items. Otherwise all columns of numbers are.
     tolerance
@@ -96,25 +102,82 @@ def read_scores(
     >>> read_scores(table, "higher")
     Rankings(2 rankings of 3 items, 1 incomplete: not listed = anywhere, 1 with ties)
     """
+    name, table = open_table(source, format, encoding, sheet)
+    with errors_name(name):
+        return scores_of(
+            table,
+            better,
+            layout=layout,
+            items=items,
+            tolerance=tolerance,
+            decimal=decimal,
+            task=task,
+            item=item,
+            score=score,
+        )
+
+
+def scores_of(
+    table: TableFile,
+    better: Better,
+    *,
+    layout: ScoresLayout = "auto",
+    items: str | Iterable[Item] | None = None,
+    tolerance: float = 0.0,
+    decimal: Decimal | None = None,
+    task: str | None = None,
+    item: str | None = None,
+    score: str | None = None,
+) -> Rankings:
+    """Read the scores of a table as rankings, with notes of how it was understood."""
     check_choice("better", better, get_args(Better))
-    check_choice("layout", layout, ("wide", "long"))
+    check_choice("layout", layout, get_args(ScoresLayout))
     check_choice("decimal", decimal, (*get_args(Decimal), None))
-    source, table_file = open_table_file(path, format, encoding, sheet)
-    with errors_name(source.name):
-        table, names = table_file.read(), table_file.columns
-        if layout == "long":
-            known, scores = long_scores(
-                names, table, (task, item, score), decimal, table_file.name_row
-            )
-        else:
-            wanted = items.split(",") if isinstance(items, str) else items
-            wanted = (
-                None
-                if wanted is None
-                else [one.strip() if isinstance(one, str) else one for one in wanted]
-            )
-            known, scores = wide_scores(names, table, wanted, decimal, table_file.name_row)
-        return Rankings.from_scores(scores, better, known, tolerance=tolerance)
+    names, cells = table.columns, table.read()
+    said = (task, item, score)
+    if layout == "long" or (layout == "auto" and items is None and are_long_scores(names, said)):
+        roles = _long_roles(names, said)
+        known, scores = long_scores(names, cells, roles, decimal, table.name_row)
+        columns, how = [names[role] for role in roles], "long scores"
+    else:
+        wanted = items.split(",") if isinstance(items, str) else items
+        wanted = (
+            None
+            if wanted is None
+            else [one.strip() if isinstance(one, str) else one for one in wanted]
+        )
+        known, scores = wide_scores(names, cells, wanted, decimal, table.name_row)
+        columns, how = list(known), "scores"
+    rankings = Rankings.from_scores(scores, better, known, tolerance=tolerance)
+    notes = ReadingNotes(
+        layout=how,
+        columns=tuple(map(str, columns)),
+        aside=tuple(
+            Aside(str(name), "is not among the scores") for name in names if name not in columns
+        ),
+        n_answers=len(rankings),
+    )
+    rankings.reading = notes.about(table.form)
+    return rankings
+
+
+def are_long_scores(
+    names: Sequence[Item], said: tuple[str | None, str | None, str | None] = (None, None, None)
+) -> bool:
+    """Tell whether there are columns for task, item and score, and none for ranks.
+
+    Examples
+    --------
+    >>> are_long_scores(["task", "model", "score"]), are_long_scores(["task", "x", "y"])
+    (True, False)
+    """
+    lower = {str(name).strip().casefold() for name in names}
+    if lower & set(NAMES_OF_ROLES["rank"]):
+        return False
+    return all(
+        column is not None or lower & set(words)
+        for column, words in zip(said, (_TASKS, _ITEMS, _SCORES), strict=True)
+    )
 
 
 def wide_scores(
@@ -167,9 +230,9 @@ def wide_scores(
 
 
 def long_scores(
-    names: Sequence[str],
+    names: Sequence[Item],
     table: Any,
-    roles: tuple[str | None, str | None, str | None],
+    roles: tuple[int, int, int],
     decimal: Decimal | None,
     name_row: RowNamer,
 ) -> tuple[tuple[Any, ...], _Floats]:
@@ -180,14 +243,9 @@ def long_scores(
     names, table, decimal, name_row
         As for `wide_scores`.
     roles
-        The columns of task, item and score, as far as the user names them.
+        The columns of task, item and score.
     """
-    task, item, score = (
-        _column(names, said, words, what)
-        for said, words, what in zip(
-            roles, (_TASKS, _ITEMS, _SCORES), ("task", "item", "score"), strict=True
-        )
-    )
+    task, item, score = roles
     task_codes, task_labels = encode(check_cells(names[task], table.column(task)))
     item_codes, item_labels = encode(check_cells(names[item], table.column(item)))
     for codes, what in ((task_codes, "task"), (item_codes, "item")):
@@ -209,7 +267,19 @@ def long_scores(
     return tuple(item_labels), scores.reshape(len(task_labels), len(item_labels))
 
 
-def _column(names: Sequence[str], said: str | None, words: Sequence[str], what: str) -> int:
+def _long_roles(
+    names: Sequence[Item], said: tuple[str | None, str | None, str | None]
+) -> tuple[int, int, int]:
+    """Find the columns of task, item and score, of which the user may name some."""
+    task, item, score = said
+    return (
+        _column(names, task, _TASKS, "task"),
+        _column(names, item, _ITEMS, "item"),
+        _column(names, score, _SCORES, "score"),
+    )
+
+
+def _column(names: Sequence[Item], said: str | None, words: Sequence[str], what: str) -> int:
     lower = [str(name).casefold() for name in names]
     if said is not None:
         if said not in names:

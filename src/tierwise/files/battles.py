@@ -18,6 +18,7 @@ from tierwise._util.resources import check_memory
 from tierwise._util.types import Codes, RowNamer
 from tierwise.errors import InputError, counted, has_control_characters, quoted, use
 from tierwise.files.cells import ABSENT, check_cells, encode, first_rows, numbers
+from tierwise.files.options import Aside, ReadingNotes
 from tierwise.files.table_file import TableFile
 
 _Floats = NDArray[np.float64]
@@ -109,15 +110,30 @@ def count_battles(
     columns: BattleColumns,
     rename: Mapping[str, str] | None = None,
     spellings: Spellings = "ask",
-) -> CountedBattles:
-    """Count the battles of a file, one piece in memory at a time."""
-    roles = roles_of(table.columns, columns)
+) -> tuple[CountedBattles, ReadingNotes]:
+    """Count the battles of a table, one piece in memory at a time, and note how it was read."""
+    names = [str(name) for name in table.columns]
+    roles = roles_of(names, columns)
     tally = Tally(roles, dict(rename or {}))
     start = 0
     for piece in table.batches(_ROWS_PER_PIECE):
         tally.add(piece, partial(_row_of_piece, table.name_row, start))
         start += piece.num_rows
-    return tally.counted(spellings)
+    return tally.counted(spellings), _notes(names, roles, start).about(table.form)
+
+
+def are_battles(names: Iterable[object]) -> bool:
+    """Tell whether there are columns for two models and for the winner.
+
+    Examples
+    --------
+    >>> are_battles(["Model A", "Model B", "winner"]), are_battles(["winner", "loser"])
+    (True, False)
+    """
+    known = {_normal(str(name)) for name in names}
+    return "winner" in known and any(
+        all(_normal(name) in known for name in pair) for pair in _CONTESTANTS
+    )
 
 
 def _row_of_piece(name_row: RowNamer, start: int, row: int) -> str:
@@ -230,6 +246,23 @@ def roles_of(names: Sequence[str], columns: BattleColumns) -> Roles:
         weight,
         frozenset({"modela", "left", _normal(str(names[first]))}),
         frozenset({"modelb", "right", _normal(str(names[second]))}),
+    )
+
+
+def _notes(names: Sequence[str], roles: Roles, n_rows: int) -> ReadingNotes:
+    """Note which columns were read."""
+    used = [roles.first, roles.second, roles.outcome, roles.judge, roles.weight]
+    read = [number for number in used if number is not None]
+    return ReadingNotes(
+        layout="battles" if roles.outcome is not None else "won and lost",
+        columns=tuple(names[number] for number in read if number != roles.weight),
+        weights="" if roles.weight is None else names[roles.weight],
+        aside=tuple(
+            Aside(name, "says nothing about who won")
+            for number, name in enumerate(names)
+            if number not in read
+        ),
+        n_answers=n_rows,
     )
 
 

@@ -213,23 +213,23 @@ def _doubt(role: str, found: list[str]) -> InputError:
 
 
 def unfold_lists(
-    columns: tuple[str, ...], table: "pa.Table", options: TableOptions
-) -> tuple[tuple[str, ...], "pa.Table"]:
+    columns: tuple[Item, ...], table: "pa.Table", options: TableOptions
+) -> tuple[tuple[Item, ...], "pa.Table"]:
     """Give every place of a listed ranking its own column; other columns stay as they are.
 
     A column holds rankings if all its cells list the same items, in different orders, or only items
     that the user names. Where other columns hold ranks, lists are remarks.
     """
-    plain = options.layout in ("auto", "orderings") and options.scores is None
+    plain = options.layout in ("auto", "orderings") and options.better is None
     if not plain or options.item is not None or options.rank is not None:
         return columns, table
-    if sum(1 for name in columns if place_in_title(name)) > 1:
+    if sum(1 for name in columns if place_in_title(str(name))) > 1:
         return columns, table
     unfolded: dict[str, Any] = {}
     for column, name in enumerate(columns):
         rankings = _rankings(table.column(column), options.items)
         if rankings is None:
-            unfolded[name] = table.column(column)
+            unfolded[str(name)] = table.column(column)
             continue
         n_places = max(map(len, rankings))
         for place in range(n_places):

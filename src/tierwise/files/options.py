@@ -26,6 +26,9 @@ _LAYOUTS = {
     "scores": "scores, one row per answer and one column per item, turned into rankings with ties",
     "long": "long, one row for each item of each answer",
     "pairs": "pairs, one row per comparison of two items",
+    "battles": "battles, one row per comparison of two models, with the winner",
+    "won and lost": "battles, one row per comparison of two models: who won, who lost",
+    "long scores": "scores, one row per task and item, turned into one ranking per task",
 }
 
 
@@ -44,7 +47,7 @@ class TableOptions:
     preferred: str | None = None
     other: str | None = None
     pattern: str | None = None
-    scores: Better | None = None
+    better: Better | None = None
     empty: Literal["error", "skip"] = "error"
     rename: tuple[tuple[str, str], ...] = ()
 
@@ -56,7 +59,7 @@ class TableOptions:
         check_choice("layout", others.get("layout", "auto"), ("auto", *get_args(TableLayout)))
         check_choice("unranked", others.get("unranked"), (*get_args(Unranked), None))
         check_choice("ties", others.get("ties", "error"), get_args(Ties))
-        check_choice("scores", others.get("scores"), (*get_args(Better), None))
+        check_choice("better", others.get("better"), (*get_args(Better), None))
         check_choice("empty", others.get("empty", "error"), ("error", "skip"))
         others["rename"] = tuple(dict(others.get("rename") or {}).items())
         if isinstance(items, str) and "*" in items:
@@ -174,6 +177,9 @@ class ReadingNotes:
         if self.weights:
             told.append(f"Column {quoted(self.weights)} says how often each row counts.")
         return [*told, *self.set_aside(say)]
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences())
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in JSON."""

@@ -379,8 +379,8 @@ def _scores_instead(
     return InputError(
         f"columns {shown}{more} hold numbers from {low:g} to {high:g}, as scores do, not ranks",
         [
-            use(f"if {high:g} is best", scores="higher"),
-            use(f"if {low:g} is best", scores="lower"),
+            use(f"if {high:g} is best", better="higher"),
+            use(f"if {low:g} is best", better="lower"),
             use("if they are ranks with ties", layout="ranks", ties="allow"),
         ],
     )

@@ -43,7 +43,7 @@ class EncodedPairs:
 
 @dataclass(frozen=True)
 class TableFile:
-    """A table in a file.
+    """A table, in a file or in memory.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class TableFile:
         Says which lines hold nothing; called when the table is read whole.
     """
 
-    columns: tuple[str, ...]
+    columns: tuple[Item, ...]
     read: Callable[[], Any]
     batches: Callable[[int], Iterator[Any]]
     name_row: RowNamer
@@ -78,7 +78,7 @@ class TableFile:
         return self._encode(columns, table, roles, options)
 
     def _encode(
-        self, columns: tuple[str, ...], table: Any, roles: Roles, options: TableOptions
+        self, columns: tuple[Item, ...], table: Any, roles: Roles, options: TableOptions
     ) -> EncodedRankings:
         options = replace(options, empty=self.empty or options.empty)
         encoded = rankings_from_table(table, columns, roles, options, self.name_row)

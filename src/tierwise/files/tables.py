@@ -88,7 +88,7 @@ def notes_of(columns: Sequence[Item], roles: Roles, options: TableOptions) -> Re
     if roles.preferred is not None and roles.other is not None:
         cells = (roles.preferred, roles.other)
     return ReadingNotes(
-        layout="scores" if options.scores else roles.layout,
+        layout="scores" if options.better else roles.layout,
         columns=tuple(str(columns[cell]) for cell in cells),
         weights="" if roles.weights is None else str(columns[roles.weights]),
         aside=roles.aside,
@@ -274,9 +274,9 @@ def _read_ranks(
     for name, cell in zip(names, roles.cells, strict=True):
         if name not in number_of:
             raise unknown_item(name, items, "the columns")
-        what = f"the {'score' if options.scores else 'rank'} of item {quoted(name)}"
+        what = f"the {'score' if options.better else 'rank'} of item {quoted(name)}"
         ranks[:, number_of[name]] = numbers(table.column(cell), what, name_row)
-    if options.scores is not None:
+    if options.better is not None:
         return items, _places_of_scores(ranks, items, options, name_row)
     return items, encode_ranks(ranks, items, options.ties, name_row)
 
@@ -292,7 +292,7 @@ def _places_of_scores(
     if not np.isfinite(scores[filled]).all():
         row = int(np.argwhere(np.isinf(scores))[0][0])
         raise InputError(f"{name_row(row)}: a score is infinite: correct the cell")
-    ranks = ranks_of_scores(scores, "higher" if options.scores == "higher" else "lower")
+    ranks = ranks_of_scores(scores, "higher" if options.better == "higher" else "lower")
     return places_of_ranks(ranks, items, "allow", name_row)
 
 

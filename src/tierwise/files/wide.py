@@ -83,7 +83,7 @@ def choose_columns(
     given = seen.given(free)
     if given is not None:
         return seen.chosen(given, free)
-    if options.scores is not None:
+    if options.better is not None:
         return seen.scores(free)
     if options.layout == "ranks":
         return seen.ranks(free)
@@ -146,7 +146,7 @@ class _Seen:
         """Say which columns of ranks might be something else, unless the user names the items."""
         options = self.options
         said = options.items is not None or options.pattern is not None
-        if said or options.scores is not None or any(self.share([cell]) < 1 for cell in cells):
+        if said or options.better is not None or any(self.share([cell]) < 1 for cell in cells):
             return ()
         ranks = options.layout == "ranks"
         return doubts_about_ranks(self.values(cells), self.named(cells), said=ranks)
@@ -188,11 +188,11 @@ class _Seen:
         """Take the columns that the user names."""
         layout = self.options.layout
         if layout == "auto":
-            ranked = self.options.scores is not None or self.share(cells) >= 0.5
+            ranked = self.options.better is not None or self.share(cells) >= 0.5
             layout = "ranks" if ranked else "orderings"
         if layout == "orderings":
             cells = self.places(cells) or cells
-        elif self.options.scores is None and self.options.layout == "auto":
+        elif self.options.better is None and self.options.layout == "auto":
             numeric = [cell for cell in cells if self.share([cell]) == 1]
             refuse_scores(self.values(numeric), self.named(numeric))
         return self.wide(layout, cells, [*free, *cells], _NOT_CHOSEN)
@@ -434,6 +434,8 @@ def _mixture(texts: list[str], numeric: list[str]) -> InputError:
                 "answer",
                 assessor=...,
             ),
+            use("if the numbers are scores of which higher is better", better="higher"),
+            use("if lower is better", better="lower"),
         ],
     )
 

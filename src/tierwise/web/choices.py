@@ -39,7 +39,7 @@ _READING = {
     "layout": ("orderings", "ranks", "long", "pairs"),
     "unranked": ("below", "anywhere"),
     "ties": ("allow",),
-    "scores": ("higher", "lower"),
+    "better": ("higher", "lower"),
     "empty": ("skip",),
     "cycles": ("keep",),
 }
@@ -81,7 +81,7 @@ QUESTIONS = {
             ),
         ),
         Question(
-            "scores",
+            "better",
             "The numbers look like scores, not like ranks. Which are better?",
             (
                 ("higher", "Higher numbers are better"),
@@ -131,7 +131,7 @@ _ABOUT_THE_FILE = {
 }
 _AS_RECOGNISED = ("", "As recognised")
 # Where an answer says more than one thing: the question, and its answer.
-_SEVERAL = (((("layout", "ranks"), ("ties", "allow")), ("scores", "ranks")),)
+_SEVERAL = (((("layout", "ranks"), ("ties", "allow")), ("better", "ranks")),)
 
 WISHES = {
     "distance": (
@@ -174,9 +174,9 @@ def parse_reading(fields: Fields) -> dict[str, Any]:
     """
     chosen: dict[str, Any] = {}
     given = {name: value for name, value in fields.items() if value and value != "auto"}
-    if given.get("scores") == "ranks":
+    if given.get("better") == "ranks":
         given |= {"layout": "ranks", "ties": "allow"}
-        del given["scores"]
+        del given["better"]
     for name, known in _READING.items():
         if name in given:
             chosen[name] = _one_of(name, given[name], known)
@@ -226,7 +226,7 @@ def columns_of_role(chosen: Mapping[str, Any], columns: tuple[str, ...], role: s
 
 
 def reading_options(chosen: Mapping[str, Any], columns: tuple[str, ...]) -> dict[str, Any]:
-    """Return choices as `read_answers` takes them, but for columns and items that are left out.
+    """Return choices as `read` takes them, but for columns and items that are left out.
 
     Parameters
     ----------

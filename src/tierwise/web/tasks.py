@@ -142,9 +142,10 @@ class _Read:
 
 def _read(task: dict[str, Any], table: TableFile | None) -> _Read:
     """Read answers as people said, within the limits."""
-    from tierwise.data.read import leave_out, read_answers
+    from tierwise.data.battles import Battles
+    from tierwise.data.read import leave_out, read
 
-    columns = () if table is None else table.columns
+    columns = () if table is None else tuple(map(str, table.columns))
     options = reading_options(task["reading"], columns)
     aside = columns_of_role(task["reading"], columns, "aside")
     if table is not None and aside and "items" not in options:
@@ -153,14 +154,19 @@ def _read(task: dict[str, Any], table: TableFile | None) -> _Read:
             aside = []
         except InputError:
             # Without a column of ranks the others have gaps: its item is struck from the answers.
-            if not set(aside) <= set(read_answers(_Upload(task), **options).items):
+            if not set(aside) <= set(read(_Upload(task), **options).items):
                 raise
-    answers = read_answers(_Upload(task), **options)
+    answers = read(_Upload(task), **options)
     all_items, numbers = answers.items, task["reading"].get("without", ())
     without = [
         item for number, item in enumerate(all_items) if str(number) in numbers or item in aside
     ]
     answers = leave_out(answers, without)
+    if isinstance(answers, Battles):
+        raise InputError(
+            f"{task['name']} holds battles, and this page takes rankings and comparisons of pairs: "
+            "tierwise leaderboard makes a page of battles, on the command line"
+        )
     n_rows, n_items = len(answers), len(answers.items)
     if n_rows > task["limits"]["rows"] or n_items > task["limits"]["items"]:
         raise InputError(
