@@ -186,6 +186,77 @@ def log_probabilities(
         logs[answer] = value
 
 
+@compiled_part
+def _add_tied_block(
+    weight: float,
+    rest: float,
+    labels: _Integers,
+    worths: _Floats,
+    counts: _Floats,
+    gradient: _Floats,
+    hessian: _Floats,
+    with_rest: _Floats,
+    nodes: _Floats,
+    weights: _Floats,
+    shares: _Floats,
+    means: _Floats,
+) -> tuple[float, float, float]:
+    """Add what a tied block says of its own tiers; return what it says of the rest.
+
+    Parameters
+    ----------
+    weight
+        Weight of the answer.
+    rest
+        Sum of the worths of what comes after the block.
+    labels, worths, counts
+        The tiers of the block, their worths, and how many of its items each holds.
+    gradient, hessian
+        Derivatives by tier, which are added to.
+    with_rest
+        By tier of the block: what its pairs with an item of the rest add to the Hessian, per worth
+        of that item.
+    nodes, weights, shares, means
+        Room to work in.
+
+    Returns
+    -------
+    tuple
+        Log probability of the block, and what it adds to the slope and the bend of the rest.
+    """
+    log_probability, n_nodes = tied_block(rest, worths, counts, nodes, weights)
+    time, square = 0.0, 0.0
+    for node in range(n_nodes):
+        time += weights[node] * nodes[node]
+        square += weights[node] * nodes[node] ** 2
+    for slot in range(len(labels)):
+        mean, crossed, second_mean = 0.0, 0.0, 0.0
+        for node in range(n_nodes):
+            elapsed = worths[slot] * nodes[node]
+            share = elapsed / np.expm1(elapsed) if elapsed < 700.0 else 0.0
+            shares[slot, node] = share
+            mean += weights[node] * share
+            crossed += weights[node] * share * nodes[node]
+            second_mean += weights[node] * share * (1.0 - elapsed - share)
+        means[slot] = mean
+        label = labels[slot]
+        gradient[label] += weight * counts[slot] * mean
+        hessian[label, label] += weight * counts[slot] * second_mean
+        with_rest[slot] -= weight * counts[slot] * (crossed - mean * time)
+    for slot in range(len(labels)):
+        for other in range(slot + 1):
+            crossed = 0.0
+            for node in range(n_nodes):
+                crossed += weights[node] * shares[slot, node] * shares[other, node]
+            term = weight * counts[slot] * counts[other] * (crossed - means[slot] * means[other])
+            hessian[labels[slot], labels[other]] += term
+            if other < slot:
+                hessian[labels[other], labels[slot]] += term
+    slope = weight * (time - 1.0 / rest)
+    bend = weight * (square - time**2 - 1.0 / rest**2)
+    return weight * log_probability, slope, bend
+
+
 @compiled
 def derivatives(  # noqa: PLR0912, PLR0915 - one pass over the blocks of an answer
     order: _Integers,
@@ -199,7 +270,7 @@ def derivatives(  # noqa: PLR0912, PLR0915 - one pass over the blocks of an answ
 ) -> float:
     """Return the log-likelihood; add its gradient and Hessian in the log worths of tiers.
 
-    With ``slopes`` and ``bends``, running sums of what each stage says of all items still in the
+    With ``slope`` and ``bend``, running sums of what each stage says of all items still in the
     race, an answer of ``m`` items takes ``m ** 2`` steps.
     """
     worths = np.exp(log_worths)
@@ -209,7 +280,7 @@ def derivatives(  # noqa: PLR0912, PLR0915 - one pass over the blocks of an answ
     block_worths, block_counts = np.empty(n_tiers), np.empty(n_tiers)
     nodes, weights = np.empty(_MOST_NODES), np.empty(_MOST_NODES)
     shares = np.empty((n_tiers, _MOST_NODES))
-    means, with_time = np.empty(n_tiers), np.empty(n_tiers)
+    means, with_rest = np.empty(n_tiers), np.empty(n_tiers)
     rests = np.empty(len(labels) + 1)
     value = 0.0
     for answer in range(len(answer_weights)):
@@ -224,23 +295,6 @@ def derivatives(  # noqa: PLR0912, PLR0915 - one pass over the blocks of an answ
         for block in range(first_block, end_block):
             first, last = block_starts[block], block_starts[block + 1]
             is_last = block == end_block - 1
-            if last - first == 1:
-                label = labels[order[first]]
-                worth = worths[label]
-                if not is_last:
-                    rest = rests[first - begin]
-                    value += weight * (log_worths[label] - np.log(rest))
-                    gradient[label] += weight
-                    slope += weight / rest
-                    bend += weight / rest**2
-                gradient[label] -= worth * slope
-                hessian[label, label] += worth * (worth * bend - slope)
-                for place in range(last, end):
-                    other = labels[order[place]]
-                    term = worth * worths[other] * bend
-                    hessian[label, other] += term
-                    hessian[other, label] += term
-                continue
             count = gather_block(
                 order,
                 first,
@@ -252,53 +306,43 @@ def derivatives(  # noqa: PLR0912, PLR0915 - one pass over the blocks of an answ
                 block_worths,
                 block_counts,
             )
+            is_single = last - first == 1
+            if is_single and not is_last:
+                rest = rests[first - begin]
+                value += weight * (log_worths[block_labels[0]] - np.log(rest))
+                gradient[block_labels[0]] += weight
+                slope += weight / rest
+                bend += weight / rest**2
             for slot in range(count):
                 label, own = block_labels[slot], block_counts[slot] * block_worths[slot]
                 gradient[label] -= own * slope
                 hessian[label, label] -= own * slope
-                for second in range(count):
-                    pair = own * block_counts[second] * block_worths[second]
-                    hessian[label, block_labels[second]] += pair * bend
-                with_time[slot] = own * bend
-            if not is_last:
-                own_worths, own_counts = block_worths[:count], block_counts[:count]
-                rest = rests[last - begin]
-                log_probability, n_nodes = tied_block(rest, own_worths, own_counts, nodes, weights)
-                value += weight * log_probability
-                time, square = 0.0, 0.0
-                for node in range(n_nodes):
-                    time += weights[node] * nodes[node]
-                    square += weights[node] * nodes[node] ** 2
-                for slot in range(count):
-                    mean, crossed, second_mean = 0.0, 0.0, 0.0
-                    for node in range(n_nodes):
-                        elapsed = own_worths[slot] * nodes[node]
-                        share = elapsed / np.expm1(elapsed) if elapsed < 700.0 else 0.0
-                        shares[slot, node] = share
-                        mean += weights[node] * share
-                        crossed += weights[node] * share * nodes[node]
-                        second_mean += weights[node] * share * (1.0 - elapsed - share)
-                    means[slot] = mean
-                    label = block_labels[slot]
-                    gradient[label] += weight * own_counts[slot] * mean
-                    hessian[label, label] += weight * own_counts[slot] * second_mean
-                    with_time[slot] -= weight * own_counts[slot] * (crossed - mean * time)
-                for slot in range(count):
-                    for second in range(slot + 1):
-                        crossed = 0.0
-                        for node in range(n_nodes):
-                            crossed += weights[node] * shares[slot, node] * shares[second, node]
-                        term = crossed - means[slot] * means[second]
-                        term *= weight * own_counts[slot] * own_counts[second]
-                        hessian[block_labels[slot], block_labels[second]] += term
-                        if second < slot:
-                            hessian[block_labels[second], block_labels[slot]] += term
-                slope += weight * (time - 1.0 / rest)
-                bend += weight * (square - time**2 - 1.0 / rest**2)
+                for other in range(count):
+                    pair = own * block_counts[other] * block_worths[other]
+                    hessian[label, block_labels[other]] += pair * bend
+                with_rest[slot] = own * bend
+            if not is_single and not is_last:
+                added = _add_tied_block(
+                    weight,
+                    rests[last - begin],
+                    block_labels[:count],
+                    block_worths[:count],
+                    block_counts[:count],
+                    gradient,
+                    hessian,
+                    with_rest,
+                    nodes,
+                    weights,
+                    shares,
+                    means,
+                )
+                value += added[0]
+                slope += added[1]
+                bend += added[2]
             for place in range(last, end):
                 other = labels[order[place]]
                 for slot in range(count):
-                    term = worths[other] * with_time[slot]
+                    term = worths[other] * with_rest[slot]
                     hessian[block_labels[slot], other] += term
                     hessian[other, block_labels[slot]] += term
     return value

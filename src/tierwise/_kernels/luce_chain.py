@@ -55,7 +55,7 @@ def _draw_log_time(
             log_time, envelope = high - wait / high_slope, -wait
         height = height_of_time(log_time, rest, worths, counts)[0] - top
         if np.log(1.0 - rng.random()) <= height - envelope:
-            return log_time
+            return float(log_time)
 
 
 @compiled_part
@@ -119,9 +119,7 @@ def draw_running_times(
                     times[order[place]] += clock
                 for _ in range(int(weights[answer])):
                     limit = np.exp(
-                        _draw_log_time(
-                            middle, top, curvature, rest, own_worths, own_counts, rng
-                        )
+                        _draw_log_time(middle, top, curvature, rest, own_worths, own_counts, rng)
                     )
                     latest = 0.0
                     for place in range(first, last):
@@ -135,8 +133,8 @@ def draw_running_times(
 
 @compiled_part
 def tier_value(size: float, arrivals: float, time: float, shape: float) -> float:
-    """What a tier adds to the log probability of tiers, given times; worths integrated out."""
-    return (
+    """Log of what a tier contributes to the probability of tiers, given times."""
+    return float(
         lgamma(size + 1.0)
         + lgamma(shape + arrivals)
         - lgamma(shape)
@@ -218,7 +216,7 @@ def _move_items(
 
 
 @compiled_part
-def _cut_or_join(
+def _cut_or_join(  # noqa: PLR0912 - the way back is priced by the same loop
     labels: _Integers,
     count: int,
     sizes: _Floats,

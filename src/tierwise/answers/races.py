@@ -82,9 +82,14 @@ class Races:
         lengths = np.diff(self.block_starts[self.first_blocks]).astype(np.float64)
         return float((lengths**2).sum())
 
-    def reweighted(self, weights: Floats) -> Races:
-        """Return the same distinct answers with other weights."""
-        return replace(self, weights=weights.astype(np.float64), n_rankings=float(weights.sum()))
+    def reweighted(self, weights: Floats, wins: Floats | None = None) -> Races:
+        """Return the same distinct answers with other weights, and comparisons with other wins."""
+        return replace(
+            self,
+            weights=weights.astype(np.float64),
+            wins=self.wins if wins is None else wins,
+            n_rankings=float(weights.sum()) + (0.0 if wins is None else float(wins.sum())),
+        )
 
     def log_probabilities(self, labels: Integers, log_worths: Floats) -> Floats:
         """Log probability of each distinct answer, given the tier of each item, counted from 0."""
@@ -99,7 +104,9 @@ class Races:
         total = 0.0
         if self.has_wins:
             won = self.wins_of_tiers(labels, len(log_worths))
-            total -= float((won * np.logaddexp(0.0, log_worths[None, :] - log_worths[:, None])).sum())
+            total -= float(
+                (won * np.logaddexp(0.0, log_worths[None, :] - log_worths[:, None])).sum()
+            )
         if self.n_answers:
             total += float(self.weights @ self.log_probabilities(labels, log_worths))
         return total
@@ -149,7 +156,7 @@ class Races:
             is_last[self.first_blocks[1:] - 1] = True
             weights = np.where(is_last, 0.0, self.weights[answer_of_block])
             np.add.at(counts, self.order, np.repeat(weights, sizes))
-        return counts
+        return np.asarray(counts)
 
 
 def races_of(data: Rankings | RankingScan | Preferences | Battles) -> Races:
@@ -190,9 +197,7 @@ def races_of(data: Rankings | RankingScan | Preferences | Battles) -> Races:
     return Races(known.items, none, zero, zero, np.zeros(0), wins, n_rankings, likelihood)
 
 
-def blocks_of_places(
-    places: Places, *, rest_is_below: bool
-) -> tuple[Integers, Integers, Integers]:
+def blocks_of_places(places: Places, *, rest_is_below: bool) -> tuple[Integers, Integers, Integers]:
     """Write answers, given as the place of each item, as sequences of blocks.
 
     Parameters
@@ -205,11 +210,12 @@ def blocks_of_places(
     Examples
     --------
     >>> import numpy as np
-    >>> order, starts, first = blocks_of_places(np.array([[1, 0, -1], [0, 0, 2]]), rest_is_below=False)
+    >>> places = np.array([[1, 0, -1], [0, 0, 2]])
+    >>> order, starts, first = blocks_of_places(places, rest_is_below=False)
     >>> order.tolist(), starts.tolist(), first.tolist()
     ([1, 0, 0, 1, 2], [0, 1, 2, 4, 5], [0, 2, 4])
     """
-    n_answers, n_items = places.shape
+    n_items = places.shape[1]
     keys = places.astype(np.int64)
     keys[keys == NOT_LISTED] = n_items
     sorted_items = np.argsort(keys, axis=1, kind="stable")

@@ -118,7 +118,7 @@ def _compare(
             raise InputError("battles are compared with what the fit expects: leave out posterior")
         found = check_battles(data, fit, labels)
         return found, _Expected(found.ranks_observed, exact=True)
-    model = fit.model(_LARGEST_THETA)
+    model = fit.mallows_model("check_fit", _LARGEST_THETA)
     if posterior is None:
         orderings = orderings_of(model, data.items, draws, rng)
         ranks = expected_ranks(model, labels)

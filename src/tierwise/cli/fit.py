@@ -303,7 +303,9 @@ def sample_command(
     if theta is None and any(isinf(one) for one in fitted.thetas):
         raise InputError("every ranking agrees with the tiers, so theta is infinite: pass --theta")
     model = (
-        fitted.model() if theta is None else ClusteredMallows(fitted.tiers, theta, fitted.distance)
+        fitted.mallows_model("sample")
+        if theta is None
+        else ClusteredMallows(fitted.tiers, theta, fitted.distance)
     )
     with printing.working("drawing", quiet=quiet):
         drawn = model.sample(number, rng=seed)

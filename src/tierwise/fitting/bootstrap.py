@@ -300,11 +300,13 @@ def _design(
     if not isinstance(data, Rankings):
         if kind == "nonparametric":
             return _Design(data.resampled)
-        return _Design(partial(_answer_by_model, data, fit.model(), fit.mistake_probability))
+        return _Design(
+            partial(_answer_by_model, data, fit.mallows_model("bootstrap"), fit.mistake_probability)
+        )
     # Nothing else is needed of people, and processes get what they need only.
     alone = data.with_people(None)
     if kind == "parametric":
-        return _Design(partial(_rank_by_model, alone, fit.model()))
+        return _Design(partial(_rank_by_model, alone, fit.mallows_model("bootstrap")))
     cluster_of, resampled = None, "answers"
     if cluster is not None:
         cluster_of, number = _clusters(data, cluster)

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise._util.checks import RandomSource, as_generator, check_choice
+from tierwise._util.checks import RandomSource, as_generator, check_choice, check_level
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise.answers.likelihood import AnswerSource, source_of
 from tierwise.answers.parted import refuse_open
@@ -20,8 +20,9 @@ from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.distances import Distance
 from tierwise.errors import InputError, TooLargeError
+from tierwise.fitting.luce import fit_luce, refuse_options_of_mallows
 from tierwise.fitting.parted import solve_parted
-from tierwise.fitting.result import Fit, Reference, agreement_of_counts
+from tierwise.fitting.result import Family, Fit, Reference, agreement_of_counts
 from tierwise.fitting.solve import LikelihoodKind, Settings, Solution, named_tiers, solve
 from tierwise.partition.choose import Method as PartitionMethod
 from tierwise.partition.parts import Concentration, parted_partition
@@ -44,6 +45,7 @@ def fit(
     sizes: Iterable[int],
     distance: str | Distance | None = None,
     *,
+    family: Family = "mallows",
     method: str = "auto",
     theta_method: ThetaMethod = "exact",
     partition_method: PartitionMethod = "auto",
@@ -68,6 +70,12 @@ def fit(
     distance
         "kendall", "inversions", "hamming", "footrule" or "spearman"; "kendall" if none is named,
         and "inversions" for battles, which have no other.
+    family
+        "mallows": orderings are scattered around the tiers, with one theta (or several) and a
+        distance. "luce": each tier has a worth, and of the items left the next best is drawn with
+        probability proportional to its worth (Plackett-Luce and Bradley-Terry models with tied
+        worths). It says how far tiers are apart, and takes answers of every kind in closed form,
+        those with gaps, too.
     method
         How to find the tiers: "assignment" (additive distances), "subsets", "milp", "annealing",
         or "auto", which takes one that proves its answer where that is affordable.
@@ -109,6 +117,17 @@ def fit(
     watch = Stopwatch()
     known = check_data(data, "fit", Rankings, Counts, Preferences, Battles)
     checked = check_sizes(sizes, len(known.items))
+    check_choice("family", family, get_args(Family))
+    if family == "luce":
+        refuse_options_of_mallows(
+            distance=(distance, None),
+            concentration=(concentration, "single"),
+            likelihood=(likelihood, "exact"),
+            method=(method, "auto"),
+            theta_method=(theta_method, "exact"),
+            partition_method=(partition_method, "auto"),
+        )
+        return fit_luce(known, checked, None, check_level(level), lambda: watch.provenance(rng))
     source = source_of(known, distance)
     settings = Settings(method, theta_method, partition_method, likelihood, time_limit, level)
     generator = as_generator(rng)

@@ -4,8 +4,9 @@ How often the data agree with the order of the tiers, the paper's criterion D, i
 """
 
 from dataclasses import dataclass
-from math import hypot, inf, isinf
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from math import hypot, inf, isinf, log, nan
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +21,17 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError, quoted
+from tierwise.luce.estimates import WorthEstimate
 from tierwise.partition.parts import Concentration
 from tierwise.theta.estimate import ThetaEstimate, price_of_thetas
 from tierwise.tiers import Sizes, Tiers, plain_tiers
 
 if TYPE_CHECKING:
+    from tierwise.model.clustered_luce import ClusteredLuce
     from tierwise.model.clustered_mallows import ClusteredMallows
+
+Family: TypeAlias = Literal["mallows", "luce"]
+"""Orderings scattered around tiers at a distance, or races of items with worths."""
 
 # A factor of 20. In 360 sets of answers made at random, no strict order was further ahead than 2.4.
 _CHANCE_LEAD = 3.0
@@ -111,6 +117,8 @@ class Reference(Result):
         As of a `Fit`.
     optimal
         Whether its tiers are proved to be the best of their sizes.
+    log_posterior
+        As of a `Fit`.
     """
 
     name: str
@@ -120,6 +128,7 @@ class Reference(Result):
     log_likelihood_error: float
     criterion: float
     optimal: bool
+    log_posterior: float = nan
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values, as in JSON; None stands for NaN and infinity."""
@@ -216,6 +225,14 @@ class Fit(Result):
         for one per block of places but the last.
     concentration_reason : str
         Why this was chosen, where the choice was left to the fit.
+    family : str
+        "mallows": orderings scattered around the tiers, with theta and a distance. "luce": races,
+        with a worth per tier in their place; theta is then NaN, and the distance empty.
+    worth_estimates : tuple of WorthEstimate
+        For "luce": the worth of each tier, with an interval.
+    log_posterior : float
+        For "luce": log probability of tiers and answers together, up to a constant, worths being
+        averaged over; NaN elsewhere.
     """
 
     tiers: Tiers
@@ -246,8 +263,14 @@ class Fit(Result):
     level: float = 0.95
     concentration: Concentration = "single"
     concentration_reason: str = ""
+    family: Family = "mallows"
+    worth_estimates: tuple[WorthEstimate, ...] = ()
+    log_posterior: float = nan
 
     def __repr__(self) -> str:
+        if self.family == "luce":
+            worths = ", ".join(format(worth, ".3g") for worth in self.worths)
+            return f"Fit({str(self.tiers)!r}, worths=({worths}), criterion={self.criterion:.2f})"
         parted = "" if self.concentration == "single" else f"concentration={self.concentration!r}, "
         return (
             f"Fit({str(self.tiers)!r}, theta={self.theta_text('.4g')}, distance={self.distance!r}, "
@@ -255,8 +278,28 @@ class Fit(Result):
         )
 
     @property
+    def worths(self) -> tuple[float, ...]:
+        """Worth of each tier, decreasing, with a geometric mean over items of 1; else empty."""
+        return tuple(estimate.value for estimate in self.worth_estimates)
+
+    @property
+    def strengths(self) -> tuple[float, ...]:
+        """Worth of each tier on the Elo scale, ``400 log10(worth)``: 400 points are odds of 10."""
+        return tuple(estimate.strength for estimate in self.worth_estimates)
+
+    @property
+    def next_tier_probabilities(self) -> tuple[float, ...]:
+        """For "luce": how probable it is that an item of a tier is ranked before one of the next.
+
+        One entry for each tier but the last.
+        """
+        return tuple(worth / (worth + other) for worth, other in pairwise(self.worths))
+
+    @property
     def thetas(self) -> tuple[float, ...]:
-        """All thetas; one where ``concentration`` is "single"."""
+        """All thetas; one where ``concentration`` is "single", none where there are worths."""
+        if self.family == "luce":
+            return ()
         return self.theta if isinstance(self.theta, tuple) else (self.theta,)
 
     @property
@@ -274,7 +317,7 @@ class Fit(Result):
         numbers = [format(theta, form) for theta in self.thetas]
         return f"({', '.join(numbers)})" if isinstance(self.theta, tuple) else numbers[0]
 
-    def model(self, largest_theta: float = inf) -> "ClusteredMallows":
+    def model(self, largest_theta: float = inf) -> "ClusteredMallows | ClusteredLuce":
         """Return the fitted model.
 
         Parameters
@@ -288,11 +331,23 @@ class Fit(Result):
         >>> tw.fit(tw.load_political_goals(), (2, 2)).model()
         ClusteredMallows(order ~ prices > say ~ speech, theta=0.534..., distance='kendall')
         """
+        from tierwise.model.clustered_luce import ClusteredLuce
         from tierwise.model.clustered_mallows import ClusteredMallows
 
+        if self.family == "luce":
+            return ClusteredLuce(self.tiers, self.worths)
         thetas = tuple(min(theta, largest_theta) for theta in self.thetas)
         theta = thetas if isinstance(self.theta, tuple) else thetas[0]
         return ClusteredMallows(self.tiers, theta, self.distance, self.concentration)
+
+    def mallows_model(self, taker: str, largest_theta: float = inf) -> "ClusteredMallows":
+        """Return the fitted Mallows model for what needs one, or say that this is another."""
+        from tierwise.model.clustered_mallows import ClusteredMallows
+
+        model = self.model(largest_theta)
+        if not isinstance(model, ClusteredMallows):
+            raise InputError(f"{taker} needs a fit with theta, and this one has worths")
+        return model
 
     @property
     def part_names(self) -> tuple[str, ...]:
@@ -309,8 +364,14 @@ class Fit(Result):
 
     @property
     def penalised_criterion(self) -> float:
-        """The criterion less half the log number of rankings for each theta beyond the first."""
-        return self.criterion - price_of_thetas(self.theta_estimates, self.n_rankings)
+        """The criterion less half the log number of rankings for each parameter beyond the first.
+
+        These are thetas, or the worths of tiers, of which the first is fixed by the others.
+        """
+        price = price_of_thetas(self.theta_estimates, self.n_rankings)
+        if self.family == "luce":
+            price = max(len(self.tiers) - 1, 0) * log(max(self.n_rankings, 1.0)) / 2
+        return self.criterion - price
 
     @property
     def divided(self) -> tuple[Item, ...]:
@@ -365,6 +426,14 @@ class Fit(Result):
     def verdict(self) -> str:
         """Say in a sentence whether these tiers are worth reporting."""
         what = "answers" if self.pairwise else "rankings"
+        return (
+            self._verdict_by_evidence(what)
+            if self.family == "luce"
+            else self._verdict_by_criterion(what)
+        )
+
+    def _verdict_by_criterion(self, what: str) -> str:
+        """Compare tiers with others by the paper's criterion."""
         rival = max(self.references, key=lambda other: other.criterion)
         own = self.penalised_criterion
         lead = own - rival.criterion
@@ -393,18 +462,45 @@ class Fit(Result):
             return f"Do not report these tiers, they are worse than none: {better}."
         return f"{better[0].upper()}{better[1:]}: look for better sizes."
 
+    def _verdict_by_evidence(self, what: str) -> str:
+        """Compare tiers with others by what averages over worths."""
+        rivals = [other for other in self.references if other.tiers != self.tiers]
+        if not rivals:
+            return f"All items are in one tier: no differences are seen in the {what}."
+        rival = max(rivals, key=lambda other: other.log_posterior)
+        lead = self.log_posterior - rival.log_posterior
+        if lead >= 0 and len(self.tiers) == 1:
+            return (
+                f"All items are in one tier: {rival.name} is {lead:.2f} behind in log posterior "
+                "probability."
+            )
+        if lead >= 0:
+            return (
+                f"These tiers describe the {what} better than {rival.name}, which is {lead:.2f} "
+                "behind in log posterior probability."
+            )
+        said = (
+            f"{rival.name} describes the {what} better: these tiers are {-lead:.2f} behind in log "
+            "posterior probability"
+        )
+        if rival.name == "no tiers":
+            return f"Do not report these tiers, they are worse than none: {said}."
+        return f"{said[0].upper()}{said[1:]}: look for better sizes."
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in JSON; None stands for NaN and infinity."""
         fields = {
             "tiers": plain_tiers(self.tiers),
             "sizes": list(self.sizes),
+            "family": self.family,
+            **self._plain_worths(),
             **self._plain_thetas(),
             "level": self.level,
             "concentration": self.concentration,
             "concentration_reason": self.concentration_reason,
             "theta_method": self.theta_estimates[0].method if self.theta_estimates else "exact",
             "theta_converged": all(estimate.converged for estimate in self.theta_estimates),
-            "distance": self.distance,
+            "distance": self.distance or None,
             "likelihood": self.likelihood,
             "total_distance": self.total_distance,
             "log_likelihood": self.log_likelihood,
@@ -430,8 +526,22 @@ class Fit(Result):
         }
         return {name: plain(value) for name, value in fields.items()}
 
+    def _plain_worths(self) -> dict[str, Any]:
+        """Return worths with intervals, on both scales; nothing where there is a theta."""
+        if self.family != "luce":
+            return {}
+        return {
+            "worths": self.worths,
+            "strengths": self.strengths,
+            "worth_estimates": [estimate.to_dict() for estimate in self.worth_estimates],
+            "next_tier_probabilities": self.next_tier_probabilities,
+            "log_posterior": self.log_posterior,
+        }
+
     def _plain_thetas(self) -> dict[str, Any]:
         """Return theta with error and interval; lists of them where there are several."""
+        if self.family == "luce":
+            return {"theta": None, "theta_standard_error": None, "theta_interval": None}
         errors = [estimate.standard_error for estimate in self.theta_estimates]
         intervals = [estimate.interval for estimate in self.theta_estimates]
         if self.concentration == "single":

@@ -19,14 +19,15 @@ NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 
 def summarise(fit: "Fit", width: int) -> str:
     """Write a fit as lines for people, none longer than a width."""
-    kinds = {"exact": "distance", "independent": "distance, independent comparisons"}
-    kind = kinds.get(fit.likelihood, f"distance, {fit.likelihood} likelihood")
+    kinds = {"exact": "", "independent": ", independent comparisons"}
+    kind = kinds.get(fit.likelihood, f", {fit.likelihood} likelihood")
+    model = "one worth per tier" if fit.family == "luce" else f"{fit.distance} distance"
     lines = [
-        f"{who_said_what(fit)}, {fit.distance} {kind}",
+        f"{who_said_what(fit)}, {model}{kind}",
         "",
         *_tier_lines(fit, width),
         "",
-        *_theta_lines(fit, width),
+        *(_worth_lines(fit, width) if fit.family == "luce" else _theta_lines(fit, width)),
         *_mistake_lines(fit, width),
         *_wrapped("tiers", _optimality(fit), width),
         *_wrapped("agreement", _agreement(fit), width),
@@ -100,6 +101,31 @@ def _theta_lines(fit: "Fit", width: int) -> list[str]:
         lines += _wrapped("divided", said, width)
     if fit.concentration_reason:
         lines += _wrapped("chosen by", fit.concentration_reason, width)
+    return lines
+
+
+def _worth_lines(fit: "Fit", width: int) -> list[str]:
+    if len(fit.tiers) == 1:
+        return _wrapped("worths", "the same for all items", width)
+    said = (
+        f"strength on the Elo scale with {percent(fit.level)} interval, and how often an item is "
+        "ranked before one of the next tier"
+    )
+    lines = _wrapped("worths", said, width)
+    beats = [f"{share:.1%}" for share in fit.next_tier_probabilities]
+    rows = [
+        (
+            f"tier {number}",
+            f"{estimate.value:.3g}",
+            f"{estimate.strength:+.0f}",
+            "{:+.0f} to {:+.0f}".format(*estimate.strength_interval),
+            share,
+        )
+        for number, (estimate, share) in enumerate(
+            zip(fit.worth_estimates, [*beats, ""], strict=True), start=1
+        )
+    ]
+    lines += [" " * 11 + line for line in aligned(rows)]
     return lines
 
 
@@ -183,6 +209,8 @@ def _optimality(fit: "Fit") -> str:
     if len(fit.tiers) == 1:
         return "one, with all items: there is nothing to choose"
     if not fit.optimal:
+        if fit.method == "given":
+            return "as given"
         how = f"found by {fit.method}, not proved best"
         return f"{how}; at most {fit.gap:.1%} of the distance to gain" if fit.gap else how
     if fit.n_optima == 1:
@@ -210,6 +238,17 @@ def what_is_ordered(fit: "Fit") -> str:
 
 
 def _comparison_lines(fit: "Fit") -> list[str]:
+    if fit.family == "luce":
+        compared = [("these tiers", fit.tiers, fit.log_likelihood, fit.log_posterior)]
+        compared += [
+            (other.name, other.tiers, other.log_likelihood, other.log_posterior)
+            for other in fit.references
+        ]
+        cells = [
+            [name, str(len(tiers)), f"{log_likelihood:.2f}", f"{log_posterior:.2f}"]
+            for name, tiers, log_likelihood, log_posterior in compared
+        ]
+        return aligned([["", "tiers", "log-likelihood", "log posterior"], *cells])
     theta = fit.theta_text() if fit.concentration == "single" else f"{len(fit.thetas)} thetas"
     rows = [("these tiers", fit.tiers, theta, fit.log_likelihood, fit.criterion)]
     rows += [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import lgamma
 from typing import TYPE_CHECKING
 
@@ -35,17 +36,17 @@ class RaceChain:
     log_prior_of_number: Sequence[float]
     shape: float = SHAPE
 
-    def __post_init__(self) -> None:
-        """Lay out what the kernel takes."""
-        races = self.races
-        met = np.triu(races.wins + races.wins.T, k=1)
-        firsts, seconds = np.nonzero(met)
-        # Tiers that are ordered by their worths: each of so many factorial orders is as probable.
-        log_priors = [-np.inf]
-        for number, value in enumerate(self.log_prior_of_number, start=1):
-            log_priors.append(value + lgamma(number + 1.0))
-        object.__setattr__(self, "_pairs", (firsts, seconds, met[firsts, seconds]))
-        object.__setattr__(self, "_log_priors", np.array([*log_priors, -np.inf]))
+    @cached_property
+    def _log_priors(self) -> Floats:
+        """By number of tiers, from 0: log prior of tiers without an order.
+
+        Tiers are in the order of their worths, and each of so many factorial orders is as probable.
+        """
+        ordered = [
+            value + lgamma(number + 1.0)
+            for number, value in enumerate(self.log_prior_of_number, start=1)
+        ]
+        return np.array([-np.inf, *ordered, -np.inf])
 
     def run(
         self,
@@ -68,6 +69,8 @@ class RaceChain:
         """
         races = self.races
         n_items = races.n_items
+        met = np.triu(races.wins + races.wins.T, k=1)
+        firsts, seconds = np.nonzero(met)
         worths = np.ones(n_items + 1)
         worths[labels] = np.exp(log_worths)
         label_draws = np.empty((n_draws, n_items), dtype=np.int64)
@@ -77,12 +80,14 @@ class RaceChain:
             races.block_starts,
             races.first_blocks,
             races.weights,
-            *self._pairs,  # type: ignore[attr-defined]
+            firsts,
+            seconds,
+            met[firsts, seconds],
             races.arrivals,
             labels.copy(),
             worths,
             self.shape,
-            self._log_priors,  # type: ignore[attr-defined]
+            self._log_priors,
             sweeps_per_draw,
             label_draws,
             log_worth_draws,

@@ -13,7 +13,7 @@ plus their log prior.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import inf, lgamma, log, pi
+from math import inf, log, pi
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # How many changes that look best are tried with the likelihood itself before giving up.
 _TRIALS = 12
+# How many items of a tier may be tried in the next one.
+_ITEMS_OF_A_TIER = 3
 _MOST_ROUNDS = 300
 # Levels of the way from strict tiers to one that are looked at with the likelihood itself.
 _LEVELS = 5
@@ -67,6 +69,37 @@ def sizes_of(labels: Integers) -> Sizes:
     return tuple(np.bincount(labels).tolist())
 
 
+@dataclass(frozen=True)
+class Limits:
+    """Which tiers are allowed.
+
+    Attributes
+    ----------
+    fewest, most
+        How many tiers there may be; ``most`` None is as many as there are items.
+    margin
+        Neighbouring tiers must differ so much that the better wins with more than this probability;
+        one half asks for nothing.
+    """
+
+    fewest: int = 1
+    most: int | None = None
+    margin: float = 0.5
+
+    @property
+    def least_gap(self) -> float:
+        """How far log worths of neighbouring tiers must be apart."""
+        return log(self.margin / (1.0 - self.margin))
+
+    def allow(self, worths: Worths) -> bool:
+        """Whether tiers with these worths, in decreasing order, are allowed."""
+        most = worths.n_tiers if self.most is None else self.most
+        if not self.fewest <= worths.n_tiers <= most:
+            return False
+        gaps = worths.logs[:-1] - worths.logs[1:]
+        return bool((gaps >= self.least_gap).all())
+
+
 @dataclass(frozen=True, eq=False)
 class TierSearch:
     """What tiers are searched by, and those that were met.
@@ -77,15 +110,15 @@ class TierSearch:
         The answers.
     log_prior
         Log prior probability of sizes; tiers of the same sizes are equally probable.
-    most_tiers
-        Most tiers that are allowed.
+    limits
+        Which tiers are allowed.
     met
         All tiers that were evaluated, by their labels as bytes.
     """
 
     races: Races
     log_prior: LogPrior
-    most_tiers: int
+    limits: Limits = Limits()
     shape: float = SHAPE
     met: dict[bytes, Found] = field(default_factory=dict)
 
@@ -127,52 +160,42 @@ def _in_order(worths: Worths) -> Worths:
     )
 
 
-def search_tiers(
-    races: Races, log_prior: LogPrior, most_tiers: int | None = None, shape: float = SHAPE
-) -> list[Found]:
+def search_tiers(search: TierSearch) -> list[Found]:
     """Search the tiers of all sizes that are most probable.
 
     Parameters
     ----------
-    races
-        The answers.
-    log_prior
-        Log prior probability of sizes.
-    most_tiers
-        Most tiers that are allowed; as many as there are items if None.
-    shape
-        Shape of the Gamma prior of worths.
+    search
+        The answers, and what tiers are searched by; it then knows all tiers that were met.
 
     Returns
     -------
     list of Found
-        All tiers that were evaluated, the best first; strict tiers and the single tier are among
-        them.
+        All tiers that were evaluated, the best first. Strict tiers and the single tier are among
+        them, for comparison, whether they are allowed or not.
 
     Examples
     --------
     >>> import tierwise as tw
     >>> from tierwise.answers.races import races_of
     >>> races = races_of(tw.load_political_goals())
-    >>> found = search_tiers(races, lambda sizes: 0.0)[0]
+    >>> found = search_tiers(TierSearch(races, lambda sizes: 0.0))[0]
     >>> found.sizes, found.worths.logs.round(2).tolist()
     ((1, 1, 1, 1), [0.61, 0.5, -0.45, -0.66])
     """
-    n_items = races.n_items
-    limit = n_items if most_tiers is None else min(most_tiers, n_items)
-    search = TierSearch(races, log_prior, limit, shape)
+    n_items, limits = search.races.n_items, search.limits
     search.evaluate(np.zeros(n_items, dtype=np.int64))
     strict = search.evaluate(np.arange(n_items)).worths
     levels = sorted(_join_neighbours(search, strict), key=lambda level: -level[0])
     candidates = [search.evaluate(labels, logs) for _, labels, logs in levels[:_LEVELS]]
-    if candidates:
-        _climb(search, max(candidates, key=lambda found: found.score))
-    return [found for found in search.ranked if _is_allowed(found, limit, n_items)]
-
-
-def _is_allowed(found: Found, most_tiers: int, n_items: int) -> bool:
-    """Whether tiers are few enough; strict ones are always shown for comparison."""
-    return found.worths.n_tiers <= most_tiers or found.worths.n_tiers == n_items
+    allowed = [found for found in candidates if limits.allow(found.worths)]
+    if allowed:
+        _climb(search, max(allowed, key=lambda found: found.score))
+    return [
+        found
+        for found in search.ranked
+        if limits.allow(found.worths) or found.worths.n_tiers in (1, n_items)
+    ]
 
 
 def _join_neighbours(
@@ -188,12 +211,16 @@ def _join_neighbours(
     n_items = strict.n_tiers
     labels, logs, covariance = strict.labels.copy(), strict.logs.copy(), strict.covariance.copy()
     runs = [np.flatnonzero(labels == tier) for tier in range(n_items)]
-    # What is left of the strict log density when tiers are joined, without the prior of worths.
     loss, log_determinant = 0.0, strict.log_determinant
     base = strict.log_likelihood
+    limits = search.limits
+    most_tiers = n_items if limits.most is None else limits.most
     while len(runs) > 1:
         n_tiers = len(runs)
-        if n_tiers <= search.most_tiers:
+        if n_tiers < limits.fewest:
+            return
+        gaps = logs[:-1] - logs[1:]
+        if n_tiers <= most_tiers and gaps.min() >= limits.least_gap:
             sizes = tuple(len(run) for run in runs)
             score = base - loss + _log_prior_at(logs, search.shape)
             score += 0.5 * ((n_tiers - 1) * log(2.0 * pi) - log_determinant)
@@ -202,7 +229,6 @@ def _join_neighbours(
             for tier, run in enumerate(runs):
                 now[run] = tier
             yield score, now, logs.copy()
-        gaps = logs[:-1] - logs[1:]
         spread = np.diag(covariance)
         variances = spread[:-1] + spread[1:] - 2.0 * np.diag(covariance, 1)
         prices = 0.5 * gaps**2 / variances
@@ -210,7 +236,9 @@ def _join_neighbours(
         joined = _log_factorials(counts[:-1] + counts[1:])
         joined -= _log_factorials(counts[:-1]) + _log_factorials(counts[1:])
         # Fewer arrangements and one worth less, against what the answers lose.
-        at = int(np.argmax(joined - prices - 0.5 * np.log(variances)))
+        gains = joined - prices - 0.5 * np.log(variances)
+        too_close = gaps < limits.least_gap
+        at = int(np.argmax(np.where(too_close, gains, -inf) if too_close.any() else gains))
         direction = covariance[:, at] - covariance[:, at + 1]
         loss += float(prices[at])
         log_determinant += _change_of_determinant(float(variances[at]), n_tiers)
@@ -258,7 +286,7 @@ def _climb(search: TierSearch, start: Found) -> Found:
         better = None
         for labels, logs in _likely_changes(search, current):
             found = search.evaluate(labels, logs)
-            if found.score > current.score + 1e-9:
+            if found.score > current.score + 1e-9 and search.limits.allow(found.worths):
                 better = found
                 break
         if better is None:
@@ -267,79 +295,90 @@ def _climb(search: TierSearch, start: Found) -> Found:
     return current
 
 
-def _likely_changes(search: TierSearch, current: Found) -> list[tuple[Integers, Floats]]:
-    """Tiers that differ by one change, those that look best first.
+@dataclass(frozen=True, eq=False)
+class _Neighbourhood:
+    """Tiers, and what the likelihood says of changing one of them, to second order.
 
-    What a change gains is judged by the likelihood to second order in the log worth of the single
-    item, or of the part that is cut off; two tiers are joined at the price of their gap.
+    What a change gains is judged by the log worth of the single item that moves, or of the parts
+    of the tier that is cut; two tiers are joined at the price of their gap.
     """
-    races, worths = search.races, current.worths
-    n_items, n_tiers = races.n_items, worths.n_tiers
-    item_logs = worths.logs[worths.labels]
-    _, gradient, hessian = races.derivatives(np.arange(n_items), item_logs)
-    stiffness = np.maximum(-np.diag(hessian), 1e-12)
-    sizes = np.bincount(worths.labels).astype(np.float64)
-    factorials = _log_factorials(np.arange(n_items + 1.0))
-    prior_now = search.log_prior(current.sizes) - log_number_of_tiers(current.sizes)
-    changes: list[tuple[float, Integers, Floats]] = []
 
-    def add(gain: float, labels: Integers, logs: Floats) -> None:
-        changes.append((gain, labels, logs))
+    search: TierSearch
+    current: Found
+    gradient: Floats
+    hessian: Floats
 
-    def prior_of(new: Sizes) -> float:
-        return search.log_prior(new) - log_number_of_tiers(new) - prior_now
+    @property
+    def stiffness(self) -> Floats:
+        """How fast the likelihood bends in the log worth of each item."""
+        return np.maximum(-np.diag(self.hessian), 1e-12)
 
-    # An item to a neighbouring tier.
-    for tier in range(n_tiers):
-        members = np.flatnonzero(worths.labels == tier)
-        for other in (tier - 1, tier + 1):
-            if not 0 <= other < n_tiers or (sizes[tier] == 1 and n_tiers == 2):
-                continue
-            step = worths.logs[other] - worths.logs[tier]
-            gains = gradient[members] * step - 0.5 * stiffness[members] * step**2
-            for place in np.argsort(-gains)[:3].tolist():
-                labels = worths.labels.copy()
-                labels[members[place]] = other
-                if sizes[tier] == 1:
-                    continue  # joining covers it
-                new = sizes.copy()
-                new[tier] -= 1
-                new[other] += 1
-                change = factorials[int(sizes[tier])] + factorials[int(sizes[other])]
-                change = factorials[int(new[tier])] + factorials[int(new[other])] - change
-                add(float(gains[place]) + float(change), labels, worths.logs)
-    # Two neighbouring tiers joined.
-    if n_tiers > 1:
+    def prior_gain(self, labels: Integers) -> float:
+        """Return how much other tiers gain in log prior probability."""
+        now, new = self.current.sizes, sizes_of(labels)
+        gain = self.search.log_prior(new) - self.search.log_prior(now)
+        return gain + log_number_of_tiers(now) - log_number_of_tiers(new)
+
+    def moves(self) -> Iterator[tuple[float, Integers, Floats]]:
+        """Move single items to neighbouring tiers."""
+        worths = self.current.worths
+        for tier in range(worths.n_tiers):
+            members = np.flatnonzero(worths.labels == tier)
+            if len(members) == 1:
+                continue  # joining covers it
+            for other in (tier - 1, tier + 1):
+                if not 0 <= other < worths.n_tiers:
+                    continue
+                step = worths.logs[other] - worths.logs[tier]
+                gains = self.gradient[members] * step
+                gains -= 0.5 * self.stiffness[members] * step**2
+                for place in np.argsort(-gains)[:_ITEMS_OF_A_TIER].tolist():
+                    labels = worths.labels.copy()
+                    labels[members[place]] = other
+                    yield float(gains[place]) + self.prior_gain(labels), labels, worths.logs
+
+    def joins(self) -> Iterator[tuple[float, Integers, Floats]]:
+        """Join two neighbouring tiers."""
+        worths = self.current.worths
+        if worths.n_tiers <= self.search.limits.fewest or worths.n_tiers == 1:
+            return
         spread = np.diag(worths.covariance)
         variances = spread[:-1] + spread[1:] - 2.0 * np.diag(worths.covariance, 1)
         gaps = worths.logs[:-1] - worths.logs[1:]
-        for tier in range(n_tiers - 1):
+        gains = 0.5 * np.log(2.0 * pi / variances) - 0.5 * gaps**2 / variances
+        sizes = np.bincount(worths.labels)
+        for tier in range(worths.n_tiers - 1):
             labels = worths.labels - (worths.labels > tier)
-            gain = -0.5 * gaps[tier] ** 2 / variances[tier] - 0.5 * log(variances[tier])
-            gain += 0.5 * log(2.0 * pi) + prior_of(sizes_of(labels))
-            weight = sizes[tier] + sizes[tier + 1]
+            share = sizes[tier] / (sizes[tier] + sizes[tier + 1])
             logs = np.delete(worths.logs, tier + 1)
-            logs[tier] = (
-                sizes[tier] * worths.logs[tier] + sizes[tier + 1] * worths.logs[tier + 1]
-            ) / weight
-            add(float(gain), labels, logs)
-    # A tier cut in two, along what its items would gain.
-    if n_tiers < search.most_tiers:
-        for tier in range(n_tiers):
+            logs[tier] -= (1.0 - share) * gaps[tier]
+            yield float(gains[tier]) + self.prior_gain(labels), labels, logs
+
+    def cuts(self) -> Iterator[tuple[float, Integers, Floats]]:
+        """Cut a tier in two, along what its items would gain."""
+        worths, search = self.current.worths, self.search
+        if search.limits.most is not None and worths.n_tiers >= search.limits.most:
+            return
+        wanted = self.gradient / self.stiffness
+        occam = _occam(worths.n_tiers, search.shape)
+        for tier in range(worths.n_tiers):
             members = np.flatnonzero(worths.labels == tier)
-            if len(members) < 2:
-                continue
-            order = members[np.argsort(-gradient[members] / stiffness[members], kind="stable")]
-            for cut, gain, apart in _best_cuts(order, gradient, hessian):
+            order = members[np.argsort(-wanted[members], kind="stable")]
+            for cut, gain, steps in _best_cuts(order, self.gradient, self.hessian):
                 labels = worths.labels + (worths.labels > tier)
                 labels[order[cut:]] = tier + 1
-                gain += prior_of(sizes_of(labels)) + _occam(n_tiers, search.shape)
                 logs = np.insert(worths.logs, tier, worths.logs[tier])
-                logs[tier] += apart[0]
-                logs[tier + 1] += apart[1]
-                add(gain, labels, logs)
-    changes.sort(key=lambda one: -one[0])
-    return [(labels, logs) for gain, labels, logs in changes[:_TRIALS] if gain > -inf]
+                logs[tier : tier + 2] += steps
+                yield gain + occam + self.prior_gain(labels), labels, logs
+
+
+def _likely_changes(search: TierSearch, current: Found) -> list[tuple[Integers, Floats]]:
+    """Tiers that differ by one change, with about their log worths, those that look best first."""
+    races, worths = search.races, current.worths
+    _, gradient, hessian = races.derivatives(np.arange(races.n_items), worths.logs[worths.labels])
+    near = _Neighbourhood(search, current, gradient, hessian)
+    changes = sorted([*near.moves(), *near.joins(), *near.cuts()], key=lambda one: -one[0])
+    return [(labels, logs) for _, labels, logs in changes[:_TRIALS]]
 
 
 def _occam(n_tiers: int, shape: float) -> float:
@@ -349,7 +388,7 @@ def _occam(n_tiers: int, shape: float) -> float:
 
 def _best_cuts(
     order: Integers, gradient: Floats, hessian: Floats
-) -> list[tuple[int, float, tuple[float, float]]]:
+) -> list[tuple[int, float, Floats]]:
     """Where to cut a tier: place, gain to second order, and how far each part then moves."""
     slopes = np.cumsum(gradient[order])
     block = hessian[np.ix_(order, order)]
@@ -368,6 +407,67 @@ def _best_cuts(
         precision = first * second - cross**2
         scale = max((first + second + 2.0 * cross), 1e-12)
         gain -= 0.5 * log(max(precision / scale, 1e-12)) - 0.5 * log(2.0 * pi)
-        found.append((cut, gain, (float(steps[0]), float(steps[1]))))
+        found.append((cut, gain, steps))
     found.sort(key=lambda one: -one[1])
     return found[:2]
+
+
+def tiers_of_sizes(races: Races, sizes: Sizes, shape: float = SHAPE) -> Found:
+    """Search the tiers of given sizes that are most probable: exchanges of items.
+
+    Parameters
+    ----------
+    races
+        The answers.
+    sizes
+        Sizes of the tiers, best first.
+    shape
+        Shape of the Gamma prior of worths.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> from tierwise.answers.races import races_of
+    >>> tiers_of_sizes(races_of(tw.load_political_goals()), (2, 2)).labels
+    array([0, 1, 0, 1])
+    """
+    search = TierSearch(races, lambda _: 0.0, shape=shape)
+    strict = search.evaluate(np.arange(races.n_items)).worths
+    by_tier = np.repeat(np.arange(len(sizes)), sizes)
+    current = search.evaluate(by_tier[strict.labels])
+    for _ in range(_MOST_ROUNDS):
+        better = next(
+            (
+                found
+                for found in (
+                    search.evaluate(labels, current.worths.logs)
+                    for labels in _likely_exchanges(races, current.worths)
+                )
+                if found.score > current.score + 1e-9 and found.sizes == sizes
+            ),
+            None,
+        )
+        if better is None:
+            break
+        current = better
+    return current
+
+
+def _likely_exchanges(races: Races, worths: Worths) -> list[Integers]:
+    """Tiers in which two items of neighbouring tiers have changed places, likely ones first."""
+    labels = worths.labels
+    _, gradient, hessian = races.derivatives(np.arange(races.n_items), worths.logs[labels])
+    stiffness = np.maximum(-np.diag(hessian), 1e-12)
+    changes: list[tuple[float, Integers]] = []
+    for tier in range(worths.n_tiers - 1):
+        upper, lower = np.flatnonzero(labels == tier), np.flatnonzero(labels == tier + 1)
+        step = worths.logs[tier] - worths.logs[tier + 1]
+        down = -gradient[upper] * step - 0.5 * stiffness[upper] * step**2
+        up = gradient[lower] * step - 0.5 * stiffness[lower] * step**2
+        for first in np.argsort(-down)[:_ITEMS_OF_A_TIER].tolist():
+            for second in np.argsort(-up)[:_ITEMS_OF_A_TIER].tolist():
+                changed = labels.copy()
+                changed[upper[first]], changed[lower[second]] = tier + 1, tier
+                changes.append((float(down[first] + up[second]), changed))
+    changes.sort(key=lambda one: -one[0])
+    return [changed for _, changed in changes[:_TRIALS]]

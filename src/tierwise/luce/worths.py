@@ -25,8 +25,6 @@ import numpy as np
 from tierwise._util.types import Estimate
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from tierwise.answers.races import Floats, Integers, Races
 
 SHAPE = 1.0
@@ -80,8 +78,7 @@ class Worths:
     @cached_property
     def _root(self) -> Floats:
         """Upper triangular root of the regular precision."""
-        root: Floats = np.linalg.cholesky(self._regular).T
-        return root
+        return np.asarray(np.linalg.cholesky(self._regular).T, dtype=np.float64)
 
     @cached_property
     def covariance(self) -> Floats:
@@ -89,11 +86,11 @@ class Worths:
         inverse = np.linalg.inv(self._root)
         full = inverse @ inverse.T
         centred = full - full.mean(axis=0)
-        return centred - centred.mean(axis=1)[:, None]
+        return np.asarray(centred - centred.mean(axis=1)[:, None])
 
     @cached_property
     def log_determinant(self) -> float:
-        """Log of the product of all eigenvalues of the precision but that of the scale, which is 0."""
+        """Log of the product of the eigenvalues of the precision, without that of the scale, 0."""
         scale = float(np.trace(_scale_block(self.precision)))
         return 2.0 * float(np.log(np.diag(self._root)).sum()) - log(scale)
 
@@ -156,7 +153,7 @@ def log_prior_density(log_worths: Floats, shape: float = SHAPE) -> Floats:
 
     n_tiers = log_worths.shape[-1]
     total: Floats = logsumexp(log_worths, axis=-1)
-    return log_prior_constant(n_tiers, shape) - n_tiers * shape * total
+    return np.asarray(log_prior_constant(n_tiers, shape) - n_tiers * shape * total)
 
 
 def best_worths(
@@ -242,7 +239,7 @@ def log_evidence(
     if worths.n_tiers == 1:
         return Estimate(worths.log_likelihood, method="closed form")
     draws, log_densities = worths.draw(n_draws, rng)
-    ordered: NDArray[np.bool_] = (draws[:, :-1] > draws[:, 1:]).all(axis=1)
+    ordered = np.all(draws[:, :-1] > draws[:, 1:], axis=1)
     if not ordered.any():
         return Estimate(worths.log_evidence, standard_error=np.nan, method="Laplace")
     kept = draws[ordered]

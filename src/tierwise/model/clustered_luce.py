@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tierwise._util.checks import RandomSource, as_generator, check_count, check_iterable
 from tierwise.answers.races import races_of
-from tierwise.data.battles import Battles
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from tierwise.data.battles import Battles
     from tierwise.data.scan import RankingScan
 
     _Floats = npt.NDArray[np.float64]
@@ -103,7 +104,7 @@ class ClusteredLuce:
             )
         if not all(0.0 < worth < np.inf for worth in worths):
             raise InputError(f"worths must be positive and finite; got {worths!r}")
-        if any(one <= other for one, other in zip(worths, worths[1:], strict=False)):
+        if any(one <= other for one, other in pairwise(worths)):
             raise InputError(
                 f"worths must decrease from tier to tier; got {worths!r}: put the tiers into the "
                 "order of their worths, and join those whose worths are equal"
@@ -198,7 +199,7 @@ class ClusteredLuce:
         array([1.667, 2.167])
         """
         sizes = np.array(self.tiers.sizes)
-        return 0.5 + self.pair_probabilities().probabilities.T @ sizes
+        return np.asarray(0.5 + self.pair_probabilities().probabilities.T @ sizes)
 
     def rank_probabilities(self) -> _Floats:
         """Probability that an item of each tier (row) has each rank (column).
@@ -206,7 +207,8 @@ class ClusteredLuce:
         Examples
         --------
         >>> import tierwise as tw
-        >>> tw.ClusteredLuce(tw.Tiers([["a"], ["b", "c"]]), (2.0, 1.0)).rank_probabilities().round(3)
+        >>> model = tw.ClusteredLuce(tw.Tiers([["a"], ["b", "c"]]), (2.0, 1.0))
+        >>> model.rank_probabilities().round(3)
         array([[0.5  , 0.333, 0.167],
                [0.25 , 0.333, 0.417]])
         """

@@ -140,6 +140,8 @@ class Checkpoint:
         arrays = {"state_labels": state.labels, "labels": trace.labels, **trace.numbers}
         if state.completions is not None:
             arrays["completions"] = state.completions
+        if state.log_worths is not None:
+            arrays["log_worths"] = state.log_worths
         texts = {"stand": np.array(stand), "checksum": np.array(_checksum(stand, arrays))}
         with whole_file(self._path(number)) as partial, partial.open("wb") as file:
             np.savez(file, **texts, **arrays)  # type: ignore[arg-type]
@@ -158,12 +160,15 @@ class Checkpoint:
             numbers = json.loads(_verified(arrays))
             kept = {name: numbers[name] for name in _NUMBERS_OF_STATE}
             labels, completions = arrays.pop("state_labels"), arrays.pop("completions", None)
+            log_worths = arrays.pop("log_worths", None)
             trace.restore(arrays.pop("labels"), arrays, int(numbers["draws"]))
             rng.bit_generator.state = numbers["random"]
         except (OSError, ValueError, KeyError, TypeError, BadZipFile, EOFError):
             raise InputError(f"{path} is damaged: delete it, and the chain starts again") from None
         sizes = tuple(np.bincount(labels).tolist())
-        return start._replace(labels=labels, sizes=sizes, completions=completions, **kept)
+        return start._replace(
+            labels=labels, sizes=sizes, completions=completions, log_worths=log_worths, **kept
+        )
 
 
 def _verified(arrays: dict[str, NDArray[Any]]) -> str:
@@ -233,9 +238,11 @@ class State(NamedTuple):
     """Probability of a mistake, where answers may be mistaken."""
     completions: NDArray[np.int32] | None = None
     """Place of each item in the completed answer of each assessor, where completions are drawn."""
+    log_worths: NDArray[np.float64] | None = None
+    """Log worth of each item, where tiers have worths."""
 
 
-_ARRAYS_OF_STATE = {"labels", "sizes", "completions"}
+_ARRAYS_OF_STATE = {"labels", "sizes", "completions", "log_worths"}
 _NUMBERS_OF_STATE = tuple(name for name in State._fields if name not in _ARRAYS_OF_STATE)
 
 
@@ -284,17 +291,20 @@ class Trace:
     labels
         ``labels[draw, item]``, tiers counted from 0.
     numbers
-        ``numbers[name][draw]``, ``numbers["theta"][draw, line]`` with a theta per tier; NaN where
-        nothing was written down.
+        ``numbers[name][draw]``, ``numbers["theta"][draw, line]`` with a theta per tier,
+        ``numbers["log_worth"][draw, item]`` with worths; NaN where nothing was written down.
     length
         Number of draws there are so far.
     """
 
-    def __init__(self, n_draws: int, n_items: int, n_lines: int | None = None) -> None:
+    def __init__(self, n_draws: int, start: State, n_lines: int | None = None) -> None:
+        n_items = len(start.labels)
         self.labels = np.zeros((n_draws, n_items), dtype=np.int64)
         self.numbers = {name: np.full(n_draws, np.nan) for name in RECORDED}
         if n_lines is not None:
             self.numbers["theta"] = np.full((n_draws, n_lines), np.nan)
+        if start.log_worths is not None:
+            self.numbers["log_worth"] = np.full((n_draws, n_items), np.nan)
         self.length = 0
 
     def record(self, state: State) -> None:
@@ -415,7 +425,7 @@ def run_chain(
     """Run a chain, from its checkpoint if there is one."""
     rng = np.random.default_rng(seed)
     state = start(rng)
-    trace = Trace(schedule.draws, len(state.labels), n_lines)
+    trace = Trace(schedule.draws, state, n_lines)
     if checkpoint is not None:
         state = checkpoint.resume(number, state, trace, rng)
     parts = schedule.parts(state.iteration)

@@ -11,6 +11,7 @@ import numpy as np
 from tierwise._util.checks import check_choice, check_count, check_level
 from tierwise._util.types import Estimate, plain_item, plain_number
 from tierwise.errors import InputError
+from tierwise.luce.estimates import ELO
 from tierwise.posterior.estimates import (
     are_divided,
     bands_of,
@@ -73,8 +74,13 @@ class Posterior(StoredDraws):
         return None if sizes is None else tuple(sizes)
 
     @property
+    def family(self) -> str:
+        """The family of models: "mallows", or "luce" for one worth per tier."""
+        return str(self._facts.get("family", "mallows"))
+
+    @property
     def distance(self) -> str:
-        """Name of the distance."""
+        """Name of the distance; empty where tiers have worths."""
         return str(self._facts["distance"])
 
     @property
@@ -130,8 +136,42 @@ class Posterior(StoredDraws):
     @cached_property
     def thetas(self) -> NDArray[np.float64]:
         """Theta of each draw, of all chains one after the other; a row of them per tier."""
+        if self.family == "luce":
+            raise InputError("this posterior has worths in the place of theta: use log_worths")
         thetas: NDArray[np.float64] = self.data["posterior"]["theta"].to_numpy()
         return thetas.reshape(-1, *thetas.shape[2:])
+
+    @cached_property
+    def log_worths(self) -> NDArray[np.float64]:
+        """``log_worths[draw, item]``, of all chains one after the other; the mean over items is 0.
+
+        Only where tiers have worths.
+        """
+        if self.family != "luce":
+            raise InputError(
+                'this posterior has theta in the place of worths: draw it with the family "luce"'
+            )
+        logs: NDArray[np.float64] = self.data["posterior"]["log_worth"].to_numpy()
+        return logs.reshape(-1, logs.shape[2])
+
+    def strengths(self, level: float = 0.95) -> DataArray:
+        """Return the strength of each item on the Elo scale: ``mean``, ``low`` and ``high``.
+
+        It is 400 times the decimal logarithm of the item's worth; the mean over items is 0. Where
+        items may be tied, it is averaged over the tiers that were drawn.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> posterior = tw.sample_posterior(tw.load_political_goals(), family="luce", rng=1)
+        >>> posterior.strengths().sel(item="order", bound="mean").round(-1).item()
+        90.0
+        """
+        check_level(level)
+        tail = (1 - level) / 2
+        low, high = np.quantile(self.log_worths, [tail, 1 - tail], axis=0)
+        table = ELO * np.stack([self.log_worths.mean(axis=0), low, high], axis=1)
+        return self._table(table, "bound", ["mean", "low", "high"])
 
     @cached_property
     def item_thetas(self) -> NDArray[np.float64]:
@@ -179,6 +219,8 @@ class Posterior(StoredDraws):
 
     def require_one_theta(self, taker: str) -> None:
         """Raise if there is a theta per tier, which what is to be computed cannot take."""
+        if self.family == "luce":
+            raise InputError(f"{taker} needs one theta, and this posterior has worths")
         if self.concentration != "single":
             raise InputError(
                 f"{taker} needs one theta, and this posterior has one per tier: use item_thetas, "
@@ -218,6 +260,8 @@ class Posterior(StoredDraws):
             ordered in opposite ways and a half where it is tied in only one of the two.
         """
         check_choice("kind", kind, get_args(PointEstimate))
+        if kind == "map" and "most_probable_tiers" in self._facts:
+            return self._named(np.array(self._facts["most_probable_tiers"]))
         if kind == "map":
             return self._named(self.labels[self._most_probable()])
         labels, _ = least_disagreement(self.labels - 1, self.sizes)
@@ -425,6 +469,8 @@ class Posterior(StoredDraws):
         return finite
 
     def _plain_thetas(self) -> dict[str, Any]:
+        if self.family == "luce":
+            return {"strengths": self.strengths().to_numpy().tolist()}
         if self.concentration == "single":
             return {
                 "theta": float(self.thetas.mean()),
@@ -440,6 +486,8 @@ class Posterior(StoredDraws):
         chains, draws = self.data["posterior"]["n_tiers"].shape
         what = f"sizes {self.sizes}" if self.sizes else f"{len(self.items)} items, sizes open"
         theta = "a theta per tier"
+        if self.family == "luce":
+            return f"Posterior({chains} x {draws} draws by {self.method}, {what}, worths)"
         if self.concentration == "single":
             low, high = self.theta_interval()
             theta = f"theta {low:.3g} to {high:.3g}"

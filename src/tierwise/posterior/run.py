@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from tierwise._util.checks import RandomSource, spawn_seeds
+from tierwise._util.checks import RandomSource, check_choice, spawn_seeds
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.tasks import run_tasks
 from tierwise.answers.likelihood import source_of
@@ -19,6 +19,8 @@ from tierwise.data.kinds import KnownData, check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TierwiseWarning
+from tierwise.fitting.luce import refuse_options_of_mallows
+from tierwise.fitting.result import Family
 from tierwise.model.priors import (
     Beta,
     Gamma,
@@ -29,6 +31,7 @@ from tierwise.model.priors import (
 )
 from tierwise.posterior import augmented, exact, ordered_partitions
 from tierwise.posterior.chain import Checkpoint, Schedule, random_state, run_chain
+from tierwise.posterior.luce import sampler_of_races
 from tierwise.posterior.moves import are_connected
 from tierwise.posterior.result import Posterior
 from tierwise.posterior.samplers import (
@@ -73,6 +76,7 @@ def sample_posterior(
     sizes: Iterable[int] | None = None,
     distance: str | Distance | None = None,
     *,
+    family: Family = "mallows",
     concentration: PosteriorConcentration = "single",
     chains: int = 4,
     draws: int = 1000,
@@ -102,6 +106,10 @@ def sample_posterior(
     distance
         "kendall", "inversions", "hamming", "footrule" or "spearman"; "auto", for open sizes, is
         what `search` finds best. None is "kendall", and "inversions" for battles.
+    family
+        "mallows": orderings scattered around the tiers, with a distance and theta. "luce": one
+        worth per tier; tiers of all sizes and their worths are drawn together, for answers of every
+        kind.
     concentration
         "single" is one theta. "tier" is one for each tier but the last, for weak orders with
         "inversions" and open sizes.
@@ -187,15 +195,26 @@ def sample_posterior(
     n_items = len(known.items)
     log_prior_of_sizes(prior_sizes, options.sizes or (1,) * n_items)  # refuses what is no prior
     options.refuse_too_many_draws(n_items)
-    chosen, compared = _chosen_distance(known, distance, options)
-    source = source_of(known, chosen)
-    run = _run_of(replace(options, distance=source.distance.name), source)
+    check_choice("family", family, get_args(Family))
+    compared: dict[str, Any] = {}
+    if family == "luce":
+        refuse_options_of_mallows(distance=(distance, None))
+        walk = sampler_of_races(known, options)
+        run = _Run(options.settled("mcmc"), walk.start, lambda: walk)
+    else:
+        chosen, compared = _chosen_distance(known, distance, options)
+        source = source_of(known, chosen)
+        run = _run_of(replace(options, distance=source.distance.name), source)
     options = run.options
     place = None if checkpoint is None else Checkpoint(Path(checkpoint))
     if place is None:
         seeds = spawn_seeds(rng, chains)
     else:
-        identity = {"data": known.fingerprint(), **options.identity(n_items)}
+        identity = {
+            "data": known.fingerprint(),
+            "family": family,
+            **options.identity(n_items),
+        }
         seeds = place.seeds(identity, rng, chains)
     sampler = run.make_sampler()
     # Chains that run one after the other tell how far they are; others only when they are done.

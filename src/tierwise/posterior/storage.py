@@ -51,11 +51,16 @@ class Schema:
         be missing.
     facts
         Types of what must be known besides.
+    variables_of_family
+        Further variables by the family of models; "mallows" where the description names none.
     """
 
     what: str
     variables: Mapping[str, tuple[tuple[str, ...], str]] = field(default_factory=dict)
     facts: Mapping[str, tuple[type, ...]] = field(default_factory=dict)
+    variables_of_family: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = field(
+        default_factory=dict
+    )
 
     def problem(self, data: DataTree) -> str | None:
         """Return what is wrong with a tree, if anything is."""
@@ -67,7 +72,8 @@ class Schema:
             if not isinstance(facts, dict) or not isinstance(facts.get(name), types):
                 return f"{name} is missing from its description"
         sizes: dict[str, int] = {}
-        for path, (dimensions, kinds) in self.variables.items():
+        further = self.variables_of_family.get(str(facts.get("family", "mallows")), {})
+        for path, (dimensions, kinds) in {**self.variables, **further}.items():
             group, name = path.split("/")
             if group not in data or name not in data[group]:
                 return f"{name} is missing"
@@ -157,10 +163,8 @@ _STATISTICS = ("accepted_tiers", "accepted_theta", "accepted_sizes")
 SCHEMA = Schema(
     "Posterior",
     variables={
-        "posterior/theta": (("chain", "draw", "line?"), "f"),
         "posterior/tier": (("chain", "draw", "item"), "i"),
         "posterior/n_tiers": (("chain", "draw"), "i"),
-        "posterior/total_distance": (("chain", "draw"), "f"),
     },
     facts={
         "items": (list,),
@@ -169,6 +173,13 @@ SCHEMA = Schema(
         "distance": (str,),
         "n_rankings": (int, float),
         "provenance": (dict,),
+    },
+    variables_of_family={
+        "mallows": {
+            "posterior/theta": (("chain", "draw", "line?"), "f"),
+            "posterior/total_distance": (("chain", "draw"), "f"),
+        },
+        "luce": {"posterior/log_worth": (("chain", "draw", "item"), "f")},
     },
 )
 """What must be in the tree of a posterior."""
@@ -199,6 +210,7 @@ def assemble(
         {
             **_per_draw(draws),
             "tier": (("chain", "draw", "item"), (labels + 1).astype(np.int32)),
+            **_log_worths(numbers),
         },
         coords={**coordinates, "item": coordinate(names)},
     )
@@ -218,6 +230,13 @@ def assemble(
     tree = Tree.from_dict(groups)
     tree.attrs["tierwise"] = json.dumps(facts, default=float)
     return tree
+
+
+def _log_worths(numbers: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    """Name the dimensions of log worths, if there are any."""
+    if "log_worth" not in numbers:
+        return {}
+    return {"log_worth": (("chain", "draw", "item"), numbers["log_worth"])}
 
 
 def _per_draw(values: dict[str, NDArray[Any]]) -> dict[str, tuple[tuple[str, ...], NDArray[Any]]]:

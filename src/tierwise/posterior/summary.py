@@ -246,7 +246,7 @@ def summarise(posterior: Posterior) -> str:
     who = "assessors who compared pairs" if posterior.pairwise else "rankings"
     lines = [
         f"{posterior.n_rankings:,.10g} {who} of {len(posterior.items)} items, "
-        f"{posterior.distance} distance; {chains * draws:,} {how}",
+        f"{_model(posterior)}; {chains * draws:,} {how}",
         *_distance_lines(posterior),
         "",
         f"most probable tiers   {posterior.tiers()}",
@@ -270,6 +270,21 @@ def summarise(posterior: Posterior) -> str:
     return "\n".join(lines)
 
 
+def _model(posterior: Posterior) -> str:
+    return "one worth per tier" if posterior.family == "luce" else f"{posterior.distance} distance"
+
+
+def _strength_lines(posterior: Posterior) -> list[str]:
+    """Say how strong items are, those of the best first."""
+    table = posterior.strengths(_LEVEL).to_numpy()
+    width = max(4, *(len(str(item)) for item in posterior.items))
+    lines = ["", f"{'item':<{width}}  strength (Elo), {_LEVEL:.0%} interval"]
+    for item in np.argsort(-table[:, 0], kind="stable").tolist():
+        mean, low, high = table[item].tolist()
+        lines.append(f"{posterior.items[item]!s:<{width}}  {mean:+5.0f}  {low:+.0f} to {high:+.0f}")
+    return lines
+
+
 def _distance_lines(posterior: Posterior) -> list[str]:
     """Say which distances were compared, and how far the others are behind."""
     compared = posterior.compared_distances
@@ -286,6 +301,8 @@ def _distance_lines(posterior: Posterior) -> list[str]:
 
 def _theta_lines(posterior: Posterior) -> list[str]:
     """Say how concentrated the rankings are; with a theta per tier, about which items."""
+    if posterior.family == "luce":
+        return _strength_lines(posterior)
     if posterior.concentration == "single":
         thetas = posterior.thetas
         low, high = posterior.theta_interval(_LEVEL)

@@ -101,7 +101,7 @@ class Analysis(Result):
         """The fitted model; None where theta is infinite."""
         if not all(isfinite(theta) for theta in self.fit.thetas):
             return None
-        return self.fit.model()
+        return self.fit.mallows_model("report")
 
     @property
     def shows_agreement(self) -> bool:

@@ -53,6 +53,8 @@ def summarise(search: "Search", rows: int) -> str:
 def header(search: "Search") -> list[str]:
     """Return the names of the columns."""
     evidence = ["log evidence", "probability"] if search.criterion == "evidence" else []
+    if search.best.family == "luce":
+        return ["sizes", "tiers", "agreement", "criterion", "behind", ""]
     return ["sizes", "tiers", "theta", "agreement", "criterion", *evidence, "behind", ""]
 
 
@@ -71,7 +73,7 @@ def row(search: "Search", one: "Candidate") -> list[str]:
     return [
         " ".join(map(str, one.sizes)),
         str(len(one.sizes)),
-        _number(one.theta, ".4f"),
+        *([] if search.best.family == "luce" else [_number(one.theta, ".4f")]),
         _number(one.agreement, ".4f"),
         criterion,
         *evidence,
@@ -119,16 +121,20 @@ def remarks(search: "Search") -> list[str]:
 
 
 def _families(search: "Search") -> list[str]:
-    """Say which distance describes the data best, and by how much."""
+    """Say which model describes the data best, and by how much."""
+    slow = []
+    if search.left_out:
+        names = " and ".join(search.left_out)
+        slow = [f"Not compared, because it would take too long: {names}."]
     if len(search.families) < 2:
-        return []
+        return slow
     best, *others = search.families
     # Without tiers all families are the same model.
     if len(best.sizes) == 1:
         names = ", ".join(family.name for family in search.families)
-        return [f"That holds for all that was compared: {names}."]
+        return [f"That holds for all that was compared: {names}.", *slow]
     behind = ", ".join(f"{other.name} is {other.behind:.1f} behind" for other in others)
-    return [f"Of what was compared, {best.name} describes the data best: {behind}."]
+    return [f"Of what was compared, {best.name} describes the data best: {behind}.", *slow]
 
 
 def _verdict(search: "Search") -> str:
@@ -217,8 +223,10 @@ class Family(Result):
 
     Attributes
     ----------
+    family
+        "mallows", or "luce" for one worth per tier.
     distance
-        The distance.
+        The distance; empty for "luce".
     concentration
         "single" for one theta, "tier" or "place" for one of each.
     sizes, tiers, criterion
@@ -229,6 +237,7 @@ class Family(Result):
         How far its best tiers are behind the best of all.
     """
 
+    family: str
     distance: str
     concentration: str
     sizes: Sizes
@@ -240,6 +249,8 @@ class Family(Result):
     @property
     def name(self) -> str:
         """What it is called in a sentence."""
+        if self.family == "luce":
+            return "one worth per tier"
         return self.distance + (
             "" if self.concentration == "single" else f" with a theta per {self.concentration}"
         )
@@ -247,7 +258,8 @@ class Family(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values, as in JSON."""
         return {
-            "distance": self.distance,
+            "family": self.family,
+            "distance": self.distance or None,
             "concentration": self.concentration,
             "sizes": list(self.sizes),
             "tiers": plain_tiers(self.tiers),
@@ -288,6 +300,8 @@ class Search(Result):
         Version, seed and time.
     families : tuple of Family
         The kinds of models that were compared, best first, each with its best tiers.
+    left_out : tuple of str
+        Distances that were not compared, because that would have taken too long.
     """
 
     best: Fit
@@ -301,10 +315,13 @@ class Search(Result):
     interrupted: bool
     provenance: Provenance
     families: tuple[Family, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
+        luce = self.best.family == "luce"
+        model = "family='luce'" if luce else f"distance={self.best.distance!r}"
         return (
-            f"Search(best={self.best.sizes}, distance={self.best.distance!r}, "
+            f"Search(best={self.best.sizes}, {model}, "
             f"criterion={self.criterion!r}, method={self.method!r}, "
             f"evaluated={self.evaluated}, exhaustive={self.exhaustive})"
         )
@@ -406,6 +423,7 @@ class Search(Result):
             "start": self.start.to_dict(),
             "doubtful": [list(sizes) for sizes in self.doubtful],
             "families": [one.to_dict() for one in self.families],
+            "left_out": list(self.left_out),
             "interrupted": self.interrupted,
             "provenance": self.provenance.to_dict(),
         }

@@ -2,13 +2,21 @@
 
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise._util.checks import RandomSource, as_generator, check_choice, spawn_seeds
+from tierwise._util.checks import (
+    RandomSource,
+    as_generator,
+    check_choice,
+    check_count,
+    check_number,
+    spawn_seeds,
+)
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.tasks import Progress
 from tierwise.answers.likelihood import AnswerSource, source_of
@@ -26,6 +34,7 @@ from tierwise.fitting.every_size import MOST_ITEMS as MOST_ITEMS_TOGETHER
 from tierwise.fitting.fit import MOST_WORK_FOR_COMPARISON, ConcentrationChoice, fit_source
 from tierwise.fitting.solve import Settings as FitSettings
 from tierwise.fitting.solve import Solution
+from tierwise.luce.search import Limits
 from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
 from tierwise.searching import all_sizes
 from tierwise.searching.evaluate import (
@@ -39,6 +48,7 @@ from tierwise.searching.evaluate import (
     seconds_of,
     seconds_of_answers,
 )
+from tierwise.searching.luce import search_luce
 from tierwise.searching.merging import Merging, merge_even_pairs
 from tierwise.searching.result import Family, Search
 from tierwise.searching.size_space import SizeSpace, make_space
@@ -55,6 +65,11 @@ from tierwise.searching.strategies import (
 from tierwise.tiers import Sizes, check_sizes
 
 SearchMethod: TypeAlias = Literal["auto", "exhaustive", "greedy", "tabu", "genetic"]
+FamilyChoice: TypeAlias = Literal["mallows", "luce", "auto"]
+"""Which family of models is searched, or "auto", which compares them."""
+
+# Level of the intervals of worths.
+_LEVEL = 0.95
 
 # "auto" compares all sizes if that takes, on one core, about half a minute at most.
 _MOST_SECONDS = 30.0
@@ -76,10 +91,13 @@ def search(
     data: Rankings | RankingScan | Counts | Preferences | Battles,
     distance: str | Distance = "auto",
     *,
+    family: FamilyChoice = "mallows",
     concentration: ConcentrationChoice = "single",
     criterion: Criterion = "posterior",
     method: SearchMethod | Strategy = "auto",
     n_tiers: int | None = None,
+    max_tiers: int | None = None,
+    margin: float = 0.5,
     top: Iterable[int] | None = None,
     bottom: Iterable[int] | None = None,
     shortlist: float = 0.25,
@@ -102,6 +120,11 @@ def search(
         "kendall", "inversions", "hamming", "footrule" or "spearman". "auto" compares the first
         three, those of them that take seconds, by the criterion; beyond some 20 items that is
         inversions alone. The result says what was compared, and by how much the best is better.
+    family
+        "mallows": orderings scattered around the tiers, with a distance and theta. "luce": one
+        worth per tier, as in Plackett-Luce and Bradley-Terry models; tiers of all sizes are
+        searched at once, for answers of every kind, those with gaps, too. "auto" compares both by
+        the posterior probability of the best tiers, and says by how much one is better.
     concentration
         "single" is one theta. "tier" and "place" give each tier, or each block of places, a theta
         of its own, so that agreement may differ from top to bottom; "auto" compares what there is
@@ -126,6 +149,11 @@ def search(
         for inversions it finds the best tiers of all sizes at once, for any number of items.
     n_tiers
         Consider this number of tiers only.
+    max_tiers
+        For "luce": at most so many tiers, for a list that people can read.
+    margin
+        For "luce": neighbouring tiers must differ so much that the better one wins with more than
+        this probability, such as 0.52, however sure a smaller difference may be.
     top, bottom
         Sizes that the first or last tiers must have, such as ``top=(1, 1, 1)``.
     shortlist
@@ -184,7 +212,11 @@ def search(
             f'concentration="{concentration}" is compared by criterion="posterior": leave the '
             "criterion as it is, or fit given sizes"
         )
-    sources = _sources(known, distance, judge.depth, beginning)
+    limits = _limits(space, max_tiers, margin)
+    plan = _plan(family, known, space, criterion, strategy, limits)
+    sources = _sources(known, distance, judge.depth, beginning) if plan.mallows else []
+    if family == "auto":
+        sources = _quick_enough(sources, judge.depth, beginning, spare=plan.luce)
     if criterion == "evidence":
         for can in (source.capabilities for source in sources):
             if not can.evidence:
@@ -195,6 +227,7 @@ def search(
         refuse_too_many_tiers(_sizes_of_most_work(space.n_items))
     kinds = [all_sizes.kinds_of(source, concentration) for source in sources]
     n_families = len(sources) * (concentration in ("single", "auto")) + sum(map(len, kinds))
+    n_families += plan.luce
     judge = replace(judge, n_families=max(n_families, 1))
     entropy = int(spawn_seeds(rng, 1)[0].generate_state(2).view("uint64")[0])
     searches: list[Search] = []
@@ -219,7 +252,90 @@ def search(
             searches.append(single)
         if interrupted:
             break
-    return _best_family(searches)
+    if plan.luce:
+        searches.append(
+            search_luce(
+                known,
+                partial(log_prior_of_sizes, prior_sizes),
+                limits,
+                space.__contains__,
+                merging,
+                judge.n_families,
+                _LEVEL,
+                entropy,
+                lambda: watch.provenance(rng),
+            )
+        )
+    compared = {one.best.distance for one in searches}
+    wanted = COMPARED_DISTANCES if plan.mallows and distance == "auto" else ()
+    if known.only_distance is not None:
+        wanted = ()
+    left_out = tuple(name for name in wanted if name not in compared)
+    return replace(_best_family(searches), left_out=left_out)
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Which families of models are compared."""
+
+    mallows: bool
+    luce: bool
+
+
+def _plan(
+    family: FamilyChoice,
+    data: KnownData,
+    space: SizeSpace,
+    criterion: Criterion,
+    strategy: Strategy | Literal["auto", "exhaustive"],
+    limits: Limits,
+) -> _Plan:
+    """Decide which families are compared, and refuse what one of them alone cannot do."""
+    check_choice("family", family, get_args(FamilyChoice))
+    limited = limits.margin > 0.5 or (limits.most is not None and space.n_tiers is None)
+    if family == "mallows" or (family == "auto" and isinstance(data, Counts)):
+        if limited:
+            raise InputError(
+                'max_tiers and margin are for worths, that is for family "luce": name it, or leave '
+                "them out"
+            )
+        return _Plan(mallows=True, luce=False)
+    possible = criterion == "posterior" and strategy == "auto" and not (space.top or space.bottom)
+    if not possible and family == "luce":
+        raise InputError(
+            'family "luce" is searched at once over all sizes by criterion "posterior": leave '
+            "criterion, method, top and bottom as they are"
+        )
+    if isinstance(data, Counts):
+        raise InputError(
+            'counts do not hold the orderings that family "luce" needs: give the rankings that '
+            "they were made of"
+        )
+    return _Plan(mallows=family == "auto" and not limited, luce=possible)
+
+
+def _limits(space: SizeSpace, max_tiers: int | None, margin: float) -> Limits:
+    """Check and collect what tiers with worths must be like."""
+    if not 0.5 <= check_number("margin", margin) < 1.0:
+        raise InputError(f"margin must be at least one half, and below 1; got {margin}")
+    most = None if max_tiers is None else check_count("max_tiers", max_tiers)
+    if space.n_tiers is not None:
+        return Limits(space.n_tiers, space.n_tiers, margin)
+    return Limits(1, most, margin)
+
+
+def _quick_enough(
+    sources: list[AnswerSource], depth: Depth, start: Sizes, *, spare: bool
+) -> list[AnswerSource]:
+    """Leave out distances that take longer than some seconds, where there is another family."""
+    if not spare:
+        return sources
+    return [
+        source
+        for source in sources
+        if all_sizes.applies(source)
+        or _seconds_of_search(source, depth, start) <= _MOST_SECONDS_OF_COMPARISON
+    ]
 
 
 def _sources(
@@ -319,6 +435,7 @@ def _best_family(searches: list[Search]) -> Search:
     top = ranked[0][0]
     families = tuple(
         Family(
+            family=search.best.family,
             distance=search.best.distance,
             concentration=search.best.concentration,
             sizes=search.best.sizes,

@@ -1,0 +1,126 @@
+"""Draws of tiers of all sizes and their worths, for answers of every kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tierwise.answers.races import races_of
+from tierwise.errors import InputError
+from tierwise.fitting.luce import refuse_options_of_mallows
+from tierwise.luce.chain import RaceChain
+from tierwise.luce.search import TierSearch, search_tiers
+from tierwise.model.priors import log_prior_of_sizes
+from tierwise.posterior.chain import State
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tierwise.answers.races import Races
+    from tierwise.data.kinds import KnownData
+    from tierwise.luce.search import Found
+    from tierwise.posterior.chain import Trace
+    from tierwise.posterior.samplers import SamplingOptions
+    from tierwise.tiers import Sizes
+
+# What is not named is as in `sample_posterior`.
+_NAMED_PRIORS = ("uniform", "penalised", "sceptical")
+
+
+@dataclass(frozen=True, eq=False)
+class WalkOverRaces:
+    """A sampler that runs a chain over tiers and worths.
+
+    Attributes
+    ----------
+    chain
+        The chain.
+    best
+        The most probable tiers, which were searched.
+    prior_sizes
+        Name of the prior of sizes.
+    """
+
+    chain: RaceChain
+    best: Found
+    prior_sizes: str
+
+    def start(self, rng: np.random.Generator) -> State:
+        """Tiers found in answers that are weighted at random (Bayesian bootstrap)."""
+        races = self.chain.races
+        weights = races.weights * rng.standard_exponential(races.n_answers)
+        wins = races.wins * rng.standard_exponential(races.wins.shape)
+        other = races.reweighted(weights, wins)
+        log_prior = partial(log_prior_of_sizes, self.prior_sizes)  # type: ignore[arg-type]
+        found = search_tiers(TierSearch(other, log_prior))[0]
+        labels, logs = found.labels, found.worths.logs
+        return State(labels, found.sizes, np.nan, np.nan, log_worths=logs[labels])
+
+    def __call__(
+        self, state: State, kept: NDArray[np.bool_], trace: Trace, rng: np.random.Generator
+    ) -> State:
+        """Make a sweep for each entry of ``kept``, and record the draws where it is true."""
+        assert state.log_worths is not None
+        labels, logs = self.chain.run(state.labels, state.log_worths, len(kept), rng)
+        trace.extend(labels[kept], log_worth=logs[kept])
+        return state._replace(
+            labels=labels[-1].copy(),
+            sizes=tuple(np.bincount(labels[-1]).tolist()),
+            log_worths=logs[-1].copy(),
+            iteration=state.iteration + len(kept),
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """Return what is known without looking at draws, as plain values."""
+        return {
+            "family": "luce",
+            "pairwise": self.chain.races.has_wins,
+            "likelihood": self.chain.races.likelihood,
+            "most_probable_tiers": (self.best.labels + 1).tolist(),
+        }
+
+
+def sampler_of_races(data: KnownData, options: SamplingOptions) -> WalkOverRaces:
+    """Return what makes the draws, or say what cannot be had."""
+    refuse_options_of_mallows(
+        concentration=(options.concentration, "single"),
+        theta_update=(options.theta_update, "auto"),
+        likelihood=(options.likelihood, "exact"),
+        completions=(options.completions, "auto"),
+    )
+    if options.sizes is not None or options.method == "exact":
+        raise InputError(
+            'for family "luce" tiers of all sizes are drawn by a chain: leave out sizes and '
+            "method, or use fit"
+        )
+    if options.prior_sizes not in _NAMED_PRIORS:
+        raise InputError(
+            'for family "luce" prior_sizes is "uniform", "penalised" or "sceptical": a prior that '
+            "depends on the order of the sizes is not possible"
+        )
+    races = _whole_numbers(races_of(data))  # type: ignore[arg-type]
+    n_items = races.n_items
+    log_prior = partial(log_prior_of_sizes, options.prior_sizes)
+    by_number = [log_prior(_some_sizes(n_items, count)) for count in range(1, n_items + 1)]
+    best = search_tiers(TierSearch(races, log_prior))[0]
+    return WalkOverRaces(RaceChain(races, by_number), best, str(options.prior_sizes))
+
+
+def _some_sizes(n_items: int, n_tiers: int) -> Sizes:
+    """Any sizes with so many tiers: the named priors do not tell them apart."""
+    return (n_items - n_tiers + 1,) + (1,) * (n_tiers - 1)
+
+
+def _whole_numbers(races: Races) -> Races:
+    """Refuse weights that are not whole numbers where answers hold ties."""
+    tied = np.diff(races.block_starts) > 1
+    tied[races.first_blocks[1:] - 1] = False  # the last block of an answer says nothing
+    if not tied.any() or (races.weights == races.weights.round()).all():
+        return races
+    raise InputError(
+        "answers with ties are drawn one by one, so their weights must be whole numbers: round the "
+        "weights, or use search and bootstrap, which take any"
+    )

@@ -1,0 +1,115 @@
+"""Searches of tiers of strength: one worth per tier, all sizes at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import log, nan
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tierwise.answers.races import races_of
+from tierwise.fitting.luce import fit_of_found
+from tierwise.fitting.result import agreement_of_counts
+from tierwise.fitting.solve import named_tiers
+from tierwise.luce.search import Limits, TierSearch, search_tiers
+from tierwise.luce.worths import log_evidence
+from tierwise.searching.result import Candidate, Search
+from tierwise.tiers import log_number_of_tiers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tierwise._util.provenance import Provenance
+    from tierwise.data.kinds import KnownData
+    from tierwise.luce.search import Found, LogPrior
+    from tierwise.searching.merging import Merging
+    from tierwise.tiers import Sizes
+
+# The best tiers are compared with other families by their evidence without Laplace's error; so many
+# draws need at most so many steps.
+_DRAWS, _MOST_STEPS = 1000, 2e9
+
+
+def search_luce(
+    data: KnownData,
+    log_prior: LogPrior,
+    limits: Limits,
+    allowed: Callable[[Sizes], bool],
+    merging: Merging,
+    n_families: int,
+    level: float,
+    entropy: int,
+    provenance: Callable[[], Provenance],
+) -> Search:
+    """Search tiers of all sizes with one worth per tier.
+
+    Parameters
+    ----------
+    data
+        Answers of any kind but counts.
+    log_prior
+        Log prior probability of sizes.
+    limits
+        Which tiers are allowed.
+    allowed
+        Whether sizes are among those asked for.
+    merging
+        What the search of other families starts from, which the result shows.
+    n_families
+        How many families share the prior probability of tiers.
+    level
+        Level of the intervals of worths.
+    entropy
+        Seed of importance sampling.
+    provenance
+        Tells version, seed and time when all is done.
+    """
+    races = races_of(data)  # type: ignore[arg-type]
+    search = TierSearch(races, log_prior, limits)
+    ranked = search_tiers(search)
+    best = next(one for one in ranked if limits.allow(one.worths) and allowed(one.sizes))
+    fitted = fit_of_found(
+        data, races, best, search, "local search over tiers of all sizes", level, provenance
+    )
+    by_sizes: dict[Sizes, Found] = {}
+    for one in ranked:
+        by_sizes.setdefault(one.sizes, one)
+
+    def candidate(one: Found) -> Candidate:
+        evidence, error = one.worths.log_evidence, 0.0
+        if one is best and races.n_steps * _DRAWS <= _MOST_STEPS:
+            estimate = log_evidence(races, one.worths, np.random.default_rng(entropy), _DRAWS)
+            evidence, error = float(estimate), estimate.standard_error
+        score = one.score + evidence - one.worths.log_evidence
+        return Candidate(
+            sizes=one.sizes,
+            tiers=named_tiers(one.labels, races.items),
+            score=score - (log(n_families) if len(one.sizes) > 1 else 0.0),
+            criterion=one.worths.log_likelihood - log_number_of_tiers(one.sizes),
+            criterion_error=0.0,
+            agreement=agreement_of_counts(data.pair_counts, one.labels).overall,
+            theta=nan,
+            log_evidence=evidence,
+            log_evidence_error=error,
+            probability=nan,
+            optimal=False,
+            allowed=limits.allow(one.worths) and allowed(one.sizes),
+        )
+
+    board = sorted(map(candidate, by_sizes.values()), key=lambda one: -one.score)
+    # The head is what was found best: importance sampling may move it by less than its error.
+    head = next(one for one in board if one.tiers == fitted.tiers)
+    board = [head, *(one for one in board if one is not head)]
+    return Search(
+        best=replace(fitted, log_posterior=best.score),
+        leaderboard=tuple(board),
+        criterion="posterior",
+        method="all sizes",
+        exhaustive=False,
+        path=(),
+        start=merging,
+        doubtful=(),
+        interrupted=False,
+        provenance=provenance(),
+    )
