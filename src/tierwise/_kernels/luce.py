@@ -258,7 +258,7 @@ def _add_tied_block(
 
 
 @compiled
-def derivatives(  # noqa: PLR0912, PLR0915 - one pass over the blocks of an answer
+def derivatives(
     order: _Integers,
     block_starts: _Integers,
     first_blocks: _Integers,
