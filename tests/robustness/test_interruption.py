@@ -1,11 +1,15 @@
-"""Ctrl-C half-way: what was found so far, or an end at once."""
+"""Ctrl-C half-way: what was found so far, or an end at once; and nothing stays behind."""
 
+import os
 import signal
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
-from tests.robustness.programs import start
+import tierwise as tw
+from tests.robustness.programs import python, start
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs Unix signals")
 
@@ -53,3 +57,122 @@ def test_interrupted_counting_ends_at_once(tmp_path):
     assert running.returncode != 0
     assert "done" not in output
     assert "KeyboardInterrupt" in errors
+
+
+TIERWISE = "from tierwise.__main__ import main\nmain()"
+
+
+@pytest.fixture
+def goals(tmp_path):
+    tw.write_rankings(tw.load_political_goals(), tmp_path / "goals.csv")
+    return tmp_path / "goals.csv"
+
+
+def test_interrupted_while_its_parts_are_loaded(goals):
+    code = """
+    import signal, sys
+
+    class Interrupting:
+        def find_spec(self, name, *_):
+            if name == "typer":
+                signal.raise_signal(signal.SIGINT)
+
+    sys.meta_path.insert(0, Interrupting())
+    """
+    running = start(code + "\n    " + TIERWISE.replace("\n", "\n    "), "fit", goals)
+    output, errors = running.communicate(timeout=120)
+    assert running.returncode == 130, errors
+    assert output == ""
+    assert errors.strip() == "tierwise: interrupted before anything was done"
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_an_interrupted_command_says_what_is_kept(goals, keep):
+    code = """
+    import signal, sys
+    from tierwise.posterior import chain
+    from tierwise.__main__ import main
+
+    def interrupting(steps, *_):
+        for step in steps:
+            yield step
+            signal.raise_signal(signal.SIGINT)
+
+    chain.track = interrupting
+    main()
+    """
+    folder = goals.parent / "run"
+    chains = ["--method", "mcmc", "--sizes", "2,2", "--draws", "5000", "--seed", "1"]
+    kept = ["--checkpoint", folder] if keep else []
+    running = start(code, "posterior", goals, *chains, *kept)
+    output, errors = running.communicate(timeout=240)
+    assert running.returncode == 130, errors
+    assert output == ""
+    told = f"the chains are kept in {folder}" if keep else "what was not finished is not kept"
+    assert f"tierwise: interrupted: {told}" in errors
+    assert "Traceback" not in errors
+    assert [file.name for file in folder.glob("chain-*")] == (["chain-1.npz"] if keep else [])
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a file that is always full")
+@pytest.mark.parametrize("arguments", [["--help"], ["fit", "--json"], ["describe"]])
+def test_output_that_cannot_be_written(goals, arguments):
+    command, *more = [*arguments, *([] if "--help" in arguments else [str(goals)])]
+    code = f"import os, sys\nos.dup2(os.open('/dev/full', os.O_WRONLY), 1)\n{TIERWISE}"
+    done = python(code, command, *more, *(["--sizes", "2,2"] if command == "fit" else []))
+    assert done.returncode == 1, done.stderr
+    assert "tierwise: standard output cannot be used: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+
+
+def processes_of(session):
+    """Return the processes of a session that are still there."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[3]) == session and fields[0] != "Z":
+                found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+@pytest.mark.parametrize(("ended_by", "code"), [("SIGTERM", 143), ("SIGKILL", -9)])
+def test_workers_end_with_the_program(goals, ended_by, code):
+    """Within seconds; without being told to, they would stay for minutes."""
+    program = """
+    import os, sys, time
+    os.setsid()
+    from tierwise._util import tasks
+
+    def work(number):
+        time.sleep(0 if number < 2 else 3600)
+        return number
+
+    class Command:
+        def __call__(self):
+            for number in tasks.stream_tasks(work, [(n,) for n in range(4)], workers=2):
+                os.write(1, b"step\\n")
+
+    from tierwise.cli import main as program
+    program.app = Command()
+    program.main()
+    """
+    running = start(program)
+    for _ in range(2):
+        assert running.stdout.readline() == "step\n", running.stderr.read()
+    assert len(processes_of(running.pid)) > 2
+    running.send_signal(getattr(signal, ended_by))
+    end = time.monotonic() + 60
+    while processes_of(running.pid) and time.monotonic() < end:
+        time.sleep(0.1)
+    left = processes_of(running.pid)
+    for process in left:
+        os.kill(process, signal.SIGKILL)
+    running.communicate(timeout=60)
+    assert left == []
+    assert running.returncode == code

@@ -3,10 +3,16 @@
 This is the one place that knows joblib, and through it other engines.
 """
 
+import os
 import sys
+import threading
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing.process import current_process
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from tierwise._util.checks import check_choice, check_count
@@ -21,6 +27,7 @@ Progress: TypeAlias = ProgressHook | Literal["auto", "off"]
 _Step = TypeVar("_Step")
 _Result = TypeVar("_Result")
 _SECONDS_TO_CONNECT = 10
+_SECONDS_BETWEEN_LOOKS = 0.5
 Engine: TypeAlias = Literal["processes", "threads", "dask"]
 
 
@@ -155,7 +162,7 @@ def _stream(
     from joblib import Parallel, delayed
 
     results = Parallel(n_jobs=workers, prefer=prefer, return_as="generator")(
-        delayed(function)(*task) for task in tasks
+        delayed(_InWorker(function, os.getpid()))(*task) for task in tasks
     )
     try:
         for result in results:  # noqa: UP028 - "yield from" would close the results unasked
@@ -165,6 +172,32 @@ def _stream(
             # Whoever stops early knows that there were more tasks.
             warnings.simplefilter("ignore", UserWarning)
             results.close()
+
+
+@dataclass(frozen=True)
+class _InWorker:
+    """A function that is called in a process that ends when the one that wants the result does."""
+
+    function: Callable[..., Any]
+    wanted_by: int
+
+    def __call__(self, *task: Any) -> Any:
+        # Workers of a cluster have a life of their own.
+        if current_process().name.startswith("Loky") and hasattr(os, "fork"):
+            _end_with(self.wanted_by)
+        return self.function(*task)
+
+
+@cache
+def _end_with(process: int) -> None:
+    """End this process soon after the one that started it: killed, that cannot say goodbye."""
+
+    def watch() -> None:
+        while os.getppid() == process:
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

@@ -1,10 +1,15 @@
 """The program ``tierwise`` and its commands."""
 
+import os
+import signal
 import sys
+import threading
 import warnings
-from typing import Annotated, Any
+from contextlib import suppress
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from tierwise import __version__
 from tierwise.cli import fit, groups, pages, posterior
@@ -12,8 +17,25 @@ from tierwise.cli.describe import describe
 from tierwise.cli.remedies import Shell
 from tierwise.errors import TierwiseError
 
+_INTERRUPTED = 130  # as shells say it: 128 and the number of the signal
+_TERMINATED = 143
+
+
+class _Commands(TyperGroup):
+    """The commands; who interrupts one is told what is kept of its work."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            kept = getattr(interrupt, "__notes__", ["what was not finished is not kept"])
+            typer.echo(f"\ntierwise: interrupted: {kept[0]}", err=True)
+            raise typer.Exit(_INTERRUPTED) from None
+
+
 app = typer.Typer(
     name="tierwise",
+    cls=_Commands,
     help="Learn tiers from rankings: which items belong together, and how sure that is.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -66,18 +88,36 @@ def shell(command: str) -> Shell:
     )
 
 
+def _terminate(*_signal: Any) -> NoReturn:
+    """End the program as its own decision, so files and processes are cleared away."""
+    sys.exit(_TERMINATED)
+
+
 def main() -> None:
     """Run the program; wrong input ends it with one line on stderr and exit code 2.
 
-    Too little memory does so too, with exit code 1.
+    Too little memory, and output that cannot be written, do so too, with exit code 1.
     """
     warnings.showwarning = _show_warning
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminate)
     try:
-        app()
+        try:
+            app()
+        finally:
+            if sys.stdout is not None:  # the shell may have closed it
+                sys.stdout.flush()
     except TierwiseError as error:
         typer.echo("tierwise: " + shell(sys.argv[1]).says(error), err=True)
         sys.exit(2)
     except MemoryError as error:
         reason = f" ({Shell().says(str(error))})" if str(error) else ""
         typer.echo(f"tierwise: there is not enough memory for this{reason}", err=True)
+        sys.exit(1)
+    except OSError as error:
+        # What is left of the output must not be tried again when Python ends.
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        where = error.filename or "standard output"
+        typer.echo(f"tierwise: {where} cannot be used: {error.strerror or error}", err=True)
         sys.exit(1)

@@ -1,6 +1,8 @@
 """Commands that say how sure tiers are: ``tierwise posterior``, ``tierwise leaderboard``."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -98,29 +100,40 @@ def posterior_command(
     """Say how sure tiers, sizes and theta are; without --sizes the sizes are open too."""
     from tierwise.posterior.run import sample_posterior
 
-    posterior = sample_posterior(
-        answers,
-        options.parse_sizes(sizes) if sizes else None,
-        distance,
-        concentration=concentration,
-        chains=chains,
-        draws=draws,
-        warmup=warmup,
-        thin=thin,
-        method=method,
-        theta_update=theta_update,
-        prior_sizes=prior_sizes,
-        workers=workers,
-        progress=printing.progress(quiet=quiet),
-        rng=seed,
-        checkpoint=checkpoint,
-    )
+    with _interrupts_say_what_is_kept(checkpoint):
+        posterior = sample_posterior(
+            answers,
+            options.parse_sizes(sizes) if sizes else None,
+            distance,
+            concentration=concentration,
+            chains=chains,
+            draws=draws,
+            warmup=warmup,
+            thin=thin,
+            method=method,
+            theta_update=theta_update,
+            prior_sizes=prior_sizes,
+            workers=workers,
+            progress=printing.progress(quiet=quiet),
+            rng=seed,
+            checkpoint=checkpoint,
+        )
     if save is not None:
         posterior.save(save)
     if json:
         printing.print_json(posterior.to_dict(), out)
     else:
         printing.print_result([posterior.summary()], out)
+
+
+@contextmanager
+def _interrupts_say_what_is_kept(checkpoint: Path | None) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        if checkpoint is not None and any(checkpoint.glob("chain-*.npz")):
+            interrupt.add_note(f"the chains are kept in {checkpoint}: the same command goes on")
+        raise
 
 
 LEADERBOARD_EXAMPLES = """

@@ -1,0 +1,18 @@
+"""The program ``tierwise`` from its first moment on, when its parts are not loaded yet."""
+
+import sys
+
+
+def main() -> None:
+    """Load the program, and run it."""
+    try:
+        from tierwise.cli.main import main as run
+
+        run()
+    except KeyboardInterrupt:
+        sys.stderr.write("\ntierwise: interrupted before anything was done\n")
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()
