@@ -50,6 +50,12 @@ _BYTES_PER_CHARACTER = 4
 _ALWAYS_READ = 1 << 20
 _CELLS_PER_FILLED = 100
 
+# What is raised where a packed file is damaged.
+_DAMAGED: tuple[type[Exception], ...] = (
+    *(BadZipFile, EOFError, LZMAError, OSError, RuntimeError, ValueError),
+    *(expat.ExpatError, struct.error, zlib.error),
+)
+
 
 @dataclass(frozen=True)
 class Sheet:
@@ -69,7 +75,7 @@ def read_sheet(source: Source, sheet: str | int | None = None) -> Sheet:
         )
     from python_calamine import CalamineError, CalamineWorkbook
 
-    with _errors_say_so(source, (CalamineError,)), source.open() as stream:
+    with _errors_say_so(source, CalamineError), source.open() as stream:
         with ZipFile(BytesIO(stream.read())) as packed:
             parts = _Parts(packed)
             part_of = parts.sheets()
@@ -92,9 +98,8 @@ def sheet_names(source: Source) -> list[str]:
 
 
 @contextmanager
-def _errors_say_so(source: Source, more: tuple[type[Exception], ...] = ()) -> Iterator[None]:
+def _errors_say_so(source: Source, *more: type[Exception]) -> Iterator[None]:
     """Say that a file is not what it should be, whichever of many ways it shows."""
-    damaged = (BadZipFile, EOFError, LZMAError, OSError, RuntimeError, struct.error, zlib.error)
     if source.head(len(_BEGINNING)) != _BEGINNING:
         raise InputError(
             f"{source.name} is not an .xlsx file (it may be older than these, or protected by a "
@@ -104,7 +109,7 @@ def _errors_say_so(source: Source, more: tuple[type[Exception], ...] = ()) -> It
         yield
     except InputError:
         raise
-    except (*damaged, expat.ExpatError, ValueError, *more) as error:
+    except (*_DAMAGED, *more) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(
             f"{source.name} cannot be read as an Excel file ({reason}): save it again as .xlsx or "
@@ -144,7 +149,7 @@ class _Parts:
         for part, start in ((_RELATIONS, relation), (_WORKBOOK, sheet)):
             parser = expat.ParserCreate()
             parser.StartElementHandler = start
-            parser.Parse(self.content(part), 1)
+            parser.Parse(self.content(part), True)  # noqa: FBT003 - it takes no keyword
         return found
 
     def content(self, part: str) -> bytes:
