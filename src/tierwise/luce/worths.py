@@ -4,7 +4,7 @@ Worths are independent Gamma variables a priori, in the order of the tiers. Only
 matter, so the common scale is integrated out: shares of the total are Dirichlet. In log worths that
 sum to 0 the log posterior is concave, so Newton's method finds its only mode, whatever the answers;
 where an item never lost, the likelihood alone would send its worth to infinity. The evidence is
-Laplace's approximation, or importance sampling from a t distribution around the mode, which says
+Laplace's approximation, or importance sampling around the mode among worths in order, which says
 its error.
 
 References
@@ -116,23 +116,33 @@ class Worths:
         return laplace + self.log_order_probability
 
     def draw(self, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Draw log worths around the mode; return the log density of each draw as well.
+        """Draw log worths in decreasing order around the mode; return their log densities as well.
 
-        The distribution is a multivariate t on log worths that sum to 0.
+        Gaps between neighbours are drawn one after the other, each given those before it: a t
+        distribution cut off at 0. Draws without regard to the order would seldom be in order where
+        tiers are many or hardly apart.
         """
-        from scipy.special import gammaln
+        from scipy.special import gammaln, stdtr, stdtrit
 
-        freedom = self.n_tiers - 1
-        normal = rng.standard_normal((n_draws, self.n_tiers))
-        steps = np.linalg.solve(self._root, normal.T).T
-        steps -= steps.mean(axis=1)[:, None]
-        scales = np.sqrt(_FREEDOM / rng.chisquare(_FREEDOM, n_draws))
-        steps *= scales[:, None]
-        squares = np.einsum("di,ij,dj->d", steps, self.precision, steps)
-        constant = gammaln(0.5 * (_FREEDOM + freedom)) - gammaln(0.5 * _FREEDOM)
-        constant += 0.5 * self.log_determinant - 0.5 * freedom * log(_FREEDOM * pi)
-        logs = constant - 0.5 * (_FREEDOM + freedom) * np.log1p(squares / _FREEDOM)
-        return self.logs + steps, logs
+        n_tiers = self.n_tiers
+        gaps = self.logs[:-1] - self.logs[1:]
+        to_gaps = -np.diff(np.eye(n_tiers), axis=0)
+        root = np.linalg.cholesky(to_gaps @ self.covariance @ to_gaps.T)
+        steps = np.empty((n_draws, n_tiers - 1))
+        constant = gammaln(0.5 * (_FREEDOM + 1.0)) - gammaln(0.5 * _FREEDOM)
+        constant -= 0.5 * log(_FREEDOM * pi)
+        # Log worths that sum to 0 move by less than their gaps do, all in all: the root of n_tiers.
+        logs = np.full(n_draws, 0.5 * log(n_tiers) - float(np.log(np.diag(root)).sum()))
+        for gap, scale in enumerate(np.diag(root)):
+            middle = gaps[gap] + steps[:, :gap] @ root[gap, :gap]
+            positive = stdtr(_FREEDOM, middle / scale)
+            drawn = -stdtrit(_FREEDOM, positive * (1.0 - rng.random(n_draws)))
+            logs += constant - 0.5 * (_FREEDOM + 1.0) * np.log1p(drawn**2 / _FREEDOM)
+            logs -= np.log(positive)
+            steps[:, gap] = drawn
+        below = np.cumsum(gaps + steps @ root.T, axis=1)
+        draws = np.column_stack((np.zeros(n_draws), -below))
+        return draws - draws.mean(axis=1)[:, None], logs
 
 
 def _scale_block(precision: Floats) -> Floats:
@@ -239,15 +249,10 @@ def log_evidence(
     if worths.n_tiers == 1:
         return Estimate(worths.log_likelihood, method="closed form")
     draws, log_densities = worths.draw(n_draws, rng)
-    ordered = np.all(draws[:, :-1] > draws[:, 1:], axis=1)
-    if not ordered.any():
-        return Estimate(worths.log_evidence, standard_error=np.nan, method="Laplace")
-    kept = draws[ordered]
-    likelihoods = np.array([races.value(worths.labels, logs) for logs in kept])
-    logs = likelihoods + log_prior_density(kept, worths.shape) - log_densities[ordered]
+    likelihoods = np.array([races.value(worths.labels, logs) for logs in draws])
+    logs = likelihoods + log_prior_density(draws, worths.shape) - log_densities
     top = float(logs.max())
-    weights = np.zeros(n_draws)
-    weights[: len(logs)] = np.exp(logs - top)
+    weights = np.exp(logs - top)
     mean = float(weights.mean())
     error = float(weights.std(ddof=1)) / (mean * n_draws**0.5)
     return Estimate(top + log(mean), standard_error=error, method="importance sampling")
