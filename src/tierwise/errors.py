@@ -111,7 +111,7 @@ def in_python(remedy: Remedy) -> str:
     Examples
     --------
     >>> in_python(use(first=..., items=["tea", "milk"], rename={"Q1": "tea"}))
-    'first="...", items=["tea", "milk"] and rename={"Q1": "tea"}'
+    'first=..., items=["tea", "milk"] and rename={"Q1": "tea"}'
     >>> in_python(instead("read_scores", better="higher"))
     'read_scores(..., better="higher")'
     """
@@ -126,7 +126,7 @@ def in_python(remedy: Remedy) -> str:
 
 def _as_code(value: Any) -> str:
     if value is ...:
-        return '"..."'
+        return "..."
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_as_code, value))}]"
     if isinstance(value, dict):

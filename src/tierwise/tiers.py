@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import check_count, check_iterable
 from tierwise._util.types import Item, plain_item
-from tierwise.errors import InputError, quoted
+from tierwise.errors import InputError, drop, quoted
 
 Sizes = tuple[int, ...]
 
@@ -233,7 +233,7 @@ class Tiers:
         """
         if isinstance(labels, Mapping):
             if items is not None:
-                raise InputError("labels are a mapping, which names its items: leave out items")
+                raise InputError("labels are a mapping, which names its items", [drop("items")])
             names, given = list(labels), list(labels.values())
         else:
             given = list(check_iterable("labels", labels, "tier numbers"))

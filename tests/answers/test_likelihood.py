@@ -150,7 +150,7 @@ def test_what_counts_and_drawn_answers_cannot_tell_is_said():
     counts = source_of(tw.Counts.of(complete()), "kendall")
     with pytest.raises(InputError, match="rankings themselves"):
         counts.at(SIZES).log_weights(LABELS, 0.3)
-    with pytest.raises(InputError, match="weighed anew"):
+    with pytest.raises(InputError, match="other weights"):
         counts.reweighted(np.ones(1))
     many = tw.Preferences.from_pairs([("Ann", 0, 1)], items=range(12))
     sizes = (4, 4, 4)

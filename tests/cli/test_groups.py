@@ -57,7 +57,7 @@ def test_clusters_and_mixtures(survey):
     words = ("--sizes", "1,1,1", "--seed", 1, "--quiet")
     shown = run("fit", survey, *words, "--bootstrap", 10, "--cluster", "School").stdout
     assert "drawing 7 clusters by 'School'" in shown
-    with pytest.raises(InputError, match="--bootstrap"):
+    with pytest.raises(InputError, match="use bootstrap=500"):
         run("fit", survey, *words, "--cluster", "School")
     words = ("--groups", 2, "--sizes", "1,1,1", "--seed", 1, "--quiet")
     assert (

@@ -62,7 +62,7 @@ def test_messages_show_what_a_terminal_would_obey(monkeypatch, capsys):
     def fail(*_arguments, **_options):
         raise InputError(f"file {RED} is not one")
 
-    monkeypatch.setattr("tierwise.data.read.read_answers", fail)
+    monkeypatch.setattr("tierwise.data.read.read", fail)
     monkeypatch.setattr(sys, "argv", ["tierwise", "fit", "answers.csv"])
     with pytest.raises(SystemExit):
         main()

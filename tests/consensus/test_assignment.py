@@ -72,5 +72,5 @@ def test_the_subset_recursion_agrees():
 
 
 def test_kendall_costs_are_refused_and_the_remedy_named():
-    with pytest.raises(InputError, match='"subsets", "milp" or "annealing"'):
+    with pytest.raises(InputError, match='"subsets" or method="milp" or method="annealing"'):
         find_consensus(Costs(np.empty((0, 0)), np.ones((3, 3))), (1, 2), method="assignment")

@@ -80,7 +80,7 @@ def test_other_columns_mean_the_same():
         ("winner,loser\n", r"no battles"),
         ("one,two\nx,y\n", r"no columns of battles .* first="),
         ("model_a,model_b\nx,y\n", r"no column says who won"),
-        ("model_a,model_b,left,right,winner\nx,y,x,y,x\n", r"twice .*first=\"...\" and second="),
+        ("model_a,model_b,left,right,winner\nx,y,x,y,x\n", r"twice .*first=... and second="),
     ],
 )
 def test_bad_files_are_named_with_line_and_remedy(text, message):

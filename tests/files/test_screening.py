@@ -216,4 +216,4 @@ def test_remedies_can_be_copied(tmp_path):
     assert "Column 'Gender' is not among the items given" in done.output
     assert "Read 3 answers about 3 items from answers.csv." in done.output
     wrong = run("--rename", "tea")
-    assert "is not OLD=NEW" in str(wrong.exception)
+    assert "use --rename Q1_1=tea" in shell("describe").says(wrong.exception)

@@ -203,7 +203,7 @@ def test_what_cannot_be_compared():
         tw.compare_groups(rankings, by="sex")
     known = rankings.with_people(pa.table({"sex": ["f", "f"], "age": [30, 40]}))
     with pytest.raises(
-        InputError, match="no column 'region' for by=: what is known is 'sex', 'age'"
+        InputError, match="no column 'region' for by: what is known of people is 'sex', 'age'"
     ):
         tw.compare_groups(known, by="region")
     with pytest.raises(InputError, match="same value for everybody"):

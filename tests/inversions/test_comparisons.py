@@ -166,7 +166,7 @@ def test_what_battles_do_not_have_is_refused():
         tw.fit(battles, (2, 2), concentration="tier")
     with pytest.raises(tw.InputError, match="complete rankings"):
         tw.fit(battles, (2, 2), likelihood="pseudo")
-    with pytest.raises(tw.InputError, match="monte-carlo"):
+    with pytest.raises(tw.InputError, match="theta_method"):
         tw.fit(battles, (2, 2), theta_method="monte-carlo")
     with pytest.raises(tw.InputError, match="criterion"):
         tw.search(battles, criterion="evidence")

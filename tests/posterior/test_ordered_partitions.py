@@ -364,7 +364,7 @@ def test_what_a_theta_per_tier_is_not_for():
         {"distance": "inversions", "prior_sizes": {(2, 2): 1.0}},
         {"distance": "inversions", "theta_update": "integrated"},
     ):
-        with pytest.raises(InputError, match='concentration="tier"'):
+        with pytest.raises(InputError, match="a theta per tier is drawn with"):
             sample_posterior(goals, concentration="tier", **options)
     with pytest.raises(InputError, match="concentration"):
         sample_posterior(goals, concentration="line")

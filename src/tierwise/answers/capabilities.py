@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from tierwise.errors import InputError
+from tierwise.errors import InputError, use
 
 Engine: TypeAlias = Literal["completions", "mistakes", "comparisons"]
 """Which engine fits, searches and draws: each of these has a table with an entry for it.
@@ -77,5 +77,6 @@ class Capabilities:
         if self.may_be_mistaken:
             raise InputError(
                 "these preferences may be mistaken, so they do not say which orderings are "
-                'possible: fit them, or make them with cycles="error"'
+                "possible",
+                ["fit them", use("when they are made", cycles="error")],
             )

@@ -20,7 +20,7 @@ from tierwise._kernels.augmentation import (
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
 from tierwise._util.types import Estimate
 from tierwise.answers.base import Completions, Floats, Labels
-from tierwise.errors import InputError
+from tierwise.errors import InputError, use
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,8 +83,7 @@ class DrawnCompletions(Completions):
         super().__init__(sizes, distance, orders.weights, orders.log_numbers)
         if proposal == "refill" and orders.first is None:
             raise InputError(
-                'proposal="refill" needs rankings: preferences pair by pair have no places to '
-                'refill; use proposal="reinsert"'
+                "answers pair by pair have no places to refill", [use(proposal="reinsert")]
             )
         self._orders = orders
         self._rng = rng

@@ -41,7 +41,7 @@ from tierwise.data.counts import (
 )
 from tierwise.data.preferences import Preferences
 from tierwise.distances import get_distance
-from tierwise.errors import InputError
+from tierwise.errors import InputError, drop, use
 from tierwise.partition.choose import partition_function
 from tierwise.partition.scope import is_for
 
@@ -200,7 +200,10 @@ class AnswerSource(ABC):
 
     def complete_orderings(self) -> npt.NDArray[np.int64]:
         """Return ``orderings[answer, place]``, the items of complete rankings place by place."""
-        raise InputError('likelihood="pseudo" needs complete rankings without ties')
+        raise InputError(
+            "the pseudo-likelihood needs complete rankings without ties",
+            [use(likelihood="exact")],
+        )
 
     def counted(self) -> AnswerSource:
         """Return the same answers, counted once for all sizes where that is possible."""
@@ -208,7 +211,7 @@ class AnswerSource(ABC):
 
     def reweighted(self, weights: Floats) -> AnswerSource:  # noqa: ARG002
         """Return the same distinct answers with other weights."""
-        raise InputError("only rankings can be weighed anew: give rankings")
+        raise InputError("only rankings can be given other weights: give rankings")
 
 
 class _CompletedSource(AnswerSource):
@@ -601,8 +604,8 @@ def distance_for(data: KnownData, distance: str | Distance | None) -> Distance:
     wanted = get_distance(distance)
     if wanted.name != only:
         raise InputError(
-            f'battles are fitted with distance="{only}", not "{wanted.name}": leave distance out, '
-            "or give the answers of each judge as Preferences"
+            f"battles are fitted with the distance {only}, not {wanted.name}",
+            [drop("distance"), "give the answers of each judge as Preferences"],
         )
     return wanted
 

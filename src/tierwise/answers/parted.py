@@ -22,7 +22,7 @@ from tierwise._kernels.inversions_weak_orders import block_histograms, count_inv
 from tierwise.answers.base import log_numbers_of_groups
 from tierwise.data.counts import Counts, WeakOrderCounts, block_counts, blocks_are_known
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError, TooLargeError
+from tierwise.errors import InputError, TooLargeError, use
 from tierwise.files.places import first_places, sizes_of_groups
 from tierwise.partition.gaussian import log_probabilities as log_probabilities_of_lines
 from tierwise.partition.parts import (
@@ -225,12 +225,12 @@ def refuse_open(data: KnownData, partition: PartedPartition) -> Rankings | Count
     """Return the answers, or raise if they leave open what a theta for each part needs to know."""
     if isinstance(data, Counts):
         return data
-    remedy = (
-        f"a theta per {partition.concentration} needs answers that {_what_is_needed(partition)}: "
-        'use complete rankings, other sizes, or concentration="single"'
+    needed = (
+        f"a theta per {partition.concentration} needs answers that {_what_is_needed(partition)}"
     )
+    remedies = ("give complete rankings or other sizes", use(concentration="single"))
     if not isinstance(data, Rankings):
-        raise InputError(f"these are pairwise answers, but {remedy}")
+        raise InputError(f"these are pairwise answers, but {needed}", remedies)
     if isinstance(partition, RecursionParts):
         known = blocks_are_known(data, partition.sizes)
     elif data.unranked == "anywhere" and not data.is_complete:
@@ -242,7 +242,7 @@ def refuse_open(data: KnownData, partition: PartedPartition) -> Rankings | Count
     else:
         known = True
     if not known:
-        raise InputError(f"some answers leave too much open: {remedy}")
+        raise InputError(f"some answers leave too much open, but {needed}", remedies)
     return data
 
 
@@ -348,7 +348,8 @@ def _by_place(
     if (n_parts + 1) * n_items**2 > _MOST_NUMBERS:
         raise TooLargeError(
             f"a theta per place needs {(n_parts + 1) * n_items**2:.2g} counts for sizes "
-            f'{partition.sizes}: use fewer tiers or items, or concentration="tier"'
+            f"{partition.sizes}",
+            ["give fewer tiers or items", use(concentration="tier")],
         )
     n_listing = np.full(n_parts, float(data.n_rankings))
     if isinstance(data, Counts):

@@ -24,7 +24,7 @@ from tierwise._kernels.votes import (
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.partial import PartialOrders
-from tierwise.errors import InputError
+from tierwise.errors import InputError, use
 from tierwise.files.places import collapse
 from tierwise.tiers import log_factorials
 
@@ -82,7 +82,9 @@ class Votes(NamedTuple):
 def votes_of(preferences: Preferences) -> Votes:
     """Collect the answers of assessors who said the same."""
     if preferences.times is None:
-        raise InputError('these preferences are taken to be right: make them with cycles="keep"')
+        raise InputError(
+            "these preferences are taken to be right", [use("when they are made", cycles="keep")]
+        )
     n_items = len(preferences.items)
     distinct, which = collapse(preferences.times.reshape(len(preferences), -1))
     said = distinct.astype(np.int64).reshape(-1, n_items, n_items)

@@ -14,7 +14,7 @@ from tierwise.data.battles import Battles
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError, quoted
+from tierwise.errors import InputError, drop, quoted
 from tierwise.fitting.result import Fit
 from tierwise.fitting.summary import names_of_tiers
 from tierwise.posterior.result import Posterior
@@ -115,7 +115,7 @@ def _compare(
     labels = fit.tiers.label_array(data.items)
     if isinstance(data, Battles):
         if posterior is not None:
-            raise InputError("battles are compared with what the fit expects: leave out posterior")
+            raise InputError("battles are compared with what the fit expects", [drop("posterior")])
         found = check_battles(data, fit, labels)
         return found, _Expected(found.ranks_observed, exact=True)
     model = fit.mallows_model("check_fit", _LARGEST_THETA)

@@ -75,7 +75,7 @@ def fit_command(
 
     Without --sizes the best ones are searched for first; tierwise search shows the others.
     """
-    from tierwise.errors import InputError
+    from tierwise.errors import InputError, use
     from tierwise.fitting.bootstrap import bootstrap as resample
     from tierwise.fitting.fit import fit
 
@@ -123,7 +123,8 @@ def fit_command(
         )
     elif cluster is not None:
         raise InputError(
-            "--cluster says how to resample: say how often with --bootstrap, such as 500"
+            "clusters say how to resample, but not how often",
+            [use("for 500 times", bootstrap=500)],
         )
     if json:
         result = fitted.to_dict()
@@ -288,7 +289,7 @@ def sample_command(
     """Fit tiers to rankings and draw new rankings from the fitted model, exactly if affordable."""
     from tierwise._util.types import plain_item
     from tierwise.data.write import write_csv, write_rankings
-    from tierwise.errors import InputError
+    from tierwise.errors import InputError, use
     from tierwise.fitting.fit import fit
     from tierwise.model.clustered_mallows import ClusteredMallows
     from tierwise.searching.search import search
@@ -301,7 +302,10 @@ def sample_command(
             measure = options.for_given_sizes(distance)
             fitted = fit(answers, options.parse_sizes(sizes), measure, rng=seed)
     if theta is None and any(isinf(one) for one in fitted.thetas):
-        raise InputError("every ranking agrees with the tiers, so theta is infinite: pass --theta")
+        raise InputError(
+            "every ranking agrees with the tiers, so theta is infinite",
+            [use("to choose one", theta=...)],
+        )
     model = (
         fitted.mallows_model("sample")
         if theta is None

@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 from tierwise import __version__
 from tierwise.cli import fit, groups, pages, posterior
 from tierwise.cli.describe import describe
-from tierwise.cli.remedies import Shell
+from tierwise.cli.remedies import Shell, options_of
 from tierwise.errors import TierwiseError
 
 _INTERRUPTED = 130  # as shells say it: 128 and the number of the signal
@@ -78,14 +78,8 @@ def _show_warning(message: Warning | str, *_where: Any, **_options: Any) -> None
 
 def shell(command: str) -> Shell:
     """Return what the shell can be told when a command is run."""
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    return Shell(
-        command,
-        {
-            name: {one.name: one.opts[0] for one in known.params if one.opts[0].startswith("--")}
-            for name, known in commands.items()
-        },
-    )
+    called = [(one.name, one.callback) for one in app.registered_commands if one.callback]
+    return Shell(command, {name or run.__name__: options_of(run) for name, run in called})
 
 
 def _terminate(*_signal: Any) -> NoReturn:

@@ -12,7 +12,7 @@ import typer
 from tierwise._util.resources import VARIABLE, parse_size
 from tierwise.cli import printing
 from tierwise.cli.remedies import Shell
-from tierwise.errors import InputError, counted
+from tierwise.errors import InputError, counted, use
 
 if TYPE_CHECKING:
     from tierwise.data.battles import Battles
@@ -274,7 +274,10 @@ def parse_rename(words: list[str]) -> dict[str, str]:
     for word in words:
         old, mark, new = word.partition("=")
         if not mark or not old.strip() or not new.strip():
-            raise InputError(f"--rename {word!r} is not OLD=NEW, such as --rename Q1_1=tea")
+            raise InputError(
+                f"{word!r} is not the old name, an equals sign and the new name of an item",
+                [use("to call Q1_1 tea, for example", rename={"Q1_1": "tea"})],
+            )
         new_names[old.strip()] = new.strip()
     return new_names
 

@@ -1,16 +1,46 @@
 """What can be done about a problem, in the words of the shell: keywords become options."""
 
+import inspect
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
+
+from typer.models import OptionInfo
 
 from tierwise.errors import Remark, Remedy, TierwiseError, advise, listed, printable
 
 # Keywords that options have other names for.
 _OPTION_OF = {"n_groups": "groups", "rng": "seed"}
 _PLAIN = re.compile(r"[\w.,/@%+:-]+")
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a command: its name, such as --unranked, and the words it takes, if few."""
+
+    name: str
+    choices: tuple[str, ...] = ()
+
+
+def options_of(command: Callable[..., None]) -> dict[str, Option]:
+    """Return the options of a command by the names of its parameters."""
+    options = {}
+    for parameter in inspect.signature(command).parameters.values():
+        said = [one for one in get_args(parameter.annotation)[1:] if isinstance(one, OptionInfo)]
+        if said:
+            names = [name for name in said[0].param_decls or () if name.startswith("--")]
+            name = names[0] if names else f"--{parameter.name.replace('_', '-')}"
+            options[parameter.name] = Option(name, _words(get_args(parameter.annotation)[0]))
+    return options
+
+
+def _words(kind: Any) -> tuple[str, ...]:
+    """Return the words that a type such as ``Literal["below", "anywhere"] | None`` allows."""
+    if get_origin(kind) is Literal:
+        return get_args(kind)
+    return tuple(word for part in get_args(kind) for word in _words(part))
 
 
 @dataclass(frozen=True)
@@ -22,11 +52,11 @@ class Shell:
     command
         The command; empty where every option is known to be there.
     options
-        For each command the options, such as --unranked, by the names of their parameters.
+        For each command the options, by the names of their parameters.
     """
 
     command: str = ""
-    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    options: Mapping[str, Mapping[str, Option]] = field(default_factory=dict)
 
     def says(self, told: TierwiseError | Remark | str) -> str:
         """Put a message on one line, its remedies as options.
@@ -44,21 +74,28 @@ class Shell:
         """Write a remedy as options; None if the command cannot be told so."""
         if remedy.function and not remedy.command:
             return None
-        written = [self._setting(remedy, keyword, value) for keyword, value in remedy.settings]
-        if None in written:
-            return None
-        if remedy.command:
-            return " ".join(["tierwise", remedy.command, "FILE", *map(str, written)])
-        return listed(written)
+        settings = [self._setting(remedy, keyword, value) for keyword, value in remedy.settings]
+        written = [setting for setting in settings if setting is not None]
+        if remedy.command and len(written) == len(settings):
+            return " ".join(["tierwise", remedy.command, "FILE", *written])
+        # What is to be left out, but is not an option here, was not given.
+        possible = written if remedy.verb == "leave out" else len(written) == len(settings)
+        return listed(written) if possible else None
 
     def _setting(self, remedy: Remedy, keyword: str, value: Any) -> str | None:
         name = _OPTION_OF.get(keyword, keyword)
         command = remedy.command or self.command
-        known = self.options.get(command, {})
-        if command and name not in known:
+        if not command:
+            option = Option(f"--{name.replace('_', '-')}")
+        elif name in self.options[command]:
+            option = self.options[command][name]
+        else:
             return None
-        option = known.get(name, f"--{name.replace('_', '-')}")
-        return option if value is None or value is ... else f"{option} {_as_word(value)}"
+        if value is None or value is ...:
+            return option.name
+        if option.choices and value not in option.choices:
+            return None  # an option of the same name, but for something else
+        return f"{option.name} {_as_word(value)}"
 
 
 def _as_word(value: Any) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tierwise.consensus.problem import MAX_ALTERNATIVES, Consensus
 from tierwise.consensus.subsets import count_and_list, fits
-from tierwise.errors import InputError
+from tierwise.errors import InputError, use
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -32,8 +32,8 @@ def solve_by_assignment(problem: Problem) -> Consensus:
     """
     if problem.pairs.size:
         raise InputError(
-            'method="assignment" is for additive distances (such as hamming); for Kendall use '
-            'method="subsets", "milp" or "annealing"'
+            "the assignment method is for additive distances, such as hamming",
+            [use("for Kendall", method=one) for one in ("subsets", "milp", "annealing")],
         )
     n_optima: int | None
     if fits(problem.sizes, _COUNTING_STEPS):

@@ -31,7 +31,7 @@ from scipy.sparse import csr_array, vstack
 
 from tierwise.consensus.annealing import Annealing, simple_bound, solve_by_annealing
 from tierwise.consensus.problem import MAX_ALTERNATIVES, Consensus
-from tierwise.errors import TooLargeError
+from tierwise.errors import TooLargeError, use
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -241,8 +241,8 @@ def solve_by_milp(
     """
     if problem.n_items > MOST_ITEMS:
         raise TooLargeError(
-            f'method="milp" takes up to {MOST_ITEMS} items, not {problem.n_items}: '
-            'use method="annealing"'
+            f"integer programming takes up to {MOST_ITEMS} items, not {problem.n_items}",
+            [use(method="annealing")],
         )
     start = monotonic()
     best = replace(solve_by_annealing(problem, annealing, rng=rng), method="milp")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tierwise._kernels.subsets import find_optima, least_costs
 from tierwise.consensus.problem import MAX_ALTERNATIVES, Consensus
-from tierwise.errors import TooLargeError
+from tierwise.errors import TooLargeError, use
 
 if TYPE_CHECKING:
     import numpy as np
@@ -109,8 +109,8 @@ def solve_by_subsets(problem: Problem, *, max_steps: float) -> Consensus:
         raise TooLargeError(
             f"the subset recursion for sizes {problem.sizes} takes {work.steps:.2g} steps and "
             f"{work.memory / 1024**3:.2g} GiB, more than the {max_steps:.2g} steps and "
-            f"{_LARGEST_MEMORY / 1024**3:.2g} GiB allowed: "
-            'use method="milp" or method="annealing", or raise max_steps'
+            f"{_LARGEST_MEMORY / 1024**3:.2g} GiB allowed",
+            [use(method="milp"), use(method="annealing"), use("to allow more", max_steps=...)],
         )
     n_optima, (labels, *alternatives) = count_and_list(problem)
     total = problem.total(labels)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_iterable
-from tierwise.errors import InputError, counted, quoted, use
+from tierwise.errors import InputError, counted, instead, quoted, use
 from tierwise.files.cells import ABSENT, encode, read_number
 
 if TYPE_CHECKING:
@@ -124,8 +124,11 @@ def find_columns(
         )
     if rankings.people is None:
         raise InputError(
-            f"{taker} needs to know something of people, and the data hold rankings only: read a "
-            "table that has more columns, or add some with Rankings.with_people"
+            f"{taker} needs to know something of people, and the data hold rankings only",
+            [
+                "read a table that has more columns",
+                instead("Rankings.with_people", "to add some"),
+            ],
         )
     for name in given:
         if name not in rankings.people.column_names:

@@ -12,7 +12,7 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scores import are_long_scores, read_scores, scores_of
 from tierwise.data.tables import DataSource, Opened, open_source, open_table
-from tierwise.errors import InputError, counted, drop, quoted, use
+from tierwise.errors import InputError, counted, drop, instead, quoted, use
 from tierwise.files.battles import are_battles
 from tierwise.files.options import Better, Columns, Layout, TableLayout, TableOptions
 from tierwise.files.places import EncodedRankings
@@ -323,7 +323,7 @@ def scan_rankings(
     with errors_name(opened.name):
         if opened.table is None or opened.format not in ("csv", "parquet"):
             what = "a data frame" if opened.format is None else f"the {opened.format} format"
-            raise InputError(f"{what} is read whole: use read_rankings")
+            raise InputError(f"{what} is read whole", [instead("read_rankings")])
         chunks = opened.table.scan(options, chunk_rows)
     return _named(chunks, opened.name)
 

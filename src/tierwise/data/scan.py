@@ -21,7 +21,7 @@ from tierwise._util.provenance import MultisetHash, digest, fingerprint_of_answe
 from tierwise._util.resources import check_memory
 from tierwise._util.tasks import Progress, stream_tasks, track
 from tierwise.data.counts import MOST_ITEMS_FOR_JOINT_COUNTS, BlockCounts, Counts, Numbers
-from tierwise.errors import InputError, counted
+from tierwise.errors import InputError, counted, instead
 from tierwise.files.places import EncodedRankings, collapse
 from tierwise.files.source import (
     FileFormat,
@@ -139,7 +139,9 @@ def _cut(file: Path, file_format: Format) -> list[Piece]:
     if known == "csv":
         return [Piece(file, known)]
     if known != "parquet":
-        raise InputError(f"{source.name}: the {known} format is read whole: use read_rankings")
+        raise InputError(
+            f"{source.name}: the {known} format is read whole", [instead("read_rankings")]
+        )
     from tierwise.files.table_file import rows_of_groups
 
     pieces: list[Piece] = []

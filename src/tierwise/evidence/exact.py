@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from tierwise._kernels.subsets import least_costs, weigh_tiers
 from tierwise.consensus.problem import make_problem
 from tierwise.consensus.subsets import subset_work
-from tierwise.errors import TooLargeError
+from tierwise.errors import TooLargeError, use
 from tierwise.fitting.em import neighbouring_swaps
 from tierwise.partition.interpolated import LogPartition, ThetaSeries, chebyshev_thetas
 from tierwise.theta.density import ThetaGivenDistance
@@ -164,7 +164,8 @@ def refuse_too_many_tiers(sizes: tuple[int, ...]) -> None:
         raise TooLargeError(
             f"the evidence of sizes {sizes} is a sum over tiers that takes {transitions:.2g} "
             f"steps, and more than {MOST_TRANSITIONS:.2g} are too many: evidence is for up to "
-            'about 19 items; use criterion="likelihood", or fewer items'
+            "about 19 items",
+            [use(criterion="likelihood"), "give fewer items"],
         )
 
 

@@ -20,7 +20,7 @@ from tierwise.data.people import MISSING, find_columns
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
-from tierwise.errors import InputError, counted, percent, quoted
+from tierwise.errors import InputError, counted, drop, percent, quoted, use
 from tierwise.fitting.parted import solve_parted
 from tierwise.fitting.result import Fit
 from tierwise.fitting.solve import Settings, solve, solve_known
@@ -231,7 +231,10 @@ def bootstrap(
     check_choice("kind", kind, get_args(BootstrapKind))
     check_choice("by", by, get_args(Resampling))
     if fit.likelihood == "pseudo":
-        raise InputError('bootstrap needs a fit with likelihood="exact"')
+        raise InputError(
+            "bootstrap needs a fit by the exact likelihood",
+            [use("when fitting", likelihood="exact")],
+        )
     if set(fit.tiers.items) != set(known.items):
         raise InputError("the fit is of other items than the data: fit these data first")
     design = _design(known, kind, cluster, by, fit)
@@ -280,10 +283,10 @@ def _design(
     """Decide how answers are drawn anew, or say what cannot be had of these data."""
     if isinstance(data, Battles):
         if kind != "nonparametric":
-            raise InputError("for battles there is the nonparametric bootstrap: leave kind out")
+            raise InputError("battles have the nonparametric bootstrap only", [drop("kind")])
         if cluster is not None:
             raise InputError(
-                'the clusters of battles are judges: leave out cluster=, say by="judge"'
+                "the clusters of battles are judges", [drop("cluster"), use(by="judge")]
             )
         unit = data.unit_of_resampling(by)
         return _Design(partial(data.resampled, by=unit), f"{unit}s")
@@ -294,8 +297,8 @@ def _design(
         )
     if cluster is not None and (kind == "parametric" or data.pairwise):
         raise InputError(
-            "clusters of people are drawn by the nonparametric bootstrap of rankings only: leave "
-            'out cluster=, or say kind="nonparametric"'
+            "clusters of people are drawn by the nonparametric bootstrap of rankings only",
+            [drop("cluster"), use(kind="nonparametric")],
         )
     if not isinstance(data, Rankings):
         if kind == "nonparametric":
@@ -444,7 +447,7 @@ def observe_like(complete: Rankings, observed: Rankings) -> Rankings:
     [['a'], ['c', 'b', 'a']]
     """
     if observed.pattern_weights.dtype != np.int64:
-        raise InputError("answers with fractional weights cannot be drawn anew: use whole weights")
+        raise InputError("answers with fractional weights cannot be resampled: use whole weights")
     pattern_of = np.repeat(observed.pattern_of, observed.weights)
     if len(pattern_of) != len(complete):
         raise InputError(f"{len(pattern_of)} rankings are needed; got {len(complete)}")

@@ -19,7 +19,7 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.distances import Distance
-from tierwise.errors import InputError, TooLargeError
+from tierwise.errors import InputError, TooLargeError, use
 from tierwise.fitting.luce import fit_luce, refuse_options_of_mallows
 from tierwise.fitting.parted import solve_parted
 from tierwise.fitting.result import Family, Fit, Reference, agreement_of_counts
@@ -165,7 +165,10 @@ def fit_parted(
         As for `fit_source`.
     """
     if settings.likelihood != "exact":
-        raise InputError(f'concentration="{concentration}" needs likelihood="exact"')
+        raise InputError(
+            "several thetas are estimated by the exact likelihood only",
+            [use(likelihood="exact"), use(concentration="single")],
+        )
     if concentration == "single":
         return single
     if concentration != "auto":
@@ -176,8 +179,7 @@ def fit_parted(
         try:
             tried.append(_with_parts(source, single, kind, settings, rng, provenance))
         except (InputError, TooLargeError) as error:
-            cause, *_ = str(error).split(":")
-            refused.append(f"{kind} cannot be used: {cause}")
+            refused.append(f"{kind} cannot be used: {error.problem}")
     best = max(tried, key=lambda one: one.penalised_criterion)
     values = ", ".join(f"{one.concentration} {one.penalised_criterion:.2f}" for one in tried)
     reason = f"criterion less a price for each further theta: {values}"

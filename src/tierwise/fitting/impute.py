@@ -26,7 +26,7 @@ from tierwise.answers.votes import DrawnVotes, Votes, all_orderings, allowed
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError, TooLargeError, quoted
+from tierwise.errors import InputError, TooLargeError, quoted, use
 from tierwise.fitting.result import Fit
 from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.tiers import log_factorials
@@ -382,8 +382,8 @@ def _models_of(
     if isinstance(model, ClusteredMallows | Fit):
         if isinstance(model.theta, Sequence):
             raise InputError(
-                f"impute needs a model with one theta, not one per {model.concentration}: "
-                'use concentration="single"'
+                f"impute needs a model with one theta, not one per {model.concentration}",
+                [use("when fitting", concentration="single")],
             )
         labels = model.tiers.label_array(items)
         mistakes = model.mistake_probability if isinstance(model, Fit) else None

@@ -109,7 +109,7 @@ def neighbour_agreement(fit: Fit, *, rng: RandomSource = 0) -> tuple[NeighbourAg
     if not isinstance(fit, Fit):
         raise InputError(f"agreement of neighbours needs a Fit, from tierwise.fit; got {fit!r}")
     if len(fit.sizes) == 1:
-        raise InputError("there is one tier, so that there are no neighbours to compare")
+        raise InputError("there is one tier, so there are no neighbours to compare")
     pairs = _pairs(fit)
     comparison = _Comparison(fit, [(better, worse) for _, _, better, worse in pairs], rng)
     observed = fit.agreement_by_tier

@@ -28,7 +28,7 @@ from tierwise._kernels.orderings import log_pseudo
 from tierwise._util.checks import check_choice, check_level, check_number
 from tierwise.consensus.find import METHODS, find_consensus
 from tierwise.consensus.problem import Consensus
-from tierwise.errors import InputError
+from tierwise.errors import InputError, use
 from tierwise.fitting.em import maximise, settle, starts_of
 from tierwise.fitting.mistakes import solve_with_mistakes
 from tierwise.inversions.comparisons import best_tiers_of_sizes
@@ -151,8 +151,8 @@ def solve(
         return solve_known(source.at(sizes, partition=partition), settings, rng)
     if settings.theta_method != "exact":
         raise InputError(
-            'theta_method="monte-carlo" needs answers that leave no doubt about their blocks: '
-            'use theta_method="exact"'
+            "a Monte Carlo estimate of theta needs answers that leave no doubt about their blocks",
+            [use(theta_method="exact")],
         )
     return _ENGINES[source.capabilities.engine](source, sizes, settings, rng)
 

@@ -27,7 +27,7 @@ from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.results import Result
 from tierwise._util.types import Estimate, plain_item, plain_number
 from tierwise.data.people import MISSING, Column, find_columns
-from tierwise.errors import InputError, counted
+from tierwise.errors import InputError, counted, use
 from tierwise.groups.evidence import (
     GroupAnswers,
     PeopleGroup,
@@ -239,7 +239,7 @@ class GroupComparison(Result):
         for one in self.columns:
             if one.column == column:
                 return one
-        raise InputError(f"column {column!r} was not compared: name it in by=")
+        raise InputError(f"column {column!r} was not compared", [use("when comparing", by=column)])
 
     def __repr__(self) -> str:
         return f"GroupComparison({'; '.join(one.verdict().rstrip('.') for one in self.columns)})"

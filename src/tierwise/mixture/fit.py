@@ -15,7 +15,7 @@ from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.distances import Distance, get_distance
-from tierwise.errors import InputError, TooLargeError, counted, quoted
+from tierwise.errors import InputError, TooLargeError, counted, instead, quoted, use
 from tierwise.fitting.result import agreement_of_counts
 from tierwise.fitting.solve import named_tiers
 from tierwise.mixture.em import (
@@ -148,7 +148,7 @@ def fit_mixture(
     _check_search(len(data.items), wanted)
     answers = distinct_answers(data)
     if criterion == "held-out" and folds is None:
-        raise InputError('criterion="held-out" needs folds, such as folds=5')
+        raise InputError("held-out likelihood needs folds", [use(folds=5)])
     compared = len(wanted) > 1 or criterion == "held-out"
     root = spawn_seeds(rng, 1)[0]
     held_out = np.empty((0, len(answers.weights)))
@@ -197,9 +197,11 @@ def refuse_mistakes(data: Rankings | Preferences) -> None:
     """Refuse pairwise answers that may be mistaken."""
     if isinstance(data, Preferences) and data.cycles == "keep":
         raise InputError(
-            "fit_mixture cannot tell groups from mistakes, and these answers may be mistaken: give "
-            'answers without contradictions as Preferences with cycles="error", or fit one group '
-            "with tw.fit"
+            "fit_mixture cannot tell groups from mistakes, and these answers may be mistaken",
+            [
+                use("if there are no contradictions", cycles="error"),
+                instead("fit", "for one group", command="fit"),
+            ],
         )
 
 

@@ -19,7 +19,7 @@ from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.distances import get_distance
-from tierwise.errors import InputError, TooLargeError
+from tierwise.errors import InputError, TooLargeError, use
 from tierwise.partition.base import ExactPartition, check_theta, decay_by_units
 from tierwise.partition.choose import DEFAULT_BUDGET, partition_function
 from tierwise.partition.gaussian import pair_probabilities
@@ -235,8 +235,8 @@ class ClusteredMallows:
         """The one theta."""
         if self.concentration != "single":
             raise InputError(
-                f"this model has a theta per {self.concentration}, but this needs one theta: use "
-                'concentration="single"'
+                f"this model has a theta per {self.concentration}, but this needs one theta",
+                [use("when it is made", concentration="single")],
             )
         return float(self.theta)  # type: ignore[arg-type]
 
@@ -498,8 +498,8 @@ class ClusteredMallows:
         if not isinstance(self.partition, ExactPartition):
             raise TooLargeError(
                 f"sizes {self.tiers.sizes} are beyond exact methods for the "
-                f"{self.partition.distance.name} distance: use "
-                f'method="{alternative}", or raise the budget of the model'
+                f"{self.partition.distance.name} distance",
+                [use(method=alternative), "raise the budget of the model"],
             )
         return self.partition
 
@@ -514,7 +514,8 @@ class ClusteredMallows:
         if self.concentration != "single":
             if method == "mcmc":
                 raise InputError(
-                    'method="mcmc" is for one theta; with several, draws are exact: use "auto"'
+                    "chains are for one theta, and with several draws are exact",
+                    [use(method="auto")],
                 )
             return self.parted.draw_sequences(self.theta, n_rows, rng)
         if method == "exact" or (method == "auto" and self.partition.exact):

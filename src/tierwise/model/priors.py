@@ -183,7 +183,7 @@ def as_theta_prior(prior: ThetaPrior | Callable[[Any], Any]) -> ThetaPrior:
         )
     if (values == -inf).all():
         raise InputError(
-            "prior_theta is not a density: its logarithm is -inf everywhere, so that no theta is "
+            "prior_theta is not a density: its logarithm is -inf everywhere, so no theta is "
             "possible"
         )
     return made

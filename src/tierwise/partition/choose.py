@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from tierwise._util.checks import check_choice, check_count
 from tierwise.distances import get_distance
-from tierwise.errors import InputError
+from tierwise.errors import InputError, use
 from tierwise.partition import anchored, closed, gaussian, monte_carlo, recursion, rook
 from tierwise.partition.base import (
     DistanceDistribution,
@@ -118,8 +118,8 @@ def partition_function(
     for special, scope in SCOPES.items():
         if method == special and not is_for(special, checked, chosen):
             raise InputError(
-                f'method "{method}" is for {scope}; got {chosen.name} and sizes {checked}: '
-                'use method="auto"'
+                f'method "{method}" is for {scope}; got {chosen.name} and sizes {checked}',
+                [use(method="auto")],
             )
     if method == "recursion":
         recursion.refuse_too_many(checked, budget)

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tierwise._util.checks import check_choice
 from tierwise.distances import get_distance
-from tierwise.errors import InputError, TooLargeError
+from tierwise.errors import InputError, TooLargeError, use
 from tierwise.partition import recursion
 from tierwise.partition.choose import DEFAULT_BUDGET
 from tierwise.partition.gaussian import pair_probabilities, rank_tier_probabilities
@@ -115,8 +115,8 @@ class PartedPartition(ABC):
             if self.concentration == "tier" and self.n_parts < len(self.sizes):
                 what += " but the last"
             raise InputError(
-                f'concentration="{self.concentration}" with sizes {self.sizes} has '
-                f"{self.n_parts} thetas, one for each {what}; got {thetas!r}"
+                f"with sizes {self.sizes} there are {self.n_parts} thetas, one for each {what}; "
+                f"got {thetas!r}"
             )
         if np.isnan(values).any() or (values < 0.0).any():
             raise InputError(f"theta must be 0 or more; got {thetas!r}")
@@ -378,8 +378,9 @@ def parted_partition(
     strict = max(checked) == 1
     if chosen.name not in ("kendall", "inversions"):
         raise InputError(
-            f'a theta per {concentration} is for "kendall" and "inversions", not {chosen.name!r}: '
-            'use one of these, or concentration="single"'
+            f"a theta per {concentration} is for the distances kendall and inversions, not "
+            f"{chosen.name}",
+            [use(distance="kendall"), use(distance="inversions"), use(concentration="single")],
         )
     if concentration == "tier" and (strict or chosen.name == "inversions"):
         return LineParts(checked, chosen, concentration)
@@ -387,14 +388,19 @@ def parted_partition(
         return StrictPlaceParts(checked, chosen, concentration)
     if chosen.name == "inversions":
         raise InputError(
-            "inversions do not cut places into blocks, so that they have a theta per place only "
-            'where every tier has one item: use concentration="tier", or distance="kendall"'
+            "inversions do not cut places into blocks, so they have a theta per place only where "
+            "every tier has one item",
+            [use(concentration="tier"), use(distance="kendall")],
         )
     made = RecursionParts(checked, chosen, concentration)
     recursion.refuse_too_many(checked, budget / (made.n_parts + 1))
     if recursion.n_states(checked) * (made.n_parts + 1) ** 2 > _MOST_SUMS:
         raise TooLargeError(
-            f"sizes {checked} with a theta per {concentration} need too much memory: use fewer or "
-            'smaller tiers, distance="inversions", or concentration="single"'
+            f"sizes {checked} with a theta per {concentration} need too much memory",
+            [
+                "give fewer or smaller tiers",
+                use(distance="inversions"),
+                use(concentration="single"),
+            ],
         )
     return made

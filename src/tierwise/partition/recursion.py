@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tierwise.errors import TooLargeError
+from tierwise.errors import TooLargeError, use
 from tierwise.partition.base import (
     DistanceDistribution,
     ExactPartition,
@@ -212,8 +212,11 @@ def refuse_too_many(sizes: Sizes, budget: float) -> None:
     if not is_affordable(sizes, budget):
         raise TooLargeError(
             f"the recursion for sizes {sizes} needs {steps(sizes):.2g} steps on "
-            f"{n_states(sizes):.2g} states; the budget is {budget:.2g} steps: raise the budget, "
-            'or use method="path", which gives an estimate with its standard error'
+            f"{n_states(sizes):.2g} states; the budget is {budget:.2g} steps",
+            [
+                "raise the budget",
+                use("for an estimate with its standard error", method="path"),
+            ],
         )
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from tierwise._kernels.consensus import total_costs
 from tierwise._kernels.subsets import draw_tiers
 from tierwise.consensus.subsets import subset_work
-from tierwise.errors import InputError, TooLargeError
+from tierwise.errors import InputError, TooLargeError, use
 from tierwise.evidence.exact import NODES, SumOverTiers, sum_over_tiers
 from tierwise.posterior.target import summed_over
 from tierwise.tiers import Sizes, compositions
@@ -189,8 +189,8 @@ def refuse_too_many_steps(sizes: Sizes | None, n_items: int, n_draws: int) -> No
     if not is_affordable(sizes, n_items, n_draws, MOST_STEPS):
         what = "all sizes" if sizes is None else f"sizes {sizes}"
         raise TooLargeError(
-            f"exact draws for {what} sum over too many tiers of {n_items} items: use "
-            'method="mcmc", or fewer draws'
+            f"exact draws for {what} sum over too many tiers of {n_items} items",
+            [use(method="mcmc"), "give fewer draws"],
         )
 
 

@@ -29,7 +29,7 @@ from tierwise.data.frames import make_frame
 from tierwise.data.kinds import KnownData, check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError, counted, percent
+from tierwise.errors import InputError, counted, percent, use
 from tierwise.fitting.fit import fit_parted, fit_source
 from tierwise.fitting.solve import (
     Settings,
@@ -389,8 +389,8 @@ def leaderboard(
         fit = _fit_of_draws(known, posterior, prior_sizes, generator, made)
     else:
         raise InputError(
-            'uncertainty="bootstrap" is for battles; of rankings the posterior is exact in that '
-            "each is one answer: leave uncertainty as it is"
+            "rankings have a posterior, and the bootstrap here is for battles",
+            [use(uncertainty="posterior")],
         )
     above = share_above(labels)
     own = sure_tiers(above, certainty)

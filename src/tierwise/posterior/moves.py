@@ -24,7 +24,7 @@ import numpy as np
 
 from tierwise._kernels.consensus import switch_labels
 from tierwise._util.checks import check_choice, check_count
-from tierwise.errors import InputError, TooLargeError
+from tierwise.errors import InputError, TooLargeError, use
 from tierwise.partition.base import ExactPartition
 
 if TYPE_CHECKING:
@@ -370,8 +370,9 @@ class ExchangeTheta:
     def __post_init__(self) -> None:
         if self.target.n_rankings != int(self.target.n_rankings):
             raise InputError(
-                "the exchange algorithm draws as many auxiliary rankings as there are, so that the "
-                'weights must sum to a whole number: use theta_update="exact"'
+                "the exchange algorithm draws as many auxiliary rankings as there are, so the "
+                "weights must sum to a whole number",
+                [use(theta_update="exact")],
             )
 
     def __call__(self, state: State, rng: np.random.Generator) -> State:
@@ -433,8 +434,8 @@ def _exact_partition(sized: SizedTarget) -> ExactPartition:
     if isinstance(sized.partition, ExactPartition):
         return sized.partition
     raise TooLargeError(
-        f"exact auxiliary rankings for sizes {sized.sizes} are beyond reach: use "
-        'theta_update=Exchange(auxiliary="mcmc", steps=...), with many steps'
+        f"exact auxiliary rankings for sizes {sized.sizes} are beyond reach: let the Exchange "
+        "algorithm draw them by a chain of many steps"
     )
 
 

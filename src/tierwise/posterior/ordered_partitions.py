@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.errors import InputError, TooLargeError
+from tierwise.errors import InputError, TooLargeError, drop, instead, use
 from tierwise.inversions.chain import (
     DRAWS,
     POWERS,
@@ -314,10 +314,14 @@ def can_draw(options: SamplingOptions) -> bool:
 def refuse_several_thetas() -> NoReturn:
     """Say what a theta per tier takes."""
     raise InputError(
-        'concentration="tier" draws tiers of all sizes with distance="inversions" from complete '
-        'rankings, ties, or rankings with unranked="below": leave sizes, theta_update, likelihood '
-        'and completions as they are, use prior_sizes "uniform", "penalised" or "sceptical", and a '
-        "prior_theta that rules no theta out"
+        "a theta per tier is drawn with tiers of all sizes, under the distance inversions, "
+        "from complete rankings, ties, or rankings whose items not listed come last; with a "
+        "named prior of the sizes, and a prior that rules no theta out",
+        [
+            use(distance="inversions"),
+            drop("sizes", "theta_update", "likelihood", "completions"),
+            use(concentration="single"),
+        ],
     )
 
 
@@ -338,8 +342,8 @@ def settle_method(options: SamplingOptions, posterior: TiersPosterior) -> Sampli
     if options.method == "exact":
         if n_items > _MOST_ITEMS:
             raise TooLargeError(
-                f"exact draws sum over all tiers of up to {_MOST_ITEMS} items, not {n_items}: use "
-                'method="mcmc"'
+                f"exact draws sum over all tiers of up to {_MOST_ITEMS} items, not {n_items}",
+                [use(method="mcmc")],
             )
         return options.settled("exact")
     slow = posterior.concentration == "tier" and posterior.counts.n_blocks > 0
@@ -439,12 +443,13 @@ def sampler_of_battles(options: SamplingOptions, source: AnswerSource) -> WalkOv
     """Return what makes the draws, or say what cannot be had."""
     if options.sizes is not None:
         raise InputError(
-            "for battles, tiers of all sizes are drawn: leave out sizes, or use fit and bootstrap"
+            "for battles, tiers of all sizes are drawn",
+            [drop("sizes"), instead("fit", "and bootstrap")],
         )
     if options.method == "exact" or options.needs_chain or options.concentration != "single":
         raise InputError(
-            "for battles there is one theta and a chain over tiers of all sizes: leave method, "
-            "theta_update, likelihood and concentration as they are"
+            "for battles there is one theta and a chain over tiers of all sizes",
+            [drop("method", "theta_update", "likelihood", "concentration")],
         )
     chain = ComparisonsChain(
         source.wins,

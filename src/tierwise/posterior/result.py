@@ -10,7 +10,7 @@ import numpy as np
 
 from tierwise._util.checks import check_choice, check_count, check_level
 from tierwise._util.types import Estimate, plain_item, plain_number
-from tierwise.errors import InputError
+from tierwise.errors import InputError, instead, use
 from tierwise.luce.estimates import ELO
 from tierwise.posterior.estimates import (
     are_divided,
@@ -223,8 +223,11 @@ class Posterior(StoredDraws):
             raise InputError(f"{taker} needs one theta, and this posterior has worths")
         if self.concentration != "single":
             raise InputError(
-                f"{taker} needs one theta, and this posterior has one per tier: use item_thetas, "
-                'or sample_posterior with concentration="single"'
+                f"{taker} needs one theta, and this posterior has one per tier",
+                [
+                    instead("item_thetas"),
+                    use("when sampling", concentration="single"),
+                ],
             )
 
     def item_theta_intervals(self, level: float = 0.95) -> DataArray:

@@ -18,7 +18,7 @@ from tierwise.data.counts import Counts
 from tierwise.data.kinds import KnownData, check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError, TierwiseWarning
+from tierwise.errors import InputError, TierwiseWarning, drop, instead, use
 from tierwise.fitting.luce import refuse_options_of_mallows
 from tierwise.fitting.result import Family
 from tierwise.model.priors import (
@@ -329,8 +329,8 @@ def _chosen_distance(
         return distance, {}
     if options.sizes is not None:
         raise InputError(
-            'distance="auto" is for open sizes, where search compares distances: name one, such '
-            'as "kendall", or leave out sizes'
+            "distances are compared by a search, which is for open sizes",
+            [use(distance="kendall"), drop("sizes")],
         )
     if options.concentration == "tier":
         return "inversions", {}
@@ -352,20 +352,20 @@ def _settled(options: SamplingOptions, source: AnswerSource) -> SamplingOptions:
     known = source.is_known(options.sizes or (1,) * n_items)
     if known and options.completions != "auto":
         raise InputError(
-            "these answers leave no doubt about their blocks, so that there is nothing to "
-            "complete: leave out completions"
+            "these answers leave no doubt about their blocks, so there is nothing to complete",
+            [drop("completions")],
         )
     by_distance = depends_on_distance_only(source, options.sizes) and options.completions == "auto"
     if not known and (options.exchange is not None or options.likelihood == "pseudo"):
         raise InputError(
-            "these answers leave open which items lie in which tier-sized block: leave "
-            "theta_update and likelihood as they are"
+            "these answers leave open which items lie in which tier-sized block",
+            [drop("theta_update", "likelihood")],
         )
     if not by_distance:
         if options.needs_chain or options.method == "exact":
             raise InputError(
-                "these answers leave open which items lie in which tier-sized block: leave method, "
-                "theta_update and likelihood as they are"
+                "these answers leave open which items lie in which tier-sized block",
+                [drop("method", "theta_update", "likelihood")],
             )
         return options.settled("mcmc")
     if options.method == "exact":
@@ -391,8 +391,12 @@ def _refuse_islands(options: SamplingOptions) -> None:
     if not are_connected([sizes for sizes, share in prior.items() if share > 0]):
         raise InputError(
             "a chain moves one item at a time, or cuts or joins tiers, and that does not lead from "
-            "some of the sizes in prior_sizes to others: list sizes between them too, or use "
-            'method="exact" or search(criterion="evidence")'
+            "some of the sizes that the prior allows to others",
+            [
+                "list sizes between them too",
+                use(method="exact"),
+                instead("search", command="search", criterion="evidence"),
+            ],
         )
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from tierwise._util.checks import check_choice, check_count
 from tierwise._util.provenance import digest
-from tierwise.errors import InputError
+from tierwise.errors import InputError, drop, use
 from tierwise.fitting.solve import PseudoLikelihood
 from tierwise.model.priors import (
     NAMED_PRIORS,
@@ -103,12 +103,13 @@ class SamplingOptions:
         as_theta_prior(self.prior_theta)  # refuses what is no prior
         if self.method == "exact" and self.needs_chain:
             raise InputError(
-                'method="exact" draws theta and tiers together from the exact posterior: leave '
-                "theta_update and likelihood as they are, or use method='mcmc'"
+                "exact draws take theta and tiers together from the exact posterior",
+                [drop("theta_update", "likelihood"), use(method="mcmc")],
             )
         if self.sizes is None and self.needs_chain and self.theta_update != "integrated":
             raise InputError(
-                'the exchange algorithm and likelihood="pseudo" are for given sizes: give sizes'
+                "the exchange algorithm and the pseudo-likelihood are for given sizes",
+                [use("to give them", sizes=...)],
             )
 
     @property
@@ -146,7 +147,7 @@ class SamplingOptions:
             raise InputError(
                 f"{self.chains:,} chains of {self.draws:,} draws of {n_items:,} items take "
                 f"{n_bytes / 2**30:,.0f} GiB of memory, and at most {_MOST_BYTES / 2**30:.0f} are "
-                "used: use fewer draws, or a larger thin"
+                "used: take fewer draws, or thin them more"
             )
 
     def settled(

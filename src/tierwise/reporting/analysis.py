@@ -17,7 +17,7 @@ from tierwise.data.describe import Description, describe
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError
+from tierwise.errors import InputError, drop, instead, use
 from tierwise.fitting.bootstrap import Bootstrap, bootstrap
 from tierwise.fitting.fit import ConcentrationChoice, fit
 from tierwise.fitting.neighbours import neighbour_agreement
@@ -145,9 +145,12 @@ def analyse(
     check_choice("uncertainty", uncertainty, get_args(Uncertainty))
     if uncertainty == "posterior" and concentration != "single":
         raise InputError(
-            'uncertainty="posterior" draws tiers of given sizes, which is for one theta: use '
-            'uncertainty="bootstrap", or concentration="single"; sample_posterior has a theta per '
-            "tier where sizes are drawn, too"
+            "draws from the posterior of given sizes are for one theta",
+            [
+                use(uncertainty="bootstrap"),
+                use(concentration="single"),
+                instead("sample_posterior", "for a theta per tier where sizes are drawn, too"),
+            ],
         )
     replicates = None if replicates is None else check_count("replicates", replicates, least=2)
     numbers = None
@@ -208,7 +211,7 @@ def _sample(
 ) -> Bootstrap | Posterior:
     """Resample the rankings, or draw from the posterior."""
     if uncertainty == "posterior" and cluster is not None:
-        raise InputError('clusters are resampled: leave out cluster=, or uncertainty="posterior"')
+        raise InputError("clusters are resampled", [drop("cluster"), use(uncertainty="bootstrap")])
     if replicates is None:
         replicates = _DRAWS
         if uncertainty == "bootstrap":

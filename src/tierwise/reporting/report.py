@@ -16,7 +16,7 @@ from tierwise._util.results import Result
 from tierwise.checking.check import check_fit
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
-from tierwise.errors import InputError, counted, percent
+from tierwise.errors import InputError, counted, drop, percent
 from tierwise.plots.posterior import rank_intervals
 from tierwise.plots.style import height_for
 from tierwise.posterior.leaderboard import leaderboard
@@ -185,8 +185,8 @@ def report(
         asked = (sizes, groups, by, cluster)
         if any(one is not None for one in asked) or (distance, concentration) != ("auto", "single"):
             raise InputError(
-                "a page about battles shows tiers of all sizes with one theta: leave out sizes, "
-                "distance, concentration, groups, by and cluster"
+                "a page about battles shows tiers of all sizes with one theta",
+                [drop("sizes", "distance", "concentration", "groups", "by", "cluster")],
             )
         return _report_battles(data, path, uncertainty, replicates, title, workers, progress, rng)
     with whole_file(Path(path)) as partial:

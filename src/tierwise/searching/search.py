@@ -28,7 +28,7 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.distances import Distance
-from tierwise.errors import InputError, TierwiseWarning, use
+from tierwise.errors import InputError, TierwiseWarning, instead, use
 from tierwise.evidence.exact import refuse_too_many_tiers
 from tierwise.fitting.every_size import MOST_ITEMS as MOST_ITEMS_TOGETHER
 from tierwise.fitting.fit import MOST_WORK_FOR_COMPARISON, ConcentrationChoice, fit_source
@@ -209,8 +209,8 @@ def search(
     check_choice("concentration", concentration, get_args(ConcentrationChoice))
     if concentration != "single" and criterion != "posterior":
         raise InputError(
-            f'concentration="{concentration}" is compared by criterion="posterior": leave the '
-            "criterion as it is, or fit given sizes"
+            "several thetas are compared by the posterior only",
+            [use(criterion="posterior"), instead("fit", "for given sizes", command="fit")],
         )
     limits = _limits(space, max_tiers, margin)
     plan = _plan(family, known, space, criterion, strategy, limits)

@@ -67,7 +67,7 @@ class SizeSpace:
             raise InputError(
                 f"there can be {least} to {most} tiers of {self.n_items} items"
                 + (" with these top and bottom sizes" if self.top or self.bottom else "")
-                + f"; got n_tiers={self.n_tiers}"
+                + f"; got {self.n_tiers}"
             )
 
     @property

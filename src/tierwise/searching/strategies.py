@@ -289,7 +289,7 @@ def strategy_of(method: object) -> Strategy | Literal["auto", "exhaustive"]:
     try:
         check_choice("method", method, ("auto", "exhaustive", *_NAMES))
     except InputError as error:
-        raise InputError(f"{error}; or give Greedy(...), Tabu(...) or Genetic(...)") from None
+        raise InputError(f"{error.problem}", ["give a Greedy, Tabu or Genetic"]) from None
     return _NAMES[str(method)]() if method in _NAMES else str(method)  # type: ignore[return-value]
 
 

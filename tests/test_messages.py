@@ -1,0 +1,256 @@
+"""What messages say: remedies are data, so that Python, the shell and the page each word them."""
+
+import ast
+import inspect
+import pickle
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tierwise as tw
+from tierwise.cli.main import shell
+from tierwise.errors import InputError, Remark, Remedy, advise, drop, in_python, instead, use
+from tierwise.web.choices import WISHES, asked_by
+
+SOURCE = Path(tw.__file__).parent
+# Keywords with a value, or waiting for one: unranked="below", items=, rename={...}.
+KEYWORD = re.compile(r"(?<![\w-])[a-z_]+=(?!=)")
+# What only Python has: names with dots, and calls.
+PYTHON = re.compile(r"\b(?:tw|tierwise|Rankings|Preferences|Battles)\.[a-z_]+|\w+\(\.\.\.")
+
+READING = ("describe", "fit", "search", "posterior", "sample", "report", "mixture", "groups")
+MODELS = ("fit", "search", "posterior", "sample", "report", "mixture")
+# Which commands can end with the errors of a file, by how its path begins; the longest counts.
+COMMANDS = {
+    "": MODELS,
+    "files/": READING,
+    "files/battles.py": ("leaderboard",),
+    "data/": READING,
+    "data/scores.py": ("leaderboard",),
+    "groups/": ("groups", "report"),
+    "mixture/": ("mixture", "report"),
+    "posterior/": ("posterior", "report"),
+    "posterior/leaderboard.py": ("leaderboard",),
+    "reporting/": ("report",),
+    "searching/": ("search", "fit", "report"),
+    "cli/": (*READING, "leaderboard"),
+}
+# Remedies that no command can be told, each with the reason.
+ONLY_IN_PYTHON = {
+    ("answers/dispatch.py", "completions"): "commands leave the way of completing to the sampler",
+    ("answers/drawn.py", "proposal"): "commands leave the proposal to the estimate",
+    ("consensus/subsets.py", "max_steps"): "commands switch to a method that takes fewer steps",
+    ("data/frames.py", "backend"): "commands print tables, not data frames",
+    ("fitting/bootstrap.py", "kind"): "commands resample, and never draw from the model",
+    ("fitting/solve.py", "theta_method"): "commands estimate theta exactly where that is possible",
+    ("partition/recursion.py", "method"): "commands take the method that is affordable",
+    ("data/scores.py", "layout"): "the leaderboard recognises long tables",
+    ("mixture/fit.py", "folds"): "commands compare groups by BIC or ICL",
+}
+# Remedies of readers that the page does not ask as a question, each with the reason.
+NOT_ASKED = {
+    "format": "the page recognises the format by the file",
+    "encoding": "the page has a list of encodings, which is open where something is wrong",
+}
+
+
+def files():
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def name_of(path):
+    return path.relative_to(SOURCE).as_posix()
+
+
+def text_of(node):
+    """Return what a string says, whatever is filled in being left out."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(text_of(part) for part in node.values)
+    if isinstance(node, ast.BinOp):
+        return text_of(node.left) + text_of(node.right)
+    if isinstance(node, ast.List | ast.Tuple):
+        return "\n".join(text_of(part) for part in node.elts)
+    if isinstance(node, ast.IfExp):
+        return f"{text_of(node.body)}\n{text_of(node.orelse)}"
+    return ""
+
+
+def calls(*names):
+    """Yield all calls of functions or classes, with the files they are in."""
+    for path in files():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            called = node.func if isinstance(node, ast.Call) else None
+            if isinstance(called, ast.Name) and called.id.endswith(names):
+                yield name_of(path), node
+
+
+@dataclass(frozen=True)
+class Written:
+    """A remedy as the source has it; values that are computed are unknown."""
+
+    file: str
+    line: int
+    function: str
+    command: str
+    settings: dict[str, Any]
+
+    @property
+    def commands(self):
+        """Return the commands that may show the remedy."""
+        if self.command:
+            return (self.command,)
+        return COMMANDS[max((start for start in COMMANDS if self.file.startswith(start)), key=len)]
+
+
+UNKNOWN = object()
+
+
+def remedies():
+    for file, call in calls("use", "drop", "instead"):
+        if file == "errors.py":
+            continue
+        kind = call.func.id
+        settings = {one.arg: value_of(one.value) for one in call.keywords if one.arg}
+        command = settings.pop("command", "")
+        function = call.args[0].value if kind == "instead" else ""
+        if kind == "drop":
+            settings = dict.fromkeys(map(value_of, call.args))
+        yield Written(file, call.lineno, function, command, settings)
+
+
+def value_of(node):
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return UNKNOWN
+
+
+def test_no_message_writes_keywords_itself():
+    said = [
+        (file, call.lineno, text_of(part))
+        for file, call in (*calls("Error"), *calls("Remark", "Aside", "use", "instead"))
+        for part in call.args
+        if not (call.func.id == "instead" and part is call.args[0])
+    ]
+    assert len(said) > 400
+    wrong = [one for one in said if KEYWORD.search(one[2])]
+    assert not wrong, wrong
+
+
+def test_no_message_of_readers_names_what_only_python_has():
+    said = [
+        (file, call.lineno, text_of(part))
+        for file, call in calls("Error")
+        for part in call.args
+        if file.startswith(("files/", "cli/", "web/", "data/read.py", "data/scores.py"))
+    ]
+    wrong = [one for one in said if PYTHON.search(one[2])]
+    assert not wrong, wrong
+
+
+def test_every_remedy_can_be_told_the_commands_that_show_it():
+    known, unused, wrong = shell("").options, set(ONLY_IN_PYTHON), []
+    for remedy in remedies():
+        if remedy.function and not remedy.command:
+            continue
+        for keyword, value in remedy.settings.items():
+            if value is None:
+                continue  # what a command does not have cannot have been given
+            options = [known[command] for command in remedy.commands]
+            found = [of[name] for of in options if (name := SHELL.get(keyword, keyword)) in of]
+            takes = [
+                one for one in found if not one.choices or value in (*one.choices, ..., UNKNOWN)
+            ]
+            where = (remedy.file, keyword)
+            if not takes:
+                wrong += [] if where in ONLY_IN_PYTHON else [remedy]
+                unused.discard(where)
+    assert not wrong
+    assert not unused, "these can be told a command now"
+
+
+SHELL = {"n_groups": "groups", "rng": "seed"}
+
+
+def test_functions_that_remedies_name_are_there_and_take_the_keywords():
+    named = [remedy for remedy in remedies() if remedy.function]
+    assert named
+    for remedy in named:
+        found = tw if hasattr(tw, remedy.function.split(".")[0]) else tw.Posterior
+        for part in remedy.function.split("."):
+            found = getattr(found, part)
+        taken = inspect.signature(found).parameters if callable(found) else {}
+        assert remedy.settings.keys() <= taken.keys(), remedy
+
+
+def test_the_page_asks_what_readers_can_be_told():
+    of_readers = [
+        one
+        for one in remedies()
+        if one.file.startswith(("files/", "data/read.py", "data/preferences.py"))
+        and one.file not in ("files/battles.py",)
+        and not one.function
+    ]
+    asked = set()
+    for remedy in of_readers:
+        # What is to be filled in is said in the forms below the message.
+        if any(value is None or value is ... for value in remedy.settings.values()):
+            continue
+        given = {
+            name: "filled in" if value is UNKNOWN else value
+            for name, value in remedy.settings.items()
+        }
+        questions = asked_by([use(**given)])
+        if not questions:
+            assert set(given) <= NOT_ASKED.keys(), remedy
+        asked |= {question.name for question in questions}
+    assert asked >= {"unranked", "ties", "better", "empty", "cycles", "layout", "items", "sheet"}
+
+
+def test_wishes_of_the_page_are_values_of_the_report():
+    parameters = shell("").options["report"]
+    for name, (_, values) in WISHES.items():
+        assert set(values) == set(parameters[name].choices)
+
+
+def test_errors_keep_their_remedies_in_other_processes():
+    error = InputError("no", ["correct it", use("if so", ties="allow")])
+    again = pickle.loads(pickle.dumps(error))
+    assert again.remedies == error.remedies
+    assert str(again) == str(error) == 'no: correct it, or use ties="allow" if so'
+    assert str(error.within("line 3: ")).startswith("line 3: no: correct")
+
+
+@pytest.mark.parametrize(
+    ("remedies", "said"),
+    [
+        ([], "no"),
+        ([use(a=1), use(b="x")], 'no: use a=1 or b="x"'),
+        ([use("if so", a=1), use("if not", b=2)], "no: use a=1 if so, or b=2 if not"),
+        ([use("if so", a=1, b=..., c=[1])], "no: use a=1, b=... and c=[1] if so"),
+        ([drop("a", "b"), use(c=1), "stop"], "no: leave out a and b, or use c=1, or stop"),
+        ([instead("fit", "for one", b=2)], "no: use fit(..., b=2) for one"),
+        ([instead("fit")], "no: use fit"),
+    ],
+)
+def test_remedies_in_python(remedies, said):
+    assert advise("no", remedies, in_python) == said
+    assert str(Remark("no", tuple(remedies))) == said
+
+
+def test_what_cannot_be_told_is_left_out():
+    def never(_remedy: Remedy) -> None:
+        return None
+
+    assert advise("no", [use(a=1), "stop"], never) == "no: stop"
+    assert advise("no", [use(a=1)], never) == "no"
+
+
+def test_options_of_the_same_name_for_something_else_are_not_shown():
+    error = InputError("too large", ["raise the budget", use(method="path")])
+    assert shell("fit").says(error) == "too large: raise the budget"
