@@ -10,11 +10,12 @@ unexport PYTHONDONTWRITEBYTECODE
 # In this order, which conftest.py explains, nothing is compiled twice.
 IN_PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-slow test-all test-lowest coverage lint format build check-dist bench bench-history \
+.PHONY: demo warm-up test test-slow test-all test-lowest coverage lint format build check-dist bench bench-history \
   bench-compare studies studies-quick docs docs-installed notebooks clean help
 
 help:
 	@echo "make demo       install into $(VENV) and find the tiers of a real data set"
+	@echo "make warm-up    compile beforehand what first uses would wait for"
 	@echo "make test       install what the tests need and run them"
 	@echo "make test-slow  run the tests that take longer"
 	@echo "make test-lowest    run the tests with the oldest versions of everything that pyproject.toml allows"
@@ -39,6 +40,9 @@ $(VENV)/.run-installed: pyproject.toml | $(BIN)/python
 $(VENV)/.dev-installed: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --no-compile --editable ".[dev,lint]"
 	@touch $@ $(VENV)/.run-installed
+
+warm-up: $(VENV)/.run-installed
+	@$(BIN)/tierwise warm-up
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/tierwise demo

@@ -1,6 +1,8 @@
 """Compiled code: what calls it, and single steps of it against their definition."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +57,29 @@ def test_parts_of_kernels_are_called_by_kernels_only():
                 for name in node.names
             }
             assert not imported & parts, path.name
+
+
+COMPILES = """
+import sys
+from contextlib import nullcontext
+from tierwise._kernels.compiling import Kernel, silent_compiling
+
+sys.stderr.isatty = lambda: {terminal}
+with silent_compiling() if {silent} else nullcontext():
+    for number in (1, 2.0):
+        Kernel(lambda x: x + 1, dict())(number)
+"""
+
+
+@pytest.mark.parametrize(
+    ("terminal", "silent", "times"), [(True, False, 1), (True, True, 0), (False, False, 0)]
+)
+def test_compiling_is_told_of_once_on_a_terminal(terminal, silent, times):
+    program = COMPILES.format(terminal=terminal, silent=silent)
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+    assert done.stderr.count("compiling, once") == times
 
 
 def test_an_item_is_put_back_with_the_probability_of_each_place():

@@ -3,7 +3,6 @@
 import json
 import sys
 
-import numba
 import pytest
 from typer.testing import CliRunner
 
@@ -78,14 +77,3 @@ def test_quoted_cells_are_escaped(monkeypatch, capsys, tmp_path):
     told = capsys.readouterr().err
     assert r"\x1b[31m" in told
     assert not set("\x1b\x9b") & set(told)
-
-
-@pytest.mark.parametrize(
-    ("terminal", "quiet", "times"), [(True, False, 1), (True, True, 0), (False, False, 0)]
-)
-def test_compiling_is_told_of_once_on_a_terminal(monkeypatch, capsys, terminal, quiet, times):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    with printing.telling_of_compiling(quiet=quiet):
-        for number in (1, 2.0):
-            numba.njit(lambda x: x + 1)(number)
-    assert capsys.readouterr().err.count("Compiling for this machine") == times

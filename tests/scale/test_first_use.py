@@ -37,8 +37,8 @@ def test_plots_are_there_and_load_at_first_use():
     assert "numba" not in loaded_by(listed + "assert callable(tw.plots.tier_list)")
 
 
-def test_describing_waits_for_no_compiler(answers):
-    assert loaded_by(READ + "tw.describe(data)", answers) == {"pyarrow"}
+def test_reading_waits_for_no_compiler(answers):
+    assert loaded_by(READ, answers) == {"pyarrow"}
 
 
 def test_a_csv_file_is_fitted_without_pandas(answers):

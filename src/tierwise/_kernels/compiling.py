@@ -1,11 +1,15 @@
 """The one way kernels are compiled."""
 
-from collections.abc import Callable
-from functools import cached_property, update_wrapper
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, cached_property, update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
+_silent = ContextVar("_silent", default=False)
 
 
 # Numba's stubs do not know the options that leave out wrappers.
@@ -41,6 +45,7 @@ class Kernel(Generic[_Parameters, _Result]):
         import numba
 
         _introduce_kernels()
+        _tell_of_compiling()
         try:
             return numba.njit(**self._options)(self._function)
         except RuntimeError:
@@ -65,6 +70,35 @@ def _introduce_kernels() -> None:
 
     if Kernel not in typeof_impl.registry:
         typeof_impl.register(Kernel)(lambda kernel, _: types.Dispatcher(kernel.dispatcher))
+
+
+@cache
+def _tell_of_compiling() -> None:
+    """Have Numba say on a terminal, once, that code is compiled, which takes some seconds."""
+    from numba.core import event
+
+    class Telling(event.Listener):
+        told = False
+
+        def on_start(self, _event: object) -> None:
+            if not (self.told or _silent.get()) and sys.stderr.isatty():
+                self.told = True
+                sys.stderr.write("tierwise: compiling, once: this use takes some seconds longer\n")
+
+        def on_end(self, _event: object) -> None:
+            pass
+
+    event.register("numba:compile", Telling())  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def silent_compiling() -> Iterator[None]:
+    """Say nothing of what is compiled meanwhile."""
+    token = _silent.set(True)
+    try:
+        yield
+    finally:
+        _silent.reset(token)
 
 
 def compiled(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:

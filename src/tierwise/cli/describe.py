@@ -23,7 +23,7 @@ _LONGEST_NAME = 24
 _GAP = 2  # columns between two cells of a table
 
 
-@partial(options.reads_file, says_what_was_set_aside=False, compiles=False)
+@partial(options.reads_file, says_what_was_set_aside=False)
 def describe(
     answers: options.Answers,
     *,

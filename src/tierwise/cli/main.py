@@ -15,6 +15,7 @@ from tierwise import __version__
 from tierwise.cli import fit, groups, pages, posterior
 from tierwise.cli.describe import describe
 from tierwise.cli.remedies import Shell, options_of
+from tierwise.cli.warm_up import warm_up_command
 from tierwise.errors import TierwiseError
 
 _INTERRUPTED = 130  # as shells say it: 128 and the number of the signal
@@ -52,6 +53,7 @@ app.command("serve", epilog=pages.SERVE_EXAMPLES)(pages.serve_command)
 app.command("groups", epilog=groups.GROUPS_EXAMPLES)(groups.groups_command)
 app.command("leaderboard", epilog=posterior.LEADERBOARD_EXAMPLES)(posterior.leaderboard_command)
 app.command()(pages.demo)
+app.command("warm-up")(warm_up_command)
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so

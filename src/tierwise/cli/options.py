@@ -4,11 +4,13 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Literal, ParamSpec, TypeAlias
 
 import typer
 
+from tierwise._kernels.compiling import silent_compiling
 from tierwise._util.resources import VARIABLE, parse_size
 from tierwise.cli import printing
 from tierwise.cli.remedies import Shell
@@ -306,13 +308,12 @@ def reads_file(
     command: Callable[Concatenate[Answers, _Options], None],
     *,
     says_what_was_set_aside: bool = True,
-    compiles: bool = True,
 ) -> Callable[..., None]:
     """Give a command the argument FILE and the options of `read_file` for its first parameter.
 
     So they are written once, and every command has all of them; they stand before the options that
     say what to print, which are keyword-only. On stderr they say how many answers were read, and
-    what was set aside unless the command does so itself, and that code is compiled when that is so.
+    what was set aside unless the command does so itself.
     """
     file, *reading = inspect.signature(read_file).parameters.values()
     _, *own = inspect.signature(command).parameters.values()
@@ -325,7 +326,7 @@ def reads_file(
         answers = read_file(**how)
         if not (options.get("quiet") or options.get("json")):
             _say_what_was_read(answers, how["file"], in_full=says_what_was_set_aside)
-        with printing.telling_of_compiling(quiet=options.get("quiet", False) or not compiles):
+        with silent_compiling() if options.get("quiet") else nullcontext():
             command(answers, **options)  # type: ignore[call-arg]
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__

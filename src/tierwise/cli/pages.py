@@ -1,6 +1,7 @@
 """Commands that make pages: ``tierwise report``, ``tierwise serve``; and ``tierwise demo``."""
 
 import os
+from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from tierwise._kernels.compiling import silent_compiling
 from tierwise.cli import options, printing
 from tierwise.errors import InputError
 
@@ -266,9 +268,9 @@ def demo(
 
     goals = load_political_goals()
     progress = printing.progress(quiet=quiet)
-    with printing.telling_of_compiling(quiet=quiet):
+    with silent_compiling() if quiet else nullcontext():
         found = search(goals, progress=progress, rng=1)
-    resampled = bootstrap(goals, found.best, replicates=500, progress=progress, rng=1)
+        resampled = bootstrap(goals, found.best, replicates=500, progress=progress, rng=1)
     if report is not None:
         from tierwise.reporting.report import report as write_report
 

@@ -124,29 +124,6 @@ def working(what: str, *, quiet: bool) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def telling_of_compiling(*, quiet: bool) -> Iterator[None]:
-    """Say on a terminal, once, if code has to be compiled meanwhile, which takes some seconds."""
-    if quiet or not sys.stderr.isatty():
-        yield
-        return
-    from numba.core import event
-
-    class Telling(event.Listener):
-        told = False
-
-        def on_start(self, _event: object) -> None:
-            if not self.told:
-                self.told = True
-                note("Compiling for this machine: the first use takes some seconds longer.")
-
-        def on_end(self, _event: object) -> None:
-            pass
-
-    with event.install_listener("numba:compile", Telling()):
-        yield
-
-
 def note(text: str) -> None:
     """Tell people something on stderr."""
     import typer

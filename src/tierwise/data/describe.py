@@ -353,7 +353,7 @@ def describe(data: Rankings | RankingScan | Preferences) -> Description | PairsD
 def _describe_rankings(rankings: Rankings) -> Description:
     patterns, weights = rankings.patterns, rankings.pattern_weights
     listed = patterns != NOT_LISTED
-    wins = _wins(rankings)
+    wins = rankings.pair_counts
     with np.errstate(invalid="ignore"):
         pairwise = wins / (wins + wins.T)
         # The rank of an item is the middle of the places that its tie takes up, counted from 1.
@@ -374,25 +374,6 @@ def _describe_rankings(rankings: Rankings) -> Description:
         first_answers=tuple(answer_in_words(rankings, row) for row in range(len(rankings))[:2]),
         reading=rankings.reading,
     )
-
-
-def _wins(rankings: Rankings) -> NDArray[np.float64]:
-    """Return the weight of rankings that put one item (row) above another (column).
-
-    As `Rankings.pair_counts`, but without waiting for the compiler, which takes longer.
-    """
-    n_items = len(rankings.items)
-    listed = rankings.patterns != NOT_LISTED
-    # Below all that are listed is one more place; all items there are level with each other.
-    places = np.where(listed, rankings.patterns, n_items)
-    weights = rankings.pattern_weights.astype(np.float64)
-    wins = np.empty((n_items, n_items))
-    for item in range(n_items):
-        above = places[:, [item]] < places
-        if rankings.unranked == "anywhere":
-            above &= listed
-        wins[item] = weights @ above
-    return wins
 
 
 def _about_distinct(description: Description) -> str:

@@ -218,12 +218,7 @@ def search(
     if family == "auto":
         sources = _quick_enough(sources, judge.depth, beginning, spare=plan.luce)
     if criterion == "evidence":
-        for can in (source.capabilities for source in sources):
-            if not can.evidence:
-                raise InputError(
-                    f"the evidence of {can.answers} is not known",
-                    [use(criterion=one) for one in can.criteria],
-                )
+        _refuse_without_evidence(sources)
         refuse_too_many_tiers(_sizes_of_most_work(space.n_items))
     kinds = [all_sizes.kinds_of(source, concentration) for source in sources]
     n_families = len(sources) * (concentration in ("single", "auto")) + sum(map(len, kinds))
@@ -333,9 +328,19 @@ def _quick_enough(
     return [
         source
         for source in sources
-        if all_sizes.applies(source)
+        if source.capabilities.searched_at_once
         or _seconds_of_search(source, depth, start) <= _MOST_SECONDS_OF_COMPARISON
     ]
+
+
+def _refuse_without_evidence(sources: list[AnswerSource]) -> None:
+    """Raise if the evidence of some answers is not known."""
+    for can in (source.capabilities for source in sources):
+        if not can.evidence:
+            raise InputError(
+                f"the evidence of {can.answers} is not known",
+                [use(criterion=one) for one in can.criteria],
+            )
 
 
 def _sources(

@@ -1,0 +1,108 @@
+"""``tierwise warm-up``: compile what first uses would wait for."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tierwise.cli import options, printing
+from tierwise.errors import TierwiseWarning
+
+# Enough that chains go through all their moves.
+_FEW_DRAWS: dict[str, Any] = {"chains": 1, "draws": 20, "warmup": 20, "progress": "off", "rng": 1}
+# More items than are summed over, so that chains and local searches are compiled, too.
+_MANY_ITEMS = 15
+
+
+def warm_up_command(
+    *,
+    quiet: options.Quiet = False,
+) -> None:
+    """Compile for this machine what fits, searches, posteriors and pages use, once.
+
+    A first use otherwise waits for it, some seconds for each kind of answers. What was compiled is
+    kept beside the package, or where the environment variable NUMBA_CACHE_DIR says.
+    """
+    with TemporaryDirectory(prefix="tierwise-") as folder, warnings.catch_warnings():
+        # So few draws tell nothing, and nobody looks at them.
+        warnings.simplefilter("ignore", TierwiseWarning)
+        for name, use in steps(Path(folder)):
+            if not quiet:
+                printing.note(f"Compiling what {name} need.")
+            use()
+
+
+def steps(folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Return, one kind of answers after the other, its name and what uses all that is for it."""
+    from tierwise.data.battles import Battles
+    from tierwise.data.datasets import load_political_goals
+    from tierwise.data.preferences import Preferences
+    from tierwise.data.rankings import Rankings
+
+    goals = load_political_goals()
+    lists = [["a"], ["b", "a"], ["c", "b", "a"], ["a", "c", "d"], ["b", ["c", "d"]]] * 2
+    said = [("p", "a", "b"), ("p", "b", "c"), ("q", "c", "d"), ("r", "a", "d"), ("r", "b", "d")]
+    contradicted = [*said, ("p", "c", "a")]
+    won = [("a", "b", "a"), ("b", "c", "b"), ("c", "d", "d"), ("a", "d", "a"), ("b", "a", "b")] * 3
+    yield "pages", lambda: _page(goals, folder)
+    yield "complete rankings", lambda: _use(goals, "kendall", "inversions", "hamming")
+    yield "rankings of many items", lambda: _use(_many(), "inversions")
+    for name, unranked in (("ballots", "below"), ("rankings with gaps", "anywhere")):
+        data = Rankings.from_orderings(lists, unranked=unranked)  # type: ignore[arg-type]
+        yield name, lambda data=data: _use(data, "kendall", "inversions")  # type: ignore[misc]
+    yield "pairwise answers", lambda: _use(Preferences.from_pairs(said), "kendall", "inversions")
+    votes = Preferences.from_pairs(contradicted, cycles="keep")
+    yield "pairwise answers that may be mistaken", lambda: _use(votes, "kendall")
+    yield "battles", lambda: _board(Battles.from_rows(won))
+    yield "groups of people", lambda: _groups(goals)
+
+
+def _page(data: Any, folder: Path) -> None:
+    """Write a report as ``tierwise demo`` and the pages of ``tierwise serve`` do."""
+    from tierwise.reporting.report import report
+
+    report(data, folder / "report.html", replicates=20, progress="off", rng=1)
+
+
+def _use(data: Any, *distances: str) -> None:
+    """Search, fit, check and draw."""
+    from tierwise.checking.check import check_fit
+    from tierwise.fitting.bootstrap import bootstrap
+    from tierwise.posterior.run import sample_posterior
+    from tierwise.searching.search import search
+
+    found = search(data, progress="off", rng=1)
+    bootstrap(data, found.best, replicates=2, progress="off", rng=1)
+    check_fit(data, found.best, draws=100, rng=1)
+    model: Any = found.best.model()
+    model.log_partition()
+    model.sample(10, rng=1)
+    for distance in distances:
+        sample_posterior(data, distance=distance, **_FEW_DRAWS)
+        sample_posterior(data, found.best.sizes, distance, **_FEW_DRAWS)
+
+
+def _board(data: Any) -> None:
+    """Make a leaderboard."""
+    from tierwise.posterior.leaderboard import leaderboard
+
+    leaderboard(data, chains=1, draws=20, progress="off", rng=1)
+
+
+def _groups(data: Any) -> None:
+    """Divide people into groups."""
+    from tierwise.mixture.fit import fit_mixture
+
+    fit_mixture(data, 2, progress="off", rng=1)
+
+
+def _many() -> Any:
+    """Rank many items, with some noise."""
+    import numpy as np
+
+    from tierwise.data.rankings import Rankings
+
+    noise = np.random.default_rng(1).normal(0.0, 2.0, (20, _MANY_ITEMS))
+    orders = np.argsort(np.arange(_MANY_ITEMS) // 3 + noise, axis=1)
+    return Rankings.from_orderings(orders.tolist())

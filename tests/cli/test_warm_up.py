@@ -1,0 +1,64 @@
+"""What first uses would wait for is compiled by one command."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tierwise.cli.warm_up import steps
+
+# Counts what Numba compiles while commands run.
+COUNTED = """
+import sys
+from numba.core import event
+
+class Counting(event.Listener):
+    names = []
+
+    def on_start(self, event):
+        self.names.append(event.data["dispatcher"].py_func.__qualname__)
+
+    def on_end(self, event):
+        pass
+
+event.register("numba:compile", Counting())
+{program}
+print("compiled:", Counting.names)
+"""
+DEMO = """
+sys.argv = ["tierwise", "demo", "--quiet"]
+from tierwise.cli.main import app
+app(standalone_mode=False)
+"""
+README = """
+import tierwise as tw
+rankings = tw.load_political_goals()
+found = tw.search(rankings)
+print(found.best.summary())
+posterior = tw.sample_posterior(rankings, distance=found.best.distance, rng=1)
+model = found.best.model()
+model.log_partition()
+model.sample(1000, rng=1)
+"""
+
+
+def test_every_kind_of_answers_is_among_the_steps(tmp_path):
+    names = [name for name, _ in steps(tmp_path)]
+    assert len(names) == len(set(names)) == 9
+
+
+@pytest.mark.slow
+def test_nothing_is_compiled_after_the_command(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+
+    def run(*command):
+        return subprocess.run(
+            [sys.executable, *command], check=True, capture_output=True, text=True, env=environment
+        )
+
+    told = run("-c", "from tierwise.cli.main import main; main()", "warm-up").stderr
+    assert "Compiling what battles need." in told
+    for program in (DEMO, README):
+        done = run("-c", COUNTED.format(program=program))
+        assert done.stdout.splitlines()[-1] == "compiled: []"
