@@ -31,6 +31,8 @@ tierwise fit ballots.csv --sizes 1,2,3 --unranked below
 tierwise fit survey.parquet --sizes 2,2 --bootstrap 500 --seed 1
 
 tierwise fit races.csv --sizes 1,2,7 --concentration auto
+
+tierwise fit drinks.csv --tiers "tea > coffee ~ juice > milk"
 """
 
 
@@ -38,6 +40,14 @@ tierwise fit races.csv --sizes 1,2,7 --concentration auto
 def fit_command(
     answers: options.Answers,
     sizes: options.Sizes = None,
+    tiers: Annotated[
+        str | None,
+        options.option(
+            _FIT,
+            "Tiers of your own: how good they are, and how far behind the best of their sizes.",
+            '"A > B ~ C"',
+        ),
+    ] = None,
     distance: options.AnyDistance = "auto",
     method: Annotated[
         Literal["auto", "assignment", "subsets", "milp", "annealing"],
@@ -73,7 +83,8 @@ def fit_command(
 ) -> None:
     """Find the best tiers, how concentrated opinion is around them, and how sure that is.
 
-    Without --sizes the best ones are searched for first; tierwise search shows the others.
+    Without --sizes and --tiers the best sizes are searched for first; tierwise search shows the
+    others.
     """
     from tierwise.errors import InputError, use
     from tierwise.fitting.bootstrap import bootstrap as resample
@@ -81,7 +92,9 @@ def fit_command(
 
     progress = printing.progress(quiet=quiet)
     fitted, measure = None, options.for_given_sizes(distance)
-    if sizes is None:
+    own = None if tiers is None else options.parse_tiers(tiers, answers.items)
+    chosen = None if sizes is None else options.parse_sizes(sizes)
+    if sizes is None and own is None:
         from tierwise.searching.search import search
 
         found = search(
@@ -96,14 +109,13 @@ def fit_command(
         # Annealing proves nothing: a fit takes the time to do better.
         done = method == "auto" and likelihood == "exact" and found.method != "annealing"
         fitted = found if done else None
-    else:
-        chosen = options.parse_sizes(sizes)
     if fitted is None:
         with printing.working("finding the tiers", quiet=quiet):
             fitted = fit(
                 answers,
                 chosen,
                 measure,
+                tiers=own,
                 method=method,
                 likelihood=likelihood,
                 concentration=concentration,

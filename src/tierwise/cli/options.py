@@ -14,9 +14,10 @@ from tierwise._kernels.compiling import silent_compiling
 from tierwise._util.resources import VARIABLE, parse_size
 from tierwise.cli import printing
 from tierwise.cli.remedies import Shell
-from tierwise.errors import InputError, counted, use
+from tierwise.errors import InputError, counted, quoted, use
 
 if TYPE_CHECKING:
+    from tierwise._util.types import Item
     from tierwise.data.battles import Battles
     from tierwise.data.preferences import Preferences
     from tierwise.data.rankings import Rankings
@@ -349,6 +350,20 @@ def not_battles(answers: Answers, command: str) -> "Rankings | Preferences":
             "makes tiers, rank intervals and a page of them (--page)"
         )
     return answers
+
+
+def parse_tiers(text: str, items: "tuple[Item, ...]") -> "list[list[Item]]":
+    """Read tiers as they are printed, such as a > b ~ c; items are known by their names."""
+    known = {str(item): item for item in items}
+    named = [[name.strip() for name in tier.split("~")] for tier in text.split(">")]
+    for name in (name for tier in named for name in tier):
+        if name not in known:
+            shown = " > ".join([*known][:3] + ["..."] * (len(known) > 3))
+            raise InputError(
+                f"--tiers names {quoted(name)}, which is not an item: write the items as {shown}, "
+                "with ~ between items of the same tier"
+            )
+    return [[known[name] for name in tier] for tier in named]
 
 
 def parse_sizes(text: str) -> tuple[int, ...]:

@@ -72,6 +72,13 @@ class Maximum:
     path: tuple[float, ...]
 
 
+def maximum_at(likelihood: Likelihood, labels: Labels) -> Maximum:
+    """Return given tiers with the theta at which their log-likelihood is largest."""
+    theta = likelihood.best_theta(labels, start=0.0)
+    value = float(likelihood.value(labels, theta))
+    return Maximum(labels, theta, value, (value,))
+
+
 def maximise(likelihood: Likelihood, starts: Iterable[Labels]) -> Maximum:
     """Climb from each of the starts and return the highest point.
 
@@ -112,8 +119,8 @@ def first_labels(costs: Costs, sizes: Sizes, method: str, rng: np.random.Generat
 
 def climb(likelihood: Likelihood, labels: Labels) -> Maximum:
     """Climb from given tiers to a point that neither a round nor a swap improves."""
-    theta = likelihood.best_theta(labels, start=0.0)
-    value = float(likelihood.value(labels, theta))
+    start = maximum_at(likelihood, labels)
+    labels, theta, value = start.labels, start.theta, start.value
     path = [value]
     for _ in range(MOST_ROUNDS):
         costs = likelihood.expected_costs(labels, theta)
@@ -200,7 +207,9 @@ class Settled:
     converged: bool
 
 
-def settle(likelihood: Likelihood, method: str, rng: np.random.Generator) -> Settled:
+def settle(
+    likelihood: Likelihood, method: str, rng: np.random.Generator, labels: Labels | None = None
+) -> Settled:
     """Find tiers and theta that the answers, completed at random, settle on.
 
     Where they have settled, swaps of two items of neighbouring tiers are tried on an estimate of
@@ -214,13 +223,18 @@ def settle(likelihood: Likelihood, method: str, rng: np.random.Generator) -> Set
         How to find the tiers to start from, as for `find_consensus`.
     rng
         Generator, for that.
+    labels
+        The tiers, if they are given: then only theta is sought.
     """
-    rounds = _Rounds(likelihood)
+    rounds = _Rounds(likelihood, labels)
     costs = likelihood.costs_at_random()
-    labels = first_labels(costs, likelihood.sizes, method, rng)
-    settled = _settle_with_swaps(rounds, labels, rounds.best_theta(labels, costs))
-    if rounds.drawn.places.size * len(labels) <= MOST_WORK_FOR_TEMPERING:
-        settled = _temper(rounds, settled)
+    if labels is not None:
+        settled = rounds.settle_from(labels, rounds.best_theta(labels, costs))
+    else:
+        first = first_labels(costs, likelihood.sizes, method, rng)
+        settled = _settle_with_swaps(rounds, first, rounds.best_theta(first, costs))
+        if rounds.drawn.places.size * len(first) <= MOST_WORK_FOR_TEMPERING:
+            settled = _temper(rounds, settled)
     theta = inf if settled.theta == likelihood.largest_theta else settled.theta
     return replace(settled, theta=theta)
 
@@ -253,13 +267,13 @@ def _temper(rounds: _Rounds, settled: Settled) -> Settled:
 
 
 class _Rounds:
-    """Rounds of drawing and moving, for all answers together."""
+    """Rounds of drawing and moving, for all answers together; given tiers stay as they are."""
 
-    def __init__(self, likelihood: Likelihood) -> None:
+    def __init__(self, likelihood: Likelihood, given: Labels | None = None) -> None:
         if likelihood.drawn is None:
             raise TypeError("all completions can be summed over: use EM")
         self.drawn = likelihood.drawn
-        self._likelihood = likelihood
+        self._likelihood, self._given = likelihood, given
         self._partition = likelihood.partition
 
     def best_theta(self, labels: Labels, costs: Costs) -> float:
@@ -282,6 +296,8 @@ class _Rounds:
         return min(max(following, theta / 2.0), 2.0 * theta, self._likelihood.largest_theta)
 
     def _closer(self, costs: Costs, labels: Labels) -> Labels:
+        if self._given is not None:
+            return labels
         return closer_labels(make_problem(costs, self._likelihood.sizes), labels)
 
     def settle_from(self, labels: Labels, theta: float) -> Settled:

@@ -6,9 +6,11 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tierwise._util.checks import RandomSource, as_generator, check_choice, check_level
 from tierwise._util.provenance import Provenance, Stopwatch
+from tierwise._util.types import Item
 from tierwise.answers.likelihood import AnswerSource, source_of
 from tierwise.answers.parted import refuse_open
 from tierwise.consensus.subsets import subset_work
@@ -19,7 +21,7 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.distances import Distance
-from tierwise.errors import InputError, TooLargeError, use
+from tierwise.errors import InputError, TooLargeError, drop, use
 from tierwise.fitting.luce import fit_luce, refuse_options_of_mallows
 from tierwise.fitting.parted import solve_parted
 from tierwise.fitting.result import Family, Fit, Reference, agreement_of_counts
@@ -27,12 +29,13 @@ from tierwise.fitting.solve import LikelihoodKind, Settings, Solution, named_tie
 from tierwise.partition.choose import Method as PartitionMethod
 from tierwise.partition.parts import Concentration, parted_partition
 from tierwise.theta.estimate import ThetaMethod
-from tierwise.tiers import Sizes, check_sizes, log_number_of_tiers
+from tierwise.tiers import Sizes, Tiers, check_sizes, log_number_of_tiers
 
 # The strict consensus is there for comparison: it must not take much longer than the fit itself.
 MOST_WORK_FOR_COMPARISON = 50_000_000
 # Tiers drawn at random that coordinate ascent begins with, besides those with one theta.
 _FURTHER_STARTS = 2
+BEST_OF_SIZES = "best of these sizes"
 # Tiers of more items drawn at random lead nowhere near the best ones, and take long to get there.
 _MOST_ITEMS_FOR_FURTHER_STARTS = 30
 
@@ -42,9 +45,10 @@ ConcentrationChoice: TypeAlias = Literal["single", "tier", "place", "auto"]
 
 def fit(
     data: Rankings | RankingScan | Counts | Preferences | Battles,
-    sizes: Iterable[int],
+    sizes: Iterable[int] | None = None,
     distance: str | Distance | None = None,
     *,
+    tiers: Tiers | Iterable[Iterable[Item]] | None = None,
     family: Family = "mallows",
     method: str = "auto",
     theta_method: ThetaMethod = "exact",
@@ -57,6 +61,9 @@ def fit(
 ) -> Fit:
     """Find the tiers of given sizes, and theta, that make the rankings most probable.
 
+    Given tiers of one's own in the place of sizes, only theta is sought, and `Fit.behind` says how
+    much better the best tiers of the same sizes are.
+
     Parameters
     ----------
     data
@@ -67,6 +74,8 @@ def fit(
         elsewhere.
     sizes
         How many items each tier holds, best tier first.
+    tiers
+        Tiers of one's own, in the place of sizes: `Tiers`, or a list of lists of items.
     distance
         "kendall", "inversions", "hamming", "footrule" or "spearman"; "kendall" if none is named,
         and "inversions" for battles, which have no other.
@@ -113,10 +122,16 @@ def fit(
     Fit('order ~ prices > say ~ speech', theta=0.5345, distance='kendall', criterion=-6430.90)
     >>> found.optimal
     True
+    >>> own = tw.fit(tw.load_political_goals(), tiers=[["order"], ["prices", "say"], ["speech"]])
+    >>> round(own.theta, 3), round(own.behind, 1)
+    (0.378, 58.7)
+    >>> own.best_of_sizes.tiers
+    Tiers('prices > order ~ say > speech')
     """
     watch = Stopwatch()
     known = check_data(data, "fit", Rankings, Counts, Preferences, Battles)
-    checked = check_sizes(sizes, len(known.items))
+    own = None if tiers is None else _own_tiers(tiers, known.items)
+    checked = check_sizes(_sizes_of(sizes, own), len(known.items))
     check_choice("family", family, get_args(Family))
     if family == "luce":
         refuse_options_of_mallows(
@@ -127,7 +142,16 @@ def fit(
             theta_method=(theta_method, "exact"),
             partition_method=(partition_method, "auto"),
         )
-        return fit_luce(known, checked, None, check_level(level), lambda: watch.provenance(rng))
+        found = fit_luce(known, checked, None, check_level(level), lambda: watch.provenance(rng))
+        if own is None:
+            return found
+        given = fit_luce(known, None, own, check_level(level), lambda: watch.provenance(rng))
+        if given.tiers != named_tiers(own, known.items):
+            raise InputError(
+                f"the answers put these tiers into another order, {given.tiers}, and worths must "
+                "decrease from tier to tier: give the tiers in that order"
+            )
+        return _beside_best(given, found.as_reference(BEST_OF_SIZES))
     source = source_of(known, distance)
     settings = Settings(method, theta_method, partition_method, likelihood, time_limit, level)
     generator = as_generator(rng)
@@ -135,12 +159,65 @@ def fit(
     if concentration in ("tier", "place"):
         # Refuse what cannot be fitted before a long fit with one theta.
         refuse_open(known, parted_partition(checked, source.distance, concentration))
+    if own is not None:
+        if concentration != "single":
+            raise InputError(
+                f'concentration="{concentration}" is for tiers that are sought, not for given ones',
+                [drop("concentration")],
+            )
+        return _fit_own(source, own, settings, generator, lambda: watch.provenance(rng))
     single = fit_source(source, checked, settings, generator, lambda: watch.provenance(rng))
     if concentration == "single":
         return single
     return fit_parted(
         source, single, concentration, settings, generator, lambda: watch.provenance(rng)
     )
+
+
+def _own_tiers(
+    tiers: Tiers | Iterable[Iterable[Item]], items: tuple[Item, ...]
+) -> NDArray[np.int64]:
+    """Return tiers of one's own, counted from 0."""
+    named = tiers if isinstance(tiers, Tiers) else Tiers(tiers)
+    return named.label_array(items)
+
+
+def _sizes_of(sizes: Iterable[int] | None, own: NDArray[np.int64] | None) -> Iterable[int]:
+    """Return sizes as given, or those of one's own tiers."""
+    if (sizes is None) == (own is None):
+        raise InputError(
+            "fit needs sizes of tiers, or tiers"
+            if own is None
+            else "tiers have sizes of their own",
+            [use(sizes=(1, 2, 2)), use(tiers=[["a"], ["b", "c"]])]
+            if own is None
+            else [drop("sizes")],
+        )
+    return np.bincount(own).tolist() if own is not None else sizes or ()
+
+
+def _fit_own(
+    source: AnswerSource,
+    own: NDArray[np.int64],
+    settings: Settings,
+    rng: np.random.Generator,
+    provenance: Callable[[], Provenance],
+) -> Fit:
+    """Fit theta to tiers of one's own, beside the best tiers of the same sizes."""
+    sizes: Sizes = tuple(np.bincount(own).tolist())
+    best = solve(source, sizes, settings, rng)
+    given = solve(source, sizes, settings, rng, own)
+    if given.consensus.total <= best.consensus.total and best.consensus.optimal:
+        given = replace(given, consensus=replace(given.consensus, optimal=True))
+    found = fit_source(source, sizes, settings, rng, provenance, {sizes: given})
+    return _beside_best(found, _reference(BEST_OF_SIZES, source, sizes, best))
+
+
+def _beside_best(given: Fit, best: Reference) -> Fit:
+    """Add to the fit of given tiers the best tiers of the same sizes: at least those given."""
+    if best.criterion <= given.criterion:
+        best = replace(given.as_reference(best.name), optimal=best.optimal)
+    return replace(given, best_of_sizes=best)
 
 
 def fit_parted(

@@ -23,7 +23,7 @@ from tierwise.answers.given_sizes import (
     Likelihood,
 )
 from tierwise.answers.votes import LEAST_MISTAKE_PROBABILITY, DrawnVotes, SummedVotes
-from tierwise.fitting.em import climb, maximise, settle, starts_of
+from tierwise.fitting.em import climb, maximise, maximum_at, settle, starts_of
 from tierwise.theta.estimate import ThetaEstimate
 
 if TYPE_CHECKING:
@@ -389,7 +389,11 @@ class FitWithMistakes:
 
 
 def solve_with_mistakes(
-    likelihood: Likelihood, method: str, level: float, rng: np.random.Generator
+    likelihood: Likelihood,
+    method: str,
+    level: float,
+    rng: np.random.Generator,
+    labels: Labels | None = None,
 ) -> FitWithMistakes:
     """Find the best tiers, theta and mistake probability for given sizes.
 
@@ -403,13 +407,15 @@ def solve_with_mistakes(
         Level of the intervals.
     rng
         Generator, for what is drawn.
+    labels
+        The tiers, if they are given.
     """
     if isinstance(likelihood.drawn, DrawnVotes):
-        return _solve_by_drawing(likelihood, likelihood.drawn, method, level, rng)
+        return _solve_by_drawing(likelihood, likelihood.drawn, method, level, rng, labels)
     (summed,) = likelihood.parts
     if not isinstance(summed, SummedVotes):
         raise TypeError("these answers cannot be mistaken")
-    return _solve_by_summing(likelihood, summed, method, level, rng)
+    return _solve_by_summing(likelihood, summed, method, level, rng, labels)
 
 
 def _solve_by_summing(
@@ -418,16 +424,20 @@ def _solve_by_summing(
     method: str,
     level: float,
     rng: np.random.Generator,
+    labels: Labels | None,
 ) -> FitWithMistakes:
     """Climb in tiers, and in theta and the mistake probability, in turn."""
     partition = likelihood.partition
-    top = maximise(likelihood, starts_of(likelihood, method, rng))
+    if labels is None:
+        top = maximise(likelihood, starts_of(likelihood, method, rng))
+    else:
+        top = maximum_at(likelihood, labels)
     for _ in range(MOST_ROUNDS):
         given = GivenTiers(summed, partition, top.labels)
         profile = profile_of(given, min(top.theta, given.largest_theta), level)
         summed = summed.with_probability(profile.best())
         likelihood = replace(likelihood, parts=(summed,))
-        top = climb(likelihood, given.labels)
+        top = (climb if labels is None else maximum_at)(likelihood, given.labels)
         if np.array_equal(top.labels, given.labels):
             break
     return _found(likelihood, given, top.theta, summed.mistake_probability, profile, level)
@@ -439,12 +449,13 @@ def _solve_by_drawing(
     method: str,
     level: float,
     rng: np.random.Generator,
+    given_labels: Labels | None,
 ) -> FitWithMistakes:
     """Let tiers, theta and the mistake probability settle, then see what else is as likely."""
     partition = likelihood.partition
     labels, theta, converged = np.zeros(partition.n_items, dtype=np.int64), 0.0, True
     if len(partition.sizes) > 1:
-        settled = settle(likelihood, method, rng)
+        settled = settle(likelihood, method, rng, given_labels)
         labels, theta, converged = settled.labels, settled.theta, settled.converged
     given = GivenTiers(drawn, partition, labels)
     profile = profile_of(given, min(theta, given.largest_theta), level)

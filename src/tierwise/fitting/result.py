@@ -105,14 +105,14 @@ DIVIDED = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Reference(Result):
-    """What tiers are compared to, on the same data: the strict consensus, or no tiers at all.
+    """What tiers are compared to, on the same data: the strict consensus, no tiers, better ones.
 
     Attributes
     ----------
     name
-        "strict consensus" or "no tiers".
+        "strict consensus", "no tiers" or "best of these sizes".
     tiers
-        The tiers: all of size 1, or a single one.
+        The tiers.
     theta, log_likelihood, log_likelihood_error, criterion
         As of a `Fit`.
     optimal
@@ -233,6 +233,8 @@ class Fit(Result):
     log_posterior : float
         For "luce": log probability of tiers and answers together, up to a constant, worths being
         averaged over; NaN elsewhere.
+    best_of_sizes : Reference or None
+        The best tiers of the same sizes, where tiers of one's own were given.
     """
 
     tiers: Tiers
@@ -266,6 +268,7 @@ class Fit(Result):
     family: Family = "mallows"
     worth_estimates: tuple[WorthEstimate, ...] = ()
     log_posterior: float = nan
+    best_of_sizes: Reference | None = None
 
     def __repr__(self) -> str:
         if self.family == "luce":
@@ -411,6 +414,29 @@ class Fit(Result):
         rows = [TierRow(number, items) for number, items in enumerate(agreed, start=1)]
         return (*rows, TierRow(None, self.divided)) if divided else tuple(rows)
 
+    @property
+    def behind(self) -> float | None:
+        """How much less the criterion is than that of the best tiers of the same sizes.
+
+        The same holds of the log-likelihood. None if these tiers were found, not given.
+        """
+        if self.best_of_sizes is None:
+            return None
+        return self.best_of_sizes.criterion - self.criterion
+
+    def as_reference(self, name: str) -> Reference:
+        """Return what other tiers are compared to."""
+        return Reference(
+            name=name,
+            tiers=self.tiers,
+            theta=self.thetas[0] if self.thetas else nan,
+            log_likelihood=self.log_likelihood,
+            log_likelihood_error=self.log_likelihood_error,
+            criterion=self.criterion,
+            optimal=self.optimal,
+            log_posterior=self.log_posterior,
+        )
+
     def summary(self, width: int = 88) -> str:
         """Return the fit as a table for people, beside the strict consensus and no tiers at all.
 
@@ -426,10 +452,23 @@ class Fit(Result):
     def verdict(self) -> str:
         """Say in a sentence whether these tiers are worth reporting."""
         what = "answers" if self.pairwise else "rankings"
-        return (
+        said = (
             self._verdict_by_evidence(what)
             if self.family == "luce"
             else self._verdict_by_criterion(what)
+        )
+        return f"{self._verdict_of_own()} {said}".strip()
+
+    def _verdict_of_own(self) -> str:
+        """Say how far behind the best tiers of the same sizes one's own are."""
+        if self.best_of_sizes is None or self.behind is None:
+            return ""
+        if self.best_of_sizes.tiers == self.tiers:
+            known = "proved best" if self.best_of_sizes.optimal else "the best that were found"
+            return f"Of all tiers of these sizes yours are {known}."
+        return (
+            f"The best tiers of these sizes, {self.best_of_sizes.tiers}, are ahead of yours by "
+            f"{self.behind:.2f} in log-likelihood."
         )
 
     def _verdict_by_criterion(self, what: str) -> str:
@@ -519,6 +558,8 @@ class Fit(Result):
             "alternatives": [plain_tiers(tiers) for tiers in self.alternatives],
             "n_optima": self.n_optima,
             "references": [reference.to_dict() for reference in self.references],
+            "best_of_sizes": None if self.best_of_sizes is None else self.best_of_sizes.to_dict(),
+            "behind": self.behind,
             "mistake_probability": self.mistake_probability,
             "mistake_interval": list(self.mistake_interval) if self.mistake_interval else None,
             "verdict": self.verdict(),

@@ -28,8 +28,8 @@ from tierwise._kernels.orderings import log_pseudo
 from tierwise._util.checks import check_choice, check_level, check_number
 from tierwise.consensus.find import METHODS, find_consensus
 from tierwise.consensus.problem import Consensus
-from tierwise.errors import InputError, use
-from tierwise.fitting.em import maximise, settle, starts_of
+from tierwise.errors import InputError, drop, use
+from tierwise.fitting.em import maximise, maximum_at, settle, starts_of
 from tierwise.fitting.mistakes import solve_with_mistakes
 from tierwise.inversions.comparisons import best_tiers_of_sizes
 from tierwise.partition.choose import DEFAULT_BUDGET, partition_function
@@ -64,6 +64,8 @@ LikelihoodKind: TypeAlias = Literal["exact", "pseudo"]
 LEAST_BUDGET = 1e7
 BUDGET_OF_AN_ANSWER = 1e6
 MOST_THETA = 1e3
+# How tiers were found that nobody looked for.
+GIVEN = "given"
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,11 @@ def named_tiers(labels: NDArray[np.int64], items: tuple[Item, ...]) -> Tiers:
 
 
 def solve(
-    source: AnswerSource, sizes: Sizes, settings: Settings, rng: np.random.Generator
+    source: AnswerSource,
+    sizes: Sizes,
+    settings: Settings,
+    rng: np.random.Generator,
+    labels: Labels | None = None,
 ) -> Solution:
     """Find the best tiers and theta for given sizes, whatever the answers leave open.
 
@@ -143,22 +149,33 @@ def solve(
         How to fit.
     rng
         Generator, for what is drawn.
+    labels
+        The tiers, counted from 0, if they are given: then only theta is sought.
     """
     if settings.likelihood == "pseudo":
+        if labels is not None:
+            raise InputError(
+                "the pseudo-likelihood is for tiers that are sought, not for given ones",
+                [drop("likelihood")],
+            )
         return solve_pseudo(source, sizes, settings, rng)
     if source.is_known(sizes):
         partition = settings.partition(sizes, source.distance, rng)
-        return solve_known(source.at(sizes, partition=partition), settings, rng)
+        return solve_known(source.at(sizes, partition=partition), settings, rng, labels)
     if settings.theta_method != "exact":
         raise InputError(
             "a Monte Carlo estimate of theta needs answers that leave no doubt about their blocks",
             [use(theta_method="exact")],
         )
-    return _ENGINES[source.capabilities.engine](source, sizes, settings, rng)
+    return _ENGINES[source.capabilities.engine](source, sizes, settings, rng, labels)
 
 
 def _solve_by_completions(
-    source: AnswerSource, sizes: Sizes, settings: Settings, rng: np.random.Generator
+    source: AnswerSource,
+    sizes: Sizes,
+    settings: Settings,
+    rng: np.random.Generator,
+    labels: Labels | None,
 ) -> Solution:
     """Find the best tiers and theta for answers that leave places open."""
     # The error of an estimate counts as often as there are answers: few can do with one.
@@ -168,34 +185,51 @@ def _solve_by_completions(
     if len(sizes) == 1:
         return _no_tiers(source, partition)
     likelihood = source.at(sizes, partition=partition, rng=rng)
-    return (_solve_by_summing if likelihood.exact else _solve_by_drawing)(likelihood, settings, rng)
+    find = _solve_by_summing if likelihood.exact else _solve_by_drawing
+    return find(likelihood, settings, rng, labels)
 
 
 def _solve_comparisons(
-    source: AnswerSource, sizes: Sizes, settings: Settings, rng: np.random.Generator
+    source: AnswerSource,
+    sizes: Sizes,
+    settings: Settings,
+    rng: np.random.Generator,
+    labels: Labels | None,
 ) -> Solution:
     """Find good tiers of battles by exchanges of items."""
+    if labels is not None:
+        return solution_at(source, unproved_at(source, labels, GIVEN), settings)
     labels = best_tiers_of_sizes(source.wins, sizes, rng)
     return solution_at(source, unproved_at(source, labels, "exchanges"), settings)
 
 
-def solve_known(likelihood: Likelihood, settings: Settings, rng: np.random.Generator) -> Solution:
+def solve_known(
+    likelihood: Likelihood,
+    settings: Settings,
+    rng: np.random.Generator,
+    labels: Labels | None = None,
+) -> Solution:
     """Find the closest tiers and then theta, for answers that leave no doubt about their blocks.
 
     Parameters
     ----------
     likelihood
         Of the answers, at given sizes.
-    settings, rng
+    settings, rng, labels
         As for `solve`.
     """
-    consensus = find_consensus(
-        likelihood.costs_at_random(),
-        likelihood.sizes,
-        method=settings.method,
-        rng=rng,
-        time_limit=settings.time_limit,
-    )
+    costs = likelihood.costs_at_random()
+    if labels is None:
+        consensus = find_consensus(
+            costs,
+            likelihood.sizes,
+            method=settings.method,
+            rng=rng,
+            time_limit=settings.time_limit,
+        )
+    else:
+        total = float(total_cost(labels, costs.linear, costs.pairs))
+        consensus = unproved(labels, total, GIVEN)
     partition, n_rankings = likelihood.partition, likelihood.n_rankings
     mean_distance = consensus.total / n_rankings
     level = settings.level
@@ -264,34 +298,44 @@ def _no_tiers(source: AnswerSource, partition: PartitionFunction) -> Solution:
 
 
 def _solve_by_summing(
-    likelihood: Likelihood, settings: Settings, rng: np.random.Generator
+    likelihood: Likelihood, settings: Settings, rng: np.random.Generator, labels: Labels | None
 ) -> Solution:
-    top = maximise(likelihood, starts_of(likelihood, settings.method, rng))
+    if labels is None:
+        top = maximise(likelihood, starts_of(likelihood, settings.method, rng))
+    else:
+        top = maximum_at(likelihood, labels)
     total = likelihood.total_distance(top.labels, top.theta)
-    consensus = unproved(top.labels, total, "expectation-maximisation")
+    method = "expectation-maximisation" if labels is None else GIVEN
+    consensus = unproved(top.labels, total, method)
     theta = _theta_with_error(likelihood, top.labels, top.theta, settings.level)
     return _solution(likelihood, consensus, theta)
 
 
 def _solve_by_drawing(
-    likelihood: Likelihood, settings: Settings, rng: np.random.Generator
+    likelihood: Likelihood, settings: Settings, rng: np.random.Generator, labels: Labels | None
 ) -> Solution:
-    settled = settle(likelihood, settings.method, rng)
-    consensus = unproved(settled.labels, settled.total, "stochastic expectation-maximisation")
+    settled = settle(likelihood, settings.method, rng, labels)
+    method = "stochastic expectation-maximisation" if labels is None else GIVEN
+    consensus = unproved(settled.labels, settled.total, method)
     theta = _theta_with_error(likelihood, settled.labels, settled.theta, settings.level)
     return _solution(likelihood, consensus, replace(theta, converged=settled.converged))
 
 
 def _solve_with_mistakes(
-    source: AnswerSource, sizes: Sizes, settings: Settings, rng: np.random.Generator
+    source: AnswerSource,
+    sizes: Sizes,
+    settings: Settings,
+    rng: np.random.Generator,
+    labels: Labels | None,
 ) -> Solution:
     """Find the best tiers, theta and probability of a mistake."""
     partition = for_many_thetas(settings.partition(sizes, source.distance, rng))
     likelihood = source.at(sizes, partition=partition, rng=rng)
-    found = solve_with_mistakes(likelihood, settings.method, settings.level, rng)
+    found = solve_with_mistakes(likelihood, settings.method, settings.level, rng, labels)
     stochastic = "" if likelihood.exact else "stochastic "
+    method = f"{stochastic}expectation-maximisation" if labels is None else GIVEN
     return Solution(
-        consensus=unproved(found.labels, found.total, f"{stochastic}expectation-maximisation"),
+        consensus=unproved(found.labels, found.total, method),
         theta=found.theta,
         log_likelihood=float(found.value),
         log_likelihood_error=found.value.standard_error,
@@ -302,7 +346,7 @@ def _solve_with_mistakes(
 
 
 # What fits answers that leave something open: a further engine is a further entry.
-_ENGINES: dict[Engine, Callable[[AnswerSource, Sizes, Settings, np.random.Generator], Solution]] = {
+_ENGINES: dict[Engine, Callable[..., Solution]] = {
     "completions": _solve_by_completions,
     "mistakes": _solve_with_mistakes,
     "comparisons": _solve_comparisons,

@@ -8,7 +8,7 @@ from tierwise._util.columns import aligned
 from tierwise.errors import listed, percent
 
 if TYPE_CHECKING:
-    from tierwise.fitting.result import Fit
+    from tierwise.fitting.result import Fit, Reference
 
 # An interval of the mistake probability wider than this says next to nothing.
 WIDE = 0.2
@@ -208,9 +208,9 @@ def mistakes_in_words(fit: "Fit") -> str:
 def _optimality(fit: "Fit") -> str:
     if len(fit.tiers) == 1:
         return "one, with all items: there is nothing to choose"
+    if fit.method == "given":
+        return "as given, and proved best of their sizes" if fit.optimal else "as given"
     if not fit.optimal:
-        if fit.method == "given":
-            return "as given"
         how = f"found by {fit.method}, not proved best"
         return f"{how}; at most {fit.gap:.1%} of the distance to gain" if fit.gap else how
     if fit.n_optima == 1:
@@ -237,12 +237,17 @@ def what_is_ordered(fit: "Fit") -> str:
     return "pairs from different tiers are ranked"
 
 
+def _compared(fit: "Fit") -> list["Reference"]:
+    best = fit.best_of_sizes
+    return [*([] if best is None or best.tiers == fit.tiers else [best]), *fit.references]
+
+
 def _comparison_lines(fit: "Fit") -> list[str]:
     if fit.family == "luce":
         compared = [("these tiers", fit.tiers, fit.log_likelihood, fit.log_posterior)]
         compared += [
             (other.name, other.tiers, other.log_likelihood, other.log_posterior)
-            for other in fit.references
+            for other in _compared(fit)
         ]
         cells = [
             [name, str(len(tiers)), f"{log_likelihood:.2f}", f"{log_posterior:.2f}"]
@@ -253,7 +258,7 @@ def _comparison_lines(fit: "Fit") -> list[str]:
     rows = [("these tiers", fit.tiers, theta, fit.log_likelihood, fit.criterion)]
     rows += [
         (other.name, other.tiers, f"{other.theta:.4f}", other.log_likelihood, other.criterion)
-        for other in fit.references
+        for other in _compared(fit)
     ]
     cells = [
         [name, str(len(tiers)), theta, f"{log_likelihood:.2f}", f"{criterion:.2f}"]

@@ -40,7 +40,6 @@ _PREVIEW_ROWS = 5
 _NOT_OF_TABLES = ("cycles", "encoding", "sheet")  # options of files, not of their tables
 _LONGEST_CELL = 60
 _SECONDS_BETWEEN_NEWS = 0.2
-_LARGEST_THETA = 50.0
 # With so many items a fit takes seconds, and people who wait want to see tiers.
 _MANY_ITEMS = 100
 _FEW_REPLICATES = 10
@@ -397,31 +396,21 @@ def _criterion(
 ) -> dict[str, float]:
     """Return the log-likelihood of tiers at their best theta, less the log number of such tiers."""
     import numpy as np
-    from scipy.optimize import minimize_scalar
 
-    from tierwise.data.rankings import Rankings
-    from tierwise.model.clustered_mallows import ClusteredMallows
-    from tierwise.tiers import Tiers, log_number_of_tiers
+    from tierwise.answers.likelihood import source_of
+    from tierwise.fitting.solve import Settings, solve
+    from tierwise.tiers import log_number_of_tiers
 
-    named = Tiers([[answers.items[position] for position in tier] for tier in tiers])
-    weights = answers.weights if isinstance(answers, Rankings) else np.ones(len(answers))
-
-    def lost(theta: float) -> float:
-        model = ClusteredMallows(named, float(theta), distance)
-        return -float(weights @ model.log_prob(answers))
-
-    if len(named) == 1:
-        theta, log_likelihood = 0.0, -lost(0.0)
-    else:
-        best = minimize_scalar(
-            lost, bounds=(0.0, _LARGEST_THETA), method="bounded", options={"xatol": 1e-6}
-        )
-        tried = {0.0: -lost(0.0), float(best.x): -float(best.fun)}
-        theta, log_likelihood = max(tried.items(), key=lambda pair: pair[1])
+    labels = np.empty(len(answers.items), dtype=np.int64)
+    for number, tier in enumerate(tiers):
+        labels[tier] = number
+    sizes = tuple(len(tier) for tier in tiers)
+    rng = np.random.default_rng(1)
+    found = solve(source_of(answers, distance or None), sizes, Settings(), rng, labels)
     return {
-        "theta": theta,
-        "log_likelihood": log_likelihood,
-        "criterion": log_likelihood - log_number_of_tiers(named.sizes),
+        "theta": found.theta.value,
+        "log_likelihood": found.log_likelihood,
+        "criterion": found.log_likelihood - log_number_of_tiers(sizes),
     }
 
 
