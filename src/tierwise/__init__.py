@@ -73,6 +73,8 @@ if TYPE_CHECKING:
     from tierwise.posterior.result import Posterior as Posterior
     from tierwise.posterior.run import sample_posterior as sample_posterior
     from tierwise.reporting.report import report as report
+    from tierwise.searching.choice import Choice as Choice
+    from tierwise.searching.choice import choose as choose
     from tierwise.searching.merging import merge_even_pairs as merge_even_pairs
     from tierwise.searching.result import Search as Search
     from tierwise.searching.search import search as search
@@ -90,6 +92,7 @@ _HOME_OF = {
     "Battles": "data.battles",
     "Beta": "model.priors",
     "Bootstrap": "fitting.bootstrap",
+    "Choice": "searching.choice",
     "ClusteredLuce": "model.clustered_luce",
     "ClusteredMallows": "model.clustered_mallows",
     "Counts": "data.counts",
@@ -123,6 +126,7 @@ _HOME_OF = {
     "agreement": "fitting.result",
     "bootstrap": "fitting.bootstrap",
     "check_fit": "checking.check",
+    "choose": "searching.choice",
     "compare_groups": "groups.compare",
     "compositions": "tiers",
     "describe": "data.describe",

@@ -1,5 +1,6 @@
 """Leaderboards: what is published, from the library and from the command line."""
 
+import itertools
 import json
 import re
 from io import StringIO
@@ -60,7 +61,15 @@ def test_the_note_on_tiers_is_true_of_the_draws():
         progress="off",
         rng=np.random.SeedSequence(5).spawn(2)[1],
     ).labels
-    board = tw.leaderboard(battles, chains=2, draws=200, certainty=0.9, rng=seed)
+    board = tw.leaderboard(
+        battles,
+        family="mallows",
+        tiers="sure",
+        chains=2,
+        draws=200,
+        certainty=0.9,
+        rng=seed,
+    )
     tier_of = {row.item: row.tier for row in board.rows}
     within, across = [], []
     for one, first in enumerate(battles.items):
@@ -76,7 +85,7 @@ def test_the_note_on_tiers_is_true_of_the_draws():
     assert board.sure_share == pytest.approx(np.mean(np.array(across) >= 0.9))
     assert board.note_on_tiers().startswith(
         f"No two items of a tier differ with 90% probability; of the pairs in different tiers, "
-        f"{board.sure_share:.0%} do"
+        f"{board.sure_share:.0%} differ with 90% probability or more"
     )
     assert board.to_dict()["sure_share"] == board.sure_share
     rows = [battles.items.index(row.item) for row in board.rows]
@@ -122,7 +131,7 @@ def test_rankings_and_scores_have_leaderboards():
     goals = tw.leaderboard(tw.load_political_goals(), rng=1)
     assert {row.item for row in goals.rows if row.tier == 1} == {"order", "prices"}
     assert goals.uncertainty == "posterior"
-    with pytest.raises(tw.InputError, match="for battles"):
+    with pytest.raises(tw.InputError, match="from the posterior"):
         tw.leaderboard(tw.load_political_goals(), uncertainty="bootstrap")
     with pytest.raises(tw.InputError, match="leaderboard takes Battles"):
         tw.leaderboard([1, 2])
@@ -301,7 +310,6 @@ def test_rank_intervals_cover_and_probabilities_are_calibrated():
 def test_rankings_without_signal_and_without_noise(rows):
     board = tw.leaderboard(tw.Rankings.from_orderings(rows), draws=50, chains=1, rng=1)
     assert board.fit.gap == 0.0
-    assert board.fit.optimal == (len(board.fit.tiers) == 1)
     assert json.loads(board.to_json())
     assert board.summary()
 
@@ -312,3 +320,82 @@ def test_scores_without_signal(tmp_path):
     np.savetxt(path, rng.normal(size=(30, 4)), delimiter=",", header="w,x,y,z", comments="")
     shown = CliRunner().invoke(app, ["leaderboard", str(path), "--better", "higher", "--seed", "1"])
     assert shown.exit_code == 0, shown.output
+
+
+@pytest.fixture(scope="module")
+def races():
+    """Battles of models with known worths, two of them tied."""
+    worths = {"a": 4.0, "b": 2.0, "c": 2.0, "d": 1.0, "e": 0.5}
+    rng = np.random.default_rng(4)
+    rows = []
+    for one, other in itertools.combinations(worths, 2):
+        won = rng.random(300) < worths[one] / (worths[one] + worths[other])
+        rows += [(one, other, one if first else other) for first in won]
+    return tw.Battles.from_rows(rows)
+
+
+@pytest.fixture(scope="module")
+def board_of_races(races):
+    return tw.leaderboard(races, family="luce", draws=500, rng=1, progress="off")
+
+
+def test_a_leaderboard_publishes_the_tiers_that_a_search_finds(races, board_of_races):
+    found = tw.search(races, family="luce")
+    assert board_of_races.tiers == found.best.tiers == board_of_races.choice.fit.tiers
+    assert board_of_races.tiers == tw.Tiers([["a"], ["b", "c"], ["d"], ["e"]])
+
+
+def test_tied_and_better_are_told_for_each_next_item(board_of_races):
+    rows = {row.item: row for row in board_of_races.rows}
+    tied = next(row for row in rows.values() if {row.item, row.next_item} == {"b", "c"})
+    assert tied.tied_with_next > 0.5 > tied.better_than_next
+    assert rows["d"].better_than_next > 0.95 > 0.05 > rows["d"].tied_with_next
+    assert rows["e"].next_item is None
+    assert rows["e"].tied_with_next is None
+
+
+def test_strengths_are_those_of_the_worths(board_of_races):
+    rows = {row.item: row for row in board_of_races.rows}
+    apart = rows["a"].strength - rows["e"].strength
+    assert apart == pytest.approx(400 * np.log10(8.0), abs=40)
+    for row in rows.values():
+        low, high = row.strength_interval
+        assert low < row.strength < high
+    assert "strength_low" in board_of_races.columns()
+
+
+def test_a_choice_is_not_made_twice(races, board_of_races, monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("chosen again")
+
+    monkeypatch.setattr("tierwise.posterior.leaderboard.choose", refuse)
+    again = tw.leaderboard(races, choice=board_of_races.choice, draws=500, rng=1, progress="off")
+    assert again.rows == board_of_races.rows
+
+
+def test_tiers_of_leaders_hold_nothing_that_surely_differs_from_the_first(races, board_of_races):
+    board = tw.leaderboard(
+        races, choice=board_of_races.choice, tiers="leader", draws=500, rng=1, progress="off"
+    )
+    assert board.published == "leader"
+    order = [row.item for row in board.rows]
+    for tier in board.tiers:
+        first, *others = sorted(tier, key=order.index)
+        for other in others:
+            above = board.above_probabilities[order.index(first), order.index(other)]
+            assert above < board.certainty
+
+
+def test_a_bootstrap_of_races_searches_again(races):
+    board = tw.leaderboard(
+        races, family="luce", uncertainty="bootstrap", replicates=20, rng=1, progress="off"
+    )
+    assert board.uncertainty == "bootstrap over battles"
+    assert board.rows[0].item == "a"
+    assert board.rows[0].strength is None
+
+
+def test_a_choice_of_other_items_is_refused(board_of_races):
+    others = tw.Battles.from_rows([("x", "y", "x")] * 4)
+    with pytest.raises(tw.InputError, match="other items"):
+        tw.leaderboard(others, choice=board_of_races.choice)

@@ -187,9 +187,13 @@ def _move_items(
     shape: float,
     log_priors: _Floats,
     logs: _Floats,
+    values: _Floats,
+    joined: _Floats,
     rng: np.random.Generator,
 ) -> int:
     """Draw the tier of each item given all others (Gibbs); return the number of tiers."""
+    for tier in range(count):
+        values[tier] = tier_value(sizes[tier], arrived[tier], ran[tier], shape)
     for item in range(len(labels)):
         own = labels[item]
         sizes[own] -= 1.0
@@ -197,21 +201,26 @@ def _move_items(
         ran[own] -= times[item]
         labels[item] = -1
         if sizes[own] < 0.5:
+            values[own] = values[count - 1]
             count = _close_tier(own, count, labels, sizes, arrived, ran)
+        else:
+            values[own] = tier_value(sizes[own], arrived[own], ran[own], shape)
+        won, time = arrivals[item], times[item]
         for tier in range(count):
-            size, won, time = sizes[tier], arrived[tier], ran[tier]
-            before = tier_value(size, won, time, shape)
-            after = tier_value(size + 1.0, won + arrivals[item], time + times[item], shape)
-            logs[tier] = log_priors[count] + after - before
-        alone = tier_value(1.0, arrivals[item], times[item], shape)
-        logs[count] = log_priors[count + 1] + alone
+            joined[tier] = tier_value(
+                sizes[tier] + 1.0, arrived[tier] + won, ran[tier] + time, shape
+            )
+            logs[tier] = log_priors[count] + joined[tier] - values[tier]
+        joined[count] = tier_value(1.0, won, time, shape)
+        logs[count] = log_priors[count + 1] + joined[count]
         chosen = _choose(logs, count + 1, rng)
         if chosen == count:
             count += 1
         labels[item] = chosen
+        values[chosen] = joined[chosen]
         sizes[chosen] += 1.0
-        arrived[chosen] += arrivals[item]
-        ran[chosen] += times[item]
+        arrived[chosen] += won
+        ran[chosen] += time
     return count
 
 
@@ -347,6 +356,7 @@ def run_sweeps(
     room = n_items + 1
     sizes, arrived, ran = np.zeros(room), np.zeros(room), np.zeros(room)
     logs, times = np.empty(room), np.empty(n_items)
+    values, joined = np.empty(room), np.empty(room)
     slot_of = np.full(room, -1)
     block_labels = np.empty(room, dtype=np.int64)
     block_worths, block_counts = np.empty(room), np.empty(room)
@@ -382,7 +392,19 @@ def run_sweeps(
             arrived[labels[item]] += arrivals[item]
             ran[labels[item]] += times[item]
         count = _move_items(
-            labels, count, sizes, arrived, ran, arrivals, times, shape, log_priors, logs, rng
+            labels,
+            count,
+            sizes,
+            arrived,
+            ran,
+            arrivals,
+            times,
+            shape,
+            log_priors,
+            logs,
+            values,
+            joined,
+            rng,
         )
         for _ in range(3):
             count = _cut_or_join(

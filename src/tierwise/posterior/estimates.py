@@ -299,3 +299,33 @@ def are_divided(thetas: _Floats, item_thetas: _Floats, level: float) -> NDArray[
     often = np.isnan(item_thetas).mean(axis=0) < 0.5
     weak: NDArray[np.bool_] = often & (low < _WEAK * float(np.median(strongest)))
     return weak
+
+
+def tiers_of_leaders(
+    above: NDArray[np.float64], mean_ranks: NDArray[np.float64], certainty: float
+) -> NDArray[np.int64]:
+    """Return tiers in which no item surely differs from the first of its tier, counted from 0.
+
+    Parameters
+    ----------
+    above
+        Probability that the row's item is in a better tier than the column's.
+    mean_ranks
+        Mean rank of each item, which says in which order they are looked at.
+    certainty
+        Two items surely differ if one is better with this probability or more.
+
+    Examples
+    --------
+    >>> above = np.array([[0, 0.7, 0.99], [0.1, 0, 0.8], [0, 0.1, 0]])
+    >>> tiers_of_leaders(above, np.array([1.0, 2.0, 3.0]), 0.95)
+    array([0, 0, 1])
+    """
+    order = np.argsort(mean_ranks, kind="stable").tolist()
+    labels = np.zeros(len(order), dtype=np.int64)
+    leader, tier = order[0], 0
+    for item in order[1:]:
+        if above[leader, item] >= certainty:
+            leader, tier = item, tier + 1
+        labels[item] = tier
+    return labels

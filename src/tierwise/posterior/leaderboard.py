@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -30,15 +31,8 @@ from tierwise.data.kinds import KnownData, check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, counted, percent, use
-from tierwise.fitting.fit import fit_parted, fit_source
-from tierwise.fitting.solve import (
-    Settings,
-    Solution,
-    named_tiers,
-    solution_at,
-    unproved,
-    unproved_at,
-)
+from tierwise.fitting.solve import named_tiers
+from tierwise.luce.search import Limits
 from tierwise.model.priors import log_prior_of_sizes
 from tierwise.posterior.estimates import (
     rank_intervals,
@@ -46,14 +40,16 @@ from tierwise.posterior.estimates import (
     share_above,
     sure_tiers,
     surely_above,
+    tiers_of_leaders,
 )
 from tierwise.posterior.run import sample_posterior
 from tierwise.searching.all_sizes import best_tiers_of_battles
-from tierwise.theta.estimate import ThetaEstimate
-from tierwise.tiers import log_number_of_tiers, plain_tiers
+from tierwise.searching.choice import Choice, choose
+from tierwise.searching.luce import search_races
+from tierwise.tiers import plain_tiers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
     from os import PathLike
 
     from numpy.typing import NDArray
@@ -62,20 +58,21 @@ if TYPE_CHECKING:
     from tierwise._util.provenance import Provenance
     from tierwise._util.tasks import Progress
     from tierwise._util.types import Item
-    from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.frames import Backend
     from tierwise.data.scan import RankingScan
-    from tierwise.fitting.result import Fit
-    from tierwise.posterior.result import Posterior
+    from tierwise.distances import Distance
+    from tierwise.fitting.fit import ConcentrationChoice
+    from tierwise.fitting.result import Family, Fit
+    from tierwise.searching.search import FamilyChoice
     from tierwise.tiers import Tiers
 
 Uncertainty: TypeAlias = Literal["posterior", "bootstrap"]
+Published: TypeAlias = Literal["best", "leader", "sure"]
+"""Which tiers a leaderboard publishes."""
 
 _REPLICATES_PER_TASK = 10
 # Sweeps for each draw: neighbouring ones are much alike.
 _THIN_OF_BATTLES = 6
-# Where draws cannot be compared by their probability, tiers with so sure differences are.
-_CERTAINTIES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,11 +92,13 @@ class LeaderboardRow(Result):
     tier_probabilities
         For each tier, the probability that the rank of the item is among those of the tier.
     best_k_probabilities
-        Probability to be among the best ``k``, one for each ``k`` of the leaderboard.
+        Probability of being among the best ``k``, one for each ``k`` of the leaderboard.
     next_item
         The item in the next row; None in the last.
-    better_than_next
-        Probability to be in a better tier than that.
+    better_than_next, tied_with_next
+        Probability of being in a better tier than that, and in the same one.
+    strength, strength_interval
+        Mean strength on the Elo scale and its interval, where tiers have worths; else None.
     """
 
     item: Item
@@ -111,6 +110,9 @@ class LeaderboardRow(Result):
     best_k_probabilities: tuple[float, ...]
     next_item: Item | None
     better_than_next: float | None
+    tied_with_next: float | None
+    strength: float | None = None
+    strength_interval: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,10 +124,12 @@ class Leaderboard(Result):
     rows : tuple of LeaderboardRow
         The items by tier, and by their mean rank within a tier.
     tiers : Tiers
-        The tiers to publish: no two items of a tier surely differ.
-    fit : Fit
-        The most probable tiers, with theta, and what they are compared to. They describe the data
-        best, and part more items than one can be sure of.
+        The tiers to publish, as ``published`` says.
+    published : str
+        "best": the most probable tiers. "leader": a tier holds the items that do not surely differ
+        from its first. "sure": no two items of a tier surely differ.
+    choice : Choice
+        The model, what it was compared with, and its most probable tiers.
     level : float
         Level of the rank intervals.
     certainty : float
@@ -134,7 +138,7 @@ class Leaderboard(Result):
         Share of the pairs of items in different tiers that surely differ; None if there is one
         tier only.
     above_probabilities : numpy.ndarray
-        Probability of each item to be in a better tier than each other, ``[row, row]``.
+        Probability that each item is in a better tier than each other, ``[row, row]``.
     k : tuple of int
         The numbers of best items that probabilities are given for.
     uncertainty : str
@@ -147,7 +151,8 @@ class Leaderboard(Result):
 
     rows: tuple[LeaderboardRow, ...]
     tiers: Tiers
-    fit: Fit
+    published: Published
+    choice: Choice
     level: float
     certainty: float
     sure_share: float | None
@@ -156,6 +161,11 @@ class Leaderboard(Result):
     uncertainty: str
     n_draws: int
     provenance: Provenance
+
+    @property
+    def fit(self) -> Fit:
+        """The most probable tiers, with worths or theta, and what they are compared to."""
+        return self.choice.fit
 
     def __len__(self) -> int:
         """Return the number of items."""
@@ -177,9 +187,14 @@ class Leaderboard(Result):
         }
         for number, k in enumerate(self.k):
             found[f"p_best_{k}"] = [round(row.best_k_probabilities[number], 6) for row in rows]
-        found["p_better_than_next"] = [
-            None if row.better_than_next is None else round(row.better_than_next, 6) for row in rows
-        ]
+        found["p_better_than_next"] = [_rounded(row.better_than_next) for row in rows]
+        found["p_tied_with_next"] = [_rounded(row.tied_with_next) for row in rows]
+        if rows[0].strength is not None:
+            found["strength"] = [_rounded(row.strength, 2) for row in rows]
+            for bound, name in enumerate(("strength_low", "strength_high")):
+                found[name] = [
+                    _rounded((row.strength_interval or (None, None))[bound], 2) for row in rows
+                ]
         for tier in range(len(self.tiers)):
             found[f"p_tier_{tier + 1}"] = [round(row.tier_probabilities[tier], 6) for row in rows]
         return found
@@ -193,6 +208,8 @@ class Leaderboard(Result):
         columns = self.columns()
         return {
             "tiers": plain_tiers(self.tiers),
+            "published": self.published,
+            "choice": self.choice.to_dict(),
             "most_probable_tiers": plain_tiers(self.fit.tiers),
             "certainty": self.certainty,
             "sure_share": self.sure_share,
@@ -236,21 +253,27 @@ class Leaderboard(Result):
         """Return the header and the rows as people read them."""
         header = ["tier", "item", f"rank ({percent(self.level)})"]
         header += ["P(best)" if k == 1 else f"P(best {k})" for k in self.k]
-        header += ["P(this tier)", "P(better than next)"]
+        header += ["P(this tier)", "P(better than next)", "P(tied with next)"]
+        header += ["strength"] if self.rows[0].strength is not None else []
         cells = []
         for row in self.rows:
             span = f"{row.rank_low} to {row.rank_high}"
             if row.rank_low == row.rank_high:
                 span = str(row.rank_low)
             sure = row.tier_probabilities[row.tier - 1]
-            following = "" if row.better_than_next is None else _share(row.better_than_next)
+            following = ["", ""]
+            if row.better_than_next is not None and row.tied_with_next is not None:
+                following = [_share(row.better_than_next), _share(row.tied_with_next)]
             shares = [_share(share) for share in row.best_k_probabilities]
-            cells.append([str(row.tier), str(row.item), span, *shares, _share(sure), following])
+            strength = [] if row.strength is None else [_strength(row)]
+            name = [str(row.tier), str(row.item), span]
+            cells.append([*name, *shares, _share(sure), *following, *strength])
         return header, cells
 
     def note(self) -> str:
         """Say what the numbers are, and with what care they are to be read."""
         sentences = [
+            self.choice.sentence(),
             f"Ranks with {percent(self.level)} intervals, from {self.n_draws:,} "
             f"{'draws of the posterior' if self.uncertainty == 'posterior' else 'replicates'}"
             f"{'' if self.uncertainty == 'posterior' else f' ({self.uncertainty})'}.",
@@ -270,9 +293,17 @@ class Leaderboard(Result):
 
     def note_on_tiers(self) -> str:
         """Say what the tiers are, and what they are not."""
-        said = f"No two items of a tier differ with {percent(self.certainty)} probability"
+        sure = percent(self.certainty)
+        said = {
+            "best": "The tiers are the most probable ones",
+            "leader": f"No item of a tier differs from its first with {sure} probability",
+            "sure": f"No two items of a tier differ with {sure} probability",
+        }[self.published]
         if self.sure_share is not None:
-            said += f"; of the pairs in different tiers, {_share(self.sure_share)} do"
+            said += (
+                f"; of the pairs in different tiers, {_share(self.sure_share)} differ with {sure} "
+                "probability or more"
+            )
         if self.tiers != self.fit.tiers:
             tiers = counted(len(self.fit.tiers), "tier")
             said += f"; the most probable division is another, of {tiers}"
@@ -287,11 +318,17 @@ class Leaderboard(Result):
 def leaderboard(
     data: Rankings | RankingScan | Counts | Preferences | Battles,
     *,
+    family: FamilyChoice = "auto",
+    distance: str | Distance = "auto",
+    concentration: ConcentrationChoice = "single",
+    choice: Choice | None = None,
+    tiers: Published = "best",
+    max_tiers: int | None = None,
+    margin: float = 0.5,
     level: float = 0.95,
     certainty: float = 0.95,
     k: int | Iterable[int] = (1, 3),
     uncertainty: Uncertainty = "posterior",
-    concentration: Literal["single", "tier"] = "single",
     prior_sizes: Literal["uniform", "penalised", "sceptical"] = "sceptical",
     chains: int = 4,
     draws: int = 1000,
@@ -302,35 +339,36 @@ def leaderboard(
 ) -> Leaderboard:
     """Find tiers, and say for each item how sure its tier and its rank are.
 
-    The distance is inversions. Items of a tier share the ranks that the tier takes up, in any order
-    with the same probability.
-
-    The tiers are not the most probable ones, which also part items that may well be tied. No two
-    items of a tier surely differ: that one is better has a probability below ``certainty``. Of all
-    tiers of that kind these have the least expected cost over all pairs, where to part a pair
-    wrongly costs ``certainty`` and to tie it wrongly ``1 - certainty``. A cut lies between whole
-    groups, so that items next to it may well be tied; `Leaderboard.sure_share` says how many pairs
-    across cuts surely differ. A claim about two items is in `Leaderboard.above_probabilities`.
+    The model is the one that describes the data best, unless one is named. Items of a tier share
+    the ranks that the tier takes up, in any order with the same probability. How sure everything
+    is comes from draws of tiers of all sizes. A claim about two items is in
+    `Leaderboard.above_probabilities`.
 
     Parameters
     ----------
     data
         Battles, or rankings (of scores: `Rankings.from_scores`), or counts of them, or preferences:
         where judges gave many answers each, these have the full likelihood, and battles do not.
+    family, distance, concentration, max_tiers, margin
+        Which model; see `search`. What is left open is decided by `choose`.
+    choice
+        What `choose` found for these data; then the models are not compared again.
+    tiers
+        Which tiers to publish. "best" are the most probable ones, as `fit` and `search` find them.
+        "leader": a tier holds every item that does not surely differ from the first item of the
+        tier. "sure": no two items of a tier surely differ, and of all such tiers these have the
+        least expected cost over all pairs, where it costs ``certainty`` to separate a tied pair and
+        ``1 - certainty`` to tie one that differs; items next to a cut may well be tied.
     level
         Level of the rank intervals.
     certainty
-        Items of which one is better with this probability or more are never in one tier; one half
-        parts whatever is more probable than not.
+        Two items surely differ if one is better with this probability or more.
     k
-        Of how many best items the probability to be among them is wanted; several may be named.
+        Report the probability of being among the best ``k``; several may be named.
     uncertainty
         "posterior" draws tiers of all sizes from their posterior. "bootstrap", for battles,
         searches tiers anew in battles that are drawn with replacement: whole judges, where judges
         decided several battles each.
-    concentration
-        For rankings, "tier" is a theta for each tier but the last: agreement may differ from top
-        to bottom.
     prior_sizes
         Prior of the sizes, as for `search`: noise is seldom taken for tiers if it is "sceptical".
     chains, draws
@@ -355,148 +393,97 @@ def leaderboard(
         raise InputError(f"certainty must be at least one half, and below 1; got {certainty}")
     numbers = _check_k(k, len(known.items))
     first_seed, second_seed = spawn_seeds(rng, 2)
-    generator = np.random.default_rng(first_seed)
-
-    def made() -> Provenance:
-        return watch.provenance(rng)
-
-    def sample(thin: int) -> Posterior:
-        return sample_posterior(
+    check_choice("tiers", tiers, get_args(Published))
+    if choice is None:
+        choice = choose(
             known,
-            distance="inversions",
+            family=family,
+            distance=distance,
             concentration=concentration,
+            prior_sizes=prior_sizes,
+            max_tiers=max_tiers,
+            margin=margin,
+            workers=workers,
+            progress=progress,
+            rng=first_seed,
+        )
+    _check_choice(choice, known, uncertainty)
+    if choice.concentration == "place":
+        raise InputError(
+            "draws of tiers with a theta per place are not possible",
+            [use(concentration="single"), use(concentration="tier")],
+        )
+    strengths = None
+    if uncertainty == "posterior":
+        how = "posterior"
+        posterior = sample_posterior(
+            known,
+            distance=choice.distance or None,
+            family=choice.family,
+            concentration=choice.concentration,
             chains=chains,
             draws=draws,
-            thin=thin,
+            thin=_THIN_OF_BATTLES if choice.family == "mallows" and known.pairwise else 1,
             prior_sizes=prior_sizes,
             workers=workers,
             progress=progress,
             rng=second_seed,
         )
-
-    how = "posterior"
-    if isinstance(known, Battles):
-        fit = _fit_of_search(known, prior_sizes, generator, made)
-        if uncertainty == "posterior":
-            labels = sample(_THIN_OF_BATTLES).labels
-        else:
-            how = f"bootstrap over {known.unit_of_resampling()}s"
-            seeds = second_seed.spawn(check_count("replicates", replicates))
-            labels = _resampled_labels(known, prior_sizes, seeds, workers, progress)
-    elif uncertainty == "posterior":
-        posterior = sample(1)
         labels = posterior.labels
-        fit = _fit_of_draws(known, posterior, prior_sizes, generator, made)
+        if choice.family == "luce":
+            strengths = posterior.strengths(level).to_numpy()
     else:
-        raise InputError(
-            "rankings have a posterior, and the bootstrap here is for battles",
-            [use(uncertainty="posterior")],
-        )
+        assert isinstance(known, Battles)
+        how = f"bootstrap over {known.unit_of_resampling()}s"
+        seeds = second_seed.spawn(check_count("replicates", replicates))
+        labels = _resampled_labels(known, choice.family, prior_sizes, seeds, workers, progress)
     above = share_above(labels)
-    own = sure_tiers(above, certainty)
-    tiers = named_tiers(own, known.items)
-    parted = surely_above(above, certainty)[own[:, None] < own]
-    rows = _rows(known.items, tiers, labels, above, numbers, level)
+    own = _published(tiers, choice.fit.tiers.label_array(known.items), above, labels, certainty)
+    named = named_tiers(own, known.items)
+    separated = surely_above(above, certainty)[own[:, None] < own]
+    rows = _rows(known.items, named, labels, above, numbers, level, strengths)
     order = [known.items.index(row.item) for row in rows]
     return Leaderboard(
         rows=rows,
-        tiers=tiers,
-        fit=fit,
+        tiers=named,
+        published=tiers,
+        choice=choice,
         level=level,
         certainty=certainty,
-        sure_share=float(parted.mean()) if len(parted) else None,
+        sure_share=float(separated.mean()) if len(separated) else None,
         above_probabilities=above[np.ix_(order, order)],
         k=numbers,
         uncertainty=how,
         n_draws=len(labels),
-        provenance=made(),
+        provenance=watch.provenance(rng),
     )
 
 
-def _fit_of_search(
-    data: Battles,
-    prior_sizes: Literal["uniform", "penalised", "sceptical"],
-    rng: np.random.Generator,
-    provenance: Callable[[], Provenance],
-) -> Fit:
-    """Search tiers of all sizes, and compare the best with others."""
-    source, settings = source_of(data, None), Settings()
-    labels = best_tiers_of_battles(source, rng, prior_sizes)[0]
-    solution = solution_at(source, unproved_at(source, labels, "local search"), settings)
-    sizes = tuple(np.bincount(labels).tolist())
-    return fit_source(source, sizes, settings, rng, provenance, {sizes: solution})
-
-
-def _fit_of_draws(
-    data: KnownData,
-    posterior: Posterior,
-    prior_sizes: Literal["uniform", "penalised", "sceptical"],
-    rng: np.random.Generator,
-    provenance: Callable[[], Provenance],
-) -> Fit:
-    """Fit theta to the most probable tiers drawn, and compare them with others."""
-    settings = Settings()
-    source = source_of(data, "inversions")
-    if posterior.completions is None:
-        tried, how = [posterior.tiers().label_array(posterior.items)], "most probable draw"
-    else:
-        # Given completions, draws cannot be compared: summaries of them are, by their probability.
-        above = share_above(posterior.labels)
-        tried = [sure_tiers(above, certainty) for certainty in _CERTAINTIES]
-        how = "most probable summary of the draws"
-    solutions = [
-        _solution_at(source, labels, how, posterior, settings)
-        for labels in {labels.tobytes(): labels for labels in tried}.values()
-    ]
-
-    def log_probability(solution: Solution) -> float:
-        sizes = tuple(np.bincount(solution.consensus.labels).tolist())
-        likely = solution.log_likelihood - log_number_of_tiers(sizes)
-        return likely + log_prior_of_sizes(prior_sizes, sizes)
-
-    best = max(solutions, key=log_probability)
-    sizes = tuple(np.bincount(best.consensus.labels).tolist())
-    solved = {sizes: best}
-    strict = (1,) * len(source.items)
-    if not source.at(strict, rng=np.random.default_rng(0)).exact:
-        # To look for the best strict order would take longer than all else.
-        order = rank_shares(posterior.labels) @ np.arange(len(strict))
-        ranks = order.argsort(kind="stable").argsort()
-        solved[strict] = _solution_at(source, ranks, "order of mean ranks", posterior, settings)
-    single = fit_source(source, sizes, settings, rng, provenance, {**solved, sizes: best})
-    if posterior.concentration == "single" or len(sizes) == 1:
-        return single
-    return fit_parted(source, single, "tier", settings, rng, provenance)
-
-
-def _solution_at(
-    source: AnswerSource,
-    labels: NDArray[np.int64],
-    how: str,
-    posterior: Posterior,
-    settings: Settings,
-) -> Solution:
-    """Fit theta to tiers; where completions cannot be summed over, it is that of the draws."""
-    sizes = tuple(np.bincount(labels).tolist())
-    likelihood = source.at(sizes, rng=np.random.default_rng(0))
-    if likelihood.exact:
-        solution = solution_at(source, unproved(labels, np.nan, how), settings)
-        theta = solution.theta
-    else:
-        low, middle, high = np.quantile(posterior.thetas, (0.025, 0.5, 0.975)).tolist()
-        theta = ThetaEstimate(middle, float(posterior.thetas.std()), (low, high), "monte-carlo")
-        value = likelihood.value(labels, middle)
-        solution = Solution(
-            unproved(labels, np.nan, how),
-            theta,
-            float(value),
-            value.standard_error,
-            likelihood.method,
-            likelihood.log_completions,
+def _check_choice(choice: Choice, data: KnownData, uncertainty: Uncertainty) -> None:
+    """Refuse a choice for other data, and a bootstrap where there is none."""
+    if set(choice.fit.tiers.items) != set(data.items):
+        raise InputError("the choice is of other items than the data: choose for these data")
+    if uncertainty == "bootstrap" and not isinstance(data, Battles):
+        raise InputError(
+            "rankings are drawn again by the function bootstrap; a leaderboard of rankings takes "
+            "its uncertainty from the posterior",
+            [use(uncertainty="posterior")],
         )
-    total = likelihood.total_distance(labels, min(theta.value, likelihood.largest_theta))
-    consensus = replace(unproved(labels, total, how), optimal=len(sizes) == 1)
-    return replace(solution, consensus=consensus)
+
+
+def _published(
+    kind: Published,
+    best: NDArray[np.int64],
+    above: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    certainty: float,
+) -> NDArray[np.int64]:
+    """Return the tiers to publish, counted from 0."""
+    if kind == "best":
+        return best
+    if kind == "sure":
+        return sure_tiers(above, certainty)
+    return tiers_of_leaders(above, rank_shares(labels) @ np.arange(labels.shape[1]), certainty)
 
 
 def _check_k(k: int | Iterable[int], n_items: int) -> tuple[int, ...]:
@@ -507,6 +494,7 @@ def _check_k(k: int | Iterable[int], n_items: int) -> tuple[int, ...]:
 
 def _resampled_labels(
     data: Battles,
+    family: Family,
     prior_sizes: Literal["uniform", "penalised", "sceptical"],
     seeds: Sequence[np.random.SeedSequence],
     workers: int | None,
@@ -516,7 +504,7 @@ def _resampled_labels(
     found = run_tasks(
         _search_replicates,
         [
-            (data, prior_sizes, seeds[start : start + _REPLICATES_PER_TASK])
+            (data, family, prior_sizes, seeds[start : start + _REPLICATES_PER_TASK])
             for start in range(0, len(seeds), _REPLICATES_PER_TASK)
         ],
         description="bootstrap",
@@ -528,14 +516,20 @@ def _resampled_labels(
 
 def _search_replicates(
     data: Battles,
+    family: Family,
     prior_sizes: Literal["uniform", "penalised", "sceptical"],
     seeds: Sequence[np.random.SeedSequence],
 ) -> NDArray[np.int64]:
     labels = np.empty((len(seeds), len(data.items)), dtype=np.int64)
+    log_prior = partial(log_prior_of_sizes, prior_sizes)
     for replicate, seed in enumerate(seeds):
         rng = np.random.default_rng(seed)
-        again = source_of(data.resampled(rng), None)
-        labels[replicate] = best_tiers_of_battles(again, rng, prior_sizes, starts=1)[0]
+        again = data.resampled(rng)
+        if family == "luce":
+            labels[replicate] = search_races(again, log_prior, Limits()).best.labels
+        else:
+            source = source_of(again, None)
+            labels[replicate] = best_tiers_of_battles(source, rng, prior_sizes, starts=1)[0]
     return labels
 
 
@@ -546,6 +540,7 @@ def _rows(
     above: NDArray[np.float64],
     numbers: tuple[int, ...],
     level: float,
+    strengths: NDArray[np.float64] | None,
 ) -> tuple[LeaderboardRow, ...]:
     shares = rank_shares(labels)
     intervals = rank_intervals(shares, level)
@@ -557,6 +552,14 @@ def _rows(
     rows = []
     for place, number in enumerate(order):
         following = order[place + 1] if place + 1 < len(order) else None
+        better, tied = None, None
+        if following is not None:
+            better = float(above[number, following])
+            tied = max(1.0 - better - float(above[following, number]), 0.0)
+        strength, interval = None, None
+        if strengths is not None:
+            strength, low, high = strengths[number].tolist()
+            interval = (low, high)
         rows.append(
             LeaderboardRow(
                 item=items[number],
@@ -569,7 +572,10 @@ def _rows(
                     min(float(shares[number, :k].sum()), 1.0) for k in numbers
                 ),
                 next_item=None if following is None else items[following],
-                better_than_next=None if following is None else float(above[number, following]),
+                better_than_next=better,
+                tied_with_next=tied,
+                strength=strength,
+                strength_interval=interval,
             )
         )
     return tuple(rows)
@@ -580,6 +586,15 @@ def _share(share: float) -> str:
     if 0.0 < share < 0.005:
         return "< 1%"
     return "> 99%" if 0.995 < share < 1.0 else f"{share:.0%}"
+
+
+def _rounded(value: float | None, digits: int = 6) -> float | None:
+    return None if value is None else round(value, digits)
+
+
+def _strength(row: LeaderboardRow) -> str:
+    low, high = row.strength_interval or (0.0, 0.0)
+    return f"{row.strength:+.0f} ({low:+.0f} to {high:+.0f})"
 
 
 def _written(text: str, path: str | PathLike[str] | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 from math import log, nan
 from typing import TYPE_CHECKING
 
@@ -29,19 +29,11 @@ if TYPE_CHECKING:
 # The best tiers are compared with other families by their evidence without Laplace's error; so many
 # draws need at most so many steps.
 _DRAWS, _MOST_STEPS = 1000, 2e9
+# Level of the intervals of worths.
+_LEVEL = 0.95
 
 
-def search_luce(
-    data: KnownData,
-    log_prior: LogPrior,
-    limits: Limits,
-    allowed: Callable[[Sizes], bool],
-    merging: Merging,
-    n_families: int,
-    level: float,
-    entropy: int,
-    provenance: Callable[[], Provenance],
-) -> Search:
+def search_races(data: KnownData, log_prior: LogPrior, limits: Limits) -> RaceSearch:
     """Search tiers of all sizes with one worth per tier.
 
     Parameters
@@ -52,64 +44,96 @@ def search_luce(
         Log prior probability of sizes.
     limits
         Which tiers are allowed.
-    allowed
-        Whether sizes are among those asked for.
-    merging
-        What the search of other families starts from, which the result shows.
-    n_families
-        How many families share the prior probability of tiers.
-    level
-        Level of the intervals of worths.
-    entropy
-        Seed of importance sampling.
-    provenance
-        Tells version, seed and time when all is done.
     """
-    races = races_of(data)  # type: ignore[arg-type]
-    search = TierSearch(races, log_prior, limits)
-    ranked = search_tiers(search)
-    best = next(one for one in ranked if limits.allow(one.worths) and allowed(one.sizes))
-    fitted = fit_of_found(
-        data, races, best, search, "local search over tiers of all sizes", level, provenance
-    )
-    by_sizes: dict[Sizes, Found] = {}
-    for one in ranked:
-        by_sizes.setdefault(one.sizes, one)
+    search = TierSearch(races_of(data), log_prior, limits)  # type: ignore[arg-type]
+    return RaceSearch(data, search, tuple(search_tiers(search)))
 
-    def candidate(one: Found) -> Candidate:
-        evidence, error = one.worths.log_evidence, 0.0
-        if one is best and races.n_steps * _DRAWS <= _MOST_STEPS:
-            estimate = log_evidence(races, one.worths, np.random.default_rng(entropy), _DRAWS)
-            evidence, error = float(estimate), estimate.standard_error
-        score = one.score + evidence - one.worths.log_evidence
-        return Candidate(
-            sizes=one.sizes,
-            tiers=named_tiers(one.labels, races.items),
-            score=score - (log(n_families) if len(one.sizes) > 1 else 0.0),
-            criterion=one.worths.log_likelihood - log_number_of_tiers(one.sizes),
-            criterion_error=0.0,
-            agreement=agreement_of_counts(data.pair_counts, one.labels).overall,
-            theta=nan,
-            log_evidence=evidence,
-            log_evidence_error=error,
-            probability=nan,
-            optimal=False,
-            allowed=limits.allow(one.worths) and allowed(one.sizes),
+
+@dataclass(frozen=True, eq=False)
+class RaceSearch:
+    """Tiers with worths that were met, the best first, before they are compared with others.
+
+    Attributes
+    ----------
+    data
+        The answers.
+    search
+        What tiers were searched by.
+    ranked
+        All tiers that were met.
+    """
+
+    data: KnownData
+    search: TierSearch
+    ranked: tuple[Found, ...]
+
+    @property
+    def best(self) -> Found:
+        """The best tiers that are allowed."""
+        return next(one for one in self.ranked if self.search.limits.allow(one.worths))
+
+    def conclude(
+        self,
+        merging: Merging,
+        n_families: int,
+        entropy: int,
+        provenance: Callable[[], Provenance],
+    ) -> Search:
+        """Make the result of a search.
+
+        Parameters
+        ----------
+        merging
+            What the search of other families starts from, which the result shows.
+        n_families
+            How many families share the prior probability of tiers.
+        entropy
+            Seed of importance sampling.
+        provenance
+            Tells version, seed and time when all is done.
+        """
+        data, search, best, ranked = self.data, self.search, self.best, self.ranked
+        races, limits = search.races, search.limits
+        method = "local search over tiers of all sizes"
+        fitted = fit_of_found(data, races, best, search, method, _LEVEL, provenance)
+        by_sizes: dict[Sizes, Found] = {}
+        for one in ranked:
+            by_sizes.setdefault(one.sizes, one)
+
+        def candidate(one: Found) -> Candidate:
+            evidence, error = one.worths.log_evidence, 0.0
+            if one is best and races.n_steps * _DRAWS <= _MOST_STEPS:
+                estimate = log_evidence(races, one.worths, np.random.default_rng(entropy), _DRAWS)
+                evidence, error = float(estimate), estimate.standard_error
+            score = one.score + evidence - one.worths.log_evidence
+            return Candidate(
+                sizes=one.sizes,
+                tiers=named_tiers(one.labels, races.items),
+                score=score - (log(n_families) if len(one.sizes) > 1 else 0.0),
+                criterion=one.worths.log_likelihood - log_number_of_tiers(one.sizes),
+                criterion_error=0.0,
+                agreement=agreement_of_counts(data.pair_counts, one.labels).overall,
+                theta=nan,
+                log_evidence=evidence,
+                log_evidence_error=error,
+                probability=nan,
+                optimal=False,
+                allowed=limits.allow(one.worths),
+            )
+
+        board = sorted(map(candidate, by_sizes.values()), key=lambda one: -one.score)
+        # The head is what was found best: importance sampling may move it by less than its error.
+        head = next(one for one in board if one.tiers == fitted.tiers)
+        board = [head, *(one for one in board if one is not head)]
+        return Search(
+            best=fitted,
+            leaderboard=tuple(board),
+            criterion="posterior",
+            method="all sizes",
+            exhaustive=False,
+            path=(),
+            start=merging,
+            doubtful=(),
+            interrupted=False,
+            provenance=provenance(),
         )
-
-    board = sorted(map(candidate, by_sizes.values()), key=lambda one: -one.score)
-    # The head is what was found best: importance sampling may move it by less than its error.
-    head = next(one for one in board if one.tiers == fitted.tiers)
-    board = [head, *(one for one in board if one is not head)]
-    return Search(
-        best=replace(fitted, log_posterior=best.score),
-        leaderboard=tuple(board),
-        criterion="posterior",
-        method="all sizes",
-        exhaustive=False,
-        path=(),
-        start=merging,
-        doubtful=(),
-        interrupted=False,
-        provenance=provenance(),
-    )

@@ -1,6 +1,7 @@
 """Search: which sizes are best, by how much, what was tried, and the table that it prints."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import inf, isinf, isnan
 from typing import Any
 
@@ -122,10 +123,7 @@ def remarks(search: "Search") -> list[str]:
 
 def _families(search: "Search") -> list[str]:
     """Say which model describes the data best, and by how much."""
-    slow = []
-    if search.left_out:
-        names = " and ".join(search.left_out)
-        slow = [f"Not compared, because it would take too long: {names}."]
+    slow = [f"Not compared: {name}, as {why}." for name, why in search.left_out.items()]
     if len(search.families) < 2:
         return slow
     best, *others = search.families
@@ -300,8 +298,8 @@ class Search(Result):
         Version, seed and time.
     families : tuple of Family
         The kinds of models that were compared, best first, each with its best tiers.
-    left_out : tuple of str
-        Distances that were not compared, because that would have taken too long.
+    left_out : dict of str to str
+        Distances that were not compared, and why.
     """
 
     best: Fit
@@ -315,7 +313,7 @@ class Search(Result):
     interrupted: bool
     provenance: Provenance
     families: tuple[Family, ...] = ()
-    left_out: tuple[str, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         luce = self.best.family == "luce"
@@ -423,7 +421,7 @@ class Search(Result):
             "start": self.start.to_dict(),
             "doubtful": [list(sizes) for sizes in self.doubtful],
             "families": [one.to_dict() for one in self.families],
-            "left_out": list(self.left_out),
+            "left_out": dict(self.left_out),
             "interrupted": self.interrupted,
             "provenance": self.provenance.to_dict(),
         }

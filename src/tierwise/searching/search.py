@@ -33,7 +33,7 @@ from tierwise.evidence.exact import refuse_too_many_tiers
 from tierwise.fitting.every_size import MOST_ITEMS as MOST_ITEMS_TOGETHER
 from tierwise.fitting.fit import MOST_WORK_FOR_COMPARISON, ConcentrationChoice, fit_source
 from tierwise.fitting.solve import Settings as FitSettings
-from tierwise.fitting.solve import Solution
+from tierwise.fitting.solve import Solution, solution_at, unproved_at
 from tierwise.luce.search import Limits
 from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
 from tierwise.searching import all_sizes
@@ -48,7 +48,7 @@ from tierwise.searching.evaluate import (
     seconds_of,
     seconds_of_answers,
 )
-from tierwise.searching.luce import search_luce
+from tierwise.searching.luce import RaceSearch, search_races
 from tierwise.searching.merging import Merging, merge_even_pairs
 from tierwise.searching.result import Family, Search
 from tierwise.searching.size_space import SizeSpace, make_space
@@ -68,8 +68,8 @@ SearchMethod: TypeAlias = Literal["auto", "exhaustive", "greedy", "tabu", "genet
 FamilyChoice: TypeAlias = Literal["mallows", "luce", "auto"]
 """Which family of models is searched, or "auto", which compares them."""
 
-# Level of the intervals of worths.
-_LEVEL = 0.95
+# A distance that is so far behind with the tiers that are best for worths is not searched.
+_FAR_BEHIND = 200.0
 
 # "auto" compares all sizes if that takes, on one core, about half a minute at most.
 _MOST_SECONDS = 30.0
@@ -214,9 +214,15 @@ def search(
         )
     limits = _limits(space, max_tiers, margin)
     plan = _plan(family, known, space, criterion, strategy, limits)
+    entropy = int(spawn_seeds(rng, 1)[0].generate_state(2).view("uint64")[0])
+    races = (
+        search_races(known, partial(log_prior_of_sizes, prior_sizes), limits) if plan.luce else None
+    )
     sources = _sources(known, distance, judge.depth, beginning) if plan.mallows else []
-    if family == "auto":
-        sources = _quick_enough(sources, judge.depth, beginning, spare=plan.luce)
+    left_out = _not_affordable(known, distance, sources) if plan.mallows else {}
+    if races is not None:
+        sources, far_behind = _worth_comparing(sources, races, judge.depth, beginning)
+        left_out |= far_behind
     if criterion == "evidence":
         _refuse_without_evidence(sources)
         refuse_too_many_tiers(_sizes_of_most_work(space.n_items))
@@ -224,7 +230,6 @@ def search(
     n_families = len(sources) * (concentration in ("single", "auto")) + sum(map(len, kinds))
     n_families += plan.luce
     judge = replace(judge, n_families=max(n_families, 1))
-    entropy = int(spawn_seeds(rng, 1)[0].generate_state(2).view("uint64")[0])
     searches: list[Search] = []
     for source, further in zip(sources, kinds, strict=True):
         setting = Setting(source.counted(), as_theta_prior(prior_theta), entropy)
@@ -247,25 +252,10 @@ def search(
             searches.append(single)
         if interrupted:
             break
-    if plan.luce:
+    if races is not None:
         searches.append(
-            search_luce(
-                known,
-                partial(log_prior_of_sizes, prior_sizes),
-                limits,
-                space.__contains__,
-                merging,
-                judge.n_families,
-                _LEVEL,
-                entropy,
-                lambda: watch.provenance(rng),
-            )
+            races.conclude(merging, judge.n_families, entropy, lambda: watch.provenance(rng))
         )
-    compared = {one.best.distance for one in searches}
-    wanted = COMPARED_DISTANCES if plan.mallows and distance == "auto" else ()
-    if known.only_distance is not None:
-        wanted = ()
-    left_out = tuple(name for name in wanted if name not in compared)
     return replace(_best_family(searches), left_out=left_out)
 
 
@@ -319,18 +309,46 @@ def _limits(space: SizeSpace, max_tiers: int | None, margin: float) -> Limits:
     return Limits(1, most, margin)
 
 
-def _quick_enough(
-    sources: list[AnswerSource], depth: Depth, start: Sizes, *, spare: bool
-) -> list[AnswerSource]:
-    """Leave out distances that take longer than some seconds, where there is another family."""
-    if not spare:
-        return sources
-    return [
-        source
-        for source in sources
-        if source.capabilities.searched_at_once
-        or _seconds_of_search(source, depth, start) <= _MOST_SECONDS_OF_COMPARISON
-    ]
+def _not_affordable(
+    data: KnownData, distance: str | Distance, sources: list[AnswerSource]
+) -> dict[str, str]:
+    """Return the distances that would be compared if they took less time, and why they are not."""
+    if not (isinstance(distance, str) and distance == "auto") or data.only_distance is not None:
+        return {}
+    compared = {source.distance.name for source in sources}
+    return {name: "it would take too long" for name in COMPARED_DISTANCES if name not in compared}
+
+
+def _worth_comparing(
+    sources: list[AnswerSource], races: RaceSearch, depth: Depth, start: Sizes
+) -> tuple[list[AnswerSource], dict[str, str]]:
+    """Leave out distances that take longer than some seconds, or are far behind, and say why.
+
+    With the tiers that are best for worths a distance has a theta that is found at once. It may
+    gain by other tiers, but not what it is behind where that is hundreds of log units.
+    """
+    kept, left_out = [], {}
+    for source in sources:
+        name = source.distance.name
+        if not source.capabilities.searched_at_once:
+            if _seconds_of_search(source, depth, start) <= _MOST_SECONDS_OF_COMPARISON:
+                kept.append(source)
+            else:
+                left_out[name] = "it would take too long"
+            continue
+        behind = _behind_with_same_tiers(source, races)
+        if behind > _FAR_BEHIND and len(source.items) > MOST_ITEMS_TOGETHER:
+            left_out[name] = f"with the same tiers it is {behind:,.0f} behind"
+        else:
+            kept.append(source)
+    return kept, left_out
+
+
+def _behind_with_same_tiers(source: AnswerSource, races: RaceSearch) -> float:
+    """Return how much less probable answers are under a distance, with the best tiers of races."""
+    best = races.best.worths
+    solution = solution_at(source, unproved_at(source, best.labels, "given"), FitSettings())
+    return best.log_likelihood - solution.log_likelihood
 
 
 def _refuse_without_evidence(sources: list[AnswerSource]) -> None:

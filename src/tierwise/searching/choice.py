@@ -1,0 +1,143 @@
+"""choose: which model describes the answers best, decided once and by evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tierwise._util.results import Result
+from tierwise.searching.search import search
+
+if TYPE_CHECKING:
+    from tierwise._util.checks import RandomSource
+    from tierwise._util.tasks import Progress
+    from tierwise.data.battles import Battles
+    from tierwise.data.counts import Counts
+    from tierwise.data.preferences import Preferences
+    from tierwise.data.rankings import Rankings
+    from tierwise.data.scan import RankingScan
+    from tierwise.distances import Distance
+    from tierwise.fitting.fit import ConcentrationChoice
+    from tierwise.fitting.result import Family, Fit
+    from tierwise.model.priors import SizesPrior
+    from tierwise.partition.parts import Concentration
+    from tierwise.searching.result import Search
+    from tierwise.searching.search import FamilyChoice
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Choice(Result):
+    """The model that describes answers best, with its best tiers; `choose` makes it.
+
+    Attributes
+    ----------
+    search : Search
+        The search that compared the models.
+    """
+
+    search: Search
+
+    @property
+    def fit(self) -> Fit:
+        """The best tiers, with their worths or theta."""
+        return self.search.best
+
+    @property
+    def family(self) -> Family:
+        """The family of models: "mallows" or "luce"."""
+        return self.fit.family
+
+    @property
+    def distance(self) -> str:
+        """The distance; empty for "luce"."""
+        return self.fit.distance
+
+    @property
+    def concentration(self) -> Concentration:
+        """Whether there is one theta, "single", or one per "tier" or "place"."""
+        return self.fit.concentration
+
+    def sentence(self) -> str:
+        """Say in a line what was chosen, and how far the others are behind.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> tw.choose(tw.load_political_goals()).sentence()
+        'Kendall describes the answers best; inversions is 4.0 behind, one worth per tier 6.1, ...'
+        """
+        best, *others = self.search.families
+        left_out = "".join(
+            f" Not compared: {name}, as {why}." for name, why in self.search.left_out.items()
+        )
+        if len(self.fit.tiers) == 1:
+            return f"No differences are seen, whichever model is used.{left_out}"
+        name = f"{best.name[0].upper()}{best.name[1:]}"
+        if not others:
+            return f"Model: {best.name}.{left_out}"
+        first, *rest = others
+        behind = f"{first.name} is {first.behind:,.1f} behind"
+        behind += "".join(f", {other.name} {other.behind:,.1f}" for other in rest)
+        return f"{name} describes the answers best; {behind}.{left_out}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as in JSON."""
+        return {
+            "family": self.family,
+            "distance": self.distance or None,
+            "concentration": self.concentration,
+            "sentence": self.sentence(),
+            "families": [one.to_dict() for one in self.search.families],
+            "left_out": dict(self.search.left_out),
+        }
+
+    def __repr__(self) -> str:
+        return f"Choice({self.sentence()!r})"
+
+
+def choose(
+    data: Rankings | RankingScan | Counts | Preferences | Battles,
+    *,
+    family: FamilyChoice = "auto",
+    distance: str | Distance = "auto",
+    concentration: ConcentrationChoice = "single",
+    prior_sizes: SizesPrior = "sceptical",
+    max_tiers: int | None = None,
+    margin: float = 0.5,
+    workers: int | None = None,
+    progress: Progress = "auto",
+    rng: RandomSource = None,
+) -> Choice:
+    """Compare models by how probable they make the answers, and take the best.
+
+    What is named is used as named; what is left open is decided by the posterior probability of the
+    best tiers of each model, with the same prior of tiers for all.
+
+    Parameters
+    ----------
+    data
+        Answers of any kind.
+    family, distance, concentration, prior_sizes, max_tiers, margin, workers, progress, rng
+        As for `search`.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> choice = tw.choose(tw.load_political_goals())
+    >>> choice.family, choice.distance
+    ('mallows', 'kendall')
+    """
+    return Choice(
+        search(
+            data,
+            distance,
+            family=family,
+            concentration=concentration,
+            prior_sizes=prior_sizes,
+            max_tiers=max_tiers,
+            margin=margin,
+            workers=workers,
+            progress=progress,
+            rng=rng,
+        )
+    )
