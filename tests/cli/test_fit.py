@@ -74,6 +74,14 @@ def test_fit_lets_theta_vary(goals):
     assert "place 2" in run("fit", goals, *words).stdout
 
 
+def test_sample_draws_the_tiers_where_everybody_agrees(tmp_path):
+    path = tmp_path / "same.csv"
+    path.write_text("a,b,c\n" + "1,2,3\n" * 20)
+    drawn = json.loads(run("sample", path, "-n", 5, "--sizes", "1,1,1", "--json").stdout)
+    assert drawn["rankings"] == [["a", "b", "c"]] * 5
+    assert drawn["theta"] is None
+
+
 def test_sample_draws_what_can_be_read_again(goals, tmp_path):
     out = tmp_path / "drawn.csv"
     run("sample", goals, "-n", 500, "--sizes", "2,2", "--seed", 1, "-o", out)

@@ -131,7 +131,7 @@ def test_equal_models_and_how_they_print():
         model.theta = 2.0
 
 
-@pytest.mark.parametrize("theta", [-1, float("nan"), float("inf"), "x", None])
+@pytest.mark.parametrize("theta", [-1, float("nan"), "x", None])
 def test_bad_theta(theta):
     with pytest.raises(InputError, match="theta"):
         make((1, 2), theta)

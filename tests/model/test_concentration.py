@@ -149,8 +149,8 @@ def test_the_model_says_what_it_is_and_what_it_cannot():
     assert model.sample(50, rng=1) == model.sample(50, rng=1)
     with pytest.raises(InputError, match="2 thetas, one for each block of places but the last"):
         tw.ClusteredMallows(tiers, 0.5, concentration="place")
-    with pytest.raises(InputError, match="finite"):
-        tw.ClusteredMallows(tiers, (0.5, float("inf")), concentration="tier")
+    with pytest.raises(InputError, match="0 or more"):
+        tw.ClusteredMallows(tiers, (0.5, float("nan")), concentration="tier")
     with pytest.raises(InputError, match="theta must be a number"):
         tw.ClusteredMallows(tiers, (0.5, 0.5))
     with pytest.raises(InputError, match="concentration must be"):

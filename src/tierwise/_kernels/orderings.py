@@ -329,7 +329,7 @@ def log_pseudo(
                     total += decay[left[label]]
             label = sequences[row, place]
             if label != smallest:
-                values[row] -= theta * left[label]
+                values[row] -= theta * left[label]  # minus infinity where theta is infinite
             values[row] -= np.log(total * left[label])
             left[label] -= 1
     return values

@@ -151,7 +151,14 @@ class Likelihood:
     def log_weights(self, labels: Labels, theta: float) -> Floats:
         """Log of the sum of ``exp(-theta d)`` over the completions of each distinct answer."""
         self._refuse_drawn()
-        theta = min(theta, self.largest_theta)
+        logs = self._log_weights(labels, min(theta, self.largest_theta))
+        if theta == inf:
+            # Answers without a completion at distance 0 lose as much again at twice the theta.
+            lost = logs - self._log_weights(labels, 2.0 * self.largest_theta)
+            logs = np.where(lost > LARGEST_THETA_OF_UNIT / 2.0, -inf, logs)
+        return logs
+
+    def _log_weights(self, labels: Labels, theta: float) -> Floats:
         logs = np.empty(sum(len(rows) for rows in self.rows))
         for part, rows in zip(self.parts, self.rows, strict=True):
             logs[rows] = part.log_weights(labels, theta)

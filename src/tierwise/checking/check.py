@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# No ranking can tell an infinite theta from this one.
-_LARGEST_THETA = 50.0
-
 
 def check_fit(
     data: Rankings | Preferences | Battles,
@@ -118,7 +115,7 @@ def _compare(
             raise InputError("battles are compared with what the fit expects", [drop("posterior")])
         found = check_battles(data, fit, labels)
         return found, _Expected(found.ranks_observed, exact=True)
-    model = fit.mallows_model("check_fit", _LARGEST_THETA)
+    model = fit.mallows_model("check_fit")
     if posterior is None:
         orderings = orderings_of(model, data.items, draws, rng)
         ranks = expected_ranks(model, labels)

@@ -1,7 +1,6 @@
 """Commands that find tiers: ``tierwise fit``, ``tierwise search`` and ``tierwise sample``."""
 
 import sys
-from math import isinf
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -299,9 +298,8 @@ def sample_command(
     quiet: options.Quiet = False,
 ) -> None:
     """Fit tiers to rankings and draw new rankings from the fitted model, exactly if affordable."""
-    from tierwise._util.types import plain_item
+    from tierwise._util.types import plain, plain_item
     from tierwise.data.write import write_csv, write_rankings
-    from tierwise.errors import InputError, use
     from tierwise.fitting.fit import fit
     from tierwise.model.clustered_mallows import ClusteredMallows
     from tierwise.searching.search import search
@@ -313,11 +311,6 @@ def sample_command(
         with printing.working("finding the tiers", quiet=quiet):
             measure = options.for_given_sizes(distance)
             fitted = fit(answers, options.parse_sizes(sizes), measure, rng=seed)
-    if theta is None and any(isinf(one) for one in fitted.thetas):
-        raise InputError(
-            "every ranking agrees with the tiers, so theta is infinite",
-            [use("to choose one", theta=...)],
-        )
     model = (
         fitted.mallows_model("sample")
         if theta is None
@@ -329,7 +322,7 @@ def sample_command(
         printing.print_json(
             {
                 "tiers": fitted.to_dict()["tiers"],
-                "theta": model.theta,
+                "theta": plain(model.theta),
                 "distance": fitted.distance,
                 "rankings": [[plain_item(item) for item in row] for row in drawn.to_orderings()],
             },

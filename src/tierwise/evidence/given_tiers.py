@@ -15,6 +15,7 @@ import numpy as np
 
 from tierwise._util.types import Estimate
 from tierwise.partition.interpolated import LogPartition, ThetaSeries
+from tierwise.theta.curve import Derivatives, climb
 from tierwise.theta.density import ThetaGivenDistance
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 _TOLERANCE = 1e-9
 # Of log theta: for derivatives of the prior, and for the way to the mode.
 _STEP = 1e-3
-_LONGEST_STEP, _SHORTEST_STEP = 1.0, 1e-9
-_NEWTON_STEPS = 200
+_LONGEST_STEP = 1.0
+_LEAST_LOG, _LARGEST_LOG = log(1e-9), log(46.0)
 # A density that is flatter than this, or bends the wrong way, is taken to bend by so much.
 _LEAST_BEND = 1e-3
 # Points of importance sampling, and how heavy the tails are that they come from.
@@ -190,10 +191,8 @@ class _ThetasTogether:
         self._statistics = statistics
         self._prior = prior
 
-    def _height(
-        self, logs: npt.NDArray[np.float64]
-    ) -> tuple[float, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Log density of the answers and log theta, its gradient and minus its Hessian."""
+    def _height(self, logs: npt.NDArray[np.float64]) -> Derivatives:
+        """Log density of the answers and log theta, its gradient and its Hessian."""
         thetas = np.exp(logs)
         moments = self._partition.part_moments(thetas)
         totals = self._statistics.totals
@@ -202,7 +201,7 @@ class _ThetasTogether:
         value += prior - self._n_rankings * moments.log_value
         pull = thetas * (self._n_rankings * moments.means - totals)
         information = self._n_rankings * np.outer(thetas, thetas) * moments.covariances
-        return value, pull + slope, information - np.diag(pull + bend)
+        return Derivatives(value, pull + slope, np.diag(pull + bend) - information)
 
     def _prior_at(
         self, logs: npt.NDArray[np.float64]
@@ -227,7 +226,7 @@ class _ThetasTogether:
         scales = np.sqrt(chi2.ppf(uniform[:, -1], _FREEDOM) / _FREEDOM)
         standard = ndtri(uniform[:, :-1]) / scales[:, None]
         points = standard @ root.T + mode
-        logs = np.array([self._height(point)[0] for point in points])
+        logs = np.array([self._height(point).value for point in points])
         logs -= _log_student(standard) - np.log(np.diag(root)).sum()
         top = float(logs.max())
         weights = np.exp(logs - top)
@@ -236,23 +235,17 @@ class _ThetasTogether:
         return Estimate(top + log(mean), standard_error=error, method="importance sampling")
 
     def _mode(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Climb to the mode by damped Newton steps; return it and minus the Hessian there."""
-        logs = np.zeros(len(self._statistics.totals))
-        value, gradient, bend = self._height(logs)
-        for _ in range(_NEWTON_STEPS):
-            eigenvalues, vectors = np.linalg.eigh(bend)
-            # Where it bends the wrong way, go uphill all the same.
-            steps = (vectors.T @ gradient) / np.maximum(np.abs(eigenvalues), _LEAST_BEND)
-            step = np.clip(vectors @ steps, -_LONGEST_STEP, _LONGEST_STEP)
-            while np.abs(step).max() > _SHORTEST_STEP:
-                reached = self._height(logs + step)
-                if reached[0] >= value:
-                    break
-                step = step / 2.0
-            else:
-                break
-            logs, (value, gradient, bend) = logs + step, reached
-        return logs, bend
+        """Return the mode, in log theta, and minus the Hessian there."""
+        start = np.zeros(len(self._statistics.totals))
+        mode, found = climb(
+            self._height,
+            start,
+            low=_LEAST_LOG,
+            high=_LARGEST_LOG,
+            longest=_LONGEST_STEP,
+            scale=1.0,
+        )
+        return mode, -found.hessian
 
 
 def _root_of_inverse(bend: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

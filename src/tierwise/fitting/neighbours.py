@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-# Stands for an infinite theta: a pair is reversed in one of 10^10 rankings.
-_LARGEST_THETA = 25.0
 _STEP = 1e-4
 _DRAWS = 20_000
 # A theta about which nothing is known does not matter if the probability hardly depends on it.
@@ -151,7 +149,7 @@ class _Comparison:
     def __init__(self, fit: Fit, pairs: list[tuple[int, list[int]]], rng: RandomSource) -> None:
         self._fit = fit
         self._pairs = pairs
-        self._thetas = np.array([min(theta, _LARGEST_THETA) for theta in fit.thetas])
+        self._thetas = np.array(fit.thetas)
         model = self._model(self._thetas)
         first = model.pair_probabilities(draws=2)
         self.exact = first.exact
@@ -183,6 +181,9 @@ class _Comparison:
         """Return the gradient, one column for each theta, by central differences."""
         columns = []
         for part in range(len(self._thetas)):
+            if isinf(self._thetas[part]):
+                columns.append(np.zeros(len(self._pairs)))
+                continue
             ends = np.array([self._thetas, self._thetas])
             ends[:, part] = max(0.0, self._thetas[part] - _STEP), self._thetas[part] + _STEP
             width = ends[1, part] - ends[0, part]

@@ -5,7 +5,7 @@ How often the data agree with the order of the tiers, the paper's criterion D, i
 
 from dataclasses import dataclass
 from itertools import pairwise
-from math import hypot, inf, isinf, log, nan
+from math import hypot, isinf, log, nan
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -320,13 +320,8 @@ class Fit(Result):
         numbers = [format(theta, form) for theta in self.thetas]
         return f"({', '.join(numbers)})" if isinstance(self.theta, tuple) else numbers[0]
 
-    def model(self, largest_theta: float = inf) -> "ClusteredMallows | ClusteredLuce":
+    def model(self) -> "ClusteredMallows | ClusteredLuce":
         """Return the fitted model.
-
-        Parameters
-        ----------
-        largest_theta
-            What stands for thetas that are infinite or larger; without it they are refused.
 
         Examples
         --------
@@ -339,15 +334,13 @@ class Fit(Result):
 
         if self.family == "luce":
             return ClusteredLuce(self.tiers, self.worths)
-        thetas = tuple(min(theta, largest_theta) for theta in self.thetas)
-        theta = thetas if isinstance(self.theta, tuple) else thetas[0]
-        return ClusteredMallows(self.tiers, theta, self.distance, self.concentration)
+        return ClusteredMallows(self.tiers, self.theta, self.distance, self.concentration)
 
-    def mallows_model(self, taker: str, largest_theta: float = inf) -> "ClusteredMallows":
+    def mallows_model(self, taker: str) -> "ClusteredMallows":
         """Return the fitted Mallows model for what needs one, or say that this is another."""
         from tierwise.model.clustered_mallows import ClusteredMallows
 
-        model = self.model(largest_theta)
+        model = self.model()
         if not isinstance(model, ClusteredMallows):
             raise InputError(f"{taker} needs a fit with theta, and this one has worths")
         return model

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -163,8 +164,9 @@ class ClusteredMallows:
     tiers
         The consensus, an ordered partition of the items.
     theta
-        Concentration, a finite number of 0 or more: 0 is the uniform distribution; the larger, the
-        closer orderings keep to the tiers. A sequence of them where ``concentration`` is not
+        Concentration, 0 or more: 0 is the uniform distribution; the larger, the closer orderings
+        keep to the tiers. If it is infinite, only orderings that agree with the tiers are possible,
+        and these are equally probable. A sequence of thetas where ``concentration`` is not
         "single".
     distance
         "kendall": pairs of items in different blocks that are reversed or tied in the tiers.
@@ -223,11 +225,9 @@ class ClusteredMallows:
         get_distance(self.distance)
         check_choice("concentration", self.concentration, get_args(Concentration))
         if self.concentration == "single":
-            object.__setattr__(self, "theta", check_theta(self.theta, infinite="refused"))  # type: ignore[arg-type]
+            object.__setattr__(self, "theta", check_theta(self.theta))  # type: ignore[arg-type]
             return
         thetas = self.parted.check_thetas(self.theta)
-        if np.isinf(thetas).any():
-            raise InputError(f"theta must be 0 or more, and finite; got {self.theta!r}")
         object.__setattr__(self, "theta", tuple(thetas.tolist()))
 
     @property
@@ -449,6 +449,8 @@ class ClusteredMallows:
         blocks = get_distance(self.distance).blocks(self.tiers.sizes)
         if self.concentration != "single" and method != "monte-carlo":
             return from_expected_table(self.parted.expected_table(self.theta), blocks)
+        if method != "monte-carlo" and self._theta == inf:
+            return from_expected_table(self.partition.nearest_table(), blocks)
         if method != "monte-carlo" and (method == "exact" or self.partition.exact):
             table = self._exact_partition("monte-carlo").expected_table(self._theta)
             return from_expected_table(table, blocks)
@@ -461,9 +463,9 @@ class ClusteredMallows:
     ) -> PairTierProbabilities:
         """Probability that an item of one tier (row) is ranked before one of another (column).
 
-        It is exact for inversions, and for tiers of one item each unless there is a theta per
-        place; estimated from draws elsewhere, with its standard error. Within a tier it is one
-        half.
+        It is exact for inversions, where the one theta is infinite, and for tiers of one item each
+        unless there is a theta per place; estimated from draws elsewhere, with its standard error.
+        Within a tier it is one half.
 
         Parameters
         ----------
@@ -483,8 +485,10 @@ class ClusteredMallows:
         known: npt.NDArray[np.float64] | None = None
         if self.concentration != "single":
             known = self.parted.pair_probabilities(self.theta)
-        elif is_for("lines", sizes, get_distance(self.distance)) or (
-            max(sizes) == 1 and get_distance(self.distance).name == "kendall"
+        elif (
+            self._theta == inf
+            or is_for("lines", sizes, get_distance(self.distance))
+            or (max(sizes) == 1 and get_distance(self.distance).name == "kendall")
         ):
             known = pair_probabilities(sizes, self._theta)
         if known is not None:
@@ -518,6 +522,8 @@ class ClusteredMallows:
                     [use(method="auto")],
                 )
             return self.parted.draw_sequences(self.theta, n_rows, rng)
+        if self._theta == inf:
+            return self.partition.nearest_sequences(n_rows)
         if method == "exact" or (method == "auto" and self.partition.exact):
             return self._exact_partition("mcmc").draw_sequences(self._theta, n_rows, rng)
         from tierwise._kernels.orderings import walk

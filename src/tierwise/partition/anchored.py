@@ -170,7 +170,7 @@ class AnchoredPartition(PartitionFunction):
         return self._of_draws_or_path(theta).variance
 
     def _of_draws_or_path(self, theta: float) -> Moments:
-        theta = check_theta(theta, infinite="allowed")
+        theta = check_theta(theta)
         moments = None if isinf(theta) else self._of_strict_draws(theta)
         return self._path.moments(theta) if moments is None else moments
 

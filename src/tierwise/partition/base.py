@@ -25,7 +25,7 @@ NUMBERS_AT_A_TIME = 1_000_000
 MOST_ITEMS_FOR_DISTRIBUTION = 300
 
 
-def check_theta(theta: float, *, infinite: Literal["allowed", "refused"]) -> float:
+def check_theta(theta: float, *, infinite: Literal["allowed", "refused"] = "allowed") -> float:
     """Return theta as a float, or say what is wrong with it."""
     try:
         value = float(theta)
@@ -47,8 +47,17 @@ def check_items_of_distribution(n_items: int, most: int = MOST_ITEMS_FOR_DISTRIB
 
 
 def decay_by_units(theta: float, unit: float, largest: int) -> npt.NDArray[np.float64]:
-    """Return ``exp(-theta d)`` for distances ``d`` of 0, 1, ..., ``largest`` units."""
-    decay: npt.NDArray[np.float64] = np.exp(-theta * unit * np.arange(largest + 1))
+    """Return ``exp(-theta d)`` for distances ``d`` of 0, 1, ..., ``largest`` units.
+
+    Examples
+    --------
+    >>> decay_by_units(inf, 1.0, 2)
+    array([1., 0., 0.])
+    """
+    units = np.arange(largest + 1)
+    if theta == inf:
+        return np.where(units == 0, 1.0, 0.0)
+    decay: npt.NDArray[np.float64] = np.exp(-theta * unit * units)
     return decay
 
 
@@ -84,7 +93,7 @@ class DistanceDistribution(Result):
 
     def probabilities(self, theta: float) -> npt.NDArray[np.float64]:
         """Probability of each distance under the model with this theta."""
-        theta = check_theta(theta, infinite="allowed")
+        theta = check_theta(theta)
         if theta == np.inf:
             exponents = np.where(self.distances == 0.0, 0.0, -np.inf)
         else:
@@ -160,7 +169,7 @@ class PartitionFunction(ABC):
 
     def moments(self, theta: float) -> Moments:
         """Log value, mean and variance together; an infinite theta stands for the limit."""
-        theta = check_theta(theta, infinite="allowed")
+        theta = check_theta(theta)
         if self._latest is None or self._latest[0] != theta:
             self._latest = (theta, self._limit() if theta == inf else self._moments(theta))
         return self._latest[1]
@@ -191,6 +200,19 @@ class PartitionFunction(ABC):
             f"{self.method!r}: sample from the model instead, or raise the budget"
         )
 
+    def nearest_sequences(self, n_rows: int) -> npt.NDArray[np.int64]:
+        """Return what is drawn at an infinite theta: the labels in their order."""
+        labels = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        return np.tile(labels, (n_rows, 1))
+
+    def nearest_table(self) -> npt.NDArray[np.float64]:
+        """Return how many items of each label (column) each block holds at an infinite theta."""
+        blocks = self.distance.blocks(self.sizes)
+        table = np.zeros((len(blocks), len(self.sizes)))
+        block_of_place = np.repeat(np.arange(len(blocks)), blocks)
+        np.add.at(table, (block_of_place, self.nearest_sequences(1)[0]), 1.0)
+        return table
+
     def _limit(self) -> Moments:
         """At an infinite theta only distance 0 is left: the tiers, each in any order."""
         log_value = sum(lgamma(size + 1) for size in self.sizes)
@@ -217,15 +239,27 @@ class ExactPartition(PartitionFunction):
 
     exact = True
 
-    @abstractmethod
     def draw_sequences(
         self, theta: float, n_rows: int, rng: np.random.Generator
     ) -> npt.NDArray[np.int64]:
         """Draw orderings, as the labels, counted from 0, of the items place by place."""
+        if check_theta(theta) == inf:
+            return self.nearest_sequences(n_rows)
+        return self._draw_sequences(theta, n_rows, rng)
 
-    @abstractmethod
     def expected_table(self, theta: float) -> npt.NDArray[np.float64]:
         """Return the expected number of items of each label (column) in each block (row)."""
+        return self.nearest_table() if check_theta(theta) == inf else self._expected_table(theta)
+
+    @abstractmethod
+    def _draw_sequences(
+        self, theta: float, n_rows: int, rng: np.random.Generator
+    ) -> npt.NDArray[np.int64]:
+        """Draw orderings at a finite theta."""
+
+    @abstractmethod
+    def _expected_table(self, theta: float) -> npt.NDArray[np.float64]:
+        """Return the expected table at a finite theta."""
 
     def _log_values_from_counts(
         self,

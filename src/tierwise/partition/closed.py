@@ -73,7 +73,7 @@ class ClosedPartition(ExactPartition):
         check_items_of_distribution(self.n_items)
         return self._distribution
 
-    def draw_sequences(
+    def _draw_sequences(
         self, theta: float, n_rows: int, rng: np.random.Generator
     ) -> npt.NDArray[np.int64]:
         """Draw orderings by repeated insertion."""
@@ -81,7 +81,7 @@ class ClosedPartition(ExactPartition):
 
         return draw_by_insertion(self.n_items, float(theta * self.rule.unit), n_rows, rng)
 
-    def expected_table(self, theta: float) -> npt.NDArray[np.float64]:
+    def _expected_table(self, theta: float) -> npt.NDArray[np.float64]:
         """Probability of each item in each place, by following it through the insertions."""
         from tierwise._kernels.orderings import place_probabilities
 

@@ -440,12 +440,12 @@ class LinesPartition(ExactPartition):
         """Return the number of orderings at each distance."""
         return self._distribution
 
-    def draw_sequences(
+    def _draw_sequences(
         self, theta: float, n_rows: int, rng: np.random.Generator
     ) -> npt.NDArray[np.int64]:
         """Draw orderings by repeated insertion; a shuffle of each tier changes no label."""
         return self._labels[draw_orderings(self._labels, theta, n_rows, rng)]
 
-    def expected_table(self, theta: float) -> npt.NDArray[np.float64]:
+    def _expected_table(self, theta: float) -> npt.NDArray[np.float64]:
         """Probability of each tier in each place."""
         return rank_tier_probabilities(self.sizes, theta)

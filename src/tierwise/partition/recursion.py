@@ -171,7 +171,7 @@ class RecursionPartition(ExactPartition):
         """The whole distance is one part, with one theta."""
         return np.zeros((len(self.sizes), len(self.sizes)), dtype=np.int64)
 
-    def draw_sequences(
+    def _draw_sequences(
         self, theta: float, n_rows: int, rng: np.random.Generator
     ) -> npt.NDArray[np.int64]:
         """Filter forward, draw the table backward, and order the labels in each block at random."""
@@ -192,7 +192,7 @@ class RecursionPartition(ExactPartition):
         shuffle_within_blocks(sequences, self._states.sizes, rng)
         return sequences
 
-    def expected_table(self, theta: float) -> npt.NDArray[np.float64]:
+    def _expected_table(self, theta: float) -> npt.NDArray[np.float64]:
         """Return the expected table by a pass forward and one back."""
         from tierwise._kernels.recursion import expected_table
 

@@ -130,7 +130,7 @@ class RookPartition(ExactPartition):
         check_items_of_distribution(self.n_items, MOST_ITEMS_FOR_DISTRIBUTION)
         return self._distribution
 
-    def draw_sequences(
+    def _draw_sequences(
         self, theta: float, n_rows: int, rng: np.random.Generator
     ) -> npt.NDArray[np.int64]:
         """Draw how many items are forced, split them over the tiers, and shuffle the others."""
@@ -146,7 +146,7 @@ class RookPartition(ExactPartition):
         shuffle_within_blocks(sequences, sizes, rng)
         return sequences
 
-    def expected_table(self, theta: float) -> npt.NDArray[np.float64]:
+    def _expected_table(self, theta: float) -> npt.NDArray[np.float64]:
         """Return the expected table: one item is fixed in a place, the others fill the rest.
 
         An entry depends on the sizes of the two tiers only, and on whether they are the same.

@@ -285,10 +285,19 @@ def theta_along_ranking(check: FitCheck, *, ax: Axes | None = None) -> Axes:
     thetas = np.array([line.theta for line in check.lines])
     numbers = np.arange(len(thetas))
     ax = style.new_axes(ax, 6.4, 3.2)
-    if check.fit.concentration == "single":
-        theta = check.fit.thetas[0]
-        ax.axhline(theta, color=style.ORANGE, linestyle="--", label="theta of the fit")
-    ax.plot(numbers, np.where(np.isfinite(thetas), thetas, np.nan), "o-", color=style.BLUE)
+    single = check.fit.concentration == "single"
+    of_fit = check.fit.thetas[0] if single else 0.0
+    # What is infinite is drawn above all that is not.
+    known = np.append(thetas[np.isfinite(thetas)], of_fit if np.isfinite(of_fit) else 0.0)
+    top = 1.2 * float(known.max()) or 1.0
+    infinite = np.isposinf(thetas)
+    if single:
+        name = "theta of the fit" if np.isfinite(of_fit) else "theta of the fit: infinite"
+        ax.axhline(min(of_fit, top), color=style.ORANGE, linestyle="--", label=name)
+    ax.plot(numbers, np.where(infinite, top, thetas), "o-", color=style.BLUE)
+    if infinite.any():
+        many = np.full(int(infinite.sum()), top)
+        ax.plot(numbers[infinite], many, "^", color=style.BLUE, markersize=9, label="infinite")
     shown = shown_tiers(check.fit)
     signs = {
         tier + 1: DIVIDED_SIGN if name == DIVIDED else name
@@ -299,7 +308,7 @@ def theta_along_ranking(check: FitCheck, *, ax: Axes | None = None) -> Axes:
     ax.set_ylim(bottom=0.0)
     ax.set_xlabel("line between tiers")
     ax.set_ylabel("theta that its crossings suggest")
-    if check.fit.concentration == "single":
+    if single or infinite.any():
         ax.legend(frameon=False)
     style.without_frame(ax, "bottom", "left")
     return ax

@@ -187,7 +187,8 @@ def theta_histogram(
     thetas
         The values; ``bootstrap.thetas``, say. Infinite ones are left out, and the axis says so.
     truth
-        A value to mark, such as the estimate, or what the data were simulated with.
+        A value to mark, such as the estimate, or what the data were simulated with; an infinite one
+        has no place on the axis.
     ax
         Where to draw; a new figure where none is given.
 
@@ -202,7 +203,7 @@ def theta_histogram(
     finite = given[np.isfinite(given)]
     ax = style.new_axes(ax, 6.4, 3.6)
     ax.hist(finite, bins=min(40, max(5, round(len(given) ** 0.5))), color=style.BLUE)
-    if truth is not None:
+    if truth is not None and np.isfinite(truth):
         ax.axvline(truth, color=style.ORANGE, linestyle="--", linewidth=2.0)
     n_infinite = len(given) - len(finite)
     ax.set_xlabel(f"theta ({n_infinite} infinite left out)" if n_infinite else "theta")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from math import isfinite
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from tierwise.groups.compare import GroupComparison
     from tierwise.groups.tree import GroupTree
     from tierwise.mixture.result import Mixture
-    from tierwise.model.clustered_mallows import ClusteredMallows
     from tierwise.posterior.result import Posterior
     from tierwise.searching.result import Search
     from tierwise.tiers import Sizes
@@ -95,13 +93,6 @@ class Analysis(Result):
     concentration: ConcentrationChoice
     neighbours: tuple[NeighbourAgreement, ...]
     provenance: Provenance
-
-    @property
-    def model(self) -> ClusteredMallows | None:
-        """The fitted model; None where theta is infinite."""
-        if not all(isfinite(theta) for theta in self.fit.thetas):
-            return None
-        return self.fit.mallows_model("report")
 
     @property
     def shows_agreement(self) -> bool:

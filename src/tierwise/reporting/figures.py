@@ -223,15 +223,13 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
             size=(_WIDTH, 2.6),
             description=f"Histogram of theta around {fit.theta_text('.3g')}.",
         )
-    model = analysis.model
-    if model is not None:
-        draw(
-            "places",
-            lambda ax: plots.rank_tier_bars(fit, ax=ax),
-            "What the model expects: how probable an item of each tier is in each place.",
-            size=(_WIDTH, 2.8),
-            description="Stacked bars of the probability of each tier in each place.",
-        )
+    draw(
+        "places",
+        lambda ax: plots.rank_tier_bars(fit, ax=ax),
+        "What the model expects: how probable an item of each tier is in each place.",
+        size=(_WIDTH, 2.8),
+        description="Stacked bars of the probability of each tier in each place.",
+    )
     draw(
         "expected-pairs",
         lambda ax: plots.expected_pairs(check, ax=ax),

@@ -6,7 +6,6 @@ from base64 import b64encode
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args, overload
 
@@ -304,9 +303,7 @@ def check_leaderboard(
     board: Leaderboard, data: Rankings | Counts | Preferences | Battles, rng: RandomSource
 ) -> FitCheck | None:
     """Check the fit of the most probable tiers, where the data are more than counts."""
-    if isinstance(data, Counts) or not all(map(isfinite, board.fit.thetas)):
-        return None
-    return check_fit(data, board.fit, rng=rng)
+    return None if isinstance(data, Counts) else check_fit(data, board.fit, rng=rng)
 
 
 def write_leaderboard_page(

@@ -1,0 +1,142 @@
+"""ThetaCurve: a log-likelihood given tiers as it depends on theta, and the way to its top.
+
+Whatever the answers and the distance, and whether there is one theta or several, all that is asked
+of theta is asked of a curve: its value, gradient and Hessian. The top is found by Newton's method.
+Where the curve bends the wrong way steps go uphill all the same, they are halved until the value
+grows, and they stop at the bounds.
+
+References
+----------
+J. Nocedal and S. J. Wright (2006). Numerical Optimization, 2nd edition, sections 3.4 and 16.7.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Floats = NDArray[np.float64]
+
+_MOST_STEPS = 200
+_MOST_HALVINGS = 40
+# The error of a Newton step is of the order of its square: after one as small as this, relative to
+# where it leads, there is none left to speak of.
+_LAST_STEP = 1e-7
+# Values that differ by less than this share of themselves are equal up to rounding.
+_ROUNDING = 1e-14
+
+
+class Derivatives(NamedTuple):
+    """The value of a curve at a point, its gradient, and its Hessian."""
+
+    value: float
+    gradient: Floats
+    hessian: Floats
+
+
+class ThetaCurve(Protocol):
+    """The log-likelihood of given tiers as it depends on their thetas, one or several."""
+
+    @property
+    def n_thetas(self) -> int:
+        """Number of thetas."""
+
+    def derivatives(self, thetas: Floats) -> Derivatives:
+        """Value, gradient and Hessian at thetas of 0 or more."""
+
+
+class Top(NamedTuple):
+    """Where a function is largest nearby, and its derivatives there."""
+
+    point: Floats
+    derivatives: Derivatives
+
+
+def climb(
+    function: Callable[[Floats], Derivatives],
+    start: Floats,
+    *,
+    low: float,
+    high: float,
+    longest: float,
+    scale: float,
+) -> Top:
+    """Go uphill to where a function is largest nearby, by Newton steps within bounds.
+
+    Parameters
+    ----------
+    function
+        Value, gradient and Hessian at a point.
+    start
+        Where to begin.
+    low, high
+        Bounds of all coordinates.
+    longest
+        The longest step in any coordinate; a coordinate above this may double.
+    scale
+        Steps are small relative to the coordinates, or to this where they are smaller.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def parabola(at):
+    ...     return Derivatives(-float((at - 2.0) @ (at - 2.0)), 4.0 - 2.0 * at, -2.0 * np.eye(2))
+    >>> climb(parabola, np.zeros(2), low=0.0, high=1.5, longest=1.0, scale=1.0).point
+    array([1.5, 1.5])
+    """
+    point = np.clip(start, low, high)
+    here = function(point)
+    for _ in range(_MOST_STEPS):
+        gradient = here.gradient
+        moving = ~(((point <= low) & (gradient <= 0.0)) | ((point >= high) & (gradient >= 0.0)))
+        if not moving.any():
+            break
+        step = np.zeros(len(point))
+        step[moving] = _uphill(gradient[moving], here.hessian[np.ix_(moving, moving)])
+        too_long = float((np.abs(step) / np.maximum(np.abs(point), longest)).max())
+        step /= max(too_long, 1.0)
+        is_last = bool((np.abs(step) <= _LAST_STEP * np.maximum(np.abs(point), scale)).all())
+        following, reached = _go(function, point, step, here, low, high, checked=not is_last)
+        if following is point:
+            break
+        point, here = following, reached
+        if is_last:
+            break
+    return Top(point, here)
+
+
+def _uphill(gradient: Floats, hessian: Floats) -> Floats:
+    """Newton step, but for directions in which the function bends upwards: these are turned."""
+    if len(gradient) == 1:
+        return gradient / max(abs(float(hessian[0, 0])), 1e-300)
+    eigenvalues, vectors = np.linalg.eigh(hessian)
+    bends = np.abs(eigenvalues)
+    bends = np.maximum(bends, 1e-12 * bends.max() + 1e-300)
+    step: Floats = vectors @ ((vectors.T @ gradient) / bends)
+    return step
+
+
+def _go(
+    function: Callable[[Floats], Derivatives],
+    point: Floats,
+    step: Floats,
+    here: Derivatives,
+    low: float,
+    high: float,
+    *,
+    checked: bool,
+) -> tuple[Floats, Derivatives]:
+    """Take a step, or a part of it; the same point is returned where no part leads higher."""
+    least = here.value - _ROUNDING * abs(here.value)
+    for _ in range(_MOST_HALVINGS):
+        following = np.clip(point + step, low, high)
+        reached = function(following)
+        if not checked or reached.value >= least:
+            return following, reached
+        step = step / 2.0
+    return point, here
