@@ -219,6 +219,30 @@ BAD_FILES = {
         {},
         ["x.jsonl, line 1 is not UTF-8", "0xe9"],
     ),
+    "lists in lists without end": (
+        "x.jsonl",
+        b'{"a": 1, "b": 2}\n{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b', "b": 1}\n',
+        {},
+        ["x.jsonl, line 2", "more than 100 deep", "leave them out"],
+    ),
+    "objects that do not end": (
+        "x.jsonl",
+        b'{"a": ' * 100_000 + b"1",
+        {},
+        ["x.jsonl, line 1 is not a JSON object"],
+    ),
+    "lists that go on in the next line": (
+        "x.jsonl",
+        b'{"a": 1}\n{"a": ' + b"[\n" * 100_000 + b"]\n" * 100_000 + b"}",
+        {},
+        ["x.jsonl, line 2 is not a JSON object"],
+    ),
+    "texts and numbers in a column": (
+        "x.jsonl",
+        b'{"place 1": "a", "place 2": "b"}\n{"place 1": "b", "place 2": 4}\n',
+        {},
+        ["x.jsonl cannot be read as JSON lines", "place 2", "string to number"],
+    ),
     "withdrawn candidates without a space": (
         "x.blt",
         b'2 1\n-2-2\n1 1 2 0\n0\n"a"\n"b"\n"title"\n',

@@ -1,26 +1,23 @@
 """Readers meet anything: they give rankings or say what is wrong, and do nothing else.
 
-A short run is part of the tests. ``TIERWISE_FUZZ_EXAMPLES=1000000 pytest -m slow tests/fuzz`` is a
-long one, which changes whole files at random.
+Short runs are part of the tests; ``python -m tests.fuzz.run`` runs for as long as one likes.
 """
 
-import os
 import random
 from io import BytesIO
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.fuzz.run import fuzz
 from tests.strategies import rankings
 from tierwise import InputError, Rankings, read_rankings, write_rankings
 from tierwise.data.read import scan_rankings
 
 FORMATS = ("csv", "parquet", "preflib", "sushi")
 SUFFIX_OF = {"csv": "csv", "parquet": "parquet", "preflib": "toi"}
-LONG = int(os.environ.get("TIERWISE_FUZZ_EXAMPLES", "20000"))
 
 # What means something to one of the formats, and what never should.
 WORDS = [
@@ -43,7 +40,6 @@ MARKS = [",", ";", ":", "#", "{", "}", '"', "'"]
 LINES = ["10 1", "0 2 1 3", "1: 1,2", "2: {1,2}", "# NUMBER ALTERNATIVES: 2", "# NUMBER VOTERS: 3"]
 SPACES = ["", " ", "\t", "\n", "\r", "\r\n", "\0", "\ufeff", "\u2028", "place 1", "place 2"]
 PIECES = [*WORDS, *NUMBERS, *MARKS, *[line + "\n" for line in LINES], *SPACES]
-EXPORTS = Path(__file__).parents[1] / "files" / "exports"
 pieces = st.sampled_from(PIECES)
 texts = st.lists(pieces, max_size=40).map(lambda parts: "".join(parts).encode())
 tables = st.integers(1, 4).flatmap(
@@ -156,58 +152,17 @@ def test_damaged_files(damaged):
     read(*damaged)
 
 
-def corpus(folder):
-    """Files to begin with: exports of every kind, and what tierwise writes in each format."""
-    files = [path.read_bytes() for path in sorted(EXPORTS.iterdir())]
-    rng = np.random.default_rng(1)
-    for number, file_format in enumerate(list(SUFFIX_OF) * 8):
-        names = rng.permutation(["a", "b c", "d,e", "é", "寿", '"f"', "7"])[
-            : 2 + number % 5
-        ].tolist()
-        rows = [rng.permutation(names).tolist()[: 1 + row % len(names)] for row in range(6)]
-        path = folder / f"whole.{SUFFIX_OF[file_format]}"
-        write_rankings(Rankings.from_orderings(rows, items=names, unranked="below"), path)
-        files.append(path.read_bytes())
-    return [*files, b"", *(piece.encode() for piece in PIECES)]
-
-
-def mutated(files, rng):
-    """Return one of the files, or two in one, with a few changes."""
-    content = bytearray(rng.choice(files))
-    for _ in range(rng.randint(1, 5)):
-        place = rng.randint(0, len(content))
-        change = rng.randrange(6)
-        if change == 0 and place < len(content):
-            content[place] = rng.randrange(256)
-        elif change == 1:
-            del content[place : place + rng.randint(1, 12)]
-        elif change == 2:
-            content[place:place] = rng.choice(PIECES).encode()
-        elif change == 3:
-            content[place:place] = rng.randbytes(rng.randint(1, 4))
-        elif change == 4:
-            del content[place:]
-        else:
-            other = rng.choice(files)
-            start = rng.randint(0, len(other))
-            content[place:place] = other[start : start + rng.randint(1, 60)]
-    return bytes(content)
-
-
-def random_options(rng):
-    """Return what a user might say besides, mostly nothing."""
-    return {name: rng.choice(values) for name, values in SAID.items() if rng.random() < 0.15}
+def test_files_that_differ_from_sound_ones_in_a_field():
+    findings = fuzz(200, seed=1)
+    assert findings.failures == []
+    assert findings.outcomes["accepted"] > 60
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
-def test_mutated_files_for_long(tmp_path):
+def test_files_that_differ_from_sound_ones_in_a_field_for_long():
     seed = random.SystemRandom().randrange(2**63)
-    rng = random.Random(seed)
-    files = corpus(tmp_path)
-    for number in range(LONG):
-        content, said = mutated(files, rng), random_options(rng)
-        try:
-            read(content, said)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is to be named
-            pytest.fail(f"input {number} of seed {seed}: {said}, {content!r}: {error!r}")
+    findings = fuzz(5000, seed)
+    assert findings.failures == [], f"seed {seed}"
+    # What is refused at the door tests the door alone.
+    assert findings.outcomes["accepted"] > 0.35 * findings.n_inputs, f"seed {seed}: {findings}"

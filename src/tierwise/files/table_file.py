@@ -1,5 +1,6 @@
 """A file that holds a table, read whole or batch by batch; Parquet files and JSON lines."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -29,6 +30,9 @@ from tierwise.files.wide import SAMPLE_ROWS
 Pairs: TypeAlias = list[tuple[Any, Item, Item]]
 """Comparisons as a file holds them: the assessor, the item preferred, the other."""
 _PIECE_BYTES = 1 << 23
+_DEEPEST = 100
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
+_BRACKET = re.compile(rb"[\[\]{}]")
 BYTES_PER_CELL = 24
 """What a cell takes while a table is read whole: equal cells, which a file holds once, as well."""
 
@@ -274,7 +278,20 @@ def open_json_lines(source: Source) -> TableFile:
             yield table.select(columns)
 
     def read() -> Any:
-        return pa.concat_tables(tables(), promote_options="permissive")
+        pieces = list(_tables(source))
+        later = [name for piece in pieces for name in piece.column_names if name not in columns]
+        if later:
+            raise InputError(
+                f"{source.name}: {quoted(later[0])} is not there in the first lines: give it a "
+                "value or null in the first line"
+            )
+        try:
+            return pa.concat_tables(tables(), promote_options="permissive")
+        except pa.ArrowTypeError as error:
+            raise InputError(
+                f"{source.name}: a column holds texts in some lines and numbers in others ({error})"
+                ": write all of them in one way"
+            ) from None
 
     def batches(most_rows: int) -> Iterator[Any]:
         for table in tables():
@@ -295,6 +312,9 @@ def _tables(source: Source) -> Iterator[Any]:
     with source.open() as stream:
         rest = b""
         while piece := stream.read(_PIECE_BYTES):
+            if len(piece) < _PIECE_BYTES:  # the end, of which the last line is no piece of its own
+                rest += piece
+                break
             whole, end, rest_of_piece = (rest + piece).rpartition(b"\n")
             rest = rest_of_piece if end else whole + rest_of_piece
             if end and whole.strip():
@@ -308,10 +328,18 @@ def _parse(lines: bytes, source: Source, n_before: int) -> Any:
     from pyarrow import json as arrow_json
 
     _refuse_other_encodings(lines, source, n_before)
+    _check_lines(lines, source, n_before)
+    pieces = arrow_json.ReadOptions(block_size=len(lines) + 1)
     try:
+        table = arrow_json.read_json(pa.BufferReader(lines), pieces)
+        moments = [field.name for field in table.schema if pa.types.is_timestamp(field.type)]
+        if not moments:
+            return table
+        # Texts that look like dates are texts, as everywhere else.
+        texts = pa.schema([(name, pa.string()) for name in moments])
         return arrow_json.read_json(
-            pa.BufferReader(lines), arrow_json.ReadOptions(block_size=len(lines) + 1)
-        )
+            pa.BufferReader(lines), pieces, arrow_json.ParseOptions(explicit_schema=texts)
+        ).select(table.column_names)
     except pa.ArrowInvalid as error:
         raise _explain(error, lines, source, n_before) from None
 
@@ -325,6 +353,27 @@ def _refuse_other_encodings(lines: bytes, source: Source, n_before: int) -> None
         source.decode(lines.split(b"\n")[number], n_before + number + 1)
 
 
+def _check_lines(lines: bytes, source: Source, n_before: int) -> None:
+    """Refuse lists in lists without end, for which arrow has no room to remember where it is.
+
+    Lines that begin and end as objects do cannot go on in the next one.
+    """
+    for number, line in enumerate(lines.split(b"\n"), start=n_before + 1):
+        bare = line.strip()
+        if bare and not (bare.startswith(b"{") and bare.endswith(b"}")):
+            raise _no_object(source.line(number))
+        if line.count(b"[") + line.count(b"{") <= _DEEPEST:
+            continue
+        depth = 0
+        for mark in _BRACKET.findall(_STRING.sub(b"", line)):
+            depth += 1 if mark in b"[{" else -1
+            if depth > _DEEPEST:
+                raise InputError(
+                    f"{source.line(number)} holds lists and objects more than {_DEEPEST} deep: "
+                    "leave them out"
+                )
+
+
 def _explain(error: Exception, lines: bytes, source: Source, n_before: int) -> InputError:
     """Find the line that is not a JSON object."""
     import json
@@ -334,11 +383,15 @@ def _explain(error: Exception, lines: bytes, source: Source, n_before: int) -> I
             continue
         try:
             sound = isinstance(json.loads(line), dict)
-        except ValueError:
+        except (ValueError, RecursionError):
             sound = False
         if not sound:
-            return InputError(
-                f"{source.line(number)} is not a JSON object: every line must be one, as in "
-                '{"model_a": "x", "model_b": "y", "winner": "model_a"}'
-            )
+            return _no_object(source.line(number))
     return InputError(f"{source.name} cannot be read as JSON lines: {str(error).splitlines()[0]}")
+
+
+def _no_object(where: str) -> InputError:
+    return InputError(
+        f"{where} is not a JSON object: every line must be one, as in "
+        '{"model_a": "x", "model_b": "y", "winner": "model_a"}'
+    )
