@@ -128,17 +128,15 @@ class Likelihood:
         ) / (2 * step)
 
 
-def log_evidence(likelihood, labels, n_nodes=40):
-    """Average the likelihood over worths that are exponential a priori, in decreasing order.
+def ordered_worths(n_tiers, n_nodes):
+    """Worths that are exponential a priori, in decreasing order, and the mass of each row.
 
     Differences of exponential variables in order are independent and exponential, the ``k``-th from
     above with rate ``k`` (Renyi). So the worths follow from as many numbers that are uniform on the
     simplex, the scale playing no part; each stick that is broken off is a Beta variable, with its
     own rule of Gauss and Jacobi.
     """
-    n_tiers = max(labels) + 1
-    spacings, masses = np.ones((1, 0)), np.ones(1)
-    left = np.ones(1)
+    spacings, masses, left = np.ones((1, 0)), np.ones(1), np.ones(1)
     for later in range(n_tiers - 1, 0, -1):
         nodes, weights = roots_jacobi(n_nodes, later - 1, 0)
         sticks = 0.5 * (1 + nodes)
@@ -148,10 +146,24 @@ def log_evidence(likelihood, labels, n_nodes=40):
         masses = np.outer(masses, weights / weights.sum()).ravel()
         left = np.outer(left, 1 - sticks).ravel()
     spacings = np.column_stack((spacings, left)) / np.arange(1, n_tiers + 1)
-    worths = spacings[:, ::-1].cumsum(axis=1)[:, ::-1]
+    return spacings[:, ::-1].cumsum(axis=1)[:, ::-1], masses
+
+
+def log_evidence(likelihood, labels, n_nodes=40):
+    """Average the likelihood over worths that are exponential a priori, in decreasing order."""
+    worths, masses = ordered_worths(max(labels) + 1, n_nodes)
     values = likelihood(worths[:, list(labels)])
-    top = values.max()
-    return top + log(masses @ np.exp(values - top))
+    return values.max() + log(masses @ np.exp(values - values.max()))
+
+
+def moments_of_log_worths(likelihood, labels, n_nodes=40):
+    """Means of the log worths of items, whose mean is 0, and of their squares, given the tiers."""
+    worths, masses = ordered_worths(max(labels) + 1, n_nodes)
+    values = likelihood(worths[:, list(labels)])
+    shares = masses * np.exp(values - values.max())
+    logs = np.log(worths[:, list(labels)])
+    logs -= logs.mean(axis=1)[:, None]
+    return shares @ logs / shares.sum(), shares @ logs**2 / shares.sum()
 
 
 def posterior(likelihood, n_items, probability_of_number=None, n_nodes=40):
@@ -168,7 +180,8 @@ def posterior(likelihood, n_items, probability_of_number=None, n_nodes=40):
         for size in sizes:
             ways //= factorial(size)
         prior = 1.0 if probability_of_number is None else probability_of_number[len(sizes) - 1]
-        logs.append(log_evidence(likelihood, labels, n_nodes) + log(prior) - log(ways))
+        log_prior = log(prior) if prior else -inf
+        logs.append(log_evidence(likelihood, labels, n_nodes) + log_prior - log(ways))
     logs = np.array(logs)
     shares = np.exp(logs - logs.max())
     return partitions, shares / shares.sum(), logs

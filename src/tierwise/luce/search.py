@@ -31,11 +31,14 @@ if TYPE_CHECKING:
 
 # How many changes that look best are tried with the likelihood itself before giving up.
 _TRIALS = 12
-# How many items of a tier may be tried in the next one.
+# How many items of a tier may be tried in the next one, and how many ways to cut it.
 _ITEMS_OF_A_TIER = 3
+_CUTS_OF_A_TIER = 2
 _MOST_ROUNDS = 300
 # Levels of the way from strict tiers to one that are looked at with the likelihood itself.
 _LEVELS = 5
+# Up to so many items each of these levels is improved, and the single tier; else the best of them.
+_FEW_ITEMS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,13 +187,14 @@ def search_tiers(search: TierSearch) -> list[Found]:
     ((1, 1, 1, 1), [0.61, 0.5, -0.45, -0.66])
     """
     n_items, limits = search.races.n_items, search.limits
-    search.evaluate(np.zeros(n_items, dtype=np.int64))
+    single = search.evaluate(np.zeros(n_items, dtype=np.int64))
     strict = search.evaluate(np.arange(n_items)).worths
     levels = sorted(_join_neighbours(search, strict), key=lambda level: -level[0])
     candidates = [search.evaluate(labels, logs) for _, labels, logs in levels[:_LEVELS]]
-    allowed = [found for found in candidates if limits.allow(found.worths)]
-    if allowed:
-        _climb(search, max(allowed, key=lambda found: found.score))
+    allowed = [found for found in (*candidates, single) if limits.allow(found.worths)]
+    starts = sorted(allowed, key=lambda found: -found.score)
+    for start in starts if n_items <= _FEW_ITEMS else starts[:1]:
+        _climb(search, start)
     return [
         found
         for found in search.ranked
@@ -355,21 +359,24 @@ class _Neighbourhood:
             yield float(gains[tier]) + self.prior_gain(labels), labels, logs
 
     def cuts(self) -> Iterator[tuple[float, Integers, Floats]]:
-        """Cut a tier in two, along what its items would gain."""
+        """Cut a tier in two, along how far its items would move, and how surely they would."""
         worths, search = self.current.worths, self.search
         if search.limits.most is not None and worths.n_tiers >= search.limits.most:
             return
-        wanted = self.gradient / self.stiffness
+        wanted = self.gradient / self.stiffness, self.gradient / np.sqrt(self.stiffness)
         occam = _occam(worths.n_tiers, search.shape)
         for tier in range(worths.n_tiers):
             members = np.flatnonzero(worths.labels == tier)
-            order = members[np.argsort(-wanted[members], kind="stable")]
-            for cut, gain, steps in _best_cuts(order, self.gradient, self.hessian):
-                labels = worths.labels + (worths.labels > tier)
-                labels[order[cut:]] = tier + 1
-                logs = np.insert(worths.logs, tier, worths.logs[tier])
-                logs[tier : tier + 2] += steps
-                yield gain + occam + self.prior_gain(labels), labels, logs
+            orders = [members[np.argsort(-by[members], kind="stable")] for by in wanted]
+            if (orders[0] == orders[1]).all():
+                orders.pop()
+            for order in orders:
+                for cut, gain, steps in _best_cuts(order, self.gradient, self.hessian):
+                    labels = worths.labels + (worths.labels > tier)
+                    labels[order[cut:]] = tier + 1
+                    logs = np.insert(worths.logs, tier, worths.logs[tier])
+                    logs[tier : tier + 2] += steps
+                    yield gain + occam + self.prior_gain(labels), labels, logs
 
 
 def _likely_changes(search: TierSearch, current: Found) -> list[tuple[Integers, Floats]]:
@@ -391,25 +398,25 @@ def _best_cuts(
 ) -> list[tuple[int, float, Floats]]:
     """Where to cut a tier: place, gain to second order, and how far each part then moves."""
     slopes = np.cumsum(gradient[order])
-    block = hessian[np.ix_(order, order)]
-    rows = block.cumsum(axis=0).cumsum(axis=1)
-    total = float(rows[-1, -1])
-    found = []
-    for cut in range(1, len(order)):
-        first = -float(rows[cut - 1, cut - 1])
-        cross = -(float(rows[cut - 1, -1]) - float(rows[cut - 1, cut - 1]))
-        second = -total - first - 2.0 * cross
-        slope = np.array([slopes[cut - 1], slopes[-1] - slopes[cut - 1]])
-        matrix = np.array([[first, cross], [cross, second]])
-        matrix += 1e-9 * np.eye(2) * max(first, second, 1e-9)
-        steps = np.linalg.solve(matrix, slope)
-        gain = 0.5 * float(slope @ steps)
-        precision = first * second - cross**2
-        scale = max((first + second + 2.0 * cross), 1e-12)
-        gain -= 0.5 * log(max(precision / scale, 1e-12)) - 0.5 * log(2.0 * pi)
-        found.append((cut, gain, steps))
-    found.sort(key=lambda one: -one[1])
-    return found[:2]
+    sums = hessian[np.ix_(order, order)].cumsum(axis=0).cumsum(axis=1)
+    within = np.diag(sums)[:-1]
+    first, cross = -within, within - sums[:-1, -1]
+    second = -sums[-1, -1] - first - 2.0 * cross
+    # A common step of both parts may change nothing, so the system is made regular.
+    ridge = 1e-9 * np.maximum(np.maximum(first, second), 1e-9)
+    determinant = (first + ridge) * (second + ridge) - cross**2
+    up, down = slopes[:-1], slopes[-1] - slopes[:-1]
+    steps = np.array([(second + ridge) * up - cross * down, (first + ridge) * down - cross * up])
+    steps /= determinant
+    gains = 0.5 * (up * steps[0] + down * steps[1])
+    scale = np.maximum(first + second + 2.0 * cross, 1e-12)
+    precision = np.maximum((first * second - cross**2) / scale, 1e-12)
+    gains -= 0.5 * np.log(precision) - 0.5 * log(2.0 * pi)
+    # Uneven cuts can be arranged in fewer ways, so each of them is more probable beforehand.
+    sizes = np.arange(1.0, len(order))
+    ways = -_log_factorials(sizes) - _log_factorials(len(order) - sizes)
+    best = np.argsort(ways - gains, kind="stable")[:_CUTS_OF_A_TIER].tolist()
+    return [(cut + 1, float(gains[cut]), steps[:, cut]) for cut in best]
 
 
 def tiers_of_sizes(races: Races, sizes: Sizes, shape: float = SHAPE) -> Found:
