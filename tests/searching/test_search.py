@@ -12,6 +12,7 @@ import tierwise as tw
 from tests import reference_structure as naive
 from tests.data_paths import shared_data
 from tierwise import Counts, InputError, Rankings, Tiers, TierwiseWarning, TooLargeError
+from tierwise.answers.likelihood import source_of
 from tierwise.model.priors import Gamma
 from tierwise.searching import evaluate
 from tierwise.searching import search as searching
@@ -619,3 +620,36 @@ def test_posterior_over_all_sizes_of_tohoku_sums_to_one():
     assert len(found.probabilities) == 512
     assert sum(found.probabilities.values()) == pytest.approx(1.0, abs=1e-12)
     assert found.best.sizes == (1, 1, 1, 2, 1, 2, 1, 1)
+
+
+def test_only_the_best_of_the_families_is_compared_with_references(monkeypatch):
+    compared = []
+    references_of = searching.references_of
+
+    def counting(source, *options):
+        compared.append(source.distance.name)
+        return references_of(source, *options)
+
+    monkeypatch.setattr(searching, "references_of", counting)
+    found = tw.search(tw.load_political_goals())
+    assert len(found.families) == 3
+    assert compared == [found.best.distance]
+    assert [one.name for one in found.best.references] == ["strict consensus", "no tiers"]
+
+
+def test_the_likelihood_of_open_answers_is_made_once_for_sizes(monkeypatch):
+    gaps = tw.Rankings.from_orderings(
+        [["a", "b"], ["c", "b"], ["a", "d", "c"], ["b", "d"]] * 3, unranked="anywhere"
+    )
+    setting = evaluate.Setting(source_of(gaps, "kendall"), Gamma(2.0, 2.0), entropy=1)
+    made = []
+    at = type(setting.source).at
+
+    def counting(source, sizes, **options):
+        made.append(sizes)
+        return at(source, sizes, **options)
+
+    monkeypatch.setattr(type(setting.source), "at", counting)
+    for sizes in ((2, 2), (1, 1, 2), (1, 1, 1, 1)):
+        assert np.isfinite(evaluate.evaluate_sizes(setting, sizes, "posterior").log_integrated)
+    assert made == [(2, 2), (1, 1, 2), (1, 1, 1, 1)]

@@ -328,7 +328,29 @@ def fit_source(
         Solutions that are known already, by their sizes.
     """
     solution = solved.get(sizes) or solve(source, sizes, settings, rng)
-    references = _references(source, sizes, settings, rng, solved)
+    references = references_of(source, sizes, settings, rng, solved)
+    return fit_of_solution(source, solution, settings, provenance, references)
+
+
+def fit_of_solution(
+    source: AnswerSource,
+    solution: Solution,
+    settings: Settings,
+    provenance: Callable[[], Provenance],
+    references: tuple[Reference, ...] = (),
+) -> Fit:
+    """Give tiers and theta that were found their names, and all that follows from them.
+
+    Parameters
+    ----------
+    source, settings, provenance
+        As for `fit_source`.
+    solution
+        The tiers and theta.
+    references
+        What they are compared to, as far as it is known yet.
+    """
+    sizes: Sizes = tuple(np.bincount(solution.consensus.labels).tolist())
     consensus, items = solution.consensus, source.items
     shares = agreement_of_counts(source.pair_counts, consensus.labels)
     return Fit(
@@ -361,14 +383,22 @@ def fit_source(
     )
 
 
-def _references(
+def references_of(
     source: AnswerSource,
     sizes: Sizes,
     settings: Settings,
     rng: np.random.Generator,
     solved: Mapping[Sizes, Solution],
 ) -> tuple[Reference, ...]:
-    """Fit what tiers must be compared to: the strict consensus, and no tiers at all."""
+    """Fit what tiers must be compared to: the strict consensus, and no tiers at all.
+
+    Parameters
+    ----------
+    source, settings, rng, solved
+        As for `fit_source`.
+    sizes
+        Sizes of the tiers that are compared.
+    """
     n_items = len(source.items)
     strict_sizes = (1,) * n_items
     costly = subset_work(strict_sizes).transitions > MOST_WORK_FOR_COMPARISON

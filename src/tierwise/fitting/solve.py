@@ -118,6 +118,8 @@ class Solution:
     log_completions: float = 0.0
     mistake_probability: float | None = None
     mistake_interval: tuple[float, float] | None = None
+    likelihood: Likelihood | None = None
+    """What was maximised, for those who go on with it at the same sizes."""
 
 
 def unproved(labels: NDArray[np.int64], total: float, method: str) -> Consensus:
@@ -362,6 +364,7 @@ def _solution(likelihood: Likelihood, consensus: Consensus, theta: ThetaEstimate
         log_likelihood_error=value.standard_error,
         partition_method=likelihood.method,
         log_completions=likelihood.log_completions,
+        likelihood=likelihood,
     )
 
 

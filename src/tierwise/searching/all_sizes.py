@@ -24,7 +24,7 @@ from tierwise.answers.parted import parted_answers, refuse_open
 from tierwise.consensus.problem import Consensus
 from tierwise.errors import InputError, TooLargeError
 from tierwise.evidence.given_tiers import log_integrated_parts
-from tierwise.fitting.fit import fit_parted, fit_source
+from tierwise.fitting.fit import fit_of_solution, fit_parted
 from tierwise.fitting.solve import Settings, solution_at, unproved_at
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.comparisons import best_tiers_of_sizes, search_tiers_of_wins
@@ -286,19 +286,7 @@ def _fit_of(
     consensus = Consensus(labels, total, "all sizes", optimal=proved, bound=total)
     settings = Settings()
     solution = solution_at(source, consensus, settings)
-    sizes: Sizes = tuple(np.bincount(labels).tolist())
-    known = {sizes: solution}
-    for name, compared in (("strict consensus", (1,) * len(labels)), ("no tiers", (len(labels),))):
-        reference = next((one for one in single.best.references if one.name == name), None)
-        if reference is not None and compared != sizes:
-            tiers = reference.tiers.label_array(source.items)
-            known[compared] = solution_at(
-                source,
-                Consensus(tiers, 0.0, "reference", optimal=reference.optimal, bound=0.0),
-                settings,
-            )
-    rng = np.random.default_rng(0)
-    return fit_source(source, sizes, settings, rng, lambda: single.provenance, solved=known)
+    return fit_of_solution(source, solution, settings, lambda: single.provenance)
 
 
 def _with_best(single: Search, best: Fit, score: float, method: str) -> Search:

@@ -234,7 +234,8 @@ def evaluate_solution(
         log_integrated=float(integrated),
         log_evidence=float(evidence),
         log_evidence_error=evidence.standard_error,
-        solution=solution,
+        # Of many sizes, likelihoods would fill the memory.
+        solution=replace(solution, likelihood=None),
     )
 
 
@@ -248,8 +249,11 @@ def _log_integrated(setting: Setting, solution: Solution, rng: np.random.Generat
     if source.capabilities.engine == "mistakes":
         correction = laplace_correction(solution.theta, prior)
         return Estimate(solution.log_likelihood + correction, method="Laplace")
-    likelihood = source.at(sizes, partition=_partition(setting, sizes), rng=rng)
-    return log_integrated_likelihood(likelihood, labels, solution.theta, prior)
+    likelihood = solution.likelihood
+    if likelihood is None:
+        likelihood = source.at(sizes, partition=_partition(setting, sizes), rng=rng)
+    quick = replace(likelihood, partition=for_many_thetas(likelihood.partition))
+    return log_integrated_likelihood(quick, labels, solution.theta, prior)
 
 
 def _partition(setting: Setting, sizes: Sizes) -> PartitionFunction:

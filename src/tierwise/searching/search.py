@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -31,9 +31,15 @@ from tierwise.distances import Distance
 from tierwise.errors import InputError, TierwiseWarning, instead, use
 from tierwise.evidence.exact import refuse_too_many_tiers
 from tierwise.fitting.every_size import MOST_ITEMS as MOST_ITEMS_TOGETHER
-from tierwise.fitting.fit import MOST_WORK_FOR_COMPARISON, ConcentrationChoice, fit_source
+from tierwise.fitting.fit import (
+    MOST_WORK_FOR_COMPARISON,
+    ConcentrationChoice,
+    fit_of_solution,
+    references_of,
+)
+from tierwise.fitting.result import Reference
 from tierwise.fitting.solve import Settings as FitSettings
-from tierwise.fitting.solve import Solution, solution_at, unproved_at
+from tierwise.fitting.solve import Solution, solution_at, solve, unproved_at
 from tierwise.luce.search import Limits
 from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
 from tierwise.searching import all_sizes
@@ -230,7 +236,7 @@ def search(
     n_families = len(sources) * (concentration in ("single", "auto")) + sum(map(len, kinds))
     n_families += plan.luce
     judge = replace(judge, n_families=max(n_families, 1))
-    searches: list[Search] = []
+    searches: list[_Searched] = []
     for source, further in zip(sources, kinds, strict=True):
         setting = Setting(source.counted(), as_theta_prior(prior_theta), entropy)
         exploration = Exploration(
@@ -243,20 +249,30 @@ def search(
         )
         interrupted, how = _run(exploration, strategy, beginning)
         single = _conclude(exploration, how, merging, watch, rng, interrupted=interrupted)
-        if concentration in ("single", "auto") or not further:
-            searches.append(single)
+        found = [single] if concentration in ("single", "auto") or not further else []
         for kind in further:
-            searches += all_sizes.search_parted(single, source, setting, judge, kind, space)
-        if not searches:
+            found += all_sizes.search_parted(single, source, setting, judge, kind, space)
+        if not (searches or found):
             # Without tiers there is nothing that further thetas could be about.
-            searches.append(single)
+            found.append(single)
+        compare = partial(_references, exploration)
+        searches += [_Searched(one, compare) for one in found]
         if interrupted:
             break
     if races is not None:
-        searches.append(
-            races.conclude(merging, judge.n_families, entropy, lambda: watch.provenance(rng))
+        with_worths = races.conclude(
+            merging, judge.n_families, entropy, lambda: watch.provenance(rng)
         )
+        searches.append(_Searched(with_worths, lambda _: with_worths.best.references))
     return replace(_best_family(searches), left_out=left_out)
+
+
+class _Searched(NamedTuple):
+    """What was found with a kind of models."""
+
+    search: Search
+    compare: Callable[[Sizes], tuple[Reference, ...]]
+    """Fits what the best tiers are compared to, which is needed of the best kind only."""
 
 
 @dataclass(frozen=True)
@@ -448,14 +464,12 @@ def _search_at_once(exploration: Exploration) -> None:
         explore(exploration, Greedy(), exploration.best_of(known))
 
 
-def _best_family(searches: list[Search]) -> Search:
+def _best_family(searches: list[_Searched]) -> Search:
     """Return the search whose best tiers are best, with what the others found."""
-    scores = [search.contenders[0].score for search in searches]
-    ranked = sorted(
-        zip(scores, range(len(searches)), searches, strict=True),
-        key=lambda one: (-one[0], one[1]),
-    )
-    top = ranked[0][0]
+    scores = [one.search.contenders[0].score for one in searches]
+    order = sorted(range(len(searches)), key=lambda number: (-scores[number], number))
+    ranked = [(scores[number], searches[number].search) for number in order]
+    top, found = ranked[0]
     families = tuple(
         Family(
             family=search.best.family,
@@ -467,9 +481,10 @@ def _best_family(searches: list[Search]) -> Search:
             score=score,
             behind=top - score,
         )
-        for score, _, search in ranked
+        for score, search in ranked
     )
-    return replace(ranked[0][2], families=families)
+    references = searches[order[0]].compare(found.best.sizes)
+    return replace(found, best=replace(found.best, references=references), families=families)
 
 
 def _sizes_of_most_work(n_items: int) -> Sizes:
@@ -554,13 +569,11 @@ def _conclude(
             TierwiseWarning,
             stacklevel=3,
         )
-    fitted = fit_source(
+    fitted = fit_of_solution(
         setting.source,
-        best,
+        _solution_of(exploration, best),
         FitSettings(method=consensus_method(best, setting.source.distance)),
-        np.random.default_rng(setting.seed(best)),
         lambda: watch.provenance(rng),
-        solved=_final_solutions(exploration, best),
     )
     proved = method == "all sizes" and fitted.optimal and all_sizes.can_be_proved(setting.source)
     return Search(
@@ -574,6 +587,27 @@ def _conclude(
         doubtful=doubtful,
         interrupted=interrupted,
         provenance=watch.provenance(rng),
+    )
+
+
+def _solution_of(exploration: Exploration, best: Sizes) -> Solution:
+    """Return the solution of the best sizes, found again with more effort if it is an estimate."""
+    setting = exploration.evaluator.setting
+    settings = FitSettings(method=consensus_method(best, setting.source.distance))
+    rng = np.random.default_rng(setting.seed(best))
+    known = _final_solutions(exploration, best).get(best)
+    return known or solve(setting.source, best, settings, rng)
+
+
+def _references(exploration: Exploration, best: Sizes) -> tuple[Reference, ...]:
+    """Fit the strict consensus and no tiers, unless the search has done so."""
+    setting = exploration.evaluator.setting
+    return references_of(
+        setting.source,
+        best,
+        FitSettings(method=consensus_method(best, setting.source.distance)),
+        np.random.default_rng(setting.seed(best)),
+        _final_solutions(exploration, best),
     )
 
 
