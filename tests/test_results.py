@@ -3,6 +3,7 @@
 import copy
 import pickle
 import warnings
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pyarrow as pa
@@ -107,3 +108,64 @@ def test_values_are_the_same_where_all_that_they_hold_is():
     assert not same_values(float("nan"), 1.0)
     assert not same_values(1.0, float("nan"))
     assert same_values(np.array(["a"]), np.array(["a"]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_notebooks_show_names_as_text(results, kind):
+    page = results[kind]._repr_html_()
+    ET.fromstring(page.replace("&middot;", "").replace("&harr;", ""))
+    assert "<b>tea</b>" not in page
+    if kind not in ("Leaderboard", "PairsDescription", "GroupTree"):
+        assert "&lt;b&gt;tea&lt;/b&gt;" in page or kind == "FitCheck"
+
+
+def test_tiers_are_coloured_rows():
+    page = tw.Tiers([["<i>"], ["b", "c"]])._repr_html_()
+    assert "3 items in 2 tiers" in page
+    assert page.count("background:#") == 2
+    assert "&lt;i&gt;" in page
+    many = tw.Tiers([list(range(50))])._repr_html_()
+    assert "and 10 more" in many
+
+
+FRAMES = {
+    "Fit": 4,
+    "Search": 8,
+    "Posterior": 4,
+    "Bootstrap": 4,
+    "FitCheck": 6,
+    "Mixture": 2,
+    "MixtureDraws": 800,
+    "Leaderboard": 3,
+    "GroupComparison": 2,
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_results_become_frames_of_every_library(results, kind):
+    result = results[kind]
+    pandas, polars, arrow = (
+        result.to_frame(backend=backend) for backend in ("pandas", "polars", "pyarrow")
+    )
+    assert len(pandas) == len(polars) == arrow.num_rows == FRAMES[kind]
+    assert list(pandas.columns) == polars.columns == arrow.column_names
+    with pytest.raises(TypeError if kind != "Mixture" else tw.InputError):
+        result.to_frame("pyarrow")
+
+
+def test_frames_hold_one_row_per_item(results):
+    fit, posterior, resampled = (results[kind] for kind in ("Fit", "Posterior", "Bootstrap"))
+    for result in (fit, resampled):
+        frame = result.to_frame()
+        assert dict(zip(frame["item"], frame["tier"], strict=True)) == {
+            item: fit.tiers[item] for item in fit.tiers.items
+        }
+    frame = posterior.to_frame().set_index("item")
+    shares = posterior.tier_probabilities()
+    for item in posterior.items:
+        assert frame.loc[item, "tier"] == posterior.tiers()[item]
+        assert frame.loc[item, "p_tier_1"] == pytest.approx(float(shares.sel(item=item, tier=1)))
+    pairs = results["FitCheck"].to_frame()
+    assert pairs["observed"].tolist() == pytest.approx(
+        results["FitCheck"].pairs_observed[np.triu_indices(4, k=1)]
+    )

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.cards import Card, Section, rows_of
 from tierwise._util.checks import check_count, check_iterable
 from tierwise._util.types import Item, plain_item
-from tierwise.errors import InputError, drop, quoted
+from tierwise.errors import InputError, counted, drop, quoted
 
 Sizes = tuple[int, ...]
 
@@ -371,6 +372,11 @@ class Tiers:
 
     def __repr__(self) -> str:
         return f"Tiers({str(self)!r})"
+
+    def _repr_html_(self) -> str:
+        """Show the tiers as coloured rows, in a notebook."""
+        title = f"{counted(len(self._items), 'item')} in {counted(len(self), 'tier')}"
+        return Card(title, sections=[Section(rows_of(self))]).to_html()
 
 
 def plain_tiers(tiers: Tiers) -> list[list[str | int]]:

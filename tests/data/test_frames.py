@@ -45,7 +45,7 @@ def test_there_and_back(backend):
     answers = Rankings.from_orderings(
         [["a", ["b", "c"]], ["c"], ["b", "a", "c"]], weights=[2, 1, 4], unranked="below"
     )
-    frame = answers.to_frame(backend)
+    frame = answers.to_frame(backend=backend)
     assert type(frame).__module__.startswith(backend)
     assert read_rankings(frame, ties="allow", unranked="below") == answers
 

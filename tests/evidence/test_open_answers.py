@@ -155,7 +155,7 @@ def test_estimates_are_told():
         warnings.simplefilter("ignore", tw.TierwiseWarning)
         found = tw.search(votes, criterion="evidence", progress="off", rng=1, distance="kendall")
     assert "±" in found.summary()
-    errors = found.to_frame("pyarrow").column("log_evidence_error").to_pylist()
+    errors = found.to_frame(backend="pyarrow").column("log_evidence_error").to_pylist()
     assert all(error > 0 for error, one in zip(errors, found.leaderboard, strict=True) if one.theta)
     assert found.doubtful
 

@@ -157,7 +157,7 @@ def test_frame_has_one_row_per_draw_and_group(drawn):
     assert [second[f"tier[{item}]"].item() for item in found.items] == (
         found.labels[1, 7, 1].tolist()
     )
-    assert found.to_frame("pyarrow").num_rows == len(frame)
+    assert found.to_frame(backend="pyarrow").num_rows == len(frame)
 
 
 def test_warning_says_what_to_do():

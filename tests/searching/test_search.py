@@ -434,7 +434,7 @@ def test_monte_carlo_error_that_could_change_the_winner_is_warned_of(monkeypatch
     assert found.doubtful
     errors = {one.sizes: one.criterion_error for one in found.leaderboard}
     assert errors[found.best.sizes] > 0
-    assert "criterion_error" in found.to_frame("pyarrow").column_names
+    assert "criterion_error" in found.to_frame(backend="pyarrow").column_names
     assert "Monte Carlo" in found.summary()
 
 

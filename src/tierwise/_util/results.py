@@ -1,4 +1,4 @@
-"""What all results have in common: they are equal where all that they hold is."""
+"""What all results have in common: they are compared by value, and shown in notebooks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from math import isnan
 from typing import Any, cast
 
 import numpy as np
+
+from tierwise._util.cards import Card
 
 
 class Result:
@@ -25,6 +27,14 @@ class Result:
         # Arrays have no hash, and NaN has another one in every copy.
         values = [getattr(self, one.name) for one in fields(cast("Any", self))]
         return hash((type(self), *(value for value in values if isinstance(value, str | int))))
+
+    def _card(self) -> Card:
+        """Return what a notebook shows; a result with tiers or a table shows more."""
+        return Card(repr(self))
+
+    def _repr_html_(self) -> str:
+        """Show the result in a notebook."""
+        return self._card().to_html()
 
 
 def same_values(one: Any, other: Any) -> bool:

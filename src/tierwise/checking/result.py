@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from tierwise._util.cards import Card
 from tierwise._util.results import Result
 from tierwise._util.types import plain_item, plain_number
+from tierwise.data.frames import make_frame
 from tierwise.fitting.summary import names_of_tiers
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from tierwise._util.provenance import Provenance
     from tierwise._util.types import Item
     from tierwise.checking.expected import PairShares
+    from tierwise.data.frames import Backend
     from tierwise.fitting.result import Fit
 
 # All findings together raise a false alarm about once in a hundred checks.
@@ -435,6 +438,41 @@ class FitCheck(Result):
                 )
             )
         return found
+
+    def to_frame(self, *, backend: Backend = "pandas") -> Any:
+        """Return a data frame with one row per pair of items: how often the first is above.
+
+        Rows are in the order of ``items``, with shares that were observed and that are expected,
+        and their difference in standard errors.
+
+        Parameters
+        ----------
+        backend
+            The library whose data frame is wanted: "pandas", "polars" or "pyarrow".
+
+        """
+        first, second = np.triu_indices(len(self.items), k=1)
+        return make_frame(
+            {
+                "above": [plain_item(self.items[item]) for item in first.tolist()],
+                "below": [plain_item(self.items[item]) for item in second.tolist()],
+                "observed": self.pairs_observed[first, second],
+                "expected": self.pairs_expected[first, second],
+                "score": self.pair_scores[first, second],
+            },
+            backend,
+        )
+
+    def _card(self) -> Card:
+        header = ("finding", "p", "")
+        cells = [(one.name, _p_value(one.p_value), one.statement) for one in self.findings]
+        facts = [("pairs off by", f"{self.pairs_off_by:.1%}")]
+        return Card(
+            f"Does the model fit? {self.verdict}",
+            facts,
+            table=(header, cells),
+            note=self.verdict_in_words(),
+        )
 
     def summary(self) -> str:
         """Return the verdict and what it rests on, for people."""

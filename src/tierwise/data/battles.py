@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from tierwise._util.cards import Card
 from tierwise._util.checks import check_choice, check_iterable, check_path
 from tierwise._util.provenance import digest, names_of
 from tierwise._util.resources import whole_file
 from tierwise.data.frames import make_frame
+from tierwise.data.showing import how_read
 from tierwise.data.tables import open_frame, open_table
 from tierwise.errors import InputError, counted, quoted
 from tierwise.files.battles import (
@@ -324,7 +326,11 @@ class Battles:
             text += f", by {counted(len(self.votes.judges), 'judge')}"
         return f"Battles({text})"
 
-    def to_frame(self, backend: Backend = "pandas") -> Any:
+    def _repr_html_(self) -> str:
+        """Show how many battles there are, and how they were read, in a notebook."""
+        return Card(repr(self), note=how_read(self.reading)).to_html()
+
+    def to_frame(self, *, backend: Backend = "pandas") -> Any:
         """Return the battles as a data frame, each distinct one once with its weight.
 
         Its columns are those that `read_battles` knows.

@@ -7,6 +7,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.cards import Card
 from tierwise._util.checks import check_count
 from tierwise._util.results import Result
 from tierwise._util.types import NOT_LISTED, Cycles, Item, Unranked, plain_item, plain_number
@@ -54,6 +55,16 @@ class BaseDescription(Result, ABC):
 
     items: tuple[Item, ...]
     pairwise: NDArray[np.float64]
+
+    def _card(self) -> Card:
+        cells = [
+            (str(pair.above), str(pair.below), f"{pair.share:.1%}") for pair in self.closest_pairs()
+        ]
+        return Card(
+            self.heading(),
+            table=(("closest to even", "", ""), cells),
+            note=" ".join(self.sentences()),
+        )
 
     @abstractmethod
     def heading(self) -> str:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.cards import Card
 from tierwise._util.checks import check_choice, check_items, check_iterable
 from tierwise._util.provenance import MultisetHash, digest, names_of
 from tierwise._util.resources import check_memory
 from tierwise._util.types import Cycles, Item
+from tierwise.data.showing import how_read
 from tierwise.errors import InputError, counted, quoted, use
 from tierwise.files.places import unknown_item
 
@@ -283,6 +285,10 @@ class Preferences:
         follow = total - int(self.direct.sum())
         pairs = counted(total, "ordered pair")
         return f"Preferences({who}, {pairs} of which {follow} by transitivity)"
+
+    def _repr_html_(self) -> str:
+        """Show how many answers there are, and how they were read, in a notebook."""
+        return Card(repr(self), note=how_read(self.reading)).to_html()
 
 
 def transitive_closure(relations: NDArray[np.bool_]) -> NDArray[np.bool_]:

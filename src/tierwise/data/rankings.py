@@ -399,7 +399,7 @@ class Rankings:
         )
         return RankingScan(path, options, format, cls)
 
-    def to_frame(self, backend: "Backend" = "pandas") -> Any:
+    def to_frame(self, *, backend: "Backend" = "pandas") -> Any:
         """Return a data frame of ranks: one row per answer, one column per item, then ``weight``.
 
         Parameters

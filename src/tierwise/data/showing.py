@@ -1,16 +1,17 @@
 """Rankings in words and as a small table."""
 
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tierwise._util.cards import Card
 from tierwise._util.types import NOT_LISTED
 from tierwise.errors import counted, printable
 from tierwise.files.places import with_ties
 
 if TYPE_CHECKING:
     from tierwise.data.rankings import Rankings
+    from tierwise.files.options import ReadingNotes
 
 _ANSWERS_SHOWN = 5
 _NAMES_SHOWN = 12
@@ -70,18 +71,21 @@ def _some(names: list[str]) -> str:
 
 
 def in_html(rankings: "Rankings") -> str:
-    """Show the first answers as a table."""
+    """Show the first answers as a table, and how they were read."""
     first = rankings.subset(slice(0, _ANSWERS_SHOWN))
-    rows = "".join(
-        f"<tr><td>{weight:g}</td><td>{escape(_as_text(row))}</td></tr>"
+    rows = [
+        (f"{weight:g}", _as_text(row))
         for weight, row in zip(first.weights.tolist(), first.to_orderings(), strict=True)
-    )
-    more = "<tr><td></td><td>&hellip;</td></tr>" if len(rankings) > _ANSWERS_SHOWN else ""
-    return (
-        f"<table><caption>{escape(in_words(rankings))}</caption>"
-        f"<thead><tr><th>weight</th><th>best first</th></tr></thead>"
-        f"<tbody>{rows}{more}</tbody></table>"
-    )
+    ]
+    rows += [("", "\N{HORIZONTAL ELLIPSIS}")] if len(rankings) > _ANSWERS_SHOWN else []
+    return Card(
+        in_words(rankings), table=(("weight", "best first"), rows), note=how_read(rankings.reading)
+    ).to_html()
+
+
+def how_read(notes: "ReadingNotes | None") -> str:
+    """Say how a table was understood; nothing if there was none."""
+    return "" if notes is None else " ".join(map(str, notes.sentences()))
 
 
 def _as_text(row: list[Any]) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.cards import Card
 from tierwise._util.checks import RandomSource, check_choice, check_count, check_level, spawn_seeds
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.results import Result
@@ -15,6 +16,7 @@ from tierwise._util.tasks import Progress, run_tasks
 from tierwise._util.types import NOT_LISTED, Item, plain, plain_item
 from tierwise.answers.likelihood import source_of
 from tierwise.data.battles import Battles, Resampling
+from tierwise.data.frames import Backend, make_frame
 from tierwise.data.kinds import check_data
 from tierwise.data.people import MISSING, find_columns
 from tierwise.data.preferences import Preferences
@@ -119,6 +121,35 @@ class Bootstrap(Result):
         )
         shares: NDArray[np.float64] = np.einsum("ral,rbl->ab", member, member) / len(self)
         return shares
+
+    def to_frame(self, *, backend: Backend = "pandas") -> Any:
+        """Return a data frame with one row per item, best first: its tier, and shares of tiers.
+
+        Parameters
+        ----------
+        backend
+            The library whose data frame is wanted: "pandas", "polars" or "pyarrow".
+
+        """
+        items, shares = self.items, self.tier_probabilities()
+        order = sorted(range(len(items)), key=lambda item: self.fit.tiers[items[item]])
+        columns: dict[str, list[Any]] = {
+            "item": [plain_item(items[item]) for item in order],
+            "tier": [self.fit.tiers[items[item]] for item in order],
+        }
+        for tier in range(shares.shape[1]):
+            columns[f"p_tier_{tier + 1}"] = shares[order, tier].tolist()
+        return make_frame(columns, backend)
+
+    def _card(self) -> Card:
+        shares = self.tier_probabilities()
+        sure = {
+            item: float(shares[place, self.fit.tiers[item] - 1])
+            for place, item in enumerate(self.items)
+        }
+        facts = [("", line) for line in self._theta_lines()]
+        title = f"{len(self)} {self.kind} replicates{self.of_what()}"
+        return Card(title, facts, [self.fit.tier_section()], sure)
 
     def summary(self) -> str:
         """Return a table for people: each item's tier and how often it came out so."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from tierwise._kernels.augmentation import block_units, list_extensions
 from tierwise._kernels.counting import add_answer_places
+from tierwise._util.cards import Card
 from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.results import Result
 from tierwise.answers.dispatch import MOST_COMPLETIONS
@@ -253,6 +254,7 @@ def drawn_places(
 
 # Numbers that the probabilities of all distinct answers may take, three times over: 700 MB.
 MOST_PROBABILITIES = 30_000_000
+_ANSWERS_SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -289,6 +291,16 @@ class Imputation(Result):
         how = "exact" if self.exact else f"drawn, standard error about {self.error:.2g}"
         over = f", {self.n_models} draws of the posterior" if self.n_models > 1 else ""
         return f"Imputation({len(self)} answers, {len(self.items)} items{over}, {how})"
+
+    def _card(self) -> Card:
+        how = "exact" if self.exact else f"drawn, standard error about {self.error:.2g}"
+        means = self.mean_ranks()[:_ANSWERS_SHOWN]
+        cells = [
+            [str(number), *(f"{mean:.2f}" for mean in row)]
+            for number, row in enumerate(means.tolist(), start=1)
+        ]
+        title = f"Expected ranks of {len(self.items)} items in {len(self):,} answers"
+        return Card(title, [("", how)], table=(["answer", *map(str, self.items)], cells))
 
     def place_probabilities(self, answer: int) -> Floats:
         """Probability of each place (column) of each item (row) in an answer, by its number from 0.

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.cards import Card, Row, Section
 from tierwise._util.provenance import Provenance
 from tierwise._util.results import Result
 from tierwise._util.types import Item, plain, plain_item, plain_number
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts, Numbers
+from tierwise.data.frames import Backend, make_frame
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
@@ -429,6 +431,56 @@ class Fit(Result):
             optimal=self.optimal,
             log_posterior=self.log_posterior,
         )
+
+    def to_frame(self, *, backend: Backend = "pandas") -> Any:
+        """Return a data frame with one row per item, best first: its tier, and how strong that is.
+
+        Parameters
+        ----------
+        backend
+            The library whose data frame is wanted: "pandas", "polars" or "pyarrow".
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> tw.fit(tw.load_political_goals(), (2, 2)).to_frame(backend="pyarrow").to_pydict()
+        {'item': ['order', 'prices', 'say', 'speech'], 'tier': [1, 1, 2, 2]}
+        """
+        places = [(item, number) for number, tier in enumerate(self.tiers, 1) for item in tier]
+        columns: dict[str, list[Any]] = {
+            "item": [plain_item(item) for item, _ in places],
+            "tier": [number for _, number in places],
+        }
+        if self.divided:
+            columns["divided"] = [item in self.divided for item, _ in places]
+        if self.family == "luce":
+            columns["worth"] = [self.worths[number - 1] for _, number in places]
+            columns["strength"] = [self.strengths[number - 1] for _, number in places]
+        return make_frame(columns, backend)
+
+    def tier_section(self) -> Section:
+        """Return the tiers as a notebook shows them."""
+        return Section(
+            [
+                Row("" if row.number is None else str(row.number), row.items)
+                for row in self.tier_rows()
+            ]
+        )
+
+    def _card(self) -> Card:
+        from tierwise.fitting.summary import who_said_what
+
+        facts = [("criterion", f"{self.criterion:,.2f}")]
+        if self.agreement == self.agreement:
+            facts.append(("agreement", f"{self.agreement:.1%}"))
+        if self.family == "luce":
+            title = f"{who_said_what(self)}, one worth per tier"
+            told = ", ".join(f"{strength:+.0f}" for strength in self.strengths)
+            facts.insert(0, ("strengths (Elo)", told))
+        else:
+            title = f"{who_said_what(self)}, {self.distance} distance"
+            facts.insert(0, ("theta", self.theta_text(".3f")))
+        return Card(title, facts, [self.tier_section()], note=self.verdict())
 
     def summary(self, width: int = 88) -> str:
         """Return the fit as a table for people, beside the strict consensus and no tiers at all.

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from tierwise._util.cards import Card, Section, rows_of
 from tierwise._util.checks import RandomSource, as_generator
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.results import Result
@@ -266,6 +267,17 @@ class GroupComparison(Result):
             },
             backend,
         )
+
+    def _card(self) -> Card:
+        sections = [Section(rows_of(self.everybody.tiers), "everybody")]
+        for one in self.columns:
+            if one.preferred != "same":
+                sections += [
+                    Section(rows_of(group.tiers), f"{one.column}: {group.name}, {group.share:.0%}")
+                    for group in one.groups
+                ]
+        title = "Do groups of people have different tiers?"
+        return Card(title, sections=sections, note=" ".join(one.verdict() for one in self.columns))
 
     def summary(self, width: int = 88) -> str:
         """Return what was found as text for people.

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.cards import Card, Section, rows_of
 from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.results import Result
@@ -140,6 +141,14 @@ class GroupTree(Result):
     def __repr__(self) -> str:
         by = ", ".join(self.by)
         return f"GroupTree({counted(len(self.leaves()), 'leaf', 'leaves')}, by {by})"
+
+    def _card(self) -> Card:
+        sections = [
+            Section(rows_of(leaf.group.tiers), f"{leaf.group.name}: {leaf.group.share:.0%}")
+            for leaf in self.leaves()
+        ]
+        title = f"People in {counted(len(self.leaves()), 'group')} by {', '.join(self.by)}"
+        return Card(title, sections=sections, note=self.how())
 
     def summary(self, width: int = 88) -> str:
         """Return the tree as text for people.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tierwise._util.cards import Card, Section, rows_of
 from tierwise._util.checks import RandomSource, check_count, check_level, check_number, spawn_seeds
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.tasks import Progress, run_tasks
@@ -233,7 +234,7 @@ class MixtureDraws(StoredDraws):
             return ("one chain has nothing to be compared with: use several, such as chains=4",)
         return self.diagnostics().problems
 
-    def to_frame(self, backend: Backend = "pandas") -> Any:
+    def to_frame(self, *, backend: Backend = "pandas") -> Any:
         """Return the draws as a data frame, one row per draw and group.
 
         Parameters
@@ -255,6 +256,21 @@ class MixtureDraws(StoredDraws):
         labels = self.labels.reshape(-1, len(self.items))
         columns |= {f"tier[{item}]": labels[:, place] for place, item in enumerate(self.items)}
         return make_frame(columns, backend)
+
+    def _card(self) -> Card:
+        n_chains, n_draws = self.log_likelihood.shape
+        sections = []
+        for position, name in enumerate(self.names()):
+            share, theta = (
+                float(values[:, :, position].mean()) for values in (self.shares, self.thetas)
+            )
+            tiers, frequency = self.tiers(position + 1)
+            heading = f"{name}: {share:.1%}, theta {theta:.3f}, {frequency:.0%} of draws"
+            sections.append(Section(rows_of(tiers), heading))
+        title = f"{self.n_groups} groups, {n_chains} chains of {n_draws:,} draws"
+        return Card(
+            title, sections=sections, note=" ".join(f"Careful: {p}." for p in self.problems)
+        )
 
     def summary(self, level: float = 0.95) -> str:
         """Return shares, thetas and tiers of the groups as text for people.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.cards import Card, Section, rows_of
 from tierwise._util.columns import aligned
 from tierwise._util.provenance import Provenance
 from tierwise._util.results import Result
@@ -352,6 +353,20 @@ class Mixture(Result):
         columns = {"value": distinct, "rankings": n_rankings}
         shares = totals / np.maximum(n_rankings, np.finfo(float).tiny)[:, None]
         return make_frame(columns | dict(zip(self.names(), shares.T, strict=True)), backend)
+
+    def _card(self) -> Card:
+        sections = [
+            Section(
+                rows_of(group.tiers),
+                f"{name}: {group.share:.1%}"
+                + ("" if group.kind == "uniform" else f", theta {group.theta:.3f}"),
+            )
+            for name, group in zip(self.names(), self.groups, strict=True)
+        ]
+        facts = [("BIC", f"{self.bic:,.2f}"), ("separation", f"{self.separation:.2f}")]
+        noun = "people" if self.pairwise else "rankings"
+        title = f"{counted(self.n_groups, 'group')} in {self.n_rankings:,} {noun}"
+        return Card(title, facts, sections)
 
     def _column(self, name: str) -> list[Any]:
         """Return what is known of people, by the name of a column."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from tierwise._util.cards import Card, Section, rows_of
 from tierwise._util.checks import (
     check_choice,
     check_count,
@@ -199,9 +200,14 @@ class Leaderboard(Result):
             found[f"p_tier_{tier + 1}"] = [round(row.tier_probabilities[tier], 6) for row in rows]
         return found
 
-    def to_frame(self, backend: Backend = "pandas") -> Any:
+    def to_frame(self, *, backend: Backend = "pandas") -> Any:
         """Return the table as a data frame of pandas, polars or pyarrow."""
         return make_frame(self.columns(), backend)
+
+    def _card(self) -> Card:
+        title = f"{counted(len(self), 'item')} in {counted(len(self.tiers), 'tier')}"
+        sections = [Section(rows_of(self.tiers))]
+        return Card(title, (), sections, table=self.table(), note=self.note())
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in JSON."""

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from tierwise._util.cards import Card, Section, rows_of
 from tierwise._util.checks import check_choice, check_count, check_level
 from tierwise._util.types import Estimate, plain_item, plain_number
+from tierwise.data.frames import make_frame
 from tierwise.errors import InputError, instead, use
 from tierwise.luce.estimates import ELO
 from tierwise.posterior.estimates import (
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from xarray import DataArray
 
     from tierwise._util.types import Item
+    from tierwise.data.frames import Backend
     from tierwise.posterior.estimates import RankTierBands
     from tierwise.tiers import Sizes
 
@@ -445,6 +448,53 @@ class Posterior(StoredDraws):
         }
         names_of_items = [str(item) for item in self.items]
         return diagnose(numbers, draws["tier"].to_numpy(), names_of_items)
+
+    def to_frame(self, *, backend: Backend = "pandas") -> Any:
+        """Return a data frame with one row per item, best first: tier, ranks and probabilities.
+
+        ``tier`` is that of the most probable tiers, ``p_tier_1`` and so on are the probabilities of
+        all tiers, and ``rank_low`` to ``rank_high`` is the 95% interval of the rank.
+
+        Parameters
+        ----------
+        backend
+            The library whose data frame is wanted: "pandas", "polars" or "pyarrow".
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> posterior = tw.sample_posterior(tw.load_political_goals(), sizes=(2, 2), rng=1)
+        >>> posterior.to_frame(backend="pyarrow").column_names
+        ['item', 'tier', 'rank_low', 'rank_high', 'p_tier_1', 'p_tier_2']
+        """
+        tiers, shares = self.tiers(), self.tier_probabilities().to_numpy()
+        ranks = self.rank_interval().to_numpy()
+        order = sorted(range(len(self.items)), key=lambda item: tiers[self.items[item]])
+        columns: dict[str, Any] = {
+            "item": [plain_item(self.items[item]) for item in order],
+            "tier": [tiers[self.items[item]] for item in order],
+            "rank_low": ranks[order, 0],
+            "rank_high": ranks[order, 1],
+        }
+        for tier in range(shares.shape[1]):
+            columns[f"p_tier_{tier + 1}"] = shares[order, tier]
+        return make_frame(columns, backend)
+
+    def _card(self) -> Card:
+        tiers, shares = self.tiers(), self.tier_probabilities().to_numpy()
+        sure = {
+            item: float(shares[place, tiers[item] - 1]) for place, item in enumerate(self.items)
+        }
+        facts = [("method", self.method), ("draws", f"{len(self):,}")]
+        if self.family == "mallows" and self.concentration == "single":
+            low, high = self.theta_interval()
+            facts.append(("theta", f"{self.thetas.mean():.3f} ({low:.3f} to {high:.3f})"))
+        return Card(
+            f"{len(self.items)} items, the most probable tiers with the probability of each tier",
+            facts,
+            [Section(rows_of(tiers))],
+            sure,
+        )
 
     def summary(self) -> str:
         """Return a table for people: tiers, theta, sizes, and how sure they are."""

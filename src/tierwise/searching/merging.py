@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.cards import Card, Section, rows_of
 from tierwise._util.checks import check_number
 from tierwise._util.results import Result
 from tierwise._util.types import Item, plain_item
@@ -16,7 +17,7 @@ from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
-from tierwise.errors import InputError
+from tierwise.errors import InputError, counted
 from tierwise.tiers import Sizes
 
 Group = tuple[Item, ...]
@@ -96,6 +97,11 @@ class Merging(Result):
     def sizes_by_size(self) -> Sizes:
         """Sizes of the groups, the smallest first: the paper's choice."""
         return tuple(sorted(self.sizes))
+
+    def _card(self) -> Card:
+        title = f"Near-even pairs merged in {counted(len(self.steps), 'step')}"
+        facts = [("tolerance", f"{self.tolerance:.3g}")]
+        return Card(title, facts, [Section(rows_of(self.groups))])
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the matrices as plain values, as in JSON."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from math import inf, isinf, isnan
 from typing import Any
 
+from tierwise._util.cards import Card
 from tierwise._util.columns import aligned
 from tierwise._util.provenance import Provenance
 from tierwise._util.results import Result
@@ -356,7 +357,7 @@ class Search(Result):
         """The leaderboard as a pandas data frame, best first."""
         return self.to_frame()
 
-    def to_frame(self, backend: Backend = "pandas") -> Any:
+    def to_frame(self, *, backend: Backend = "pandas") -> Any:
         """Return the leaderboard as a data frame, best first.
 
         Parameters
@@ -368,7 +369,7 @@ class Search(Result):
         --------
         >>> import tierwise as tw
         >>> found = tw.search(tw.load_political_goals())
-        >>> found.to_frame("pyarrow").column("sizes").to_pylist()[:3]
+        >>> found.to_frame(backend="pyarrow").column("sizes").to_pylist()[:3]
         [[2, 2], [2, 1, 1], [1, 1, 2]]
         """
         rows = self.leaderboard
@@ -391,6 +392,24 @@ class Search(Result):
                 columns["log_evidence_error"] = [one.log_evidence_error for one in rows]
             columns["probability"] = [one.probability for one in rows]
         return make_frame(columns, backend)
+
+    def _card(self) -> Card:
+        header = ("sizes", "tiers", "behind")
+        cells = [
+            (", ".join(map(str, one.sizes)), str(one.tiers), f"{self.behind(one):.2f}")
+            for one in self.contenders[:5]
+        ]
+        facts = [
+            ("method", self.method),
+            ("all compared", "yes" if self.exhaustive else "no"),
+            ("criterion", self.criterion),
+        ]
+        return Card(
+            f"Best of {self.evaluated:,} size vectors, {self.best.distance or 'luce'}",
+            facts,
+            [self.best.tier_section()],
+            table=(header, cells),
+        )
 
     def behind(self, candidate: Candidate) -> float:
         """Return how far a size vector is behind the best; less than 0 if it could not win."""
