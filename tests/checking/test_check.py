@@ -287,12 +287,12 @@ def test_bad_input():
 def test_chi_square_scores():
     values = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 2.0], [0.0, -2.0]])
     even = np.full(4, 0.25)
-    moments = checked_rankings.moments_given_distance(values, np.zeros((4, 1)), even)
+    moments = checked_rankings.moments_given_fitted(values, np.zeros((4, 1)), even)
     np.testing.assert_allclose(moments.covariances, [[0.5, 0], [0, 2]])
     score, freedom = result.chi_square_score(np.array([0.5, 1.0]), moments.covariances)
     assert (score, freedom) == (pytest.approx(1.0), 2)
     # What the distance explains does not count.
-    moments = checked_rankings.moments_given_distance(values, values[:, :1], even)
+    moments = checked_rankings.moments_given_fitted(values, values[:, :1], even)
     np.testing.assert_allclose(moments.covariances, [[0, 0], [0, 2]], atol=1e-15)
     assert result.chi_square_score(np.array([0.0, 1.0]), moments.covariances)[1] == 1
     # The approximation is good enough for verdicts: 5% points of chi-square.
@@ -334,7 +334,7 @@ def test_results_are_always_json(data, sizes):
     [
         ([["a", "b", "c"]], "Rankings.from_orderings"),
         (np.array([[1, 2, 3]]), "Rankings.from_ranks"),
-        (None, "read_rankings"),
+        (None, "tierwise.read"),
         (tw.Counts.of(AGREEING), "give the rankings"),
     ],
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.provenance import Stopwatch
 from tierwise.checking.expected import expected_ranks, orderings_of, orderings_of_posterior
+from tierwise.checking.measures import Distances, LogProbabilities
 from tierwise.checking.pairs import check_battles, check_pairs
 from tierwise.checking.rankings import check_rankings
 from tierwise.checking.result import FitCheck, Found, verdict_of
@@ -17,6 +18,7 @@ from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, drop, quoted
 from tierwise.fitting.result import Fit
 from tierwise.fitting.summary import names_of_tiers
+from tierwise.model.clustered_luce import ClusteredLuce
 from tierwise.posterior.result import Posterior
 
 if TYPE_CHECKING:
@@ -40,11 +42,14 @@ def check_fit(
     one direction more than they should (both: a mixture of groups is suspected). What the answers
     leave open because they are incomplete is left out.
 
+    Where tiers have worths, the log probability of answers takes the place of distances, and lines
+    between tiers are not looked at: each tier has a worth of its own.
+
     Pairwise answers are compared with what the model answers to the same questions, asked of as
     many people as often, with as many mistakes if answers may be mistaken. They tell no ranks.
 
     Of battles it is looked at whether pairs, items within a tier, and tiers win as often as the
-    rank gap says, which is all that the model goes by.
+    model says: by the rank gap, or by worths.
 
     Parameters
     ----------
@@ -54,7 +59,8 @@ def check_fit(
         The fit. Its model says what to expect, unless there is a posterior.
     posterior
         A posterior of the same items: then what to expect is averaged over its draws, as in a
-        posterior predictive check; lines and distances are still those of the tiers of the fit.
+        posterior predictive check; lines and distances, or log probabilities, are still those of
+        the tiers of the fit.
     draws
         Rankings to draw from the model. Up to eight items none are needed: all orderings are
         looked at.
@@ -115,7 +121,7 @@ def _compare(
             raise InputError("battles are compared with what the fit expects", [drop("posterior")])
         found = check_battles(data, fit, labels)
         return found, _Expected(found.ranks_observed, exact=True)
-    model = fit.mallows_model("check_fit")
+    model = fit.model()
     if posterior is None:
         orderings = orderings_of(model, data.items, draws, rng)
         ranks = expected_ranks(model, labels)
@@ -124,20 +130,28 @@ def _compare(
         ranks = orderings.shares_of_places()
     alike = labels if posterior is None else None
     if isinstance(data, Rankings):
-        found = check_rankings(
-            data, model, labels, orderings, alike, ranks, names_of_tiers(fit), rng
-        )
+        measure: Distances | LogProbabilities
+        if isinstance(model, ClusteredLuce):
+            measure = LogProbabilities(model, labels, orderings.places)
+        else:
+            measure = Distances(model, labels, orderings.places)
+        found = check_rankings(data, measure, orderings, alike, ranks, names_of_tiers(fit), rng)
     else:
-        found = check_pairs(data, labels, orderings, alike, fit.mistake_probability, rng)
+        found = check_pairs(data, fit, labels, orderings, alike, rng)
     return found, _Expected(ranks, orderings.exact)
 
 
 def _check_results(fit: object, posterior: object) -> None:
-    """Refuse what is no fit or no posterior."""
+    """Refuse what is not a fit or not a posterior, and families that differ."""
     if not isinstance(fit, Fit):
         raise InputError(f"fit must be a Fit, as tw.fit returns it; got {quoted(fit)}")
     if posterior is not None and not isinstance(posterior, Posterior):
         raise InputError(
             f"posterior must be a Posterior, as tw.sample_posterior returns it; got "
             f"{quoted(posterior)}"
+        )
+    if posterior is not None and posterior.family != fit.family:
+        raise InputError(
+            f'the posterior is of the family "{posterior.family}", and the fit of "{fit.family}": '
+            "give both the same family"
         )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Item
     from tierwise.data.rankings import Rankings
+    from tierwise.model.clustered_luce import ClusteredLuce
     from tierwise.model.clustered_mallows import ClusteredMallows
     from tierwise.posterior.result import Posterior
 
@@ -55,7 +56,10 @@ class Orderings:
 
 
 def orderings_of(
-    model: ClusteredMallows, items: tuple[Item, ...], draws: int, rng: np.random.Generator
+    model: ClusteredMallows | ClusteredLuce,
+    items: tuple[Item, ...],
+    draws: int,
+    rng: np.random.Generator,
 ) -> Orderings:
     """Return all orderings of the items with their probabilities, or draw some where they are many.
 
@@ -101,6 +105,8 @@ def orderings_of_posterior(
     from tierwise.model.clustered_mallows import ClusteredMallows
     from tierwise.tiers import Tiers
 
+    if posterior.family == "luce":
+        return _races_of_posterior(posterior, items, draws, rng)
     posterior.require_one_theta("check_fit")
     n_models = min(len(posterior), MOST_MODELS)
     chosen = rng.choice(len(posterior), size=n_models, replace=False)
@@ -120,8 +126,26 @@ def orderings_of_posterior(
     )
 
 
-def expected_ranks(model: ClusteredMallows, labels: NDArray[np.int64]) -> NDArray[np.float64]:
+def _races_of_posterior(
+    posterior: Posterior, items: tuple[Item, ...], draws: int, rng: np.random.Generator
+) -> Orderings:
+    """Let the items race with worths from the posterior, going through its draws evenly."""
+    chosen = np.linspace(0, len(posterior) - 1, draws).round().astype(np.int64)
+    columns = [posterior.items.index(item) for item in items]
+    rates = np.exp(posterior.log_worths[chosen][:, columns])
+    times = rng.standard_exponential(rates.shape) / rates
+    places = np.argsort(np.argsort(times, axis=1), axis=1)
+    return Orderings(places, np.full(draws, 1.0 / draws), float(draws))
+
+
+def expected_ranks(
+    model: ClusteredMallows | ClusteredLuce, labels: NDArray[np.int64]
+) -> NDArray[np.float64]:
     """Return how often each item should have each rank: items of a tier are alike."""
+    from tierwise.model.clustered_luce import ClusteredLuce
+
+    if isinstance(model, ClusteredLuce):
+        return model.rank_probabilities()[labels]
     by_place = model.rank_tier_probabilities(rng=_SEED).probabilities / np.array(model.tiers.sizes)
     return np.ascontiguousarray(by_place[:, labels].T)
 

@@ -3,10 +3,10 @@
 Of pairwise answers, lines, spread and direction are judged by parametric bootstrap: the model
 answers the same questions, asked of as many people as often, many times over.
 
-Of battles, the model says that a win depends on the rank gap alone. Three ways in which that may be
-wrong: a pair of items goes its own way (rock, paper, scissors); items of one tier are not alike;
-two tiers are further apart than their ranks say. Drawn battles that count half vary less than the
-binomial distribution says, so that these checks err on the side of no finding.
+Of battles, the model says that a win depends on the rank gap alone, or on two worths. Three ways in
+which that may be wrong: a pair of items goes its own way (rock, paper, scissors); items of one tier
+are not alike; two tiers are further apart than their ranks or worths say. Drawn battles that count
+half vary less than the binomial distribution says, so these checks err on the side of no finding.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from tierwise.checking.result import (
     tail,
 )
 from tierwise.errors import InputError
+from tierwise.model.clustered_luce import ClusteredLuce
 from tierwise.partition.gaussian import pair_probabilities
 
 if TYPE_CHECKING:
@@ -49,10 +50,10 @@ _LEAST_EXPECTED = 5.0
 
 def check_pairs(
     preferences: Preferences,
+    fit: Fit,
     labels: NDArray[np.int64],
     orderings: Orderings,
     alike: NDArray[np.int64] | None,
-    mistake_probability: float | None,
     rng: np.random.Generator,
 ) -> Found:
     """Compare pairwise answers with what orderings from the model answer to the same questions.
@@ -61,25 +62,22 @@ def check_pairs(
     ----------
     preferences
         The answers.
+    fit
+        The fit.
     labels
         The tier of each item, counted from 0.
     orderings
         Orderings from the model, or from a posterior.
     alike
         The labels again if items of a tier are alike in the orderings; None if not.
-    mistake_probability
-        Probability that an answer is mistaken, if any may be.
     rng
         Where randomness comes from.
     """
-    if (mistake_probability is None) != (preferences.times is None):
-        raise InputError(
-            "the fit and the answers differ in whether answers may be mistaken: fit these answers"
-        )
     asked = _comparisons_of(preferences, labels)
-    pairs = _compare_answers(asked, orderings, alike, mistake_probability)
+    respondent = _respondent(preferences, fit)
+    pairs = _compare_answers(asked, orderings, alike, respondent)
     answered = _summarise(asked, asked.wins, pairs.expected)
-    drawn = _draw_summaries(asked, orderings, pairs.expected, mistake_probability, rng)
+    drawn = _draw_summaries(asked, orderings, pairs.expected, respondent, rng)
     findings = [
         finding_of_pairs(pairs.scores),
         Finding("ranks", 1.0, 0.0, "comparisons of pairs tell no ranks."),
@@ -87,15 +85,45 @@ def check_pairs(
     lines: tuple[Line, ...] = ()
     spread = nan
     if (asked.above < asked.below).any():
-        lines, finding = _check_lines(answered, drawn)
-        # A single line cannot differ from others.
-        findings += [finding] if len(lines) > 1 else []
+        if fit.family == "mallows":
+            lines, finding = _check_lines(answered, drawn)
+            # A single line cannot differ from others.
+            findings += [finding] if len(lines) > 1 else []
         spread, finding = _check_spread(answered, drawn)
         findings.append(finding)
     direction, finding = _check_direction(preferences.items, answered, drawn)
     findings.append(finding)
     unknown = np.full((len(labels), len(labels)), nan)
     return Found(pairs, unknown, lines, spread, direction, tuple(findings))
+
+
+@dataclass(frozen=True)
+class Respondent:
+    """How a person answers.
+
+    Attributes
+    ----------
+    mistakes
+        Probability that an answer goes against the person's own ordering.
+    keeps_an_ordering
+        Whether all answers of a person come from one ordering; else each is a race of its own.
+    """
+
+    mistakes: float
+    keeps_an_ordering: bool
+
+
+def _respondent(preferences: Preferences, fit: Fit) -> Respondent:
+    """Say how people answer according to the fit, or that it was fitted to other answers."""
+    may_be_mistaken = preferences.times is not None
+    if fit.family == "luce":
+        # Where people contradict themselves, their comparisons are taken as independent.
+        return Respondent(0.0, keeps_an_ordering=not may_be_mistaken)
+    if (fit.mistake_probability is not None) != may_be_mistaken:
+        raise InputError(
+            "the fit and the answers differ in whether answers may be mistaken: fit these answers"
+        )
+    return Respondent(fit.mistake_probability or 0.0, keeps_an_ordering=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +175,7 @@ def _compare_answers(
     asked: Comparisons,
     orderings: Orderings,
     labels: NDArray[np.int64] | None,
-    mistake_probability: float | None,
+    respondent: Respondent,
 ) -> PairShares:
     """Compare pairwise answers with those of orderings from the model to the same questions.
 
@@ -159,12 +187,12 @@ def _compare_answers(
         Orderings from the model.
     labels
         The tier of each item, counted from 0; None where the orderings come from several tiers.
-    mistake_probability
-        Probability that an answer is mistaken, if any may be.
+    respondent
+        How people answer.
     """
     n_items = orderings.places.shape[1]
     opinions, _ = shares_won(expected_wins(orderings, np.ones(n_items), labels))
-    mistakes = mistake_probability or 0.0
+    mistakes = respondent.mistakes
     expected = mistakes + (1 - 2 * mistakes) * opinions
     won, times, squares = (np.zeros((n_items, n_items)) for _ in range(3))
     np.add.at(won, (asked.first, asked.second), asked.wins)
@@ -176,6 +204,8 @@ def _compare_answers(
     # Answers of one person to one question go together, but for mistakes.
     variances = times * expected * (1 - expected)
     together = (squares - times) * (1 - 2 * mistakes) ** 2 * opinions * (1 - opinions)
+    if not respondent.keeps_an_ordering:
+        together = np.zeros_like(times)
     n_effective = times * np.divide(
         variances, variances + together, out=np.ones_like(times), where=variances > 0
     )
@@ -269,7 +299,7 @@ def _draw_summaries(
     asked: Comparisons,
     orderings: Orderings,
     expected: NDArray[np.float64],
-    mistake_probability: float | None,
+    respondent: Respondent,
     rng: np.random.Generator,
 ) -> Summary:
     """Let the model answer what was asked, many times over.
@@ -282,21 +312,21 @@ def _draw_summaries(
         Orderings from the model.
     expected
         The share of answers that should prefer the row to the column.
-    mistake_probability
-        Probability that an answer is mistaken, if any may be.
+    respondent
+        How people answer.
     rng
         Where randomness comes from.
     """
     n_assessors = int(asked.assessors.max()) + 1
     summaries = []
     for _ in range(_REPLICATES):
-        rows = rng.choice(len(orderings.places), size=n_assessors, p=orderings.weights)
-        drawn = rows[asked.assessors]
-        right = orderings.places[drawn, asked.first] < orderings.places[drawn, asked.second]
-        wins = asked.times * right
-        if mistake_probability is not None:
-            chances = np.where(right, 1 - mistake_probability, mistake_probability)
-            wins = rng.binomial(asked.times, chances)
+        chances = expected[asked.first, asked.second]
+        if respondent.keeps_an_ordering:
+            rows = rng.choice(len(orderings.places), size=n_assessors, p=orderings.weights)
+            drawn = rows[asked.assessors]
+            right = orderings.places[drawn, asked.first] < orderings.places[drawn, asked.second]
+            chances = np.where(right, 1 - respondent.mistakes, respondent.mistakes)
+        wins = rng.binomial(asked.times, chances)
         summaries.append(_summarise(asked, wins, expected))
     return Summary(
         *(
@@ -408,7 +438,13 @@ def check_battles(data: Battles, fit: Fit, labels: NDArray[np.int64]) -> Found:
     labels
         The tier of each item, counted from 0.
     """
-    expected = pair_probabilities(fit.sizes, fit.thetas[0])[np.ix_(labels, labels)]
+    model = fit.model()
+    by_tier = (
+        model.pair_probabilities().probabilities
+        if isinstance(model, ClusteredLuce)
+        else pair_probabilities(fit.sizes, fit.thetas[0])
+    )
+    expected = by_tier[np.ix_(labels, labels)]
     wins = data.wins
     met = wins + wins.T
     variance = met * expected * (1.0 - expected)
@@ -419,7 +455,7 @@ def check_battles(data: Battles, fit: Fit, labels: NDArray[np.int64]) -> Found:
     n_items = len(labels)
     off = ~np.eye(n_items, dtype=bool)
     scores[~off] = np.nan
-    lines, between = _between_tiers(wins, expected, variance, labels)
+    lines, between = _between_tiers(wins, expected, variance, labels, fit)
     return Found(
         pairs=PairShares(
             observed=np.where(off, observed, np.nan),
@@ -445,17 +481,20 @@ def _within_tiers(
     variance: NDArray[np.float64],
     labels: NDArray[np.int64],
 ) -> Finding:
-    """Judge whether items win as often as others of their tier (chi-square)."""
+    """Judge whether items win as often as others of their tier (chi-square).
+
+    What a tier wins in all says nothing about that, so surpluses are taken given their sums.
+    """
+    told = variance.sum(axis=1) >= _LEAST_EXPECTED
     surplus = (wins - (wins + wins.T) * expected).sum(axis=1)
-    spread = variance.sum(axis=1)
-    told = spread >= _LEAST_EXPECTED
-    value = float((surplus[told] ** 2 / spread[told]).sum())
-    # The tiers were chosen after the items: each tier but one has used up a degree of freedom.
-    freedom = max(int(told.sum()) - int(labels.max()) - 1, 0)
+    covariances = np.diag(variance.sum(axis=1)) - variance
+    member = np.eye(int(labels.max()) + 1)[labels]
+    slopes = covariances @ member @ np.linalg.pinv(member.T @ covariances @ member, hermitian=True)
+    surplus = surplus - slopes @ (member.T @ surplus)
+    covariances = covariances - slopes @ member.T @ covariances
     return _finding(
         "items",
-        value,
-        freedom,
+        *chi_square_score(surplus[told], covariances[np.ix_(told, told)]),
         fits="items of a tier win as often as each other, but for chance.",
         differs="items of a tier do not all win equally often.",
     )
@@ -473,8 +512,9 @@ def _between_tiers(
     expected: NDArray[np.float64],
     variance: NDArray[np.float64],
     labels: NDArray[np.int64],
+    fit: Fit,
 ) -> tuple[tuple[Line, ...], Finding]:
-    """Judge whether two tiers are as far apart as the rank gap says (chi-square)."""
+    """Judge whether two tiers are as far apart as the rank gap or worths say (chi-square)."""
     member = np.eye(int(labels.max()) + 1)[labels]
 
     def by_tiers(table: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -487,6 +527,14 @@ def _between_tiers(
     upper = np.triu_indices(len(member[0]), k=1)
     told = spread[upper] >= _LEAST_EXPECTED
     value = float((surplus[upper][told] ** 2 / spread[upper][told]).sum())
+    if fit.family == "luce":
+        return (), _finding(
+            "tiers",
+            value,
+            int(told.sum()) - _number_fitted(upper[0][told], upper[1][told]),
+            fits="tiers win against each other as often as their worths say.",
+            differs="how often tiers win against each other does not follow from their worths.",
+        )
     freedom = max(int(told.sum()) - 1, 0)  # theta was fitted
     lines = []
     for tier in range(len(member[0]) - 1):
@@ -504,3 +552,13 @@ def _between_tiers(
         fits="tiers win against each other as often as the rank gap says.",
         differs="how often tiers win against each other does not follow from the rank gap alone.",
     )
+
+
+def _number_fitted(first: NDArray[np.int64], second: NDArray[np.int64]) -> int:
+    """Return how many ratios of worths are fitted to the pairs of tiers that met."""
+    if not len(first):
+        return 0
+    rows = np.arange(len(first))
+    incidence = np.zeros((len(first), int(second.max()) + 1))
+    incidence[rows, first], incidence[rows, second] = 1.0, -1.0
+    return int(np.linalg.matrix_rank(incidence))

@@ -17,6 +17,7 @@ from tierwise.checking.expected import (
     shares_won,
     weight_of_pairs,
 )
+from tierwise.checking.measures import Distances
 from tierwise.checking.result import (
     FALSE_ALARMS,
     Finding,
@@ -27,12 +28,9 @@ from tierwise.checking.result import (
     finding_of_pairs,
     largest_of_many,
     sides,
-    spread_statement,
     standard_score,
     tail,
 )
-from tierwise.data.counts import blocks_are_known
-from tierwise.distances import get_distance
 from tierwise.partition.base import ExactPartition
 from tierwise.partition.choose import partition_function
 
@@ -42,12 +40,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.checking.expected import Orderings
+    from tierwise.checking.measures import LogProbabilities
     from tierwise.data.rankings import Rankings
     from tierwise.model.clustered_mallows import ClusteredMallows
     from tierwise.partition.base import PartitionFunction
     from tierwise.tiers import Sizes
 
-    Weighted = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 # Theta is found line by line only where an expectation takes milliseconds.
 _MOST_STEPS = 2e6
@@ -58,8 +56,7 @@ _MOST_ROWS_OF_A_REPLICATE = 1000
 
 def check_rankings(
     rankings: Rankings,
-    model: ClusteredMallows,
-    labels: NDArray[np.int64],
+    measure: Distances | LogProbabilities,
     orderings: Orderings,
     alike: NDArray[np.int64] | None,
     ranks_expected: NDArray[np.float64],
@@ -72,10 +69,8 @@ def check_rankings(
     ----------
     rankings
         The data.
-    model
-        The fitted model.
-    labels
-        The tier of each item, counted from 0.
+    measure
+        What answers are measured by, and what the model was fitted to.
     orderings
         Orderings from the model, or from a posterior.
     alike
@@ -87,10 +82,7 @@ def check_rankings(
     rng
         Where randomness comes from.
     """
-    sizes = model.tiers.sizes
-    sequences = labels[np.argsort(orderings.places, axis=1)]
-    distances = get_distance(model.distance).between(sequences, sizes)
-    fitted = _fitted_parts(model, labels, orderings.places, distances)
+    fitted = measure.fitted
     n_effective = _effective_number(rankings)
     pairs = _compare_pairs(rankings, orderings, fitted, alike, n_effective)
     ranks_observed = _rank_shares(rankings)
@@ -99,38 +91,25 @@ def check_rankings(
         _finding_of_ranks(ranks_observed, ranks_expected, n_effective),
     ]
     lines: tuple[Line, ...] = ()
-    spread, direction = nan, np.zeros(len(labels))
-    given = _sequences_if_known(rankings, labels, sizes)
+    spread, direction = nan, np.zeros(len(measure.labels))
     shares = rankings.pattern_weights / rankings.n_rankings
     precision = 1 / (1 / n_effective + 1 / orderings.n_draws)
-    if given is not None and len(sizes) > 1:
-        lines, finding = _check_lines(
-            model, (given, shares), (sequences, orderings.weights), fitted, precision, tier_names
-        )
-        # A single line cannot differ from others.
-        findings += [finding] if len(lines) > 1 else []
-        given_distances = get_distance(model.distance).between(given, sizes)
+    given = measure.of_answers(rankings) if len(measure.model.tiers) > 1 else None
+    if given is not None:
+        if isinstance(measure, Distances):
+            lines, finding = _check_lines(
+                measure, rankings, shares, orderings.weights, precision, tier_names
+            )
+            # A single line cannot differ from others.
+            findings += [finding] if len(lines) > 1 else []
         spread, finding = _check_spread(
-            (given_distances, shares), (distances, orderings.weights), fitted, precision
+            (given, shares), (measure.values, orderings.weights), measure, precision
         )
         findings.append(finding)
     if rankings.is_complete:
         direction, finding = _check_direction(rankings, orderings, n_effective, rng)
         findings.append(finding)
     return Found(pairs, ranks_observed, lines, spread, direction, tuple(findings))
-
-
-def _fitted_parts(
-    model: ClusteredMallows,
-    labels: NDArray[np.int64],
-    places: NDArray[Any],
-    distances: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Return what thetas were fitted to: the distance of each ordering, or its parts, by column."""
-    if model.concentration == "single":
-        return distances[:, None]
-    blocks = get_distance(model.distance).block_of_place(model.tiers.sizes)
-    return model.parted.part_distances(blocks[places], labels)
 
 
 def _effective_number(rankings: Rankings) -> float:
@@ -149,20 +128,6 @@ def _rank_shares(rankings: Rankings) -> NDArray[np.float64]:
     return shares_of_places(rankings.patterns, shares, n_filled)
 
 
-def _sequences_if_known(
-    rankings: Rankings, labels: NDArray[np.int64], sizes: Sizes
-) -> NDArray[np.int64] | None:
-    """Return the tiers of the items of each distinct answer, place by place.
-
-    Items that are not listed stand behind, in any order: that is all the same if they lie in one
-    block. None where the answers leave open which items lie in which block.
-    """
-    if not blocks_are_known(rankings, sizes):
-        return None
-    last = np.where(rankings.patterns == NOT_LISTED, len(labels), rankings.patterns)
-    return labels[np.argsort(last, axis=1, kind="stable")]
-
-
 def _compare_pairs(
     rankings: Rankings,
     orderings: Orderings,
@@ -179,7 +144,7 @@ def _compare_pairs(
     orderings
         Orderings from the model.
     fitted
-        Their distances from the tiers, one column for each theta.
+        What the model was fitted to, by ordering; one column for each parameter.
     labels
         The tier of each item, counted from 0; None where the orderings come from several tiers.
     n_effective
@@ -191,7 +156,7 @@ def _compare_pairs(
     binomial = expected * (1 - expected)
     variances = binomial
     if rankings.is_complete:
-        variances = binomial - _explained_by_distance(orderings, fitted)
+        variances = binomial - _explained(orderings, fitted)
     with np.errstate(divide="ignore", invalid="ignore"):
         monte_carlo = binomial / (told_expected * orderings.n_draws)
         sampling = np.maximum(variances, 0.0) * rankings.n_rankings / (told * n_effective)
@@ -202,20 +167,17 @@ def _compare_pairs(
     return PairShares(observed, expected, scores, error)
 
 
-def _explained_by_distance(
-    orderings: Orderings, fitted: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the variance of "row above column" that goes with the distance.
+def _explained(orderings: Orderings, fitted: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the variance of "row above column" that goes with what the model was fitted to.
 
-    Theta was fitted to the mean distance, so this part of the variance cannot show up; likewise for
-    each part of the distance that has a theta.
+    This part of the variance cannot show up.
     """
     places, weights = orderings.places, orderings.weights
     deviations = fitted - weights @ fitted
     weighted = (weights[:, None] * deviations).T
     inverse = np.linalg.pinv(weighted @ deviations, hermitian=True)
     n_items = places.shape[1]
-    # A single tier has no theta, where there is one for each tier or place.
+    # A single tier may have no parameter at all.
     covariances = np.empty((len(weighted), n_items, n_items))
     for part, covariance in zip(weighted, covariances, strict=True):
         covariance[:] = weight_of_pairs(places, part)
@@ -234,10 +196,10 @@ def _finding_of_ranks(
 
 
 def _check_lines(
-    model: ClusteredMallows,
-    given: Weighted,
-    drawn: Weighted,
-    fitted: NDArray[np.float64],
+    measure: Distances,
+    rankings: Rankings,
+    shares: NDArray[np.float64],
+    weights: NDArray[np.float64],
     precision: float,
     tier_names: Sequence[str],
 ) -> tuple[tuple[Line, ...], Finding]:
@@ -245,22 +207,22 @@ def _check_lines(
 
     Parameters
     ----------
-    model
-        The model.
-    given
-        The answers, as the tiers of their items place by place, and weights that sum to 1.
-    drawn
-        Orderings from the model, likewise.
-    fitted
-        The distances of these orderings from the tiers, one column for each theta.
+    measure
+        The model, and orderings from it.
+    rankings, shares
+        The answers, which tell the tier of each place, and their weights, which sum to 1.
+    weights
+        Weights of the orderings, likewise.
     precision
         The number of rankings whose means vary as much as the differences do.
     tier_names
         What tiers are called.
     """
+    model, given = measure.model, measure.sequences_of(rankings)
+    assert given is not None
     sizes = model.tiers.sizes
-    observed = given[1] @ _crossings(given[0], sizes)
-    moments = moments_given_distance(_crossings(drawn[0], sizes), fitted, drawn[1])
+    observed = shares @ _crossings(given, sizes)
+    moments = moments_given_fitted(_crossings(measure.sequences, sizes), measure.fitted, weights)
     deviations = observed - moments.means
     covariances = moments.covariances / precision
     errors = np.sqrt(np.diag(covariances))
@@ -347,20 +309,20 @@ def _crossings(sequences: NDArray[np.int64], sizes: Sizes) -> NDArray[np.float64
 
 @dataclass(frozen=True)
 class Moments:
-    """Means and covariances of some numbers of an ordering, and what the distance tells of them."""
+    """Means of some numbers of an ordering, and covariances of what was not fitted to."""
 
     means: NDArray[np.float64]
     covariances: NDArray[np.float64]
 
 
-def moments_given_distance(
+def moments_given_fitted(
     values: NDArray[np.float64], fitted: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> Moments:
-    """Return means, and covariances of what the distance does not explain.
+    """Return means, and covariances of what the columns of ``fitted`` do not explain.
 
     Theta is fitted so that the mean distance is what it should be; where there are several thetas,
-    one column of ``fitted`` each, so is each part. What varies with the distance therefore cannot
-    deviate, and only the rest may count as evidence against the model.
+    so is each part, and where there are worths, so are their scores. What varies with these columns
+    therefore cannot deviate, and only the rest may count as evidence against the model.
     """
     means = weights @ values
     centred = values - means
@@ -374,20 +336,20 @@ def moments_given_distance(
 def _check_spread(
     given: tuple[NDArray[np.float64], NDArray[Any]],
     drawn: tuple[NDArray[np.float64], NDArray[np.float64]],
-    fitted: NDArray[np.float64],
+    measure: Distances | LogProbabilities,
     precision: float,
 ) -> tuple[float, Finding]:
-    """Compare the variance of the distances from the tiers with what the model expects."""
-    distances, weights = drawn
-    squares = (distances - weights @ distances) ** 2
-    moments = moments_given_distance(squares[:, None], fitted, weights)
+    """Compare the variance of what answers are measured by with what the model expects."""
+    values, weights = drawn
+    squares = (values - weights @ values) ** 2
+    moments = moments_given_fitted(squares[:, None], measure.fitted, weights)
     expected, error = float(moments.means[0]), float(moments.covariances[0, 0] / precision) ** 0.5
     mean = given[1] @ given[0]
     observed = float(given[1] @ (given[0] - mean) ** 2)
     ratio = observed / expected if expected > 0 else nan
     score = (observed - expected) / error if error > 0 else 0.0
     p_value = tail(score)
-    statement = spread_statement(ratio, surprising=p_value < FALSE_ALARMS)
+    statement = measure.spread_statement(ratio, surprising=p_value < FALSE_ALARMS)
     return ratio, Finding("spread", p_value, score, statement)
 
 

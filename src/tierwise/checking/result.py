@@ -199,26 +199,27 @@ def _about_pairs(check: FitCheck) -> str:
     return f"{opening} Other sizes may fit better."
 
 
-def spread_statement(ratio: float, *, surprising: bool) -> str:
+def spread_of_distances(ratio: float, *, surprising: bool) -> str:
     """Say how various the distances of answers from the tiers are."""
-    if np.isnan(ratio):
-        return "how far answers are from the tiers should not vary at all."
-    meaning = ": some people keep to the tiers more than others." if surprising else "."
-    return (
-        "how far answers are from the tiers varies (in variance) "
-        f"{ratio:.2f} times as much as expected{meaning}"
-    )
+    return _spread_statement("how far answers are from the tiers", ratio, surprising=surprising)
+
+
+def spread_of_log_probabilities(ratio: float, *, surprising: bool) -> str:
+    """Say how various the log probabilities of answers are."""
+    return _spread_statement("the log probability of answers", ratio, surprising=surprising)
 
 
 def spread_of_answers(ratio: float, *, surprising: bool) -> str:
     """Say how various people are in how many of their answers are in tier order."""
+    what = "how many of a person's answers are in tier order"
+    return _spread_statement(what, ratio, surprising=surprising)
+
+
+def _spread_statement(what: str, ratio: float, *, surprising: bool) -> str:
     if np.isnan(ratio):
-        return "how many of a person's answers are in tier order should not vary at all."
+        return f"{what} should not vary at all."
     meaning = ": some people keep to the tiers more than others." if surprising else "."
-    return (
-        "how many of a person's answers are in tier order varies (in variance) "
-        f"{ratio:.2f} times as much as expected{meaning}"
-    )
+    return f"{what} varies (in variance) {ratio:.2f} times as much as expected{meaning}"
 
 
 def direction_statement(items: tuple[Item, ...], direction: NDArray[np.float64]) -> str:
@@ -264,8 +265,10 @@ class Finding(Result):
     ----------
     name
         "pairs": proportions of pairs. "ranks": how often an item has a rank. "lines": how often
-        the lines between tiers are crossed. "spread": how far answers are from the tiers, more
-        various than expected. "direction": answers vary along one direction more than expected.
+        the lines between tiers are crossed. "spread": how far answers are from the tiers, or how
+        probable they are, more various than expected. "direction": answers vary along one direction
+        more than expected. Of battles, "items": items of a tier against each other; "lines" or,
+        with worths, "tiers": tiers against each other.
     p_value
         How probable so large a difference would be if the model were true.
     score
@@ -366,8 +369,9 @@ class FitCheck(Result):
     lines : tuple of Line
         The lines between tiers; empty where the answers do not tell which items cross them.
     distance_spread : float
-        Variance of the distances from the tiers, observed over expected; NaN where unknown. Of
-        pairwise answers, that of how many answers of a person are in tier order.
+        Variance of the distances from the tiers, observed over expected; NaN where unknown. With
+        worths, that of the log probabilities of answers. Of pairwise answers, that of how many
+        answers of a person are in tier order.
     direction : numpy.ndarray
         For each item, its share in the direction in which answers vary more than expected.
     findings : tuple of Finding

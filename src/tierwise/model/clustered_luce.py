@@ -55,7 +55,7 @@ class ClusteredLuce:
     tiers
         An ordered partition of the items.
     worths
-        One positive number per tier, decreasing.
+        One positive number per tier, decreasing; the best worths of given tiers may be equal.
 
     Notes
     -----
@@ -104,10 +104,10 @@ class ClusteredLuce:
             )
         if not all(0.0 < worth < np.inf for worth in worths):
             raise InputError(f"worths must be positive and finite; got {worths!r}")
-        if any(one <= other for one, other in pairwise(worths)):
+        if any(one < other for one, other in pairwise(worths)):
             raise InputError(
-                f"worths must decrease from tier to tier; got {worths!r}: put the tiers into the "
-                "order of their worths, and join those whose worths are equal"
+                f"worths must not increase from tier to tier; got {worths!r}: put the tiers into "
+                "the order of their worths"
             )
         object.__setattr__(self, "worths", worths)
 
