@@ -136,6 +136,21 @@ def check_path(value: Any, name: str = "path") -> Path:
     return path
 
 
+def check_counts(name: str, value: Any, shape: tuple[int, ...]) -> None:
+    """Refuse what is not an array of this shape with numbers from 0.
+
+    Examples
+    --------
+    >>> check_counts("decided", np.zeros((2, 2)), (3, 3))
+    Traceback (most recent call last):
+    ...
+    tierwise.errors.InputError: decided must be an array of shape (3, 3), with finite numbers from 0
+    """
+    fits = isinstance(value, np.ndarray) and value.dtype.kind in "if" and value.shape == shape
+    if not fits or not np.isfinite(value).all() or value.min() < 0:
+        raise InputError(f"{name} must be an array of shape {shape}, with finite numbers from 0")
+
+
 def check_iterable(name: str, value: Any, of: str) -> Iterable[Any]:
     """Return what can be gone through, or say that a list is wanted.
 

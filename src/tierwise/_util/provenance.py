@@ -11,7 +11,7 @@ D. Clarke, S. Devadas, M. van Dijk, B. Gassend and G. E. Suh (2003). Incremental
 functions and their application to memory integrity checking. ASIACRYPT 2003, 188-207.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
 from math import nan
@@ -26,6 +26,9 @@ from tierwise._util.checks import RandomSource
 
 # A prime: so weights that are no whole numbers have exact multiples, too.
 _MODULUS = 2**255 - 19
+# Larger floats do not fit into whole numbers of 64 bits.
+_LARGEST_WHOLE = 2.0**63
+_NUMBERS_AT_A_TIME = 1_000_000
 
 
 class MultisetHash:
@@ -69,12 +72,15 @@ def digest(*parts: Any) -> str:
     hashed = sha256()
     for part in parts:
         if isinstance(part, np.ndarray):
-            array = _plain(part)
-            head, body = f"array {array.dtype} {array.shape}", array.tobytes()
+            dtype = _plain_type(part)
+            hashed.update(f"array {dtype} {part.shape} {part.size * dtype.itemsize}:".encode())
+            # Piece by piece: a copy of all would take as much memory again, or more.
+            for piece in _pieces(part):
+                hashed.update(np.ascontiguousarray(piece, dtype=dtype).data)
         else:
-            head, body = type(part).__name__, repr(part).encode("utf-8", "backslashreplace")
-        hashed.update(f"{head} {len(body)}:".encode())
-        hashed.update(body)
+            body = repr(part).encode("utf-8", "backslashreplace")
+            hashed.update(f"{type(part).__name__} {len(body)}:".encode())
+            hashed.update(body)
     return hashed.hexdigest()
 
 
@@ -85,12 +91,26 @@ def names_of(items: Iterable[Any]) -> tuple[str, ...]:
 
 def _plain(array: NDArray[Any]) -> NDArray[Any]:
     """Return numbers in one type and byte order, so that equal numbers have equal bytes."""
-    if array.dtype.kind == "f":
-        whole = array.astype(np.int64) if np.isfinite(array).all() else None
-        if whole is None or not np.array_equal(whole, array):
-            return np.ascontiguousarray(array, dtype="<f8")
-        array = whole
-    return np.ascontiguousarray(array, dtype="<i8")
+    return np.ascontiguousarray(array, dtype=_plain_type(array))
+
+
+def _plain_type(array: NDArray[Any]) -> np.dtype[Any]:
+    """Return the one type for these numbers: that of whole numbers if all of them are whole."""
+    whole = array.dtype.kind != "f" or all(map(_are_whole, _pieces(array)))
+    return np.dtype("<i8" if whole else "<f8")
+
+
+def _are_whole(numbers: NDArray[Any]) -> bool:
+    if not np.isfinite(numbers).all() or np.abs(numbers).max(initial=0.0) >= _LARGEST_WHOLE:
+        return False
+    return bool((numbers == np.floor(numbers)).all())
+
+
+def _pieces(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Cut an array into pieces of some megabytes, in the order in which its numbers are stored."""
+    flat = array.reshape(-1)
+    for start in range(0, flat.size, _NUMBERS_AT_A_TIME):
+        yield flat[start : start + _NUMBERS_AT_A_TIME]
 
 
 def _residue(weight: float) -> int:

@@ -97,6 +97,12 @@ class DrawnCompletions(Completions):
         self.places: Places = orders.some_completions[self._which]
         self._sweeps = int(np.clip(DRAWS // len(self._which), FEWEST_SWEEPS, MOST_SWEEPS))
 
+    def put_back(self, places: Places) -> None:
+        """Take completions of these answers that were drawn before."""
+        if places.shape != self.places.shape or places.dtype != self.places.dtype:
+            raise InputError("these are completions of other answers: start the chain again")
+        self.places = places.copy()
+
     def resized(self, sizes: Sizes) -> Self:
         """Return the same answers, completed as they are, for other sizes of the tiers.
 

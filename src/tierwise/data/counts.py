@@ -13,14 +13,14 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.checks import check_path
+from tierwise._util.checks import check_counts, check_items, check_number, check_path
 from tierwise._util.provenance import digest, names_of
 from tierwise._util.resources import whole_file
+from tierwise._util.saved import open_arrays
 from tierwise._util.types import NOT_LISTED, Item, Places, Weights
 from tierwise.errors import InputError, TooLargeError, quoted, use
 from tierwise.files.places import first_places, sizes_of_groups
@@ -106,6 +106,12 @@ class Counts:
     places: Numbers
     joint: Numbers
     n_rankings: int | float
+
+    def __post_init__(self) -> None:
+        n_items = len(check_items(self.items))
+        check_counts("places", self.places, (n_items,) * 2)
+        check_counts("joint", self.joint, (n_items,) * 4)
+        check_number("n_rankings", self.n_rankings, above=0.0)
 
     @classmethod
     def of(cls, rankings: Rankings) -> Counts:
@@ -193,17 +199,15 @@ class Counts:
     def load(cls, path: str | PathLike[str]) -> Counts:
         """Read what `save` wrote, and refuse it if it is damaged."""
         wanted = check_path(path)
-        try:
-            with wanted.open("rb") as file, np.load(file) as saved:
-                texts = str(saved["items"]), str(saved["n_rankings"])
-                joint, checksum = saved["joint"], str(saved["checksum"])
+        with open_arrays(wanted, "counts") as saved:
+            texts = saved.text("items"), saved.text("n_rankings")
+            checksum = saved.text("checksum")
             items = tuple(json.loads(texts[0]))
-            item, place = np.indices(joint.shape[:2])
-            counts = cls(items, joint[item, place, item, place], joint, json.loads(texts[1]))
-        except FileNotFoundError:
-            raise InputError(f"there is no file {quoted(str(wanted))}") from None
-        except (OSError, ValueError, KeyError, TypeError, IndexError, EOFError, BadZipFile):
-            raise InputError(f"{wanted} is not a file of counts, or is damaged") from None
+            n_rankings = json.loads(texts[1])
+            _refuse_too_many(len(items))
+            joint = saved.array("joint", (len(items),) * 4, "if")
+        item, place = np.indices(joint.shape[:2])
+        counts = cls(items, joint[item, place, item, place], joint, n_rankings)
         if checksum != digest(*texts, counts.fingerprint()):
             raise InputError(f"{wanted} is damaged: its checksum is another; count again")
         return counts
@@ -234,17 +238,22 @@ class Counts:
         return ahead
 
 
+def _refuse_too_many(n_items: int) -> None:
+    """Refuse so many items that their joint counts take too much memory."""
+    if n_items > MOST_ITEMS_FOR_JOINT_COUNTS:
+        raise TooLargeError(
+            f"joint counts of {n_items} items need {n_items**4 * 8 / 2**30:.1f} GB: they are "
+            f"kept for up to {MOST_ITEMS_FOR_JOINT_COUNTS} items. Fitting with given sizes "
+            "works for any number of items: pass the rankings themselves"
+        )
+
+
 class _Tally:
     """Counts while they grow: only half of the joint counts, the other half mirrors it."""
 
     def __init__(self, items: tuple[Item, ...]) -> None:
         n_items = len(items)
-        if n_items > MOST_ITEMS_FOR_JOINT_COUNTS:
-            raise TooLargeError(
-                f"joint counts of {n_items} items need {n_items**4 * 8 / 2**30:.1f} GB: they are "
-                f"kept for up to {MOST_ITEMS_FOR_JOINT_COUNTS} items. Fitting with given sizes "
-                "works for any number of items: pass the rankings themselves"
-            )
+        _refuse_too_many(n_items)
         self.items = items
         self.n_rankings: int | float = 0
         self.half: Numbers = np.zeros((n_items,) * 4, dtype=np.int64)

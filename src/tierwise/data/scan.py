@@ -350,6 +350,9 @@ class CountsOnDemand(Counts):
     scan: RankingScan
     known: Mapping[tuple[int, ...], BlockCounts]
 
+    def __post_init__(self) -> None:
+        """Take what was counted: there are no joint counts to check."""
+
     @classmethod
     def make(cls, scan: RankingScan, strict: BlockCounts) -> CountsOnDemand:
         """Start from the counts of blocks with a place each."""

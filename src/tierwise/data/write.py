@@ -13,13 +13,13 @@ import json
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 from unicodedata import category
-from zipfile import BadZipFile
 
 import numpy as np
 
 from tierwise._util.checks import check_choice, check_iterable, check_path
 from tierwise._util.provenance import digest
 from tierwise._util.resources import whole_file
+from tierwise._util.saved import open_arrays
 from tierwise._util.types import NOT_LISTED, Item
 from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
@@ -247,18 +247,14 @@ def save_rankings(data: Rankings, path: str | PathLike[str]) -> None:
 def load_rankings(path: str | PathLike[str]) -> Rankings:
     """Read what `save_rankings` wrote, and refuse it if it is damaged."""
     wanted = check_path(path)
-    try:
-        with wanted.open("rb") as file, np.load(file) as saved:
-            text, checksum = str(saved["items"]), str(saved["checksum"])
-            patterns, weights = saved["patterns"], saved["weights"]
+    with open_arrays(wanted, "rankings") as saved:
+        text, checksum = saved.text("items"), saved.text("checksum")
         items, unranked = json.loads(text)
-    except FileNotFoundError:
-        raise InputError(f"there is no file {quoted(str(wanted))}") from None
-    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile):
-        raise InputError(f"{wanted} is not a file of rankings, or is damaged") from None
+        patterns = saved.array("patterns", (None, len(items)), "i")
+        weights = saved.array("weights", (len(patterns),), "if")
     if checksum != digest(text, patterns, weights):
         raise InputError(f"{wanted} is damaged: its checksum is another; read the rankings again")
-    return Rankings(tuple(items), patterns, weights, unranked=unranked)
+    return Rankings(items, patterns, weights, unranked=unranked)
 
 
 def merge_rankings(parts: Iterable[Rankings]) -> Rankings:

@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 SCHEMA = Schema(
     "MixtureDraws",
     variables={
-        "posterior/share": (("chain", "draw", "group"), "f"),
+        "posterior/share": (("chain", "draw", "group"), "s"),
         "posterior/theta": (("chain", "draw", "group"), "f"),
         "posterior/tier": (("chain", "draw", "group", "item"), "i"),
         "posterior/log_likelihood": (("chain", "draw"), "f"),
-        "memberships/membership": (("pattern", "group"), "f"),
-        "memberships/pattern_of": (("answer",), "i"),
+        "memberships/membership": (("pattern", "group"), "s"),
+        "memberships/pattern_of": (("answer",), "pattern"),
     },
     facts={"items": (list,), "start": (dict,), "n_switches": (int,), "provenance": (dict,)},
 )

@@ -179,7 +179,7 @@ class Augmented:
         drawn = completions_of_assessors(self.target.source, state.sizes, self.proposal, rng)
         if state.completions is not None:
             # The state stays as it is until a whole part of the chain is done.
-            drawn.places = state.completions.copy()
+            drawn.put_back(state.completions)
         if isinstance(drawn, DrawnVotes) and state.completions is not None:
             drawn.mistake_probability = state.mistake_probability
         return drawn
@@ -245,7 +245,7 @@ class WalkOverCompletions:
         strict = (1,) * len(self.source.items)
         drawn = completions_of_assessors(self.source, strict, "reinsert", rng)
         if state.completions is not None:
-            drawn.places = state.completions.copy()
+            drawn.put_back(state.completions)
         return drawn
 
     def __call__(

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from math import inf, nan
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
-from zipfile import BadZipFile
 
 import numpy as np
 
 from tierwise._util.checks import RandomSource, spawn_seeds
 from tierwise._util.provenance import digest
 from tierwise._util.resources import whole_file
+from tierwise._util.saved import open_arrays
 from tierwise._util.tasks import Progress, track
 from tierwise.errors import InputError, quoted
 from tierwise.model.priors import log_prior_of_sizes
@@ -154,27 +154,37 @@ class Checkpoint:
         path = self._path(number)
         if not path.exists():
             return start
+        n_items = len(start.labels)
+        shapes: dict[str, tuple[int | None, ...]] = {
+            "state_labels": (n_items,),
+            "labels": trace.labels.shape,
+            **{name: values.shape for name, values in trace.numbers.items()},
+        }
         try:
-            with path.open("rb") as file, np.load(file) as saved:
-                arrays = {name: saved[name] for name in saved.files}
-            numbers = json.loads(_verified(arrays))
-            kept = {name: numbers[name] for name in _NUMBERS_OF_STATE}
-            labels, completions = arrays.pop("state_labels"), arrays.pop("completions", None)
-            log_worths = arrays.pop("log_worths", None)
-            trace.restore(arrays.pop("labels"), arrays, int(numbers["draws"]))
-            rng.bit_generator.state = numbers["random"]
-        except (OSError, ValueError, KeyError, TypeError, BadZipFile, EOFError):
+            with open_arrays(path, "draws") as saved:
+                further = {"completions": (None, n_items), "log_worths": (n_items,)}
+                shapes |= {name: further[name] for name in saved.names if name in further}
+                arrays = {name: saved.array(name, shape, "if") for name, shape in shapes.items()}
+                numbers = json.loads(_verified(saved.text("stand"), saved.text("checksum"), arrays))
+                kept = {name: numbers[name] for name in _NUMBERS_OF_STATE}
+                labels, completions = arrays.pop("state_labels"), arrays.pop("completions", None)
+                log_worths = arrays.pop("log_worths", None)
+                sizes = tuple(np.bincount(labels).tolist())
+                ordered = None if completions is None else np.sort(completions, axis=1)
+                if 0 in sizes or not (ordered is None or (ordered == np.arange(n_items)).all()):
+                    raise ValueError("no chain was ever in that state")
+                trace.restore(arrays.pop("labels"), arrays, int(numbers["draws"]))
+                rng.bit_generator.state = numbers["random"]
+        except InputError:
             raise InputError(f"{path} is damaged: delete it, and the chain starts again") from None
-        sizes = tuple(np.bincount(labels).tolist())
         return start._replace(
             labels=labels, sizes=sizes, completions=completions, log_worths=log_worths, **kept
         )
 
 
-def _verified(arrays: dict[str, NDArray[Any]]) -> str:
-    """Take the text that says where a chain stood out of what was kept, if that is whole."""
-    stand = str(arrays.pop("stand"))
-    if str(arrays.pop("checksum")) != _checksum(stand, arrays):
+def _verified(stand: str, checksum: str, arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Return the text that says where a chain stood, if all that was kept is whole."""
+    if checksum != _checksum(stand, arrays):
         raise ValueError("the checksum is another")
     return stand
 

@@ -22,7 +22,7 @@ from tierwise._util.types import plain_item
 from tierwise.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from os import PathLike
 
     from numpy.typing import NDArray
@@ -35,6 +35,13 @@ if TYPE_CHECKING:
 FORMAT = 2
 _MARK = b"\ntierwise sha256 "
 _LENGTH_OF_TRAILER = len(_MARK) + 64
+# How netCDF begins the name of a dimension that has no values.
+_BARE = b"This is a netCDF dim"
+# What HDF5 and xarray raise where a file is not what it says.
+_OF_DAMAGE = (
+    *(OSError, ValueError, KeyError, IndexError, RuntimeError, AttributeError, TypeError),
+    *(NotImplementedError, AssertionError, OverflowError, StopIteration),
+)
 
 
 @dataclass(frozen=True)
@@ -46,9 +53,9 @@ class Schema:
     what
         What such a tree is called.
     variables
-        Dimensions of each variable that must be there, and the kinds of numbers it may hold, by
-        ``group/name``: "f" for floats, "i" for whole numbers. A dimension with a question mark may
-        be missing.
+        Dimensions of each variable, and what it may hold, by ``group/name``: "f" for floats, "s"
+        for shares, from 0 to 1, "i" for whole numbers, and the name of a dimension, of a variable
+        before, for numbers along it. A variable or a dimension with a question mark may be missing.
     facts
         Types of what must be known besides.
     variables_of_family
@@ -64,30 +71,50 @@ class Schema:
 
     def problem(self, data: DataTree) -> str | None:
         """Return what is wrong with a tree, if anything is."""
+        return next(self._problems(data), None)
+
+    def _problems(self, data: DataTree) -> Iterator[str]:
         try:
             facts: Any = json.loads(data.attrs["tierwise"])
-        except (KeyError, TypeError, ValueError):
-            return "its description is missing"
+        except (KeyError, TypeError, ValueError, RecursionError):
+            yield "its description is missing"
+            return
         for name, types in self.facts.items():
             if not isinstance(facts, dict) or not isinstance(facts.get(name), types):
-                return f"{name} is missing from its description"
-        sizes: dict[str, int] = {}
+                yield f"{name} is missing from its description"
+        sizes = {"item": len(facts["items"])}
         further = self.variables_of_family.get(str(facts.get("family", "mallows")), {})
-        for path, (dimensions, kinds) in {**self.variables, **further}.items():
+        for path, (dimensions, kind) in {**self.variables, **further}.items():
             group, name = path.split("/")
-            if group not in data or name not in data[group]:
-                return f"{name} is missing"
-            values = data[group][name]
-            if (
-                not _are(tuple(values.dims), dimensions)
-                or values.dtype.kind not in kinds
-                or values.size == 0
-            ):
-                return f"{name} is not what it should be"
+            if group not in data or name.rstrip("?") not in data[group]:
+                if not name.endswith("?"):
+                    yield f"{name} is missing"
+                continue
+            values = data[group][name.rstrip("?")]
+            if not _are(tuple(values.dims), dimensions) or not _hold(values, kind, sizes):
+                yield f"{name.rstrip('?')} is not what it should be"
             for dimension, size in values.sizes.items():
                 if sizes.setdefault(str(dimension), size) != size:
-                    return f"{name} has another number of {dimension}s than the rest"
-        return None
+                    yield f"{name} has another number of {dimension}s than the rest"
+        if not _are_tiers(data["posterior"]["tier"].to_numpy()):
+            yield "tier is not what it should be"
+
+
+def _hold(values: Any, kind: str, sizes: Mapping[str, int]) -> bool:
+    """Whether there are values, and of this kind, given the sizes of dimensions."""
+    if values.size == 0 or values.dtype.kind != {"f": "f", "s": "f"}.get(kind, "i"):
+        return False
+    if kind in ("f", "i"):
+        return True
+    largest = 1 if kind == "s" else sizes[kind] - 1
+    return bool(((values >= 0) & (values <= largest)).all())
+
+
+def _are_tiers(labels: NDArray[Any]) -> bool:
+    """Whether labels count from 1, with an item in every tier."""
+    ordered = np.sort(labels, axis=-1)
+    steps = np.diff(ordered, axis=-1, prepend=0)
+    return bool((ordered[..., 0] == 1).all() and ((steps == 0) | (steps == 1)).all())
 
 
 def _are(dimensions: tuple[object, ...], wanted: tuple[str, ...]) -> bool:
@@ -124,25 +151,50 @@ def load(path: str | PathLike[str], schema: Schema) -> DataTree:
             f"version: name a file that {schema.what}.save wrote"
         )
     try:
-        with open_datatree(source, engine="h5netcdf") as opened:
+        _refuse_unstored(source)
+        # Dimensions without names are another's; so named, they are told from what there should be.
+        with open_datatree(source, engine="h5netcdf", phony_dims="sort") as opened:
             data = opened.load()
         version = int(data.attrs.pop("tierwise_format"))
-    except (OSError, ValueError, KeyError, RuntimeError, AttributeError, TypeError):
+        problem = schema.problem(data)
+    except _OF_DAMAGE:
         raise InputError(
-            f"{source} is damaged, or no netCDF file: name one that {schema.what}.save wrote"
+            f"{source} is damaged, or not a netCDF file: name one that {schema.what}.save wrote"
         ) from None
     if version > FORMAT:
         raise InputError(
             f"{source} was written by a newer version of tierwise (format {version}, this one "
             f"reads up to {FORMAT}): install that version"
         )
-    problem = schema.problem(data)
     if problem is not None:
         raise InputError(
             f"{source} is damaged, or was not written by {schema.what}.save: parts of the "
             f"{schema.what.lower()} are missing from it ({problem})"
         )
     return data
+
+
+def _refuse_unstored(path: Path) -> None:
+    """Raise if any array holds more numbers than the file does.
+
+    What `save` writes is not compressed. So a small file takes little memory, whatever its arrays
+    are said to be, and that is told from their headers.
+    """
+    import h5py
+
+    def check(name: str, stored: Any) -> None:
+        # A dimension without values has a name only.
+        has_values = isinstance(stored, h5py.Dataset) and not _is_bare_dimension(stored)
+        if has_values and stored.id.get_storage_size() < stored.nbytes:
+            raise ValueError(f"{name} is not stored in full")
+
+    with h5py.File(path, "r") as file:
+        file.visititems(check)
+
+
+def _is_bare_dimension(stored: Any) -> bool:
+    name = stored.attrs.get("NAME", b"")
+    return isinstance(name, bytes | str) and name[:20] in (_BARE, _BARE.decode())
 
 
 def _is_whole(content: bytes) -> bool:
@@ -165,6 +217,8 @@ SCHEMA = Schema(
     variables={
         "posterior/tier": (("chain", "draw", "item"), "i"),
         "posterior/n_tiers": (("chain", "draw"), "i"),
+        "posterior/log_posterior?": (("chain", "draw"), "f"),
+        "posterior/mistake_probability?": (("chain", "draw"), "s"),
     },
     facts={
         "items": (list,),
