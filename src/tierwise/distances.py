@@ -178,7 +178,8 @@ class Distance(ABC):
 
         counts, rule = self._check_table(table)
         for block, label in (first, second):
-            if counts[block, label] == 0:
+            within = 0 <= block < counts.shape[0] and 0 <= label < counts.shape[1]
+            if not within or counts[block, label] == 0:
                 raise InputError(f"there is no item of label {label} in block {block} to swap")
         units = swap_units(smaller_labels(counts), *first, *second, rule.misplaced, rule.placing)
         return units * rule.unit
@@ -203,8 +204,15 @@ class Distance(ABC):
         from tierwise._kernels.orderings import sequence_units
 
         rule = self.rule(sizes)
+        checked = np.asarray(sequences)
+        if checked.ndim != 2 or checked.dtype.kind not in "iu" or checked.shape[1] != sum(sizes):
+            raise InputError(
+                f"sequences must be whole numbers with {sum(sizes)} columns, one per place"
+            )
+        if checked.size and not 0 <= checked.min() <= checked.max() < len(sizes):
+            raise InputError(f"sequences must hold tiers counted from 0, up to {len(sizes) - 1}")
         units = sequence_units(
-            np.ascontiguousarray(sequences, dtype=np.int64),
+            np.ascontiguousarray(checked, dtype=np.int64),
             np.array(self.blocks(sizes), dtype=np.int64),
             rule.misplaced,
             rule.tied,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 import numpy as np
 
 from tierwise._util.cards import Card
-from tierwise._util.checks import check_choice, check_iterable, check_path
+from tierwise._util.checks import check_choice, check_counts, check_iterable, check_path
 from tierwise._util.provenance import digest, names_of
 from tierwise._util.resources import whole_file
 from tierwise.data.frames import make_frame
@@ -91,6 +91,14 @@ class Battles:
                 if self.items
                 else "there are no battles: give at least one"
             )
+        for name in ("decided", "drawn"):
+            table = getattr(self, name)
+            check_counts(name, table, (len(self.items),) * 2)
+            if table.diagonal().any():
+                item = self.items[int(np.argmax(table.diagonal()))]
+                raise InputError(f"{quoted(item)} is compared with itself: a battle takes two")
+        if not np.array_equal(self.drawn, self.drawn.T):
+            raise InputError("drawn must be symmetric: who drew with whom has no order")
         self.decided.flags.writeable = False
         self.drawn.flags.writeable = False
 

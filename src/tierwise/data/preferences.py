@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.cards import Card
-from tierwise._util.checks import check_choice, check_items, check_iterable
+from tierwise._util.checks import check_choice, check_counts, check_items, check_iterable
 from tierwise._util.provenance import MultisetHash, digest, names_of
 from tierwise._util.resources import check_memory
 from tierwise._util.types import Cycles, Item
@@ -139,6 +139,7 @@ class Preferences:
         times
             ``times[s, a, b]`` says how often assessor ``s`` puts item ``a`` above item ``b``.
         """
+        check_counts("times", times, (len(times), len(self.items), len(self.items)))
         other = copy(self)
         other.reading = None
         other.assessors = tuple(range(len(times)))
