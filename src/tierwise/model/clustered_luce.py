@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 
     _Floats = npt.NDArray[np.float64]
 
-# The trapezoidal rule over log times: its step, and how far it reaches beyond the means of the
-# fastest and the slowest item.
-_STEP, _BEFORE, _AFTER = 0.08, 36.0, 4.0
+# The trapezoidal rule over log times: its largest step, and how far it reaches beyond the means of
+# the fastest and the slowest item.
+_STEP, _BEFORE, _AFTER = 0.25, 36.0, 4.0
+# By the exponential of this, everybody has arrived.
+_LONGEST = 7.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,6 +116,8 @@ class ClusteredLuce:
     @cached_property
     def _logs(self) -> _Floats:
         logs: _Floats = np.log(np.array(self.worths))
+        # Sums of worths near the largest float would be infinite.
+        logs -= 0.5 * (logs[0] + logs[-1])
         return logs
 
     def log_prob(self, data: Rankings | RankingScan | Preferences) -> _Floats:
@@ -171,9 +175,9 @@ class ClusteredLuce:
         n_rankings = check_count("n_rankings", n_rankings)
         generator = as_generator(rng)
         items = self.tiers.items
-        rates = np.array(self.worths)[self.tiers.label_array(items)]
-        times = generator.standard_exponential((n_rankings, len(items))) / rates
-        return Rankings.from_order_array(items, np.argsort(times, axis=1))
+        logs = self._logs[self.tiers.label_array(items)]
+        log_times = np.log(generator.standard_exponential((n_rankings, len(items)))) - logs
+        return Rankings.from_order_array(items, np.argsort(log_times, axis=1))
 
     def pair_probabilities(self) -> PairTierProbabilities:
         """Probability that an item of one tier (row) is ranked before one of another (column).
@@ -185,8 +189,7 @@ class ClusteredLuce:
         >>> model.pair_probabilities()[0].round(3)
         array([0.5  , 0.667, 0.8  ])
         """
-        worths = np.array(self.worths)
-        shares = worths[:, None] / (worths[:, None] + worths[None, :])
+        shares = np.exp(-np.logaddexp(0.0, self._logs[None, :] - self._logs[:, None]))
         return PairTierProbabilities(shares, np.zeros_like(shares), "exact")
 
     def mean_ranks(self) -> _Floats:
@@ -212,24 +215,26 @@ class ClusteredLuce:
         array([[0.5  , 0.333, 0.167],
                [0.25 , 0.333, 0.417]])
         """
-        sizes = np.array(self.tiers.sizes)
-        first = -np.log(max(self.worths)) - _BEFORE
-        last = -np.log(min(self.worths)) + _AFTER
-        log_times = np.arange(first, last + _STEP, _STEP)
-        elapsed = np.exp(log_times)[:, None] * np.array(self.worths)
+        sizes, logs = self.tiers.sizes, self._logs
+        # In log times, the number of arrivals passes a rank within 1.2 over the root of all items.
+        step = min(_STEP, sum(sizes) ** -0.5)
+        log_times = np.arange(-logs[0] - _BEFORE, -logs[-1] + _AFTER + step, step)
+        elapsed = np.exp(np.minimum(log_times + logs[:, None], _LONGEST))
         arrived, waiting = -np.expm1(-elapsed), np.exp(-elapsed)
-        # The number of all items that have arrived, at each time.
-        counts = np.ones((len(log_times), 1))
-        for tier, size in enumerate(sizes.tolist()):
+        # How many of all items have arrived (row), at each time (column).
+        counts = np.zeros((sum(sizes) + 1, len(log_times)))
+        counts[0] = 1.0
+        number = 0
+        for tier, size in enumerate(sizes):
             for _ in range(size):
-                longer = np.zeros((len(log_times), counts.shape[1] + 1))
-                longer[:, :-1] = counts * waiting[:, tier, None]
-                longer[:, 1:] += counts * arrived[:, tier, None]
-                counts = longer
+                number += 1
+                came = counts[:number] * arrived[tier]
+                counts[:number] *= waiting[tier]
+                counts[1 : number + 1] += came
         return np.array(
             [
-                (_without(counts, arrived[:, tier], waiting[:, tier])).T
-                @ (elapsed[:, tier] * waiting[:, tier] * _STEP)
+                _without(counts, arrived[tier], waiting[tier])
+                @ (elapsed[tier] * waiting[tier] * step)
                 for tier in range(len(sizes))
             ]
         )
@@ -260,15 +265,15 @@ def _without(counts: _Floats, arrived: _Floats, waiting: _Floats) -> _Floats:
 
     The distribution with the item is divided by its own, from whichever end that is stable.
     """
-    n_times, n_ranks = counts.shape[0], counts.shape[1] - 1
-    forward, backward = np.zeros((n_times, n_ranks)), np.zeros((n_times, n_ranks))
+    n_ranks, n_times = counts.shape[0] - 1, counts.shape[1]
+    forward, backward = np.zeros((n_ranks, n_times)), np.zeros((n_ranks, n_times))
     early = waiting >= 0.5
     likely = np.where(early, waiting, 1.0)
     for place in range(n_ranks):
-        before = forward[:, place - 1] if place else 0.0
-        forward[:, place] = (counts[:, place] - arrived * before) / likely
+        before = forward[place - 1] if place else 0.0
+        forward[place] = (counts[place] - arrived * before) / likely
     likely = np.where(early, 1.0, arrived)
     for place in range(n_ranks - 1, -1, -1):
-        after = backward[:, place + 1] if place + 1 < n_ranks else 0.0
-        backward[:, place] = (counts[:, place + 1] - waiting * after) / likely
-    return np.where(early[:, None], forward, backward)
+        after = backward[place + 1] if place + 1 < n_ranks else 0.0
+        backward[place] = (counts[place + 1] - waiting * after) / likely
+    return np.where(early, forward, backward)
