@@ -273,6 +273,19 @@ def quoted(value: Any, longest: int = 60) -> str:
     return f"{text[: kept - kept // 2]}...{text[len(text) - kept // 2 :]}"
 
 
+def share_in_words(share: float) -> str:
+    """Write a probability that was found from draws: what is not certain is not called so.
+
+    Examples
+    --------
+    >>> share_in_words(0.9996), share_in_words(1.0), share_in_words(0.002), share_in_words(0.62)
+    ('> 99%', '100%', '< 1%', '62%')
+    """
+    if 0.0 < share < 0.005:
+        return "< 1%"
+    return "> 99%" if 0.995 < share < 1.0 else f"{share:.0%}"
+
+
 def percent(level: float) -> str:
     """Write the level of an interval.
 

@@ -19,6 +19,7 @@ from tierwise.plots.model import (
     expected_pairs,
     expected_ranks,
     rank_tier_bars,
+    strengths,
     theta_along_ranking,
 )
 from tierwise.plots.posterior import chain_ranks, rank_intervals, trace
@@ -51,6 +52,7 @@ __all__ = [
     "rank_intervals",
     "rank_shares",
     "rank_tier_bars",
+    "strengths",
     "theta_along_ranking",
     "theta_histogram",
     "tier_list",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.errors import InputError, percent
+from tierwise.errors import InputError, instead, percent
 from tierwise.fitting.neighbours import neighbour_agreement
 from tierwise.fitting.result import Fit
 from tierwise.partition.choose import partition_function
@@ -33,6 +33,8 @@ _LONGEST_RUN = 4
 # Where the scale of agreement begins, unless something is less probable than that.
 _LEFT = 0.45
 _LONGEST_LABEL = 30
+# Of a tier as many names are written as fit into so many letters.
+_LONGEST_TIER = 44
 
 
 def distance_distributions(
@@ -342,6 +344,50 @@ def agreement_along_tiers(fit: Fit, *, ax: Axes | None = None) -> Axes:
     ['tier 1 above tier 2', 'tier 2 above tier 3']
     """
     return draw_agreement(neighbour_agreement(fit), fit, ax)
+
+
+def strengths(fit: Fit, *, ax: Axes | None = None) -> Axes:
+    """Draw tiers on the axis of strength: how far they are apart, with intervals.
+
+    Parameters
+    ----------
+    fit
+        A fit with worths, that is of the family "luce".
+    ax
+        Where to draw; a new figure where none is given.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> from tierwise import plots
+    >>> ax = plots.strengths(tw.fit(tw.load_political_goals(), (2, 2), family="luce"))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['1  order, prices', '2  say, speech']
+    """
+    if fit.family != "luce":
+        raise InputError(
+            "strengths need worths, and this fit has theta", [instead("fit", family="luce")]
+        )
+    n_tiers = len(fit.tiers)
+    ax = style.new_axes(ax, 7.0, style.height_for(n_tiers))
+    colours = style.tier_colours(n_tiers)
+    for place, estimate in enumerate(fit.worth_estimates):
+        low, high = estimate.strength_interval
+        ax.plot(
+            [low, high], [place, place], color=colours[place], linewidth=5, solid_capstyle="round"
+        )
+        ax.plot([estimate.strength], [place], "o", color="white", markeredgecolor=style.DARK)
+    names = [
+        f"{number}  {style.short_name(', '.join(map(str, tier)), _LONGEST_TIER)}"
+        for number, tier in enumerate(fit.tiers, start=1)
+    ]
+    ax.set_yticks(range(n_tiers), names, parse_math=False)
+    ax.set_ylim(n_tiers - 0.4, -0.6)
+    ax.set_xlabel(f"strength (Elo scale), {percent(fit.level)} interval")
+    ax.grid(visible=True, axis="x", color=style.MUTED, linewidth=0.4, alpha=0.6)
+    ax.set_axisbelow(True)
+    style.without_frame(ax, "bottom", "left")
+    return ax
 
 
 def height_of_rows(n_rows: int) -> float:

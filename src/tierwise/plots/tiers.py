@@ -10,6 +10,7 @@ import numpy as np
 from tierwise.errors import InputError
 from tierwise.fitting.result import Fit
 from tierwise.plots import style
+from tierwise.posterior.estimates import shares_of_tiers
 from tierwise.tiers import Tiers
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from tierwise._util.types import Item
+    from tierwise.tiers import Sizes
 
 DIVIDED = "divided"
 PEOPLE_ARE_DIVIDED = "people are divided about"
@@ -38,8 +40,9 @@ class Sampled(Protocol):
     def items(self) -> tuple[Item, ...]:
         """The items that rows stand for."""
 
-    def tier_probabilities(self) -> ArrayLike:
-        """Probability of each tier (column) for each item (row)."""
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """The tier of each item (column) each time (row)."""
 
     def co_tier_probabilities(self) -> ArrayLike:
         """Probability that two items are of one tier."""
@@ -136,7 +139,8 @@ def tier_list(
     ['1', 'tuna', '2', 'egg', 'squid']
     """
     shown = shown_tiers(tiers)
-    sure = None if sampled is None else _probability_of_own_row(shown, sampled)
+    sizes = _sizes_of(tiers)
+    sure = None if sampled is None else _probability_of_own_row(shown, sizes, sampled)
     lines_of_row = [_broken_into_lines(row) for row in shown.tiers]
     n_lines = sum(len(lines) for lines in lines_of_row)
     heading = _HEADING if shown.has_divided else 0.0
@@ -185,16 +189,14 @@ def tier_probabilities(tiers: Tiers | Fit, sampled: Sampled, *, ax: Axes | None 
 
     shown = shown_tiers(tiers)
     items = [item for row in shown.tiers for item in row]
-    shares = shown.gathered(np.asarray(sampled.tier_probabilities())[_positions(items, sampled)])
+    shares = _shares_of_rows(shown, _sizes_of(tiers), sampled)
     n_tiers = shares.shape[1]
     ax = style.new_axes(ax, 3.4 + 0.45 * n_tiers, style.height_for(len(items)))
     style.draw_cells(
         ax, shares, colormaps["Blues"], label="probability", rows=style.short_names(items)
     )
     style.separate_tiers(ax, shown.tiers.sizes, columns=False)
-    further = range(len(shown.names) + 1, n_tiers + 1)
-    signs = [DIVIDED_SIGN if name == DIVIDED else name for name in shown.names]
-    ax.set_xticks(range(n_tiers), [*signs, *map(str, further)])
+    ax.set_xticks(range(n_tiers), [DIVIDED_SIGN if one == DIVIDED else one for one in shown.names])
     ax.tick_params(axis="x", length=0)
     ax.set_xlabel(f"tier ({DIVIDED_SIGN} {DIVIDED})" if shown.has_divided else "tier")
     return ax
@@ -247,10 +249,22 @@ def _positions(items: Sequence[Item], sampled: Sampled) -> list[int]:
     return [known.index(item) for item in items]
 
 
-def _probability_of_own_row(shown: ShownTiers, sampled: Sampled) -> dict[Item, float]:
-    """Return how probable the row is that each item is in."""
+def _sizes_of(tiers: Tiers | Fit) -> Sizes:
+    """Return the sizes of tiers, or of those of a fit, in their own order."""
+    return tiers.tiers.sizes if isinstance(tiers, Fit) else tiers.sizes
+
+
+def _shares_of_rows(shown: ShownTiers, sizes: Sizes, sampled: Sampled) -> NDArray[np.float64]:
+    """Return how probable each row is for each item, items in the order of the rows."""
     items = [item for row in shown.tiers for item in row]
-    shares = shown.gathered(np.asarray(sampled.tier_probabilities())[_positions(items, sampled)])
+    positions = _positions(items, sampled)
+    return shown.gathered(shares_of_tiers(sampled.labels[:, positions], sizes))
+
+
+def _probability_of_own_row(shown: ShownTiers, sizes: Sizes, sampled: Sampled) -> dict[Item, float]:
+    """Return how probable it is that the rank of each item is among those of its row."""
+    items = [item for row in shown.tiers for item in row]
+    shares = _shares_of_rows(shown, sizes, sampled)
     return {
         item: float(row[shown.tiers[item] - 1]) for item, row in zip(items, shares, strict=True)
     }

@@ -262,6 +262,31 @@ def rank_shares(labels: _Integers) -> _Floats:
     return shares
 
 
+def shares_of_tiers(labels: _Integers, sizes: Sizes) -> _Floats:
+    """Probability that the rank of each item (row) is among those of each tier (column).
+
+    Where all draws have tiers of these sizes, that is the probability of the tier; it makes sense
+    for draws of tiers of any sizes, too.
+
+    Parameters
+    ----------
+    labels
+        Tier of each item (column) in each draw (row).
+    sizes
+        Sizes of the tiers that are asked about, best first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shares_of_tiers(np.array([[1, 2, 2], [1, 1, 2]]), (1, 2))
+    array([[0.75, 0.25],
+           [0.25, 0.75],
+           [0.  , 1.  ]])
+    """
+    starts = np.cumsum((0, *sizes[:-1]))
+    return np.add.reduceat(rank_shares(labels), starts, axis=1).clip(0.0, 1.0)
+
+
 def rank_intervals(shares: _Floats, level: float) -> _Integers:
     """Lowest and highest rank of each item, with at most half of the rest beyond either."""
     cumulative = np.cumsum(shares, axis=1)

@@ -31,7 +31,7 @@ from tierwise.data.frames import make_frame
 from tierwise.data.kinds import KnownData, check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError, counted, percent, use
+from tierwise.errors import InputError, counted, percent, share_in_words, use
 from tierwise.fitting.solve import named_tiers
 from tierwise.luce.search import Limits
 from tierwise.model.priors import log_prior_of_sizes
@@ -39,6 +39,7 @@ from tierwise.posterior.estimates import (
     rank_intervals,
     rank_shares,
     share_above,
+    shares_of_tiers,
     sure_tiers,
     surely_above,
     tiers_of_leaders,
@@ -269,11 +270,14 @@ class Leaderboard(Result):
             sure = row.tier_probabilities[row.tier - 1]
             following = ["", ""]
             if row.better_than_next is not None and row.tied_with_next is not None:
-                following = [_share(row.better_than_next), _share(row.tied_with_next)]
-            shares = [_share(share) for share in row.best_k_probabilities]
+                following = [
+                    share_in_words(row.better_than_next),
+                    share_in_words(row.tied_with_next),
+                ]
+            shares = [share_in_words(share) for share in row.best_k_probabilities]
             strength = [] if row.strength is None else [_strength(row)]
             name = [str(row.tier), str(row.item), span]
-            cells.append([*name, *shares, _share(sure), *following, *strength])
+            cells.append([*name, *shares, share_in_words(sure), *following, *strength])
         return header, cells
 
     def note(self) -> str:
@@ -306,10 +310,8 @@ class Leaderboard(Result):
             "sure": f"No two items of a tier differ with {sure} probability",
         }[self.published]
         if self.sure_share is not None:
-            said += (
-                f"; of the pairs in different tiers, {_share(self.sure_share)} differ with {sure} "
-                "probability or more"
-            )
+            share = share_in_words(self.sure_share)
+            said += f"; of the pairs in different tiers, {share} differ with {sure} probability or more"
         if self.tiers != self.fit.tiers:
             tiers = counted(len(self.fit.tiers), "tier")
             said += f"; the most probable division is another, of {tiers}"
@@ -552,8 +554,7 @@ def _rows(
     intervals = rank_intervals(shares, level)
     means = shares @ np.arange(1, len(items) + 1)
     own = tiers.label_array(items)
-    starts = np.cumsum((0, *tiers.sizes[:-1]))
-    by_tier = np.add.reduceat(shares, starts, axis=1).clip(0.0, 1.0)
+    by_tier = shares_of_tiers(labels, tiers.sizes)
     order = np.lexsort((means, own)).tolist()
     rows = []
     for place, number in enumerate(order):
@@ -585,13 +586,6 @@ def _rows(
             )
         )
     return tuple(rows)
-
-
-def _share(share: float) -> str:
-    """Write a probability; what is not certain is not called so."""
-    if 0.0 < share < 0.005:
-        return "< 1%"
-    return "> 99%" if 0.995 < share < 1.0 else f"{share:.0%}"
 
 
 def _rounded(value: float | None, digits: int = 6) -> float | None:

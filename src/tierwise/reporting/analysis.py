@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from tierwise.mixture.result import Mixture
     from tierwise.posterior.result import Posterior
     from tierwise.searching.result import Search
+    from tierwise.searching.search import FamilyChoice
     from tierwise.tiers import Sizes
 
 # Replicates where none are asked for: many if a fit is cheap, fewer if it takes a second, a handful
@@ -118,6 +119,7 @@ class Analysis(Result):
 def analyse(
     data: Rankings | Preferences,
     sizes: Iterable[int] | None,
+    family: FamilyChoice,
     distance: str,
     concentration: ConcentrationChoice,
     uncertainty: Uncertainty,
@@ -134,7 +136,7 @@ def analyse(
     data = check_data(data, "report", Rankings, Preferences)
     check_choice("concentration", concentration, get_args(ConcentrationChoice))
     check_choice("uncertainty", uncertainty, get_args(Uncertainty))
-    if uncertainty == "posterior" and concentration != "single":
+    if uncertainty == "posterior" and concentration != "single" and sizes is not None:
         raise InputError(
             "draws from the posterior of given sizes are for one theta",
             [
@@ -154,6 +156,7 @@ def analyse(
         found = search(
             data,
             distance,
+            family=family,
             concentration=concentration,
             workers=workers,
             progress=progress,
@@ -161,14 +164,31 @@ def analyse(
         )
         best = found.best
     else:
-        measure = "kendall" if distance == "auto" else distance
-        best = fit(data, sizes, measure, concentration=concentration, rng=seeds[1])
+        named = None if distance == "auto" else distance
+        best = fit(
+            data,
+            sizes,
+            named if family == "luce" else named or "kendall",
+            family="luce" if family == "luce" else "mallows",
+            concentration=concentration,
+            rng=seeds[1],
+        )
     return Analysis(
         data=data,
         description=describe(data),
         search=found,
         fit=best,
-        sampled=_sample(data, best, uncertainty, replicates, cluster, workers, progress, seeds[2]),
+        sampled=_sample(
+            data,
+            best,
+            best.sizes if found is None else None,
+            uncertainty,
+            replicates,
+            cluster,
+            workers,
+            progress,
+            seeds[2],
+        ),
         check=check_fit(data, best, rng=seeds[3]),
         groups=(
             None
@@ -185,7 +205,9 @@ def analyse(
         ),
         people=None if by is None else _compare_people(data, by, seeds[5], seeds[6]),
         concentration=concentration,
-        neighbours=neighbour_agreement(best) if len(best.sizes) > 1 else (),
+        neighbours=(
+            neighbour_agreement(best) if len(best.sizes) > 1 and best.family == "mallows" else ()
+        ),
         provenance=watch.provenance(rng),
     )
 
@@ -193,6 +215,7 @@ def analyse(
 def _sample(
     data: Rankings | Preferences,
     best: Fit,
+    sizes: Sizes | None,
     uncertainty: Uncertainty,
     replicates: int | None,
     cluster: str | None,
@@ -200,7 +223,7 @@ def _sample(
     progress: Progress,
     seed: RandomSource,
 ) -> Bootstrap | Posterior:
-    """Resample the rankings, or draw from the posterior."""
+    """Resample the rankings, or draw from the posterior, with open sizes unless they were given."""
     if uncertainty == "posterior" and cluster is not None:
         raise InputError("clusters are resampled", [drop("cluster"), use(uncertainty="bootstrap")])
     if replicates is None:
@@ -210,10 +233,18 @@ def _sample(
     if uncertainty == "posterior":
         from tierwise.posterior.run import sample_posterior
 
+        if best.concentration == "place":
+            raise InputError(
+                "draws of tiers with a theta per place are not possible",
+                [use(uncertainty="bootstrap"), use(concentration="single")],
+            )
         return sample_posterior(
             data,
-            best.sizes,
-            best.distance,
+            None if best.family == "luce" else sizes,
+            best.distance or None,
+            family=best.family,
+            concentration=best.concentration,
+            prior_sizes="sceptical" if sizes is None else "uniform",
             draws=replicates,
             workers=workers,
             progress=progress,

@@ -215,7 +215,19 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
         description="Matrix of the probability that two items share a tier; "
         "the table of pairs has the same numbers.",
     )
-    if fit.concentration == "single" and np.isfinite(sampled.thetas).any():
+    if fit.family == "luce":
+        if len(fit.tiers) > 1:
+            draw(
+                "strengths",
+                lambda ax: plots.strengths(fit, ax=ax),
+                "How far tiers are apart: strength on the Elo scale, with "
+                f"{percent(fit.level)} intervals. 400 points are odds of ten to one.",
+                size=(_WIDTH, height_for(n_tiers)),
+                description="Strengths of tiers: "
+                + ", ".join(f"{strength:+.0f}" for strength in fit.strengths)
+                + "; the table has the same numbers.",
+            )
+    elif fit.concentration == "single" and np.isfinite(sampled.thetas).any():
         draw(
             "theta",
             lambda ax: plots.theta_histogram(sampled.thetas, truth=fit.thetas[0], ax=ax),

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from tierwise.fitting.fit import ConcentrationChoice
     from tierwise.fitting.result import Fit
     from tierwise.posterior.leaderboard import Leaderboard
+    from tierwise.searching.search import FamilyChoice
 
 _PAPER = "Piancastelli, L. S. C. and Friel, N., Clustered Mallows Model"
 
@@ -84,6 +85,7 @@ def report(
     path: str | PathLike[str],
     *,
     sizes: Iterable[int] | None = ...,
+    family: FamilyChoice = ...,
     distance: str = ...,
     concentration: ConcentrationChoice = ...,
     uncertainty: Uncertainty = ...,
@@ -103,9 +105,10 @@ def report(
     path: str | PathLike[str],
     *,
     sizes: Iterable[int] | None = None,
+    family: FamilyChoice = "auto",
     distance: str = "auto",
     concentration: ConcentrationChoice = "single",
-    uncertainty: Uncertainty = "bootstrap",
+    uncertainty: Uncertainty = "posterior",
     replicates: int | None = None,
     groups: int | Iterable[int] | None = None,
     by: str | Iterable[str] | None = None,
@@ -132,6 +135,9 @@ def report(
         The file to write; it is there whole or not at all.
     sizes
         How many items each tier holds, best tier first; searched for where none are given.
+    family
+        As for `search`: "auto" lets the data choose between one worth per tier and distances where
+        sizes are searched for, and is "mallows" for given sizes.
     distance
         As for `search`, and for given sizes as for `fit`; "auto" lets the data choose where sizes
         are searched for, and is "kendall" for given sizes.
@@ -141,8 +147,8 @@ def report(
         why. As for `search`, and for given sizes as for `fit`. Items that people are divided about
         stand in a row of their own.
     uncertainty
-        How sure the tiers are is found from resampled rankings, "bootstrap", or from draws from
-        the "posterior".
+        How sure the tiers are is found from draws from the "posterior", in which the sizes are open
+        unless they were given, or from resampled rankings, "bootstrap".
     replicates
         How many resampled data sets, or draws from each of four chains; where None, 1000 draws, or
         as many data sets as take some seconds, between 40 and 200; fewer, at least 10, if what the
@@ -192,6 +198,7 @@ def report(
         analysis = analyse(
             data,
             sizes,
+            family,
             distance,
             concentration,
             uncertainty,
@@ -258,6 +265,7 @@ def render(analysis: Analysis, title: str | None, progress: Progress = "off") ->
         items=tables.items_table(analysis),
         pairs=tables.pairs_table(analysis),
         sizes=tables.sizes_table(analysis),
+        strengths=tables.strengths_table(analysis),
         strict=tables.strict_table(analysis),
         findings=tables.findings_table(analysis),
         groups=None if analysis.groups is None else describe_groups(analysis.groups),
@@ -280,8 +288,7 @@ def _computed(analysis: Analysis) -> list[tuple[str, str]]:
     return [
         ("program", f"tierwise {made.version}"),
         ("seed", "none was given" if made.seed is None else str(made.seed)),
-        ("distance", fit.distance),
-        ("concentration", _concentration(analysis)),
+        *_model_facts(analysis),
         ("sizes", f"{', '.join(map(str, fit.sizes))} ({sizes})"),
         ("tiers", f"{fit.method} ({'exact' if fit.optimal else 'not proved best'})"),
         (
@@ -290,6 +297,14 @@ def _computed(analysis: Analysis) -> list[tuple[str, str]]:
         ),
         ("time", counted(round(made.seconds, 1), "second")),
     ]
+
+
+def _model_facts(analysis: Analysis) -> list[tuple[str, str]]:
+    """Say which model there is."""
+    fit = analysis.fit
+    if fit.family == "luce":
+        return [("model", "one worth per tier (Luce's choice model)")]
+    return [("distance", fit.distance), ("concentration", _concentration(analysis))]
 
 
 def _concentration(analysis: Analysis) -> str:

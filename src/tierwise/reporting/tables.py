@@ -10,10 +10,13 @@ import numpy as np
 
 from tierwise.data.describe import PairsDescription
 from tierwise.errors import percent as written_percent
+from tierwise.errors import share_in_words
 from tierwise.plots import style
 from tierwise.plots.model import name_of_sizes
 from tierwise.plots.search import candidates_to_show, name_of_candidate
 from tierwise.plots.tiers import DIVIDED, DIVIDED_SIGN, shown_tiers
+from tierwise.posterior.estimates import shares_of_tiers
+from tierwise.tiers import log_number_of_tiers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -152,6 +155,8 @@ def pairs_table(analysis: Analysis) -> Table:
 def sizes_table(analysis: Analysis) -> Table:
     """Return the sizes that were compared, or the tiers beside what they must be compared to."""
     columns = ("sizes", "tiers", "criterion", "behind", "agreement", "theta")
+    if analysis.fit.family == "luce":
+        return _sizes_table_of_worths(analysis)
     if analysis.search is not None:
         found = analysis.search
         rows = [
@@ -193,6 +198,71 @@ def sizes_table(analysis: Analysis) -> Table:
     return Table("The given sizes beside a strict order and no tiers at all", columns, tuple(rows))
 
 
+def _sizes_table_of_worths(analysis: Analysis) -> Table:
+    """Return the same for one worth per tier: compared by log posterior probability."""
+    columns = ("sizes", "tiers", "log-likelihood", "behind")
+    fit, found = analysis.fit, analysis.search
+    rows = [
+        (
+            Cell(name_of_sizes(fit.sizes) + (", as given" if found is None else "")),
+            Cell(str(len(fit.sizes)), len(fit.sizes)),
+            decimal(fit.log_likelihood),
+            decimal(0.0 if found is not None else _behind_the_best(fit, fit.log_posterior)),
+        )
+    ]
+    if found is not None:
+        rows += [
+            (
+                Cell(name_of_candidate(found, one)),
+                Cell(str(len(one.sizes)), len(one.sizes)),
+                decimal(one.criterion + log_number_of_tiers(one.sizes)),
+                decimal(found.behind(one)),
+            )
+            for one in candidates_to_show(found, _LEADERBOARD_ROWS)
+            if one.tiers != fit.tiers
+        ]
+        caption = f"The best of {found.evaluated:,} size vectors that were met"
+        return Table(caption, columns, tuple(rows))
+    rows += [
+        (
+            Cell(other.name),
+            Cell(str(len(other.tiers)), len(other.tiers)),
+            decimal(other.log_likelihood),
+            decimal(_behind_the_best(fit, other.log_posterior)),
+        )
+        for other in fit.references
+    ]
+    return Table("The given sizes beside a strict order and no tiers at all", columns, tuple(rows))
+
+
+def _behind_the_best(fit: Fit, value: float) -> float:
+    """Return how far a log posterior probability is behind the best of a fit and its references."""
+    return max([fit.log_posterior, *(one.log_posterior for one in fit.references)]) - value
+
+
+def strengths_table(analysis: Analysis) -> Table | None:
+    """Return the strength of each tier; None where tiers have no worths."""
+    fit = analysis.fit
+    if fit.family != "luce" or len(fit.tiers) == 1:
+        return None
+    level = written_percent(fit.level)
+    beats = [percent(share) for share in fit.next_tier_probabilities]
+    rows = tuple(
+        (
+            Cell(f"tier {number}", number),
+            decimal(estimate.strength, digits=0),
+            Cell("{:+.0f} to {:+.0f}".format(*estimate.strength_interval)),
+            decimal(estimate.value, digits=3),
+            share,
+        )
+        for number, (estimate, share) in enumerate(
+            zip(fit.worth_estimates, [*beats, UNKNOWN], strict=True), start=1
+        )
+    )
+    columns = ("tier", "strength (Elo)", f"{level} interval", "worth", "ranked before the next")
+    return Table("How far tiers are apart", columns, rows)
+
+
 def _thetas(fit: Fit) -> Cell:
     """Theta as a number, or all of them as text."""
     single = fit.concentration == "single"
@@ -232,15 +302,15 @@ def findings_table(analysis: Analysis) -> Table:
 
 
 def probabilities_by_item(analysis: Analysis) -> dict[object, list[float]]:
-    """Return how probable each row of the tier list is for each item."""
-    sampled = analysis.sampled
-    shares = shown_tiers(analysis.fit).gathered(sampled.tier_probabilities()).tolist()
+    """Return how probable it is that the rank of each item is among those of each row."""
+    sampled, fit = analysis.sampled, analysis.fit
+    shares = shown_tiers(fit).gathered(shares_of_tiers(sampled.labels, fit.sizes)).tolist()
     return dict(zip(sampled.items, shares, strict=True))
 
 
 def percent(share: float) -> Cell:
-    """Return a cell with a share, as a percentage."""
-    return UNKNOWN if isnan(share) else Cell(f"{share:.0%}", round(share, 6))
+    """Return a cell with a share, as a percentage; what is not certain is not called so."""
+    return UNKNOWN if isnan(share) else Cell(share_in_words(share), round(share, 6))
 
 
 def decimal(number: float, digits: int = 2) -> Cell:

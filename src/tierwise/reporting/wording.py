@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise.data.describe import PairsDescription
-from tierwise.errors import counted, listed, percent
+from tierwise.errors import counted, listed, percent, share_in_words
 from tierwise.fitting.bootstrap import Bootstrap
 from tierwise.fitting.summary import (
     mistakes_in_words,
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tierwise.fitting.neighbours import NeighbourAgreement
     from tierwise.fitting.result import Fit
     from tierwise.reporting.analysis import Analysis
+    from tierwise.searching.result import Search
 
 
 def opening(analysis: Analysis) -> list[str]:
@@ -130,7 +131,14 @@ def about_sizes(analysis: Analysis) -> list[str]:
         "have been missed."
     )
     gap = found.runner_up_gap
-    sentences = [how, explained]
+    if analysis.fit.family == "luce":
+        explained = (
+            "They were compared by the posterior probability of tiers, to which the column "
+            '"behind" refers: worths are averaged over, and half of the prior probability belongs '
+            "to no tiers at all, so chance is seldom taken for tiers. A difference of 3 is a "
+            "factor of 20 in probability."
+        )
+    sentences = [how, explained, *_families(found)]
     if not isinf(gap):
         clear = "clearly ahead" if gap > 3 else "not far ahead: the second best is worth a look"
         sentences.append(f"The best sizes are ahead by {gap:.2f}, {clear}.")
@@ -141,6 +149,17 @@ def about_sizes(analysis: Analysis) -> list[str]:
             f"{'is' if len(found.doubtful) == 1 else 'are'} better."
         )
     return sentences
+
+
+def _families(found: Search) -> list[str]:
+    """Say which model describes the data best, and what was not compared."""
+    best, *others = found.families
+    if not others or len(best.sizes) == 1:
+        said = []
+    else:
+        behind = listed(tuple(f"{other.name} ({other.behind:.1f} behind)" for other in others))
+        said = [f"Of the models compared, {best.name} describes the data best, before {behind}."]
+    return said + [f"Not compared: {name}, as {why}." for name, why in found.left_out.items()]
 
 
 def about_agreement(analysis: Analysis) -> list[str]:
@@ -231,8 +250,10 @@ def diagnostics(analysis: Analysis) -> list[tuple[str, str]]:
         if error
         else "exact"
     )
-    rows.append(("partition function", likelihood))
-    if fit.concentration != "single":
+    rows.append(("likelihood" if fit.family == "luce" else "partition function", likelihood))
+    if fit.family == "luce":
+        pass
+    elif fit.concentration != "single":
         rows.append(("theta", _several_thetas(fit)))
     elif not isinf(fit.thetas[0]):
         low, high = fit.theta_estimate.interval
@@ -264,6 +285,13 @@ def _theta(analysis: Analysis) -> str:
     fit = analysis.fit
     if len(fit.tiers) == 1:
         return ""
+    if fit.family == "luce":
+        first, last = fit.strengths[0], fit.strengths[-1]
+        return (
+            f"The first tier is {first - last:.0f} points ahead of the last on the Elo scale: its "
+            "items are ranked before those of the last with a probability of "
+            f"{1 / (1 + 10 ** ((last - first) / 400)):.0%}."
+        )
     if fit.concentration != "single":
         return f"{_divided(fit)} How much people agree differs by {fit.concentration}.".strip()
     if isinf(fit.thetas[0]):
@@ -296,10 +324,17 @@ def _how_sure(analysis: Analysis) -> str:
         if isinstance(sampled, Bootstrap)
         else f"of {counted(len(sampled), 'draw')} from the posterior"
     )
-    sentence = f"With these sizes, exactly these tiers come out in {same:.0%} {what}"
+    fixed = analysis.search is None or isinstance(sampled, Bootstrap)
+    held = "With these sizes, exactly" if fixed and fit_is_mallows(analysis) else "Exactly"
+    sentence = f"{held} these tiers come out in {share_in_words(same)} {what}"
     if same == 1.0:
         return sentence + "."
-    return f"{sentence}; the least sure item is {least} ({least_share:.0%})."
+    return f"{sentence}; the least sure item is {least} ({share_in_words(least_share)})."
+
+
+def fit_is_mallows(analysis: Analysis) -> bool:
+    """Whether there is a theta, and resampling holds sizes fixed."""
+    return analysis.fit.family == "mallows"
 
 
 def _optimality(analysis: Analysis) -> str:
@@ -323,17 +358,18 @@ def _sampling(analysis: Analysis) -> str:
     if isinstance(sampled, Bootstrap):
         error = 50 / len(sampled) ** 0.5
         return (
-            f"{len(sampled)} {sampled.kind} bootstrap replicates{sampled.of_what()}, sizes held "
-            f"fixed; shares of them "
+            f"{len(sampled)} {sampled.kind} bootstrap replicates{sampled.of_what()}, sizes "
+            f"{'held fixed' if fit_is_mallows(analysis) else 'open'}; shares of them "
             f"have a standard error of up to {error:.0f} percentage points"
         )
     if sampled.method == "exact":
-        return f"{len(sampled)} independent draws from the posterior, sizes held fixed"
+        sizes = "open" if sampled.sizes is None else "held fixed"
+        return f"{len(sampled)} independent draws from the posterior, sizes {sizes}"
     report = sampled.diagnostics()
     worst, least = report.worst_r_hat, report.least_ess
     problems = "; ".join(report.problems)
     return (
-        f"{len(sampled)} draws of Metropolis chains from the posterior; worst R-hat "
+        f"{len(sampled)} draws of Markov chains from the posterior; worst R-hat "
         f"{worst.r_hat:.3f} ({worst.name}), least effective sample size "
         f"{min(least.ess_bulk, least.ess_tail):.0f} ({least.name})"
         + (f". Caution: {problems}" if problems else "")
