@@ -311,7 +311,9 @@ class Leaderboard(Result):
         }[self.published]
         if self.sure_share is not None:
             share = share_in_words(self.sure_share)
-            said += f"; of the pairs in different tiers, {share} differ with {sure} probability or more"
+            said += (
+                f"; of the pairs in different tiers, {share} differ with {sure} probability or more"
+            )
         if self.tiers != self.fit.tiers:
             tiers = counted(len(self.fit.tiers), "tier")
             said += f"; the most probable division is another, of {tiers}"

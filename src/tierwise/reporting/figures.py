@@ -30,9 +30,11 @@ if TYPE_CHECKING:
 
     from markupsafe import Markup
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
     from tierwise._util.tasks import Progress
     from tierwise._util.types import Item
+    from tierwise.fitting.result import Fit
     from tierwise.groups.tree import GroupTree
     from tierwise.reporting.analysis import Analysis
 
@@ -215,26 +217,7 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
         description="Matrix of the probability that two items share a tier; "
         "the table of pairs has the same numbers.",
     )
-    if fit.family == "luce":
-        if len(fit.tiers) > 1:
-            draw(
-                "strengths",
-                lambda ax: plots.strengths(fit, ax=ax),
-                "How far tiers are apart: strength on the Elo scale, with "
-                f"{percent(fit.level)} intervals. 400 points are odds of ten to one.",
-                size=(_WIDTH, height_for(n_tiers)),
-                description="Strengths of tiers: "
-                + ", ".join(f"{strength:+.0f}" for strength in fit.strengths)
-                + "; the table has the same numbers.",
-            )
-    elif fit.concentration == "single" and np.isfinite(sampled.thetas).any():
-        draw(
-            "theta",
-            lambda ax: plots.theta_histogram(sampled.thetas, truth=fit.thetas[0], ax=ax),
-            "Theta over resampled data sets or draws; the dashed line is the estimate.",
-            size=(_WIDTH, 2.6),
-            description=f"Histogram of theta around {fit.theta_text('.3g')}.",
-        )
+    planned |= _plan_parameters(analysis)
     draw(
         "places",
         lambda ax: plots.rank_tier_bars(fit, ax=ax),
@@ -282,6 +265,47 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
             + "; ".join(f"{sides(line, names)} {line.theta:.2f}" for line in check.lines),
         )
     return planned
+
+
+def _plan_parameters(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
+    """Return what draws the strengths of tiers, or theta many times over."""
+    fit, sampled = analysis.fit, analysis.sampled
+    if fit.family == "luce":
+        return {"strengths": lambda: _draw_strengths(fit)} if len(fit.tiers) > 1 else {}
+    if fit.concentration != "single" or not np.isfinite(sampled.thetas).any():
+        return {}
+    return {"theta": lambda: _draw_thetas(fit, sampled.thetas)}
+
+
+def _draw_strengths(fit: Fit) -> Picture:
+    """Draw how far tiers are apart."""
+    svg = figure_as_svg(
+        lambda ax: plots.strengths(fit, ax=ax),
+        name="strengths",
+        width=_WIDTH,
+        height=height_for(len(fit.tiers)),
+        description="Strengths of tiers: "
+        + ", ".join(f"{strength:+.0f}" for strength in fit.strengths)
+        + "; the table has the same numbers.",
+    )
+    caption = (
+        f"How far tiers are apart: strength on the Elo scale, with {percent(fit.level)} intervals. "
+        "400 points are odds of ten to one."
+    )
+    return Picture(svg, caption)
+
+
+def _draw_thetas(fit: Fit, thetas: NDArray[np.float64]) -> Picture:
+    """Draw theta over resampled data sets or draws."""
+    svg = figure_as_svg(
+        lambda ax: plots.theta_histogram(thetas, truth=fit.thetas[0], ax=ax),
+        name="theta",
+        width=_WIDTH,
+        height=2.6,
+        description=f"Histogram of theta around {fit.theta_text('.3g')}.",
+    )
+    caption = "Theta over resampled data sets or draws; the dashed line is the estimate."
+    return Picture(svg, caption)
 
 
 def _plan_people(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
