@@ -380,10 +380,10 @@ def test_distance_may_be_left_to_a_search():
     goals = tw.load_political_goals()
     posterior = sample_posterior(goals, distance="auto", draws=50, rng=1)
     assert posterior.distance == "kendall"
-    assert list(posterior.compared_distances) == ["kendall", "inversions", "hamming"]
-    assert posterior.compared_distances["kendall"] == 0.0
+    assert list(posterior.compared) == ["kendall", "inversions", "one worth per tier", "hamming"]
+    assert posterior.compared["kendall"] == 0.0
     assert "kendall describes the data best" in posterior.summary()
-    assert sample_posterior(goals, distance="kendall", draws=5).compared_distances is None
+    assert sample_posterior(goals, distance="kendall", draws=5).compared is None
     with pytest.raises(InputError, match="open sizes"):
         sample_posterior(goals, (2, 2), distance="auto")
 

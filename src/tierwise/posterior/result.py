@@ -102,10 +102,15 @@ class Posterior(StoredDraws):
         return str(self._facts.get("concentration", "single"))
 
     @property
-    def compared_distances(self) -> dict[str, float] | None:
-        """How far each distance is behind the best, where distances were compared, best first."""
-        compared = self._facts.get("compared_distances")
+    def compared(self) -> dict[str, float] | None:
+        """How far each model is behind the best, where models were compared, best first."""
+        compared = self._facts.get("compared")
         return None if compared is None else {name: float(behind) for name, behind in compared}
+
+    @property
+    def choice(self) -> str | None:
+        """Which model was chosen, in a sentence, where that was left open."""
+        return self._facts.get("choice")
 
     @property
     def log_evidence(self) -> float | None:

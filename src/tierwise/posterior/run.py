@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -20,7 +20,6 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TierwiseWarning, drop, instead, use
 from tierwise.fitting.luce import refuse_options_of_mallows
-from tierwise.fitting.result import Family
 from tierwise.model.priors import (
     Beta,
     Gamma,
@@ -45,7 +44,8 @@ from tierwise.posterior.samplers import (
 )
 from tierwise.posterior.storage import assemble
 from tierwise.posterior.target import Target, depends_on_distance_only
-from tierwise.searching.search import search
+from tierwise.searching.choice import Choice, choose
+from tierwise.searching.search import FamilyChoice
 from tierwise.tiers import check_sizes
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.scan import RankingScan
     from tierwise.distances import Distance
+    from tierwise.fitting.result import Family
     from tierwise.posterior.chain import Sampler, State
     from tierwise.posterior.moves import Exchange
 
@@ -76,8 +77,9 @@ def sample_posterior(
     sizes: Iterable[int] | None = None,
     distance: str | Distance | None = None,
     *,
-    family: Family = "mallows",
+    family: FamilyChoice = "auto",
     concentration: PosteriorConcentration = "single",
+    choice: Choice | None = None,
     chains: int = 4,
     draws: int = 1000,
     warmup: int | None = None,
@@ -87,7 +89,7 @@ def sample_posterior(
     likelihood: PosteriorLikelihood = "exact",
     completions: CompletionsMethod = "auto",
     prior_theta: ThetaPrior | Callable[[Any], Any] = DEFAULT_PRIOR,
-    prior_sizes: SizesPrior = "uniform",
+    prior_sizes: SizesPrior = "sceptical",
     prior_mistakes: Beta = DEFAULT_PRIOR_OF_MISTAKES,
     workers: int | None = None,
     progress: Progress = "auto",
@@ -104,15 +106,19 @@ def sample_posterior(
     sizes
         How many items each tier holds, best tier first. None leaves the sizes open.
     distance
-        "kendall", "inversions", "hamming", "footrule" or "spearman"; "auto", for open sizes, is
-        what `search` finds best. None is "kendall", and "inversions" for battles.
+        "kendall", "inversions", "hamming", "footrule" or "spearman". None, or "auto", is what
+        `choose` finds best where sizes are open; for given sizes None is "kendall", and
+        "inversions" for battles.
     family
         "mallows": orderings scattered around the tiers, with a distance and theta. "luce": one
         worth per tier; tiers of all sizes and their worths are drawn together, for answers of every
-        kind.
+        kind. "auto" is what `choose` finds best where sizes are open and neither a distance nor
+        anything else that belongs to Mallows models is named; elsewhere it is "mallows".
     concentration
         "single" is one theta. "tier" is one for each tier but the last, for weak orders with
         "inversions" and open sizes.
+    choice
+        What `choose` found for these data; then models are not compared again.
     chains, draws
         Number of chains, and of draws kept from each.
     warmup
@@ -142,8 +148,8 @@ def sample_posterior(
         gives the log density at theta, up to a constant.
     prior_sizes
         Prior of the sizes: "uniform"; "penalised", which makes sizes ``e`` times less probable with
-        every further tier; "sceptical", which is that with half of all probability for a single
-        tier; probabilities by sizes, such as ``{(2, 2): 0.7, (1, 3): 0.3}``, others
+        every further tier; "sceptical", the default, which is that with half of all probability for
+        a single tier; probabilities by sizes, such as ``{(2, 2): 0.7, (1, 3): 0.3}``, others
         being impossible; or a function that gives the log prior probability of sizes. Tiers of the
         same sizes are equally probable.
     prior_mistakes
@@ -195,16 +201,18 @@ def sample_posterior(
     n_items = len(known.items)
     log_prior_of_sizes(prior_sizes, options.sizes or (1,) * n_items)  # refuses what is no prior
     options.refuse_too_many_draws(n_items)
-    check_choice("family", family, get_args(Family))
-    compared: dict[str, Any] = {}
-    if family == "luce":
-        refuse_options_of_mallows(distance=(distance, None))
+    check_choice("family", family, get_args(FamilyChoice))
+    model = _chosen_model(known, family, distance, choice, options)
+    if model.family == "luce":
+        refuse_options_of_mallows(distance=(distance or "auto", "auto"))
         walk = sampler_of_races(known, options)
         run = _Run(options.settled("mcmc"), walk.start, lambda: walk)
     else:
-        chosen, compared = _chosen_distance(known, distance, options)
-        source = source_of(known, chosen)
-        run = _run_of(replace(options, distance=source.distance.name), source)
+        source = source_of(known, model.distance)
+        run = _run_of(
+            replace(options, distance=source.distance.name, concentration=model.concentration),
+            source,
+        )
     options = run.options
     place = None if checkpoint is None else Checkpoint(Path(checkpoint))
     if place is None:
@@ -212,7 +220,7 @@ def sample_posterior(
     else:
         identity = {
             "data": known.fingerprint(),
-            "family": family,
+            "family": model.family,
             **options.identity(n_items),
         }
         seeds = place.seeds(identity, rng, chains)
@@ -243,7 +251,7 @@ def sample_posterior(
             traces,
             known.items,
             options,
-            {**sampler.facts(), **compared},
+            {**sampler.facts(), **model.compared},
             known.n_rankings,
             watch.provenance(rng),
         )
@@ -321,29 +329,68 @@ def _run_by_sizes(options: SamplingOptions, source: AnswerSource) -> _Run:
     return _Run(options, start, partial(make_sampler, options, target), target=target)
 
 
-def _chosen_distance(
-    data: KnownData, distance: str | Distance | None, options: SamplingOptions
-) -> tuple[str | Distance | None, dict[str, Any]]:
-    """Return the distance; "auto" is what a search finds best, with what it compared."""
-    if not (isinstance(distance, str) and distance == "auto") or data.only_distance is not None:
-        return distance, {}
-    if options.sizes is not None:
-        raise InputError(
-            "distances are compared by a search, which is for open sizes",
-            [use(distance="kendall"), drop("sizes")],
+@dataclass(frozen=True)
+class _Model:
+    """The model whose tiers are drawn, and what it was compared with, as plain values."""
+
+    family: Family
+    distance: str | Distance | None
+    concentration: PosteriorConcentration
+    compared: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _chosen_model(
+    data: KnownData,
+    family: FamilyChoice,
+    distance: str | Distance | None,
+    choice: Choice | None,
+    options: SamplingOptions,
+) -> _Model:
+    """Return the model that was named, or what describes the data best where that is left open."""
+    open_distance = distance is None or (isinstance(distance, str) and distance == "auto")
+    if choice is not None:
+        if choice.concentration == "place":
+            raise InputError(
+                "draws of tiers with a theta per place are not possible",
+                [use(concentration="single"), use(concentration="tier")],
+            )
+        return _Model(
+            choice.family, choice.distance or None, choice.concentration, _compared(choice)
         )
+    if family == "luce" or not open_distance:
+        return _Model("luce" if family == "luce" else "mallows", distance, options.concentration)
     if options.concentration == "tier":
-        return "inversions", {}
-    # The seed is fixed: the draws of a run that is resumed must be those of the same distance.
-    found = search(
+        return _Model("mallows", data.only_distance or "inversions", "tier")
+    if options.sizes is not None:
+        if distance == "auto":
+            raise InputError(
+                "distances are compared where sizes are open",
+                [use(distance="kendall"), drop("sizes")],
+            )
+        return _Model("mallows", None, options.concentration)
+    if options.is_for_mallows or isinstance(data, Counts):
+        family = "mallows"
+    if family == "mallows" and distance is None:
+        return _Model("mallows", None, options.concentration)
+    # The seed is fixed: the draws of a run that is resumed must be those of the same model.
+    found = choose(
         data,
+        family=family,
         prior_theta=options.prior_theta,
         prior_sizes=options.prior_sizes,
         progress="off",
         rng=0,
     )
-    behind = [[family.distance, family.behind] for family in found.families]
-    return found.families[0].distance, {"compared_distances": behind}
+    return _Model(found.family, found.distance or None, "single", _compared(found))
+
+
+def _compared(choice: Choice) -> dict[str, Any]:
+    """Return what was compared, and how far others are behind, as plain values."""
+    families = choice.search.families
+    return {
+        "compared": [[one.name, one.behind] for one in families],
+        "choice": choice.sentence(),
+    }
 
 
 def _settled(options: SamplingOptions, source: AnswerSource) -> SamplingOptions:

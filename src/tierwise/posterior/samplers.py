@@ -128,6 +128,17 @@ class SamplingOptions:
         return self.sizes is None and named and not self.needs_chain
 
     @property
+    def is_for_mallows(self) -> bool:
+        """Whether something was asked for that only Mallows models have."""
+        return (
+            self.theta_update != "auto"
+            or self.likelihood != "exact"
+            or self.completions != "auto"
+            or self.method == "exact"
+            or not isinstance(self.prior_sizes, str)
+        )
+
+    @property
     def exchange(self) -> Exchange | None:
         """The exchange algorithm, if it was asked for."""
         if isinstance(self.theta_update, Exchange):

@@ -247,7 +247,7 @@ def summarise(posterior: Posterior) -> str:
     lines = [
         f"{posterior.n_rankings:,.10g} {who} of {len(posterior.items)} items, "
         f"{_model(posterior)}; {chains * draws:,} {how}",
-        *_distance_lines(posterior),
+        *_choice_lines(posterior),
         "",
         f"most probable tiers   {posterior.tiers()}",
         f"least disagreement    {posterior.tiers('consensus')}",
@@ -285,18 +285,10 @@ def _strength_lines(posterior: Posterior) -> list[str]:
     return lines
 
 
-def _distance_lines(posterior: Posterior) -> list[str]:
-    """Say which distances were compared, and how far the others are behind."""
-    compared = posterior.compared_distances
-    if compared is None:
-        return []
-    others = [
-        f"{name} is {behind:.1f} behind"
-        for name, behind in compared.items()
-        if name != posterior.distance
-    ]
-    chosen = f"{posterior.distance} describes the data best of the distances compared"
-    return ["; ".join([chosen, *others])]
+def _choice_lines(posterior: Posterior) -> list[str]:
+    """Say which models were compared, and how far the others are behind."""
+    sentence = posterior.choice
+    return [] if sentence is None else [sentence]
 
 
 def _theta_lines(posterior: Posterior) -> list[str]:

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tierwise._util.results import Result
-from tierwise.searching.search import search
+from tierwise.searching.search import DEFAULT_PRIOR, search
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tierwise._util.checks import RandomSource
     from tierwise._util.tasks import Progress
     from tierwise.data.battles import Battles
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from tierwise.distances import Distance
     from tierwise.fitting.fit import ConcentrationChoice
     from tierwise.fitting.result import Family, Fit
-    from tierwise.model.priors import SizesPrior
+    from tierwise.model.priors import SizesPrior, ThetaPrior
     from tierwise.partition.parts import Concentration
     from tierwise.searching.result import Search
     from tierwise.searching.search import FamilyChoice
@@ -101,6 +103,7 @@ def choose(
     family: FamilyChoice = "auto",
     distance: str | Distance = "auto",
     concentration: ConcentrationChoice = "single",
+    prior_theta: ThetaPrior | Callable[[Any], Any] = DEFAULT_PRIOR,
     prior_sizes: SizesPrior = "sceptical",
     max_tiers: int | None = None,
     margin: float = 0.5,
@@ -117,7 +120,9 @@ def choose(
     ----------
     data
         Answers of any kind.
-    family, distance, concentration, prior_sizes, max_tiers, margin, workers, progress, rng
+    family, distance, concentration, prior_theta, prior_sizes, max_tiers, margin
+        As for `search`.
+    workers, progress, rng
         As for `search`.
 
     Examples
@@ -133,6 +138,7 @@ def choose(
             distance,
             family=family,
             concentration=concentration,
+            prior_theta=prior_theta,
             prior_sizes=prior_sizes,
             max_tiers=max_tiers,
             margin=margin,

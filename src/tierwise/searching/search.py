@@ -81,7 +81,7 @@ _FAR_BEHIND = 200.0
 _MOST_SECONDS = 30.0
 _MOST_SIZES = 2**14
 _SIZES_TO_JUDGE_BY = 16
-_DEFAULT_PRIOR = Gamma(2.0, 2.0)
+DEFAULT_PRIOR = Gamma(2.0, 2.0)
 # Beside inversions, of which all sizes are searched at once, a distance may take so long.
 _MOST_SECONDS_OF_COMPARISON = 5.0
 # What "auto" compares, if that takes seconds: the paper's two distances, and inversions.
@@ -97,7 +97,7 @@ def search(
     data: Rankings | RankingScan | Counts | Preferences | Battles,
     distance: str | Distance = "auto",
     *,
-    family: FamilyChoice = "mallows",
+    family: FamilyChoice = "auto",
     concentration: ConcentrationChoice = "single",
     criterion: Criterion = "posterior",
     method: SearchMethod | Strategy = "auto",
@@ -107,7 +107,7 @@ def search(
     top: Iterable[int] | None = None,
     bottom: Iterable[int] | None = None,
     shortlist: float = 0.25,
-    prior_theta: ThetaPrior | Callable[[Any], Any] = _DEFAULT_PRIOR,
+    prior_theta: ThetaPrior | Callable[[Any], Any] = DEFAULT_PRIOR,
     prior_sizes: SizesPrior | None = None,
     workers: int | None = None,
     progress: Progress = "auto",
@@ -130,7 +130,8 @@ def search(
         "mallows": orderings scattered around the tiers, with a distance and theta. "luce": one
         worth per tier, as in Plackett-Luce and Bradley-Terry models; tiers of all sizes are
         searched at once, for answers of every kind, those with gaps, too. "auto" compares both by
-        the posterior probability of the best tiers, and says by how much one is better.
+        the posterior probability of the best tiers, and says by how much one is better; it is
+        "mallows" if a distance, a concentration or another criterion is named.
     concentration
         "single" is one theta. "tier" and "place" give each tier, or each block of places, a theta
         of its own, so that agreement may differ from top to bottom; "auto" compares what there is
@@ -194,8 +195,8 @@ def search(
     Search(best=(2, 2), distance='kendall', criterion='posterior', method='exhaustive', ...)
     >>> found.best.tiers
     Tiers('order ~ prices > say ~ speech')
-    >>> [(one.distance, round(one.behind, 1)) for one in found.families]
-    [('kendall', 0.0), ('inversions', 4.0), ('hamming', 72.5)]
+    >>> [(one.name, round(one.behind, 1)) for one in found.families]
+    [('kendall', 0.0), ('inversions', 4.0), ('one worth per tier', 6.1), ('hamming', 72.5)]
     >>> weighed = tw.search(tw.load_political_goals(), "kendall", criterion="evidence")
     >>> round(weighed.probabilities[(2, 2)], 6)
     1.0
@@ -219,6 +220,9 @@ def search(
             [use(criterion="posterior"), instead("fit", "for given sizes", command="fit")],
         )
     limits = _limits(space, max_tiers, margin)
+    named = not (isinstance(distance, str) and distance == "auto") or concentration != "single"
+    if family == "auto" and named:
+        family = "mallows"
     plan = _plan(family, known, space, criterion, strategy, limits)
     entropy = int(spawn_seeds(rng, 1)[0].generate_state(2).view("uint64")[0])
     races = (
