@@ -47,7 +47,10 @@ def fit_command(
             '"A > B ~ C"',
         ),
     ] = None,
+    family: options.Family = "auto",
     distance: options.AnyDistance = "auto",
+    max_tiers: options.MaxTiers = None,
+    margin: options.Margin = 0.5,
     method: Annotated[
         Literal["auto", "assignment", "subsets", "milp", "annealing"],
         options.option(_FIT, "How to find the tiers."),
@@ -90,24 +93,30 @@ def fit_command(
     from tierwise.fitting.fit import fit
 
     progress = printing.progress(quiet=quiet)
-    fitted, measure = None, options.for_given_sizes(distance)
+    fitted, measure, sentence = None, options.for_given_sizes(distance), ""
     own = None if tiers is None else options.parse_tiers(tiers, answers.items)
     chosen = None if sizes is None else options.parse_sizes(sizes)
     if sizes is None and own is None:
+        from tierwise.searching.choice import Choice
         from tierwise.searching.search import search
 
-        found = search(
+        for_mallows = method != "auto" or likelihood != "exact"
+        compared = search(
             answers,
             distance,
+            family="mallows" if family == "auto" and for_mallows else family,
             concentration=concentration,
+            max_tiers=max_tiers,
+            margin=margin,
             workers=workers,
             progress=progress,
             rng=seed,
-        ).best
+        )
+        found = compared.best
         chosen, measure, concentration = found.sizes, found.distance, found.concentration
         # Annealing proves nothing: a fit takes the time to do better.
-        done = method == "auto" and likelihood == "exact" and found.method != "annealing"
-        fitted = found if done else None
+        fitted = None if for_mallows or found.method == "annealing" else found
+        sentence = Choice(compared).sentence()
     if fitted is None:
         with printing.working("finding the tiers", quiet=quiet):
             fitted = fit(
@@ -115,6 +124,7 @@ def fit_command(
                 chosen,
                 measure,
                 tiers=own,
+                family="luce" if family == "luce" else "mallows",
                 method=method,
                 likelihood=likelihood,
                 concentration=concentration,
@@ -137,6 +147,8 @@ def fit_command(
             "clusters say how to resample, but not how often",
             [use("for 500 times", bootstrap=500)],
         )
+    if sentence and not (quiet or json):
+        printing.note(sentence)
     if json:
         result = fitted.to_dict()
         if resampled is not None:
@@ -168,7 +180,10 @@ tierwise search survey.csv --top 1,1,1 --method tabu --workers -1
 @options.reads_file
 def search_command(
     answers: options.Answers,
+    family: options.Family = "auto",
     distance: options.AnyDistance = "auto",
+    max_tiers: options.MaxTiers = None,
+    margin: options.Margin = 0.5,
     concentration: options.Concentration = "single",
     criterion: Annotated[
         Literal["posterior", "likelihood", "evidence", "agreement", "both"],
@@ -234,6 +249,9 @@ def search_command(
     found = search(
         answers,
         distance,
+        family=family,
+        max_tiers=max_tiers,
+        margin=margin,
         concentration=concentration,
         criterion=criterion,
         method=_strategy(method, moves, start, sample_neighbours),
@@ -289,6 +307,7 @@ def sample_command(
         options.option(_DRAWING, "Concentration to draw with, in place of the fitted one."),
     ] = None,
     sizes: options.Sizes = None,
+    family: options.Family = "auto",
     distance: options.AnyDistance = "auto",
     workers: options.Workers = None,
     seed: options.Seed = None,
@@ -300,21 +319,31 @@ def sample_command(
     """Fit tiers to rankings and draw new rankings from the fitted model, exactly if affordable."""
     from tierwise._util.types import plain, plain_item
     from tierwise.data.write import write_csv, write_rankings
+    from tierwise.errors import InputError, drop, use
     from tierwise.fitting.fit import fit
     from tierwise.model.clustered_mallows import ClusteredMallows
     from tierwise.searching.search import search
 
     if sizes is None:
         progress = printing.progress(quiet=quiet)
-        fitted = search(answers, distance, workers=workers, progress=progress, rng=seed).best
+        wanted = "mallows" if family == "auto" and theta is not None else family
+        fitted = search(
+            answers, distance, family=wanted, workers=workers, progress=progress, rng=seed
+        ).best
     else:
         with printing.working("finding the tiers", quiet=quiet):
             measure = options.for_given_sizes(distance)
-            fitted = fit(answers, options.parse_sizes(sizes), measure, rng=seed)
+            fitted = fit(
+                answers,
+                options.parse_sizes(sizes),
+                measure,
+                family="luce" if family == "luce" else "mallows",
+                rng=seed,
+            )
+    if theta is not None and fitted.family == "luce":
+        raise InputError("worths have no theta", [drop("theta"), use(family="mallows")])
     model = (
-        fitted.mallows_model("sample")
-        if theta is None
-        else ClusteredMallows(fitted.tiers, theta, fitted.distance)
+        fitted.model() if theta is None else ClusteredMallows(fitted.tiers, theta, fitted.distance)
     )
     with printing.working("drawing", quiet=quiet):
         drawn = model.sample(number, rng=seed)
@@ -322,8 +351,10 @@ def sample_command(
         printing.print_json(
             {
                 "tiers": fitted.to_dict()["tiers"],
-                "theta": plain(model.theta),
-                "distance": fitted.distance,
+                "family": fitted.family,
+                "theta": plain(model.theta) if isinstance(model, ClusteredMallows) else None,
+                "worths": plain(fitted.worths) if fitted.worths else None,
+                "distance": fitted.distance or None,
                 "rankings": [[plain_item(item) for item in row] for row in drawn.to_orderings()],
             },
             out,

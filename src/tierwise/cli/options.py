@@ -173,6 +173,26 @@ AnyDistance: TypeAlias = Annotated[
         "searched for, and is kendall for given sizes.",
     ),
 ]
+Family: TypeAlias = Annotated[
+    Literal["auto", "mallows", "luce"],
+    option(
+        MODEL,
+        "mallows: a distance from the tiers and theta; luce: one worth per tier, which says how "
+        "far tiers are apart; auto lets the data choose.",
+    ),
+]
+MaxTiers: TypeAlias = Annotated[
+    int | None,
+    option(MODEL, "For luce: at most so many tiers, for a list that is easy to read.", "N", min=1),
+]
+Margin: TypeAlias = Annotated[
+    float,
+    option(
+        MODEL,
+        "For luce: items of neighbouring tiers must differ so much that the better one wins with "
+        "more than this probability, such as 0.52.",
+    ),
+]
 Concentration: TypeAlias = Annotated[
     Literal["single", "tier", "place", "auto"],
     option(

@@ -54,6 +54,7 @@ def report_command(
         typer.Option("--out", "-o", metavar="FILE", help="The page to write."),
     ] = Path("report.html"),
     sizes: options.Sizes = None,
+    family: options.Family = "auto",
     distance: options.AnyDistance = "auto",
     concentration: options.Concentration = "single",
     title: Annotated[
@@ -63,9 +64,9 @@ def report_command(
     uncertainty: Annotated[
         Literal["bootstrap", "posterior"],
         options.option(
-            _REPORT, "How sure the tiers are: from resampled answers, or draws from the posterior."
+            _REPORT, "How sure the tiers are: from draws from the posterior, or resampled answers."
         ),
-    ] = "bootstrap",
+    ] = "posterior",
     replicates: Annotated[
         int | None,
         options.option(_REPORT, "How many resampled data sets, or draws per chain.", "N", min=2),
@@ -107,6 +108,7 @@ def report_command(
         options.not_battles(answers, "report"),
         out,
         sizes=options.parse_sizes(sizes) if sizes else None,
+        family=family,
         distance=distance,
         concentration=concentration,
         uncertainty=uncertainty,

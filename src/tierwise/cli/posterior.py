@@ -41,14 +41,8 @@ def posterior_command(
             _CHAINS, "How many items each tier holds, best tier first; open if not given.", "1,2,2"
         ),
     ] = None,
-    distance: Annotated[
-        Literal["auto", "kendall", "inversions", "hamming", "footrule", "spearman"],
-        options.option(
-            _CHAINS,
-            "How the distance from tiers is measured; auto, for open sizes, is what a search "
-            "finds to describe the data best.",
-        ),
-    ] = "kendall",
+    family: options.Family = "auto",
+    distance: options.AnyDistance = "auto",
     concentration: Annotated[
         Literal["single", "tier"],
         options.option(_CHAINS, "One theta, or one per tier, for inversions with open sizes."),
@@ -79,7 +73,7 @@ def posterior_command(
     prior_sizes: Annotated[
         Literal["uniform", "penalised", "sceptical"],
         options.option(_CHAINS, "Prior of the sizes, if they are open."),
-    ] = "uniform",
+    ] = "sceptical",
     save: Annotated[
         Path | None,
         options.option(_CHAINS, "Write the draws to a netCDF file, for ArviZ.", "FILE.nc"),
@@ -104,7 +98,8 @@ def posterior_command(
         posterior = sample_posterior(
             answers,
             options.parse_sizes(sizes) if sizes else None,
-            distance,
+            options.for_given_sizes(distance),
+            family=family,
             concentration=concentration,
             chains=chains,
             draws=draws,
@@ -206,21 +201,32 @@ def leaderboard_command(
             "Draws from the posterior, or battles (or judges) drawn anew.",
         ),
     ] = "posterior",
+    family: options.Family = "auto",
     concentration: Annotated[
         Literal["single", "tier"],
-        options.option(options.MODEL, "For scores: one theta, or one per tier."),
+        options.option(options.MODEL, "For mallows and scores: one theta, or one per tier."),
     ] = "single",
+    tiers: Annotated[
+        Literal["best", "leader", "sure"],
+        options.option(
+            options.MODEL,
+            "Which tiers to publish: the most probable ones; tiers of items that do not surely "
+            "differ from their first; or tiers in which no two items surely differ.",
+        ),
+    ] = "best",
+    max_tiers: options.MaxTiers = None,
+    margin: options.Margin = 0.5,
     level: Annotated[float, options.option(options.MODEL, "Level of the rank intervals.")] = 0.95,
     certainty: Annotated[
         float,
         options.option(
             options.MODEL,
-            "Two items of which one is better with this probability are never in one tier.",
+            "Two items surely differ if one is better with at least this probability.",
         ),
     ] = 0.95,
     best: Annotated[
         str,
-        options.option(options.MODEL, "Probabilities to be among so many best are wanted.", "1,3"),
+        options.option(options.MODEL, "Report the probability of being among the best K.", "1,3"),
     ] = "1,3",
     workers: options.Workers = None,
     seed: options.Seed = None,
@@ -283,7 +289,11 @@ def leaderboard_command(
         certainty=certainty,
         k=options.parse_sizes(best),
         uncertainty=uncertainty,
+        family=family,
         concentration=concentration,
+        tiers=tiers,
+        max_tiers=max_tiers,
+        margin=margin,
         workers=workers,
         progress=printing.progress(quiet=quiet or json),
         rng=seed,

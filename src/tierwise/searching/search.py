@@ -221,9 +221,14 @@ def search(
         )
     limits = _limits(space, max_tiers, margin)
     named = not (isinstance(distance, str) and distance == "auto") or concentration != "single"
-    if family == "auto" and named:
-        family = "mallows"
-    plan = _plan(family, known, space, criterion, strategy, limits)
+    plan = _plan(
+        "mallows" if family == "auto" and named else family,
+        known,
+        space,
+        criterion,
+        strategy,
+        limits,
+    )
     entropy = int(spawn_seeds(rng, 1)[0].generate_state(2).view("uint64")[0])
     races = (
         search_races(known, partial(log_prior_of_sizes, prior_sizes), limits) if plan.luce else None
