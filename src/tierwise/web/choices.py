@@ -134,6 +134,14 @@ _AS_RECOGNISED = ("", "As recognised")
 _SEVERAL = (((("layout", "ranks"), ("ties", "allow")), ("better", "ranks")),)
 
 WISHES = {
+    "family": (
+        "Which model",
+        {
+            "auto": "what suits the data",
+            "mallows": "a distance from the tiers",
+            "luce": "one worth per tier",
+        },
+    ),
     "distance": (
         "How the distance from tiers is measured",
         {
@@ -156,7 +164,7 @@ WISHES = {
     ),
     "uncertainty": (
         "How sure the tiers are",
-        {"bootstrap": "from resampled answers", "posterior": "from draws from the posterior"},
+        {"posterior": "from draws from the posterior", "bootstrap": "from resampled answers"},
     ),
 }
 """What can be chosen for an analysis: for each option its words, and those of its values."""

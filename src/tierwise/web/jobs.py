@@ -348,8 +348,8 @@ class Store:
     async def judge(self, job: Job, own: list[list[int]]) -> dict[str, Any]:
         """Compare tiers of one's own with those that were found."""
         task = self._task("judge", self.upload(job.upload), job.reading)
-        found, distance = job.result["found"], job.result["distance"]
-        return await self._ask({**task, "own": own, "found": found, "distance": distance})
+        model = {name: job.result[name] for name in ("found", "family", "distance")}
+        return await self._ask({**task, "own": own, **model})
 
     async def _ask(self, task: dict[str, Any]) -> dict[str, Any]:
         """Let a child do what takes seconds."""

@@ -31,6 +31,9 @@ from tierwise.web.choices import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from tierwise.data.preferences import Preferences
     from tierwise.data.rankings import Rankings
     from tierwise.files.table_file import TableFile
@@ -344,6 +347,7 @@ def _shown(analysis: Analysis) -> dict[str, Any]:
         # Positions, for items need not be texts.
         "items": names,
         "found": [[position[item] for item in tier] for tier in fit.tiers],
+        "family": fit.family,
         "distance": fit.distance,
         "seconds": analysis.provenance.seconds,
     }
@@ -385,15 +389,44 @@ def _as_text(name: str) -> str:
 
 
 def judge_own(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, Any]:
-    """Compare tiers of one's own with those found: the paper's I of both, with one theta each."""
+    """Compare tiers of one's own with those found, under the model that was chosen.
+
+    With one theta each by the paper's I; with worths by the log posterior probability.
+    """
+    import numpy as np
+
     answers = _read(task, _table(task, {})).answers
-    own, found = (_criterion(answers, task[key], task["distance"]) for key in ("own", "found"))
-    return {"own": own, "found": found, "n_answers": float(answers.n_rankings)}
+    judged = {}
+    for key in ("own", "found"):
+        labels = np.empty(len(answers.items), dtype=np.int64)
+        for number, tier in enumerate(task[key]):
+            labels[tier] = number
+        if task["family"] == "luce":
+            judged[key] = _log_posterior(answers, labels)
+        else:
+            judged[key] = _criterion(answers, labels, task["distance"])
+    return {**judged, "family": task["family"], "n_answers": float(answers.n_rankings)}
+
+
+def _log_posterior(
+    answers: Rankings | Preferences, labels: NDArray[np.int64]
+) -> dict[str, float | None]:
+    """Return the log posterior probability of tiers in this order, worths averaged over."""
+    from tierwise.answers.races import races_of
+    from tierwise.fitting.luce import sceptical
+    from tierwise.luce.search import sizes_of
+    from tierwise.luce.worths import best_worths
+    from tierwise.tiers import log_number_of_tiers
+
+    worths = best_worths(races_of(answers), labels)
+    sizes = sizes_of(labels)
+    value = worths.log_evidence + sceptical(sizes) - log_number_of_tiers(sizes)
+    return {"theta": None, "log_likelihood": worths.log_likelihood, "criterion": value}
 
 
 def _criterion(
-    answers: Rankings | Preferences, tiers: list[list[int]], distance: str
-) -> dict[str, float]:
+    answers: Rankings | Preferences, labels: NDArray[np.int64], distance: str
+) -> dict[str, float | None]:
     """Return the log-likelihood of tiers at their best theta, less the log number of such tiers."""
     import numpy as np
 
@@ -401,10 +434,7 @@ def _criterion(
     from tierwise.fitting.solve import Settings, solve
     from tierwise.tiers import log_number_of_tiers
 
-    labels = np.empty(len(answers.items), dtype=np.int64)
-    for number, tier in enumerate(tiers):
-        labels[tier] = number
-    sizes = tuple(len(tier) for tier in tiers)
+    sizes = tuple(np.bincount(labels).tolist())
     rng = np.random.default_rng(1)
     found = solve(source_of(answers, distance or None), sizes, Settings(), rng, labels)
     return {
