@@ -172,7 +172,7 @@ def test_methods_and_refusals():
     assert isinstance(parted_partition((2, 3), "kendall", "tier"), RecursionParts)
     with pytest.raises(InputError, match="where every tier has one item"):
         parted_partition((2, 3), "inversions", "place")
-    with pytest.raises(InputError, match="not 'hamming'"):
+    with pytest.raises(InputError, match="not hamming"):
         parted_partition((2, 3), "hamming", "tier")
     with pytest.raises(InputError, match="2 thetas, one for each tier but the last"):
         parted_partition((2, 3, 1), "kendall", "tier").log_value([1.0, 2.0, 0.5])

@@ -8,8 +8,10 @@ import pytest
 import tierwise as tw
 from tests.data_paths import shared_data
 from tierwise.answers.likelihood import source_of
+from tierwise.errors import InputError
 from tierwise.evidence.given_tiers import log_integrated_likelihood
 from tierwise.model.priors import log_prior_of_sizes
+from tierwise.searching import all_sizes
 from tierwise.tiers import log_number_of_tiers
 
 
@@ -128,3 +130,21 @@ def test_the_sushi_of_tohoku():
     assert found.best.theta == pytest.approx(0.3006, abs=5e-5)
     assert found.best.optimal
     assert str(found.best.tiers).startswith("fatty tuna > ")
+
+
+def test_errors_of_fits_with_several_thetas_are_not_taken_for_a_missing_kind(monkeypatch):
+    def fail(*_arguments):
+        raise InputError("this is not about the kind")
+
+    monkeypatch.setattr(all_sizes, "fit_parted", fail)
+    with pytest.raises(InputError, match="not about the kind"):
+        tw.search(tw.load_political_goals(), "kendall", concentration="auto")
+
+
+def test_kinds_that_cannot_be_used_are_left_out_or_refused():
+    gaps = tw.Rankings.from_orderings([["a", "b"], ["c", "b"], ["a", "c"]], unranked="anywhere")
+    source = source_of(gaps, "kendall")
+    assert all_sizes.kinds_of(source, "auto") == []
+    with pytest.raises(InputError, match="leave too much open"):
+        all_sizes.kinds_of(source, "place")
+    assert all_sizes.kinds_of(source_of(tw.load_political_goals(), "hamming"), "auto") == []

@@ -3,7 +3,8 @@
 For the distance inversions, all that is needed of complete rankings is how often each item is
 before each other. Items are drawn into tiers from their conditional distribution; tiers are cut,
 joined and dealt anew with sequential allocation (Dahl 2005), and theta is drawn by slice sampling
-(Neal 2003). The kernel is small on purpose: it compiles in seconds.
+(Neal 2003). `tierwise._kernels.inversions_chain` draws from the same, with ties and several thetas;
+without these, this takes a third of its time for eight items and a fifth for thirty.
 
 References
 ----------

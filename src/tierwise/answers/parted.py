@@ -30,6 +30,8 @@ from tierwise.partition.parts import (
     LineParts,
     RecursionParts,
     StrictPlaceParts,
+    obstacle_to_parts,
+    parted_partition,
 )
 from tierwise.tiers import log_factorials
 
@@ -37,7 +39,9 @@ if TYPE_CHECKING:
     from tierwise._util.types import Places
     from tierwise.data.kinds import KnownData
     from tierwise.data.preferences import Preferences
-    from tierwise.partition.parts import PartedPartition
+    from tierwise.distances import Distance
+    from tierwise.partition.parts import Concentration, PartedPartition
+    from tierwise.tiers import Sizes
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
@@ -223,14 +227,60 @@ def parted_answers(data: KnownData, partition: PartedPartition) -> PartedAnswers
 
 def refuse_open(data: KnownData, partition: PartedPartition) -> Rankings | Counts:
     """Return the answers, or raise if they leave open what a theta for each part needs to know."""
+    if obstacle := _obstacle_of_answers(data, partition):
+        raise obstacle
+    assert isinstance(data, Rankings | Counts)
+    return data
+
+
+def obstacle_to_parted(
+    data: KnownData, sizes: Sizes, distance: Distance, concentration: Concentration
+) -> InputError | TooLargeError | None:
+    """Return why answers cannot be fitted with a theta for each part, if that is so.
+
+    Parameters
+    ----------
+    data
+        The answers.
+    sizes, distance, concentration
+        As for `tierwise.partition.parts.parted_partition`.
+
+    Examples
+    --------
+    >>> from tierwise import Rankings
+    >>> from tierwise.distances import get_distance
+    >>> rankings = Rankings.from_orderings([["b", "a", "c"], ["c", "b", "a"]])
+    >>> print(obstacle_to_parted(rankings, (1, 2), get_distance("kendall"), "tier"))
+    None
+    """
+    obstacle = obstacle_to_parts(sizes, distance, concentration)
+    if obstacle is not None:
+        return obstacle
+    partition = parted_partition(sizes, distance, concentration)
+    return _obstacle_of_answers(data, partition) or _too_many_counts(partition)
+
+
+def _too_many_counts(partition: PartedPartition) -> TooLargeError | None:
+    """Return that there is too much to count for a theta per place, if that is so."""
+    n_counts = (partition.n_parts + 1) * sum(partition.sizes) ** 2
+    if partition.concentration != "place" or n_counts <= _MOST_NUMBERS:
+        return None
+    return TooLargeError(
+        f"a theta per place needs {n_counts:.2g} counts for sizes {partition.sizes}",
+        ["give fewer tiers or items", use(concentration="tier")],
+    )
+
+
+def _obstacle_of_answers(data: KnownData, partition: PartedPartition) -> InputError | None:
+    """Return what answers leave open that must be known, if they do."""
     if isinstance(data, Counts):
-        return data
+        return None
     needed = (
         f"a theta per {partition.concentration} needs answers that {_what_is_needed(partition)}"
     )
     remedies = ("give complete rankings or other sizes", use(concentration="single"))
     if not isinstance(data, Rankings):
-        raise InputError(f"these are pairwise answers, but {needed}", remedies)
+        return InputError(f"these are pairwise answers, but {needed}", remedies)
     if isinstance(partition, RecursionParts):
         known = blocks_are_known(data, partition.sizes)
     elif data.unranked == "anywhere" and not data.is_complete:
@@ -242,8 +292,8 @@ def refuse_open(data: KnownData, partition: PartedPartition) -> Rankings | Count
     else:
         known = True
     if not known:
-        raise InputError(f"some answers leave too much open, but {needed}", remedies)
-    return data
+        return InputError(f"some answers leave too much open, but {needed}", remedies)
+    return None
 
 
 def _what_is_needed(partition: PartedPartition) -> str:
@@ -344,13 +394,9 @@ def _weak_orders(data: Rankings | Counts) -> WeakOrderCounts:
 def _by_place(
     data: Rankings | Counts, partition: PartedPartition, log_completions: float
 ) -> AnswersByPlace:
+    if too_large := _too_many_counts(partition):
+        raise too_large
     n_items, n_parts = len(data.items), partition.n_parts
-    if (n_parts + 1) * n_items**2 > _MOST_NUMBERS:
-        raise TooLargeError(
-            f"a theta per place needs {(n_parts + 1) * n_items**2:.2g} counts for sizes "
-            f"{partition.sizes}",
-            ["give fewer tiers or items", use(concentration="tier")],
-        )
     n_listing = np.full(n_parts, float(data.n_rankings))
     if isinstance(data, Counts):
         starts = np.cumsum((0, *partition.sizes[:-1]))

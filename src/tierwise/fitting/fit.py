@@ -12,7 +12,7 @@ from tierwise._util.checks import RandomSource, as_generator, check_choice, chec
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.types import Item
 from tierwise.answers.likelihood import AnswerSource, source_of
-from tierwise.answers.parted import refuse_open
+from tierwise.answers.parted import obstacle_to_parted
 from tierwise.consensus.subsets import subset_work
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
@@ -21,13 +21,13 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.distances import Distance
-from tierwise.errors import InputError, TooLargeError, drop, use
+from tierwise.errors import InputError, drop, use
 from tierwise.fitting.luce import fit_luce, refuse_options_of_mallows
 from tierwise.fitting.parted import solve_parted
 from tierwise.fitting.result import Family, Fit, Reference, agreement_of_counts
 from tierwise.fitting.solve import LikelihoodKind, Settings, Solution, named_tiers, solve
 from tierwise.partition.choose import Method as PartitionMethod
-from tierwise.partition.parts import Concentration, parted_partition
+from tierwise.partition.parts import Concentration
 from tierwise.theta.estimate import ThetaMethod
 from tierwise.tiers import Sizes, Tiers, check_sizes, log_number_of_tiers
 
@@ -158,7 +158,9 @@ def fit(
     check_choice("concentration", concentration, get_args(ConcentrationChoice))
     if concentration in ("tier", "place"):
         # Refuse what cannot be fitted before a long fit with one theta.
-        refuse_open(known, parted_partition(checked, source.distance, concentration))
+        obstacle = obstacle_to_parted(known, checked, source.distance, concentration)
+        if obstacle is not None:
+            raise obstacle
     if own is not None:
         if concentration != "single":
             raise InputError(
@@ -253,10 +255,11 @@ def fit_parted(
     tried, refused = [single], []
     kinds: tuple[Concentration, ...] = ("tier", "place")
     for kind in kinds if len(single.sizes) > 1 else ():
-        try:
+        obstacle = obstacle_to_parted(source.data, single.sizes, source.distance, kind)
+        if obstacle is None:
             tried.append(_with_parts(source, single, kind, settings, rng, provenance))
-        except (InputError, TooLargeError) as error:
-            refused.append(f"{kind} cannot be used: {error.problem}")
+        else:
+            refused.append(f"{kind} cannot be used: {obstacle.problem}")
     best = max(tried, key=lambda one: one.penalised_criterion)
     values = ", ".join(f"{one.concentration} {one.penalised_criterion:.2f}" for one in tried)
     reason = f"criterion less a price for each further theta: {values}"

@@ -121,8 +121,8 @@ def partition_function(
                 f'method "{method}" is for {scope}; got {chosen.name} and sizes {checked}',
                 [use(method="auto")],
             )
-    if method == "recursion":
-        recursion.refuse_too_many(checked, budget)
+    if method == "recursion" and (too_large := recursion.excess(checked, budget)):
+        raise too_large
     if method == "anchored":
         return anchored.AnchoredPartition(checked, chosen, batch=draws, rng=rng)
     if method == "path":

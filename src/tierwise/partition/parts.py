@@ -375,32 +375,54 @@ def parted_partition(
     checked = check_sizes(sizes)
     chosen = get_distance(distance)
     check_choice("concentration", concentration, ("tier", "place"))
+    if obstacle := obstacle_to_parts(checked, chosen, concentration, budget=budget):
+        raise obstacle
     strict = max(checked) == 1
-    if chosen.name not in ("kendall", "inversions"):
-        raise InputError(
-            f"a theta per {concentration} is for the distances kendall and inversions, not "
-            f"{chosen.name}",
-            [use(distance="kendall"), use(distance="inversions"), use(concentration="single")],
-        )
     if concentration == "tier" and (strict or chosen.name == "inversions"):
         return LineParts(checked, chosen, concentration)
     if strict:
         return StrictPlaceParts(checked, chosen, concentration)
-    if chosen.name == "inversions":
-        raise InputError(
+    return RecursionParts(checked, chosen, concentration)
+
+
+def obstacle_to_parts(
+    sizes: Sizes,
+    distance: Distance,
+    concentration: Concentration,
+    *,
+    budget: float = DEFAULT_BUDGET,
+) -> InputError | TooLargeError | None:
+    """Return why there cannot be a theta for each part, if that is so.
+
+    Parameters
+    ----------
+    sizes, distance, concentration, budget
+        As for `parted_partition`.
+    """
+    if distance.name not in ("kendall", "inversions"):
+        return InputError(
+            f"a theta per {concentration} is for the distances kendall and inversions, not "
+            f"{distance.name}",
+            [use(distance="kendall"), use(distance="inversions"), use(concentration="single")],
+        )
+    if max(sizes) == 1 or (concentration == "tier" and distance.name == "inversions"):
+        return None
+    if distance.name == "inversions":
+        return InputError(
             "inversions do not cut places into blocks, so they have a theta per place only where "
             "every tier has one item",
             [use(concentration="tier"), use(distance="kendall")],
         )
-    made = RecursionParts(checked, chosen, concentration)
-    recursion.refuse_too_many(checked, budget / (made.n_parts + 1))
-    if recursion.n_states(checked) * (made.n_parts + 1) ** 2 > _MOST_SUMS:
-        raise TooLargeError(
-            f"sizes {checked} with a theta per {concentration} need too much memory",
+    n_sums = RecursionParts(sizes, distance, concentration).n_parts + 1
+    if too_large := recursion.excess(sizes, budget / n_sums):
+        return too_large
+    if recursion.n_states(sizes) * n_sums**2 > _MOST_SUMS:
+        return TooLargeError(
+            f"sizes {sizes} with a theta per {concentration} need too much memory",
             [
                 "give fewer or smaller tiers",
                 use(distance="inversions"),
                 use(concentration="single"),
             ],
         )
-    return made
+    return None

@@ -207,17 +207,18 @@ class RecursionPartition(ExactPartition):
         )
 
 
-def refuse_too_many(sizes: Sizes, budget: float) -> None:
-    """Raise if the recursion is beyond the budget."""
-    if not is_affordable(sizes, budget):
-        raise TooLargeError(
-            f"the recursion for sizes {sizes} needs {steps(sizes):.2g} steps on "
-            f"{n_states(sizes):.2g} states; the budget is {budget:.2g} steps",
-            [
-                "raise the budget",
-                use("for an estimate with its standard error", method="path"),
-            ],
-        )
+def excess(sizes: Sizes, budget: float) -> TooLargeError | None:
+    """Return why the recursion is beyond the budget, if it is."""
+    if is_affordable(sizes, budget):
+        return None
+    return TooLargeError(
+        f"the recursion for sizes {sizes} needs {steps(sizes):.2g} steps on "
+        f"{n_states(sizes):.2g} states; the budget is {budget:.2g} steps",
+        [
+            "raise the budget",
+            use("for an estimate with its standard error", method="path"),
+        ],
+    )
 
 
 def _pascal(largest: int, kind: type[np.float64 | np.int64]) -> npt.NDArray[Any]:

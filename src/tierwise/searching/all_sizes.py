@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.answers.parted import parted_answers, refuse_open
+from tierwise.answers.parted import obstacle_to_parted, parted_answers
 from tierwise.consensus.problem import Consensus
-from tierwise.errors import InputError, TooLargeError
 from tierwise.evidence.given_tiers import log_integrated_parts
 from tierwise.fitting.fit import fit_of_solution, fit_parted
 from tierwise.fitting.solve import Settings, solution_at, unproved_at
@@ -204,13 +203,11 @@ def kinds_of(source: AnswerSource, concentration: ConcentrationChoice) -> list[C
     some = (1, n_items - 1) if n_items > 1 else (1,)
     possible = []
     for kind in asked:
-        try:
-            refuse_open(source.data, parted_partition(some, source.distance, kind))
-        except (InputError, TooLargeError):
-            if concentration != "auto":
-                raise
-            continue
-        possible.append(kind)
+        obstacle = obstacle_to_parted(source.data, some, source.distance, kind)
+        if obstacle is None:
+            possible.append(kind)
+        elif concentration != "auto":
+            raise obstacle
     return possible
 
 
@@ -236,12 +233,10 @@ def search_parted(
     unconstrained = space == SizeSpace(space.n_items)
     if kind == "tier" and unconstrained and source.capabilities.all_sizes == "weak orders":
         return [_search_lines(single, source, setting, judge)]
-    if len(single.best.sizes) == 1:
+    sizes = single.best.sizes
+    if len(sizes) == 1 or obstacle_to_parted(source.data, sizes, source.distance, kind):
         return []
-    try:
-        best = _refitted(source, single.best, kind, setting.entropy)
-    except (InputError, TooLargeError):
-        return []
+    best = _refitted(source, single.best, kind, setting.entropy)
     answers = parted_answers(source.data, parted_partition(best.sizes, source.distance, kind))
     labels = best.tiers.label_array(source.items)
     value = float(log_integrated_parts(answers, labels, setting.prior_theta))
