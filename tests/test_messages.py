@@ -13,7 +13,7 @@ import pytest
 import tierwise as tw
 from tierwise.cli.main import shell
 from tierwise.errors import InputError, Remark, Remedy, advise, drop, in_python, instead, use
-from tierwise.web.choices import WISHES, asked_by
+from tierwise.web.choices import WISHES, asked_by, on_page
 
 SOURCE = Path(tw.__file__).parent
 # Keywords with a value, or waiting for one: unranked="below", items=, rename={...}.
@@ -29,7 +29,8 @@ COMMANDS = {
     "files/": READING,
     "files/battles.py": ("leaderboard",),
     "data/": READING,
-    "data/scores.py": ("leaderboard",),
+    "data/scores.py": (*READING, "leaderboard"),
+    "data/score_table.py": (*READING, "leaderboard"),
     "groups/": ("groups", "report"),
     "mixture/": ("mixture", "report"),
     "posterior/": ("posterior", "report"),
@@ -47,7 +48,8 @@ ONLY_IN_PYTHON = {
     ("fitting/bootstrap.py", "kind"): "commands resample, and never draw from the model",
     ("fitting/solve.py", "theta_method"): "commands estimate theta exactly where that is possible",
     ("partition/recursion.py", "method"): "commands take the method that is affordable",
-    ("data/scores.py", "layout"): "the leaderboard recognises long tables",
+    ("data/scores.py", "task"): "commands recognise tables with one row per task and item",
+    ("data/scores.py", "score"): "commands recognise tables with one row per task and item",
     ("mixture/fit.py", "folds"): "commands compare groups by BIC or ICL",
 }
 # Remedies of readers that the page does not ask as a question, each with the reason.
@@ -210,6 +212,13 @@ def test_the_page_asks_what_readers_can_be_told():
             assert set(given) <= NOT_ASKED.keys(), remedy
         asked |= {question.name for question in questions}
     assert asked >= {"unranked", "ties", "better", "empty", "cycles", "layout", "items", "sheet"}
+
+
+def test_the_page_takes_values_of_every_kind():
+    for value in ("tea", ["tea", "milk"], {"tea": "milk"}, 5, None, ...):
+        error = InputError("no", ["correct it", use("if so", items=value), use(distance=value)])
+        assert on_page(error) == "no: correct it"
+        assert all(question.name == "items" for question in asked_by(error.remedies))
 
 
 def test_wishes_of_the_page_are_values_of_the_report():

@@ -77,6 +77,35 @@ def test_scores_with_decimal_commas_are_asked_about(client):
     assert "Answer 1: thé first" in read
 
 
+def test_models_in_rows_are_the_items(client):
+    table = "Model,Params (B),MMLU,GSM8K\nalpha,7,60.1,40.2\nbeta,70,70.5,60.1\ngamma,13,65,45\n"
+    here = give(client, table)
+    asked = words(client.get(here))
+    assert "look like scores" in asked
+    assert "better=" not in asked
+    read = words(client.get(f"{here}?better=higher"))
+    assert "2 rankings of 3 items" in read
+    assert "Answer 1: beta first, then gamma, alpha." in read
+    assert "Column 'Params (B)' holds a property of the items, not scores" in read
+    fewer = words(client.get(f"{here}?better=higher&role-3=aside"))
+    assert "1 ranking of 3 items" in fewer
+    turned = words(client.get(f"{here}?better=higher&items_in=columns&role-2=items&role-3=items"))
+    assert "3 rankings of 2 items" in turned
+
+
+def test_questions_about_columns_are_answered_with_a_choice(client):
+    table = "Model,Error,MMLU\nx,1.5,2\ny,3,4\nz,2,9\n"
+    here = give(client, table)
+    asked = words(client.get(f"{here}?better=higher"))
+    assert "lower numbers may be better in 'Error'" in asked
+    assert "In which columns are lower numbers better? Error" in asked
+    assert "Which are the columns of scores? Error and MMLU" in asked
+    read = words(client.get(f"{here}?better=higher&lower=Error"))
+    assert "Answer 1: x first, then z, y." in read
+    both = words(client.get(f"{here}?better=higher&tasks=Error%0AMMLU"))
+    assert "Answer 1: y first, then z, x." in both
+
+
 def test_ties_contradictions_and_empty_rows_are_asked_about(client):
     tied = give(client, "tea,coffee,milk\n1,1,2\n2,1,3\n3,1,2\n")
     assert "items 'tea' and 'coffee' both have rank 1: correct the row." in words(client.get(tied))
@@ -119,9 +148,9 @@ def test_the_same_is_said_in_python_and_in_the_shell():
     )
     assert reading == {"unranked": "below", "assessor": ["who"], "items": ["tea", "it's"]}
     wishes = choices.parse_wishes({"sizes": "1,1", "seed": "3"})
-    lines = choices.in_python("a b.csv", reading, ["it's"], wishes, "rankings")
+    lines = choices.in_python("a b.csv", reading, ["it's"], wishes)
     compile(lines, "lines", "exec")
-    assert "tw.read_rankings('a b.csv', unranked='below'" in lines
+    assert "tw.read('a b.csv', unranked='below'" in lines
     assert 'tw.report(answers, "report.html", sizes=[1, 1], rng=3)' in lines
     assert """left_out = ["it's"]""" in lines
     command = choices.in_shell("-a b.csv", reading, ["it's"], wishes)

@@ -14,7 +14,7 @@ from tierwise._kernels.compiling import silent_compiling
 from tierwise._util.resources import VARIABLE, parse_size
 from tierwise.cli import printing
 from tierwise.cli.remedies import Shell
-from tierwise.errors import InputError, counted, quoted, use
+from tierwise.errors import InputError, counted, instead, quoted, use
 
 if TYPE_CHECKING:
     from tierwise._util.types import Item
@@ -120,6 +120,27 @@ Better: TypeAlias = Annotated[
 Empty: TypeAlias = Annotated[
     Literal["error", "skip"],
     option(READING, "Whether rows that list no item are an error, or set aside."),
+]
+ItemsIn: TypeAlias = Annotated[
+    Literal["auto", "rows", "columns"],
+    option(READING, "Whether the items of a table of scores are in rows or in columns."),
+]
+Tasks: TypeAlias = Annotated[
+    str | None,
+    option(
+        READING,
+        "The tasks of a table of scores; otherwise parameters, latency, price and the like are "
+        "set aside.",
+        "NAMES",
+    ),
+]
+Lower: TypeAlias = Annotated[
+    str | None,
+    option(
+        READING,
+        "Tasks in which lower scores are better, where higher ones are in the others.",
+        "NAMES",
+    ),
 ]
 Encoding: TypeAlias = Annotated[
     str | None,
@@ -238,6 +259,9 @@ def read_file(
     without: Without = None,
     rename: Rename = None,
     better: Better = None,
+    items_in: ItemsIn = "auto",
+    tasks: Tasks = None,
+    lower: Lower = None,
     empty: Empty = "error",
     encoding: Encoding = None,
     sheet: Sheet = None,
@@ -259,6 +283,9 @@ def read_file(
         os.environ[VARIABLE] = memory
     said: dict[str, Any] = {
         "better": better,
+        "items_in": None if items_in == "auto" else items_in,
+        "tasks": tasks,
+        "lower": lower,
         "encoding": encoding,
         "sheet": sheet,
         "layout": None if layout == "auto" else layout,
@@ -366,8 +393,8 @@ def not_battles(answers: Answers, command: str) -> "Rankings | Preferences":
 
     if isinstance(answers, Battles):
         raise InputError(
-            f"these are battles, which tierwise {command} does not take: tierwise leaderboard "
-            "makes tiers, rank intervals and a page of them (--page)"
+            f"these are battles, which tierwise {command} does not take",
+            [instead("leaderboard", "for tiers and rank intervals", command="leaderboard")],
         )
     return answers
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from tierwise.cli import options, printing
-from tierwise.errors import InputError
+from tierwise.cli.remedies import Shell
+from tierwise.errors import InputError, drop
 
 if TYPE_CHECKING:
     from tierwise.data.battles import Battles
@@ -163,13 +164,14 @@ def leaderboard_command(
     ] = 0.0,
     items: Annotated[
         str | None,
-        options.option(options.READING, "The columns of scores that are items.", "A,B,C"),
+        options.option(options.READING, "The items of a table of scores.", "A,B,C"),
     ] = None,
+    items_in: options.ItemsIn = "auto",
+    tasks: options.Tasks = None,
+    lower: options.Lower = None,
     decimal: Annotated[
         str | None,
-        options.option(
-            options.READING, "What stands before the decimals, where that is open.", ".|,"
-        ),
+        options.option(options.READING, "Decimal separator, if ambiguous.", ".|,"),
     ] = None,
     first: Annotated[str | None, options.column("The column of the first model.")] = None,
     second: Annotated[str | None, options.column("The column of the second model.")] = None,
@@ -253,16 +255,22 @@ def leaderboard_command(
 
     source = BytesIO(sys.stdin.buffer.read()) if file == "-" else file
     data: Battles | Rankings
-    if better is not None:
+    if better is not None or lower is not None:
         from tierwise.data.scores import read_scores
 
         if rename:
-            raise InputError("--rename is for battles: of scores, rename the columns of the file")
+            raise InputError(
+                "battles have other names for their models: in scores, rename them in the file",
+                [drop("rename")],
+            )
 
         data = read_scores(
             source,
-            better,
+            better or "higher",
             items=items,
+            items_in=items_in,
+            tasks=tasks,
+            lower=lower,
             tolerance=tolerance,
             decimal=decimal,  # type: ignore[arg-type]
         )
@@ -283,6 +291,8 @@ def leaderboard_command(
         )
     if not (quiet or json):
         printing.note(f"Read {data!r}.")
+        for sentence in data.reading.set_aside(Shell().says) if data.reading else ():
+            printing.note(sentence)
     board = leaderboard(
         data,
         level=level,

@@ -76,6 +76,8 @@ class Shell:
             return None
         settings = [self._setting(remedy, keyword, value) for keyword, value in remedy.settings]
         written = [setting for setting in settings if setting is not None]
+        if remedy.command == self.command != "" and written:
+            return listed(written)
         if remedy.command and len(written) == len(settings):
             return " ".join(["tierwise", remedy.command, "FILE", *written])
         # What is to be left out, but is not an option here, was not given.

@@ -12,6 +12,7 @@ from tierwise._util.checks import check_choice, check_counts, check_iterable, ch
 from tierwise._util.provenance import digest, names_of
 from tierwise._util.resources import whole_file
 from tierwise.data.frames import make_frame
+from tierwise.data.scores import not_battles
 from tierwise.data.showing import how_read
 from tierwise.data.tables import open_frame, open_table
 from tierwise.errors import InputError, counted, quoted
@@ -21,6 +22,7 @@ from tierwise.files.battles import (
     CountedBattles,
     condensed_votes,
     count_battles,
+    have_columns_of_battles,
 )
 from tierwise.files.source import errors_name
 
@@ -164,6 +166,10 @@ class Battles:
         columns = BattleColumns(
             first=first, second=second, winner=winner, loser=loser, judge=judge, weight=weight
         )
+        if columns == BattleColumns() and not have_columns_of_battles(table.columns):
+            other = not_battles(table)
+            if other is not None:
+                raise other
         counted_battles, notes = count_battles(table, columns, rename, spellings)
         return replace(cls.from_counted(counted_battles, draws), reading=notes)
 

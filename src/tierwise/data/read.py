@@ -10,14 +10,20 @@ from tierwise._util.types import Cycles, Item, Ties, Unranked
 from tierwise.data.battles import Battles, read_battles
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.data.scores import are_long_scores, read_scores, scores_of
+from tierwise.data.scores import (
+    are_long_scores,
+    are_scores_of_tasks,
+    has_items_in_rows,
+    read_scores,
+    scores_of,
+)
 from tierwise.data.tables import DataSource, Opened, open_source, open_table
 from tierwise.errors import InputError, counted, drop, instead, quoted, use
 from tierwise.files.battles import are_battles
 from tierwise.files.options import Better, Columns, Layout, TableLayout, TableOptions
 from tierwise.files.places import EncodedRankings
 from tierwise.files.source import Format, errors_name
-from tierwise.files.table_file import EncodedPairs
+from tierwise.files.table_file import EncodedPairs, TableFile
 
 __all__ = ["read", "read_preferences", "read_rankings", "scan_rankings"]
 
@@ -27,6 +33,7 @@ Answers: TypeAlias = Rankings | Preferences | Battles
 # Options that name the kind of data that they are for.
 _OF_BATTLES = frozenset({"first", "second", "winner", "loser", "judge", "weight"})
 _OF_LONG_SCORES = frozenset({"task", "score"})
+_OF_WIDE_SCORES = frozenset({"tasks", "lower", "items_in"})
 
 
 def read(
@@ -95,7 +102,23 @@ def read(
                         ],
                     )
                 return scores_of(opened.table, better, layout="long", **options)
+            if _are_scores_by_task(opened.table, better, options):
+                _check_options(options, read_scores, "scores")
+                return scores_of(opened.table, better or "higher", **options)
+        options.pop("items_in", None)
         return _read_answers(opened, better, options)
+
+
+def _are_scores_by_task(
+    table: TableFile, better: Better | None, options: Mapping[str, Any]
+) -> bool:
+    """Tell whether rows are items, or tasks are named: rankings have neither."""
+    if options.get("items_in") == "columns":
+        return bool({"tasks", "lower"} & options.keys())
+    if _OF_WIDE_SCORES & options.keys():
+        return True
+    of_answers = options.keys() - {"tolerance", "decimal"}
+    return better is not None and not of_answers and are_scores_of_tasks(table)
 
 
 def _read_answers(
@@ -227,6 +250,15 @@ def read_rankings(
         empty=empty,
     )
     with errors_name(opened.name):
+        free = items is None and item is None and assessor is None and layout == "auto"
+        if better is not None and free and opened.table and has_items_in_rows(opened.table):
+            raise InputError(
+                "each row seems to be an item, and each column of numbers a task",
+                [
+                    instead("read_scores", "to read it so", better=better),
+                    use("to name the columns, if each of them is an item", items=...),
+                ],
+            )
         if opened.table is None:
             return _read_announced(opened, options)
         return Rankings.from_encoded(opened.table.rankings(options))

@@ -1,11 +1,13 @@
 """Rankings from tables of scores, one ranking per task.
 
-A table has one column per item, or one row per item and task. Only the order of scores within a
-task counts, so tasks may have scales of their own.
+A table has one column per item, one row per item, or one row per item and task. Only the order of
+scores within a task counts, so tasks may have scales of their own.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -13,8 +15,18 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import check_choice
 from tierwise.data.rankings import Rankings
+from tierwise.data.score_table import (
+    ITEMS,
+    TASKS,
+    Grid,
+    ItemsIn,
+    ScoreTable,
+    is_numeric,
+    with_tasks,
+)
 from tierwise.data.tables import open_table
-from tierwise.errors import InputError, quoted, use
+from tierwise.errors import InputError, instead, quoted, use
+from tierwise.files.battles import are_battles
 from tierwise.files.cells import (
     ABSENT,
     Decimal,
@@ -26,10 +38,12 @@ from tierwise.files.cells import (
 )
 from tierwise.files.layouts import NAMES_OF_ROLES
 from tierwise.files.options import Aside, Better, ReadingNotes
+from tierwise.files.screening import are_rankings
 from tierwise.files.source import errors_name
+from tierwise.files.wide import SAMPLE_ROWS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tierwise._util.types import Item, RowNamer
     from tierwise.data.tables import DataSource
@@ -40,8 +54,7 @@ _Floats = NDArray[np.float64]
 _EMPTY = frozenset({"", "-", "na", "nan", "n/a", "none", "null"})
 # Columns of numbers that are seldom items.
 _NO_ITEMS = frozenset({"average", "avg", "mean", "median", "total", "sum", "rank", "id", "#", "n"})
-_TASKS = ("task", "dataset", "benchmark", "judge", "assessor", "prompt", "question")
-_ITEMS = ("item", "model", "system", "method", "name", "player")
+_SHOWN = 3
 _SCORES = ("score", "value", "result", "accuracy", "points")
 
 ScoresLayout: TypeAlias = Literal["auto", "wide", "long"]
@@ -60,6 +73,9 @@ def read_scores(
     task: str | None = None,
     item: str | None = None,
     score: str | None = None,
+    items_in: ItemsIn = "auto",
+    tasks: str | Iterable[str] | None = None,
+    lower: str | Iterable[str] | None = None,
     encoding: str | None = None,
     sheet: str | int | None = None,
 ) -> Rankings:
@@ -76,17 +92,27 @@ def read_scores(
     format
         "csv", "parquet", "jsonl" or "xlsx"; "auto" tells it from the name or the first bytes.
     layout
-        "wide" has one row per task and one column per item; "long" has one row per task and item.
+        "wide" has one row per task and one column per item, or the other way round; "long" has one
+        row per task and item.
         "auto" is long where there are columns for all three: task, item and score.
     items
-        For "wide": the columns that are items. Otherwise all columns of numbers are.
+        For "wide": the items to read. If they are in columns, all columns of numbers are otherwise.
     tolerance
         Scores no further than this from the best of a group are tied with it.
     decimal
         Whether "," or "." stands before the decimals, where "1,234" leaves that open. The other one
         then separates thousands.
     task, item, score
-        For "long": the columns, where their names do not tell.
+        The columns that name tasks and items, and for "long" that of scores, where the titles of
+        columns do not tell.
+    items_in
+        For "wide": whether items are in "rows", as models are on most leaderboards, or in
+        "columns". "auto" finds out, and asks if in doubt.
+    tasks
+        For "wide": the tasks to read. Otherwise what items have besides scores (parameters,
+        latency, price, dates) and averages are set aside.
+    lower
+        Tasks in which lower is better, where higher is better in the others.
     encoding, sheet
         As for `read_rankings`.
 
@@ -101,6 +127,12 @@ def read_scores(
     >>> table = StringIO("task,x,y,z\nsort,0.91,0.85,0.91\nsearch,0.40,0.45,\n")
     >>> read_scores(table, "higher")
     Rankings(2 rankings of 3 items, 1 incomplete: not listed = anywhere, 1 with ties)
+    >>> table = StringIO("model,sort,search,params (B)\nx,0.91,0.40,7\ny,0.85,0.45,70\n")
+    >>> print(read_scores(table, "higher").reading)
+    Format: CSV, text in UTF-8, comma-separated.
+    Layout: scores, one row per item and one column per task, turned into rankings with ties.
+    2 columns read: 'sort', 'search'.
+    Column 'params (B)' holds a property of the items, not scores: it is set aside.
     """
     name, table = open_table(source, format, encoding, sheet)
     with errors_name(name):
@@ -114,6 +146,9 @@ def read_scores(
             task=task,
             item=item,
             score=score,
+            items_in=items_in,
+            tasks=tasks,
+            lower=lower,
         )
 
 
@@ -128,37 +163,113 @@ def scores_of(
     task: str | None = None,
     item: str | None = None,
     score: str | None = None,
+    items_in: ItemsIn = "auto",
+    tasks: str | Iterable[str] | None = None,
+    lower: str | Iterable[str] | None = None,
 ) -> Rankings:
     """Read the scores of a table as rankings, with notes of how it was understood."""
     check_choice("better", better, get_args(Better))
     check_choice("layout", layout, get_args(ScoresLayout))
     check_choice("decimal", decimal, (*get_args(Decimal), None))
+    check_choice("items_in", items_in, get_args(ItemsIn))
     names, cells = table.columns, table.read()
     said = (task, item, score)
+    if layout == "auto" and items is None and said == (None,) * 3 and are_battles(names):
+        raise InputError(
+            "the columns are those of battles, not of scores",
+            [
+                instead(
+                    "read_battles", "without saying which scores are better", command="leaderboard"
+                )
+            ],
+        )
     if layout == "long" or (layout == "auto" and items is None and are_long_scores(names, said)):
         roles = _long_roles(names, said)
         known, scores = long_scores(names, cells, roles, decimal, table.name_row)
-        columns, how = [names[role] for role in roles], "long scores"
-    else:
-        wanted = items.split(",") if isinstance(items, str) else items
-        wanted = (
-            None
-            if wanted is None
-            else [one.strip() if isinstance(one, str) else one for one in wanted]
+        notes = ReadingNotes(
+            layout="long scores",
+            columns=tuple(str(names[role]) for role in roles),
+            aside=tuple(
+                Aside(str(name), "is not among the scores")
+                for number, name in enumerate(names)
+                if number not in roles
+            ),
         )
-        known, scores = wide_scores(names, cells, wanted, decimal, table.name_row)
-        columns, how = list(known), "scores"
+    else:
+        found = _wide_scores(
+            _grid(names, cells, table.name_row),
+            better,
+            items_in,
+            _listed(items),
+            (task, item),
+            _listed(tasks),
+            _listed(lower) or [],
+            lambda column, called: _numbers(column, called, decimal, table.name_row),
+        )
+        known, scores = found.items, found.scores
+        notes = ReadingNotes(
+            layout="scores" if found.items_in == "columns" else "scores by item",
+            columns=found.columns,
+            aside=found.aside,
+            remarks=found.remarks,
+        )
     rankings = Rankings.from_scores(scores, better, known, tolerance=tolerance)
-    notes = ReadingNotes(
-        layout=how,
-        columns=tuple(map(str, columns)),
-        aside=tuple(
-            Aside(str(name), "is not among the scores") for name in names if name not in columns
-        ),
-        n_answers=len(rankings),
-    )
-    rankings.reading = notes.about(table.form)
+    rankings.reading = replace(notes, n_answers=len(rankings)).about(table.form)
     return rankings
+
+
+def has_items_in_rows(table: TableFile) -> bool:
+    """Tell whether a table of scores clearly has one row per item and one column per task."""
+    grid = _first_rows(table)
+    return grid is not None and len(grid.numeric) > 0 and grid.side() == "rows"
+
+
+def are_scores_of_tasks(table: TableFile) -> bool:
+    """Tell whether a table clearly has items on one side and tasks on the other, not people."""
+    grid = _first_rows(table)
+    return grid is not None and len(grid.numeric) > 0 and grid.has_tasks()
+
+
+def not_battles(table: TableFile) -> InputError | None:
+    """Make the error for a table that was taken for battles, if it clearly holds something else."""
+    grid, said = _first_rows(table), "this does not look like battles, but like"
+    if grid is None:
+        return None
+    numeric = [grid.table.column(one) for one in grid.numeric]
+    ranked = len(numeric) > 1 and are_rankings(
+        np.column_stack([_numbers(one, "", ".", table.name_row)[0] for one in numeric])
+    )
+    if are_long_scores(table.columns) or (len(numeric) > 1 and not ranked):
+        named = ", ".join(quoted(table.columns[one]) for one in grid.numeric[:_SHOWN])
+        return InputError(
+            f"{said} scores (see {named})",
+            [
+                instead(
+                    "read_scores", "if higher is better", command="leaderboard", better="higher"
+                ),
+                instead("read_scores", "if lower is better", command="leaderboard", better="lower"),
+                use("if it is battles", first=..., second=..., winner=...),
+            ],
+        )
+    texts = [one for one in range(len(table.columns)) if one not in grid.numeric]
+    words = [set(grid.labels(one)) for one in texts if can_be_encoded(grid.table.column(one))]
+    if ranked or any(one & other for one, other in pairwise(words)):
+        return InputError(
+            f"{said} rankings",
+            [
+                instead("read_rankings", command="fit"),
+                use("if it is battles", first=..., second=..., winner=...),
+            ],
+        )
+    return None
+
+
+def _first_rows(table: TableFile) -> Grid | None:
+    """Return the first rows of a table; None if it has none."""
+    first = next(iter(table.batches(SAMPLE_ROWS)), None)
+    if first is None or first.num_rows == 0:
+        return None
+    return _grid(table.columns, first.slice(0, SAMPLE_ROWS), table.name_row)
 
 
 def are_long_scores(
@@ -176,23 +287,80 @@ def are_long_scores(
         return False
     return all(
         column is not None or lower & set(words)
-        for column, words in zip(said, (_TASKS, _ITEMS, _SCORES), strict=True)
+        for column, words in zip(said, (TASKS, ITEMS, _SCORES), strict=True)
     )
 
 
-def wide_scores(
-    names: Sequence[Any],
-    table: Any,
-    items: Iterable[Any] | None,
-    decimal: Decimal | None,
-    name_row: RowNamer,
-) -> tuple[tuple[Any, ...], _Floats]:
-    """Return items and scores of a table with one column per item.
+def _wide_scores(
+    grid: Grid,
+    better: Better,
+    items_in: ItemsIn,
+    items: Sequence[Any] | None,
+    said: tuple[str | None, str | None],
+    tasks: Sequence[str] | None,
+    lower: Sequence[str],
+    numbers: Callable[[Any, Any], tuple[_Floats, bool | None]],
+) -> ScoreTable:
+    """Read a table with one column per item, or one row per item.
 
-    Columns of text are set aside, unless they are named as items.
+    Parameters
+    ----------
+    grid
+        The table.
+    better, items_in, items, tasks, lower
+        What the user says; see `read_scores`.
+    said
+        The columns that name tasks and items, as far as the user names them.
+    numbers
+        Reads a column.
     """
-    if items is None:
-        kept = [place for place in range(len(names)) if _mostly_numbers(table.column(place))]
+    task, item = said
+    side = items_in if items_in != "auto" else None
+    if side is None and (items is not None or task is not None):
+        side = "columns"
+    elif side is None:
+        side = "rows" if item is not None else grid.side()
+    if side is None:
+        raise grid.doubt()
+    if side == "rows":
+        named = grid.names_of_rows(item)
+        if named is None:
+            raise InputError(
+                "no column names the items, one per row", [use("to name the column", item=...)]
+            )
+        found = grid.with_items_in_rows(named, numbers)
+        if items is not None:
+            found = _restricted(found, [str(one) for one in items])
+    else:
+        found = grid.with_items_in_columns(_item_columns(grid, items), numbers)
+    return with_tasks(found, better, tasks, lower)
+
+
+def _restricted(found: ScoreTable, items: list[str]) -> ScoreTable:
+    """Keep some of the items that are in rows."""
+    for item in items:
+        if item not in found.items:
+            raise InputError(
+                f"there is no item {quoted(item)} in the rows: the items are "
+                f"{', '.join(quoted(one) for one in found.items)}"
+            )
+    chosen = [found.items.index(item) for item in items]
+    return replace(found, items=tuple(items), scores=found.scores[:, chosen])
+
+
+def _item_columns(grid: Grid, items: Sequence[Any] | None) -> list[int]:
+    """Return the columns that are items: those that the user names, or all columns of numbers."""
+    names = grid.names
+    if items is not None:
+        missing = [item for item in items if item not in names]
+        if missing:
+            raise InputError(
+                f"there is no column {quoted(missing[0])}: the columns are "
+                f"{', '.join(quoted(name) for name in names)}"
+            )
+        kept = [list(names).index(item) for item in items]
+    else:
+        kept = list(grid.numeric)
         doubtful = [names[place] for place in kept if str(names[place]).casefold() in _NO_ITEMS]
         if doubtful:
             raise InputError(
@@ -205,28 +373,16 @@ def wide_scores(
                     use("if it is", items=[str(names[one]) for one in kept]),
                 ],
             )
-    else:
-        wanted = list(items)
-        missing = [item for item in wanted if item not in names]
-        if missing:
-            raise InputError(
-                f"there is no column {quoted(missing[0])}: the columns are "
-                f"{', '.join(quoted(name) for name in names)}"
-            )
-        kept = [list(names).index(item) for item in wanted]
     if len(kept) < 2:
         raise InputError(
             "fewer than two columns of numbers were found, and a table of scores has one row per "
             "task and one column per item",
-            [use("if it has one row per task and item", layout="long")],
+            [
+                use("if it has one row per item and one column per task", items_in="rows"),
+                use("if it has one row per task and item", task=..., item=..., score=...),
+            ],
         )
-    columns = [_numbers(table.column(place), names[place], decimal, name_row) for place in kept]
-    percent = [has_percent for _, has_percent in columns if has_percent is not None]
-    if len(set(percent)) > 1:
-        raise InputError(
-            "some columns have percent signs and others have none: write all scores in one way"
-        )
-    return tuple(names[place] for place in kept), np.column_stack([one for one, _ in columns])
+    return kept
 
 
 def long_scores(
@@ -273,8 +429,8 @@ def _long_roles(
     """Find the columns of task, item and score, of which the user may name some."""
     task, item, score = said
     return (
-        _column(names, task, _TASKS, "task"),
-        _column(names, item, _ITEMS, "item"),
+        _column(names, task, TASKS, "task"),
+        _column(names, item, ITEMS, "item"),
         _column(names, score, _SCORES, "score"),
     )
 
@@ -291,19 +447,25 @@ def _column(names: Sequence[Item], said: str | None, words: Sequence[str], what:
     raise InputError(f"no column of the {what} was recognised", [use("to name it", **{what: ...})])
 
 
-def _mostly_numbers(column: Any) -> bool:
-    if not can_be_encoded(column):
-        return False
-    codes, labels = encode(column)
-    filled = [label for label in labels if not _is_empty(label)]
-    if not filled or not len(codes):
-        return False
-    numeric = [
-        not isinstance(label, str)
-        or any(_parsed(label, decimal)[0] is not None for decimal in (None, *get_args(Decimal)))
-        for label in filled
-    ]
-    return 2 * sum(numeric) >= len(filled)
+def _grid(names: Sequence[Item], table: Any, name_row: RowNamer) -> Grid:
+    numeric = (
+        column
+        for column in range(len(names))
+        if is_numeric(table.column(column), _may_be_number, _is_empty)
+    )
+    return Grid(names, table, name_row, tuple(numeric))
+
+
+def _may_be_number(label: str) -> bool:
+    return any(_parsed(label, decimal)[0] is not None for decimal in (None, *get_args(Decimal)))
+
+
+def _listed(names: str | Iterable[Any] | None) -> list[Any] | None:
+    """Return names as people give them: a list, or one text with commas."""
+    parts = names.split(",") if isinstance(names, str) else names
+    if parts is None:
+        return None
+    return [one.strip() if isinstance(one, str) else one for one in parts]
 
 
 def _is_empty(label: Any) -> bool:

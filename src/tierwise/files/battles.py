@@ -136,6 +136,19 @@ def are_battles(names: Iterable[object]) -> bool:
     )
 
 
+def have_columns_of_battles(names: Iterable[object]) -> bool:
+    """Tell whether there is any column for two models, for the winner, or for who lost.
+
+    Examples
+    --------
+    >>> have_columns_of_battles(["left", "right"]), have_columns_of_battles(["model", "score"])
+    (True, False)
+    """
+    known = {_normal(str(name)) for name in names}
+    pairs = [*_CONTESTANTS, *_WINNER_AND_LOSER]
+    return "winner" in known or any(all(_normal(one) in known for one in pair) for pair in pairs)
+
+
 def _row_of_piece(name_row: RowNamer, start: int, row: int) -> str:
     return name_row(start + row)
 

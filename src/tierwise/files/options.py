@@ -24,6 +24,8 @@ _LAYOUTS = {
     "orderings": "orderings, one row per answer and one column per place, with items in the cells",
     "ranks": "ranks, one row per answer and one column per item, with ranks in the cells",
     "scores": "scores, one row per answer and one column per item, turned into rankings with ties",
+    "scores by item": "scores, one row per item and one column per task, turned into rankings with "
+    "ties",
     "long": "long, one row for each item of each answer",
     "pairs": "pairs, one row per comparison of two items",
     "battles": "battles, one row per comparison of two models, with the winner",

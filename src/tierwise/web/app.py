@@ -229,7 +229,7 @@ class Pages:
         again = self._address("data", job.upload) + (f"?{fields}" if fields else "")
         if job.state != "done":
             return self._page("job.html", job=job, again=again, **self._how_far(job))
-        options, wishes, kind = (job.result[name] for name in ("options", "wishes", "kind"))
+        options, wishes = job.result["options"], job.result["wishes"]
         found = job.result["found"]
         without = job.result.get("without", [])  # older results that a folder keeps have none
         tier_of = {item: number for number, tier in enumerate(found, start=1) for item in tier}
@@ -239,7 +239,7 @@ class Pages:
             again=again,
             names=job.result["items"],
             labels=[tier_of[item] for item in sorted(tier_of)],
-            python=choices.in_python(job.name, options, without, wishes, kind),
+            python=choices.in_python(job.name, options, without, wishes),
             command=choices.in_shell(job.name, options, without, wishes),
         )
 

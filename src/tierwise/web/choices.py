@@ -40,11 +40,12 @@ _READING = {
     "unranked": ("below", "anywhere"),
     "ties": ("allow",),
     "better": ("higher", "lower"),
+    "items_in": ("rows", "columns"),
     "empty": ("skip",),
     "cycles": ("keep",),
 }
 _FREE = ("sheet", "encoding", "weights", "item", "rank", "preferred", "other")
-_LISTS = ("items", "assessor")
+_LISTS = ("items", "assessor", "tasks", "lower")
 _MOST_LETTERS = 100
 _MOST_LETTERS_OF_LISTS = 10_000
 _ITEMS_SHOWN = 8
@@ -90,6 +91,14 @@ QUESTIONS = {
             ),
         ),
         Question(
+            "items_in",
+            "Where are the items that are to be compared?",
+            (
+                ("rows", "Each row is an item, and each column of numbers a task"),
+                ("columns", "Each column of numbers is an item, and each row a task or a person"),
+            ),
+        ),
+        Question(
             "ties",
             "Some answers give several items the same rank. Is that meant?",
             (("allow", "Yes: these items are equally good to them"),),
@@ -122,6 +131,8 @@ QUESTIONS = {
 _ABOUT_THE_FILE = {
     "items": "Which columns are the items?",
     "sheet": "Which sheet holds the answers?",
+    "lower": "In which columns are lower numbers better?",
+    "tasks": "Which are the columns of scores?",
     "assessor": "Which column says whose answer it is?",
     "weights": "Which column says how often each row counts?",
     "item": "Which column names the items?",
@@ -293,21 +304,15 @@ def parse_wishes(fields: Fields) -> dict[str, Any]:
 
 
 def in_python(
-    file: str,
-    reading: Mapping[str, Any],
-    without: Iterable[str],
-    wishes: Mapping[str, Any],
-    kind: str,
+    file: str, reading: Mapping[str, Any], without: Iterable[str], wishes: Mapping[str, Any]
 ) -> str:
     """Return the lines of Python that write the same report."""
     left_out = list(without)
-    read = "read_preferences" if kind == "pairs" else "read_rankings"
-    passed = {name: value for name, value in reading.items() if name != "layout" or kind != "pairs"}
     return "\n".join(
         (
             "import tierwise as tw",
             "",
-            f"answers = tw.{read}({', '.join([repr(file), *_arguments(passed)])})",
+            f"answers = tw.read({', '.join([repr(file), *_arguments(reading)])})",
             *(
                 [
                     f"left_out = {left_out!r}",
@@ -328,7 +333,7 @@ def in_shell(
     """Return the command that writes the same report."""
     words = ["tierwise", "report", f"./{file}" if file.startswith("-") else file]
     for name, value in {**reading, **wishes}.items():
-        option = "--seed" if name == "rng" else f"--{name}"
+        option = "--seed" if name == "rng" else f"--{name.replace('_', '-')}"
         if name == "assessor":
             for one in value:
                 words += [option, one]
@@ -358,7 +363,7 @@ def _wish_in_words(remedy: Remedy) -> str | None:
     chosen = []
     for keyword, value in remedy.settings:
         label, words = WISHES.get(keyword, ("", {}))
-        if value not in words or remedy.function:
+        if remedy.function or not isinstance(value, str) or value not in words:
             return None
         chosen.append(f'"{words[value]}" for "{label}"')
     return listed(chosen) if chosen else None
@@ -386,7 +391,7 @@ def asked_by(remedies: Advice) -> list[Question]:
             known = dict(QUESTIONS[name].answers)
             if value in known:
                 offered.setdefault(name, {})[value] = known[value]
-        elif name in _ABOUT_THE_FILE and value is not None and value is not ...:
+        elif name in _ABOUT_THE_FILE and isinstance(value, str | list | tuple):
             chosen = value if isinstance(value, str) else [str(one) for one in value]
             field = fields_of({name: chosen})[name]
             offered.setdefault(name, {})[field] = _shown(chosen)

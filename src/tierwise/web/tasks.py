@@ -182,9 +182,16 @@ def _read(task: dict[str, Any], table: TableFile | None) -> _Read:
 
 
 def _without_columns(table: TableFile, aside: list[str], options: dict[str, Any]) -> dict[str, Any]:
-    """Return the option that sets columns aside: which of the others are items."""
+    """Return the option that sets columns aside: which of the others are items, or tasks."""
+    from tierwise.data.scores import has_items_in_rows, scores_of
     from tierwise.files.options import TableOptions
 
+    said = options.get("items_in")
+    if said == "rows" or (said is None and "better" in options and has_items_in_rows(table)):
+        how = {name: options[name] for name in ("items_in", "tasks", "lower") if name in options}
+        notes = scores_of(table, options.get("better", "higher"), **how).reading
+        assert notes is not None
+        return {"tasks": [column for column in notes.columns if column not in aside]}
     kept = tuple(column for column in table.columns if column not in aside)
     narrow = replace(table, columns=kept, read=lambda: table.read().select(list(kept)))
     others = {name: value for name, value in options.items() if name not in _NOT_OF_TABLES}

@@ -1,0 +1,348 @@
+"""Tables of scores: whether items are in rows or in columns, and which of the others are scores.
+
+Leaderboards mostly have models as rows and tasks as columns, among them columns that are not
+scores: parameters, latency, price. Results of experiments, and surveys, have items as columns.
+Which way round a table is follows from what its rows are called ("model", "task"), and from what
+stands where tasks should: a size or a price is something that a model has. Where neither tells, or
+both do, it is for people to say.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise.errors import InputError, Remark, quoted, use
+from tierwise.files.cells import ABSENT, can_be_encoded, check_cells, encode
+from tierwise.files.options import Aside
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from tierwise._util.types import Item, RowNamer
+    from tierwise.files.options import Better
+
+Side: TypeAlias = Literal["rows", "columns"]
+ItemsIn: TypeAlias = Literal["auto", "rows", "columns"]
+"""Where the items of a table of scores are."""
+
+_Floats = NDArray[np.float64]
+_Numbers: TypeAlias = "Callable[[Any, Any], tuple[_Floats, bool | None]]"
+
+ITEMS = ("item", "model", "system", "method", "name", "player")
+TASKS = ("task", "dataset", "benchmark", "judge", "assessor", "prompt", "question")
+# What rows are called that are items, and what rows are called that are not.
+_OF_ITEMS = frozenset(
+    {*ITEMS, "models", "modell", "modelo", "modèle", "llm", "algorithm", "team", "product"}
+) - {"name"}
+_OF_TASKS = frozenset({"task", "dataset", "benchmark", "prompt", "question", "metric", "criterion"})
+_OF_PEOPLE = frozenset(
+    {"judge", "assessor", "respondent", "participant", "person", "user", "voter", "rater"}
+)
+_NAMES_OF_ROWS = _OF_ITEMS | _OF_TASKS | _OF_PEOPLE
+_BENCHMARKS = frozenset(
+    {"mmlu", "gsm8k", "hellaswag", "truthfulqa", "humaneval", "winogrande", "bbh", "gpqa", "ifeval"}
+    | {"mbpp", "boolq", "piqa", "triviaqa", "musr", "aime", "imagenet", "superglue", "squad"}
+)
+# What items have besides scores. A title is one of these if it has no other words.
+_PROPERTIES = frozenset(
+    {"params", "param", "parameters", "parameter", "size", "latency", "runtime", "time", "seconds"}
+    | {"speed", "throughput", "ttft", "price", "cost", "costs", "usd", "date", "released"}
+    | {"release", "year", "updated", "cutoff", "context", "tokens", "memory", "vram", "ram", "gpu"}
+    | {"energy", "flops", "votes", "downloads", "license", "link", "url", "$", "€"}
+)
+_SUMMARIES = frozenset(
+    {"average", "avg", "mean", "median", "overall", "total", "sum", "rank", "position", "id"}
+    | {"no", "n", "#", "index"}
+)
+_QUALIFIERS = frozenset(
+    {"model", "of", "per", "in", "the", "max", "min", "input", "output", "inference", "training"}
+    | {"million", "1m", "1k", "m", "k", "b", "gb", "mb", "ms", "s", "sec", "length", "window"}
+    | {"knowledge", "active", "number"}
+)
+# Of these, less is usually better.
+_LOWER = frozenset(
+    {"error", "errors", "perplexity", "ppl", "wer", "cer", "loss", "mae", "mse", "rmse", "fid"}
+)
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """Scores of items on tasks.
+
+    Attributes
+    ----------
+    items
+        The items.
+    scores
+        One row per task and one column per item; NaN where an item was not tried.
+    tasks
+        What the tasks are called; empty if they have no names.
+    items_in
+        Where the items were.
+    columns
+        The columns that hold scores, as the table calls them.
+    aside, remarks
+        The columns that are not scores, each with the reason, and what else is to be said.
+    """
+
+    items: tuple[Any, ...]
+    scores: _Floats
+    tasks: tuple[str, ...]
+    items_in: Side
+    columns: tuple[str, ...]
+    aside: tuple[Aside, ...] = ()
+    remarks: tuple[Remark | str, ...] = ()
+
+
+def words_of(title: object) -> frozenset[str]:
+    """Return the words of a title, without what stands in brackets.
+
+    Examples
+    --------
+    >>> sorted(words_of("Release Date (UTC)"))
+    ['date', 'release']
+    """
+    return frozenset(re.findall(r"[^\W_]+|[#$€]", re.sub(r"\(.*?\)", "", str(title).casefold())))
+
+
+def is_property(title: object) -> bool:
+    """Tell whether a title names something that items have, and that is not a score.
+
+    Examples
+    --------
+    >>> is_property("Params (B)"), is_property("Date understanding")
+    (True, False)
+    """
+    words = words_of(title)
+    return bool(words & _PROPERTIES) and words <= _PROPERTIES | _QUALIFIERS | _SUMMARIES
+
+
+def _is_summary(title: object) -> bool:
+    words = words_of(title)
+    return bool(words & _SUMMARIES) and words <= _SUMMARIES | _QUALIFIERS
+
+
+def is_numeric(column: Any, parsed: Callable[[str], bool], empty: Callable[[Any], bool]) -> bool:
+    """Tell whether most of what stands in a column are numbers."""
+    if not can_be_encoded(column):
+        return False
+    codes, labels = encode(column)
+    filled = [label for label in labels if not empty(label)]
+    if not filled or not len(codes):
+        return False
+    numeric = [not isinstance(label, str) or parsed(label) for label in filled]
+    return 2 * sum(numeric) >= len(filled)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of scores before it is known which way round it is.
+
+    Attributes
+    ----------
+    names, table, name_row
+        The columns, the cells, and how rows are named.
+    numeric
+        The columns of numbers.
+    """
+
+    names: Sequence[Item]
+    table: Any
+    name_row: RowNamer
+    numeric: tuple[int, ...]
+
+    def names_of_rows(self, said: str | None = None) -> int | None:
+        """Find the column that says what the rows are, if there is one."""
+        if said is not None:
+            return self._position(said)
+        texts = [
+            column
+            for column in range(len(self.names))
+            if column not in self.numeric and can_be_encoded(self.table.column(column))
+        ]
+        named = [one for one in texts if words_of(self.names[one]) & _NAMES_OF_ROWS]
+        distinct = [one for one in texts if self._are_distinct(one)]
+        return next(iter(named + distinct), None)
+
+    def _are_distinct(self, column: int) -> bool:
+        codes, _ = encode(self.table.column(column))
+        return bool((codes != ABSENT).all()) and len(np.unique(codes)) == len(codes)
+
+    def _position(self, name: str) -> int:
+        titles = [str(one) for one in self.names]
+        if name not in titles:
+            raise InputError(
+                f"there is no column {quoted(name)}: the columns are "
+                f"{', '.join(quoted(title) for title in titles)}"
+            )
+        return titles.index(name)
+
+    def labels(self, column: int) -> list[str]:
+        """Return what stands in the cells of a column."""
+        codes, labels = encode(check_cells(self.names[column], self.table.column(column)))
+        return ["" if code == ABSENT else str(labels[code]).strip() for code in codes.tolist()]
+
+    def side(self) -> Side | None:
+        """Tell where the items are; None where nothing tells, or different things."""
+        named = self.names_of_rows()
+        if named is None:
+            return "columns"  # rows without names are not items
+        header = words_of(self.names[named])
+        across, down = [self.names[one] for one in self.numeric], self.labels(named)
+        found: set[Side] = set()
+        if header & _OF_ITEMS or any(map(_is_of_tasks, across)):
+            found.add("rows")
+        if header & (_OF_TASKS | _OF_PEOPLE) or any(map(_is_of_tasks, down)):
+            found.add("columns")
+        return found.pop() if len(found) == 1 else None
+
+    def has_tasks(self) -> bool:
+        """Tell whether items are clearly on one side and tasks, not people, on the other."""
+        side, named = self.side(), self.names_of_rows()
+        if side == "rows":
+            return True
+        if side is None or named is None:
+            return False
+        return bool(words_of(self.names[named]) & _OF_TASKS) or any(
+            map(_is_of_tasks, self.labels(named))
+        )
+
+    def doubt(self) -> InputError:
+        """Make the error for a table of which nothing tells where its items are."""
+        named = self.names_of_rows()
+        rows = [] if named is None else self.labels(named)
+        columns = [str(self.names[one]) for one in self.numeric]
+        return InputError(
+            f"the items may be in rows ({_some(rows)}) or in columns ({_some(columns)})",
+            [
+                use("if each row is an item", items_in="rows"),
+                use("if each column of numbers is one", items_in="columns"),
+            ],
+        )
+
+    def with_items_in_rows(self, named: int, numbers: _Numbers) -> ScoreTable:
+        """Read a table with one row per item and one column per task."""
+        items = self.labels(named)
+        for row, item in enumerate(items):
+            if not item:
+                raise InputError(f"{self.name_row(row)}: the item has no name: fill the cell")
+            if item in items[:row]:
+                raise InputError(
+                    f"{self.name_row(row)}: item {quoted(item)} has a second row (the first is "
+                    f"{self.name_row(items.index(item))}): keep one of them"
+                )
+        columns = [one for one in self.numeric if one != named]
+        scores = [numbers(self.table.column(one), self.names[one])[0] for one in columns]
+        other = [one for one in range(len(self.names)) if one not in (named, *columns)]
+        return ScoreTable(
+            tuple(items),
+            np.vstack(scores) if scores else np.empty((0, len(items))),
+            tuple(str(self.names[one]).strip() for one in columns),
+            "rows",
+            tuple(str(self.names[one]) for one in columns),
+            tuple(Aside(str(self.names[one]), "holds text, not scores") for one in other),
+        )
+
+    def with_items_in_columns(self, columns: Sequence[int], numbers: _Numbers) -> ScoreTable:
+        """Read a table with one row per task and one column per item."""
+        read = [numbers(self.table.column(one), self.names[one]) for one in columns]
+        if len({percent for _, percent in read if percent is not None}) > 1:
+            raise InputError(
+                "some columns have percent signs and others have none: write all scores in one way"
+            )
+        named = self.names_of_rows()
+        tasks = () if named is None or named in columns else tuple(self.labels(named))
+        other = [one for one in range(len(self.names)) if one not in (named, *columns)]
+        return ScoreTable(
+            tuple(self.names[one] for one in columns),
+            np.column_stack([values for values, _ in read]),
+            tasks,
+            "columns",
+            tuple(str(self.names[one]) for one in columns),
+            tuple(Aside(str(self.names[one]), "is not among the scores") for one in other),
+        )
+
+
+def _is_of_tasks(title: object) -> bool:
+    """Tell whether a title stands among tasks: a benchmark, or what an item has besides scores."""
+    return is_property(title) or bool(words_of(title) & _BENCHMARKS)
+
+
+def with_tasks(
+    found: ScoreTable, better: Better, tasks: Sequence[str] | None, lower: Sequence[str]
+) -> ScoreTable:
+    """Leave out what is not a task, and turn scores round of which lower are better.
+
+    Parameters
+    ----------
+    found
+        The table.
+    better
+        Which scores are better in general.
+    tasks
+        The tasks that are wanted; None if all are that look like scores.
+    lower
+        The tasks in which lower scores are better.
+    """
+    for name in (*(tasks or ()), *lower):
+        if name not in found.tasks:
+            raise InputError(
+                f"there is no task {quoted(name)}: the tasks are "
+                f"{', '.join(quoted(task) for task in found.tasks) or 'not named'}"
+            )
+    kept, aside, remarks = [], [*found.aside], [*found.remarks]
+    for number, task in enumerate(found.tasks or [""] * len(found.scores)):
+        why = _why_not(task, found.scores[number])
+        wanted = task in (*tasks, *lower) if tasks is not None else task in lower or not why
+        if wanted:
+            kept.append(number)
+        elif found.items_in == "rows":
+            aside.append(Aside(task, why or "is not among the tasks given"))
+        else:
+            remarks.append(
+                f"Row {quoted(task)} {why or 'is not among the tasks'}: it is set aside."
+            )
+    names = tuple(found.tasks[number] for number in kept) if found.tasks else ()
+    suspects = [name for name in names if name not in lower and words_of(name) & _LOWER]
+    if suspects and tasks is None and better == "higher":
+        raise InputError(
+            f"lower numbers may be better in {quoted(suspects[0])}",
+            [
+                use("if they are", lower=[*lower, *suspects]),
+                use("if higher numbers are better there, too", tasks=list(names)),
+            ],
+        )
+    scores = found.scores[kept]
+    if better == "higher":
+        scores[[number for number, name in enumerate(names) if name in lower]] *= -1
+    return replace(
+        found,
+        scores=scores,
+        tasks=names,
+        columns=tuple(found.columns[one] for one in kept)
+        if found.items_in == "rows"
+        else found.columns,
+        aside=tuple(aside),
+        remarks=tuple(remarks),
+    )
+
+
+def _why_not(task: str, scores: _Floats) -> str:
+    """Say why a task does not seem to be one; nothing if it does."""
+    if is_property(task):
+        return "holds a property of the items, not scores"
+    if _is_summary(task):
+        return "is a summary or a count, not a task"
+    return "" if np.isfinite(scores).any() or not task else "is empty"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(quoted(name) for name in names[:_SHOWN]) + (
+        ", ..." if len(names) > _SHOWN else ""
+    )
