@@ -164,8 +164,8 @@ def fit(
     if own is not None:
         if concentration != "single":
             raise InputError(
-                f'concentration="{concentration}" is for tiers that are sought, not for given ones',
-                [drop("concentration")],
+                "several thetas are for tiers that are sought, not for given ones",
+                [use(concentration="single"), drop("tiers")],
             )
         return _fit_own(source, own, settings, generator, lambda: watch.provenance(rng))
     single = fit_source(source, checked, settings, generator, lambda: watch.provenance(rng))
