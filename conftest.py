@@ -15,7 +15,13 @@ import pytest
 os.environ.setdefault("MPLBACKEND", "agg")
 
 # Compiled code first, then what takes long, then the rest, the smallest parts last.
-_COMPILING = ("tests/inversions", "tests/partition", "tests/consensus", "tests/answers")
+_COMPILING = (
+    "tests/inversions",
+    "tests/partition",
+    "tests/consensus",
+    "tests/answers",
+    "tests/luce",
+)
 _LONG = (
     "tests/posterior",
     "tests/mixture",
