@@ -198,6 +198,10 @@ class AnswerSource(ABC):
         """Return the costs of all tiers of given sizes, all completions being equally likely."""
         return self.at(sizes).costs_at_random()
 
+    def complete_places(self) -> Places:
+        """Return ``places[answer, item]`` of complete rankings, counted from 0."""
+        raise self._lacking("the place of every item")
+
     def complete_orderings(self) -> npt.NDArray[np.int64]:
         """Return ``orderings[answer, place]``, the items of complete rankings place by place."""
         raise InputError(
@@ -326,6 +330,9 @@ class _RankingSource(_CompletedSource):
 
     def partial_orders(self) -> PartialOrders:
         return self._orders
+
+    def complete_places(self) -> Places:
+        return self.data.patterns if self._complete else super().complete_places()
 
     def complete_orderings(self) -> npt.NDArray[np.int64]:
         return self._rows.orderings if self._complete else super().complete_orderings()

@@ -74,9 +74,11 @@ class Battles:
            [0. , 0.5, 0. ]])
     """
 
-    # Whether pairs of items were compared, and the one distance there is for them, if only one.
+    # Whether pairs of items were compared, the one distance there is for them, if only one, and the
+    # families of models.
     pairwise: ClassVar[bool] = True
     only_distance: ClassVar[str | None] = "inversions"
+    families: ClassVar[tuple[str, ...]] = ("mallows", "luce")
 
     items: tuple[str, ...]
     decided: NDArray[np.float64]

@@ -98,9 +98,11 @@ class Counts:
     [[0, 0, 2], [0, 0, 2], [0, 0, 0]]
     """
 
-    # Whether pairs of items were compared, and the one distance there is for them, if only one.
+    # Whether pairs of items were compared, the one distance there is for them, if only one, and the
+    # families of models.
     pairwise: ClassVar[bool] = False
     only_distance: ClassVar[str | None] = None
+    families: ClassVar[tuple[str, ...]] = ("mallows",)
 
     items: tuple[Item, ...]
     places: Numbers

@@ -61,9 +61,11 @@ class Preferences:
     [('a', 'b'), ('a', 'c'), ('b', 'c')]
     """
 
-    # Whether pairs of items were compared, and the one distance there is for them, if only one.
+    # Whether pairs of items were compared, the one distance there is for them, if only one, and the
+    # families of models.
     pairwise: ClassVar[bool] = True
     only_distance: ClassVar[str | None] = None
+    families: ClassVar[tuple[str, ...]] = ("mallows", "luce")
 
     items: tuple[Item, ...]
     assessors: tuple[Assessor, ...]

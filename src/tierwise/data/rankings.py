@@ -74,9 +74,11 @@ class Rankings:
     ['b', 'a', 'c']
     """
 
-    # Whether pairs of items were compared, and the one distance there is for them, if only one.
+    # Whether pairs of items were compared, the one distance there is for them, if only one, and the
+    # families of models.
     pairwise: ClassVar[bool] = False
     only_distance: ClassVar[str | None] = None
+    families: ClassVar[tuple[str, ...]] = ("mallows", "luce")
 
     items: tuple[Item, ...]
     unranked: Unranked | None

@@ -25,7 +25,7 @@ from tierwise.distances import Distance, get_distance
 from tierwise.errors import InputError, TierwiseWarning, percent
 from tierwise.mixture.fit import Noise, SizesOfGroups, fit_mixture, sizes_of_groups
 from tierwise.mixture.gibbs import MixtureTarget, run_chain
-from tierwise.mixture.groups import distinct_answers
+from tierwise.mixture.groups import distinct_rankings
 from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
 from tierwise.posterior.storage import Schema, StoredDraws, coordinate
 from tierwise.posterior.summary import Diagnostics, diagnose
@@ -490,7 +490,7 @@ def sample_mixture(
         progress=progress,
         rng=start_seed,
     )
-    target = MixtureTarget(distinct_answers(data), measure, prior, concentration)
+    target = MixtureTarget(distinct_rankings(data), measure, prior, concentration)
     components = tuple(
         target.fitter.component(
             group.sizes, group.tiers.label_array(data.items), min(group.theta, _LARGEST_START)

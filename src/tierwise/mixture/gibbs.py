@@ -33,7 +33,7 @@ from tierwise.data.rankings import Rankings
 from tierwise.distances import Distance
 from tierwise.fitting.every_size import costs_anywhere
 from tierwise.mixture.em import e_step
-from tierwise.mixture.groups import Component, DistinctAnswers, GroupFitter
+from tierwise.mixture.groups import Component, DistinctRankings, GroupFitter
 from tierwise.model.priors import Gamma, ThetaPrior
 from tierwise.partition.interpolated import LogPartition
 from tierwise.theta.density import ThetaGivenDistance
@@ -115,7 +115,7 @@ class MixtureTarget:
         Parameter of the Dirichlet prior of the shares.
     """
 
-    answers: DistinctAnswers
+    answers: DistinctRankings
     distance: Distance
     prior_theta: ThetaPrior
     concentration: float
@@ -186,7 +186,6 @@ class Chain:
         shares: NDArray[np.float64],
     ) -> None:
         data = target.answers.data
-        assert isinstance(data, Rankings)
         self._target = target
         self._sizes = [component.sizes for component in components]
         # A group that is a single tier stays as it is.

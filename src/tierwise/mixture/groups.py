@@ -205,12 +205,17 @@ class DistinctPreferences(DistinctAnswers):
         return counted
 
 
+def distinct_rankings(data: Rankings) -> DistinctRankings:
+    """Return the distinct rankings of a data set."""
+    return DistinctRankings(data, data.pattern_of, data.pattern_weights.astype(np.float64))
+
+
 def distinct_answers(data: Rankings | Preferences) -> DistinctAnswers:
     """Return the distinct answers of a data set."""
     if isinstance(data, Preferences):
         orders, pattern_of = orders_of_preferences(data)
         return DistinctPreferences(data, pattern_of, orders.weights)
-    return DistinctRankings(data, data.pattern_of, data.pattern_weights.astype(np.float64))
+    return distinct_rankings(data)
 
 
 def fold_weights(
@@ -352,10 +357,9 @@ class GroupFitter:
             if len(self._packed_answers) >= _MOST_PACKED:
                 self._packed_answers.clear()
             self._packed_answers[sizes] = None
-            data = self.answers.data
             if self._source.capabilities.complete and pairs_fit_a_word(sizes, self.distance):
-                assert isinstance(data, Rankings)
-                self._packed_answers[sizes] = PackedAnswers(data.patterns, sizes, self.distance)
+                places = self._source.complete_places()
+                self._packed_answers[sizes] = PackedAnswers(places, sizes, self.distance)
         return self._packed_answers[sizes]
 
     def distance_moments(
@@ -457,9 +461,8 @@ class GroupFitter:
 
     def _search_all_sizes(self, weights: NDArray[np.float64]) -> list[Component]:
         """Return the fits of the sizes that suit a group best, the best first."""
-        data, items = self.answers.data, self.answers.items
-        assert isinstance(data, Rankings)
-        counts = Counts.of_places(items, data.patterns, weights)
+        items = self.answers.items
+        counts = Counts.of_places(items, self._source.complete_places(), weights)
         every = every_size(len(items), self.distance)
         best = every.best(counts, _RIVALS_OF_ALL_SIZES + 1)
         fits = zip(best.rows.tolist(), best.labels, best.thetas.tolist(), strict=True)

@@ -368,7 +368,7 @@ def _chosen_model(
                 [use(distance="kendall"), drop("sizes")],
             )
         return _Model("mallows", None, options.concentration)
-    if options.is_for_mallows or isinstance(data, Counts):
+    if options.is_for_mallows or "luce" not in data.families:
         family = "mallows"
     if family == "mallows" and distance is None:
         return _Model("mallows", None, options.concentration)

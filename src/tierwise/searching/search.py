@@ -303,7 +303,7 @@ def _plan(
     """Decide which families are compared, and refuse what one of them alone cannot do."""
     check_choice("family", family, get_args(FamilyChoice))
     limited = limits.margin > 0.5 or (limits.most is not None and space.n_tiers is None)
-    if family == "mallows" or (family == "auto" and isinstance(data, Counts)):
+    if family == "mallows" or (family == "auto" and "luce" not in data.families):
         if limited:
             raise InputError(
                 'max_tiers and margin are for worths, that is for family "luce": name it, or leave '
@@ -316,7 +316,7 @@ def _plan(
             'family "luce" is searched at once over all sizes by criterion "posterior": leave '
             "criterion, method, top and bottom as they are"
         )
-    if isinstance(data, Counts):
+    if "luce" not in data.families:
         raise InputError(
             'counts do not hold the orderings that family "luce" needs: give the rankings that '
             "they were made of"
