@@ -1,9 +1,9 @@
-"""bootstrap: how much the tiers and theta would vary with other rankings of the same kind."""
+"""bootstrap: how much tiers, theta or worths would vary with other rankings of the same kind."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from tierwise._util.results import Result
 from tierwise._util.tasks import Progress, run_tasks
 from tierwise._util.types import NOT_LISTED, Item, plain, plain_item
 from tierwise.answers.likelihood import source_of
+from tierwise.answers.races import races_of
 from tierwise.data.battles import Battles, Resampling
 from tierwise.data.frames import Backend, make_frame
 from tierwise.data.kinds import check_data
@@ -23,9 +24,13 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError, counted, drop, percent, quoted, use
+from tierwise.fitting.luce import sceptical
 from tierwise.fitting.parted import solve_parted
 from tierwise.fitting.result import Fit
 from tierwise.fitting.solve import Settings, solve, solve_known
+from tierwise.luce.estimates import ELO
+from tierwise.luce.search import TierSearch, search_tiers
+from tierwise.model.clustered_luce import ClusteredLuce
 from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import partition_function
@@ -47,15 +52,17 @@ class Bootstrap(Result):
     fit : Fit
         The fit that was resampled.
     kind : str
-        "nonparametric" (the answers were drawn anew) or "parametric" (new ones from the model).
+        "nonparametric" (the answers were resampled) or "parametric" (new ones from the model).
     thetas : numpy.ndarray
-        Theta of each replicate; ``thetas[replicate, part]`` where the fit has several.
+        Theta of each replicate; ``thetas[replicate, part]`` where the fit has several, or none.
     labels : numpy.ndarray
         ``labels[replicate, item]``: the tier of each item, 1 being the best.
     resampled : str
-        What was drawn anew: answers, people with their weights, or clusters of people.
+        What was resampled: answers, people with their weights, or clusters of people.
     provenance : Provenance
         Version, seed and time.
+    log_worths : numpy.ndarray or None
+        ``log_worths[replicate, item]`` where tiers have worths; the mean over items is 0.
     """
 
     fit: Fit
@@ -64,12 +71,15 @@ class Bootstrap(Result):
     labels: NDArray[np.int64]
     provenance: Provenance
     resampled: str = "answers"
+    log_worths: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         """Return the number of replicates."""
-        return len(self.thetas)
+        return len(self.labels)
 
     def __repr__(self) -> str:
+        if self.log_worths is not None:
+            return f"Bootstrap({len(self)} {self.kind} replicates, {self._numbers_of_tiers()})"
         ranges = ", ".join(f"{low:.4g} to {high:.4g}" for low, high in self.theta_intervals())
         return f"Bootstrap({len(self)} {self.kind} replicates, theta {ranges})"
 
@@ -87,6 +97,8 @@ class Bootstrap(Result):
             That share; None is the level of the fit.
         """
         intervals = self.theta_intervals(level)
+        if not intervals:
+            raise InputError("there is no theta, but a worth per tier: use strength_intervals")
         if len(intervals) != 1:
             raise InputError(
                 f"there are {len(intervals)} thetas, one per {self.fit.concentration}: "
@@ -102,28 +114,51 @@ class Bootstrap(Result):
         level
             That share; None is the level of the fit.
         """
+        return self._intervals(self.thetas.reshape(len(self), -1), level)
+
+    def strength_intervals(self, level: float | None = None) -> tuple[tuple[float, float], ...]:
+        """Return, for each item, the interval that holds its strength in a share of replicates.
+
+        Strengths are worths on the Elo scale, ``400 log10(worth)``, with a mean over items of 0.
+
+        Parameters
+        ----------
+        level
+            That share; None is the level of the fit.
+        """
+        if self.log_worths is None:
+            raise InputError("there are no worths, but theta: use theta_intervals")
+        return self._intervals(ELO * self.log_worths, level)
+
+    def _intervals(
+        self, columns: NDArray[np.float64], level: float | None
+    ) -> tuple[tuple[float, float], ...]:
         tail = (1 - check_level(self.fit.level if level is None else level)) / 2
-        columns = self.thetas.reshape(len(self), -1)
         # Order statistics, not interpolation: a replicate's theta may be infinite.
         ends = np.quantile(columns, [tail, 1 - tail], axis=0, method="inverted_cdf")
         return tuple((float(low), float(high)) for low, high in ends.T)
 
     def tier_probabilities(self) -> NDArray[np.float64]:
-        """Return the share of replicates in which each item (row) is of each tier (column)."""
-        numbers = np.arange(1, len(self.fit.sizes) + 1)
+        """Return the share of replicates in which each item (row) is of each tier (column).
+
+        Where tiers of all sizes are searched, there may be more columns than the fit has tiers.
+        """
+        numbers = np.arange(1, max(len(self.fit.sizes), int(self.labels.max())) + 1)
         shares: NDArray[np.float64] = (self.labels[:, :, None] == numbers).mean(axis=0)
         return shares
 
     def co_tier_probabilities(self) -> NDArray[np.float64]:
         """Return the share of replicates in which each two items are tied."""
-        member = (self.labels[:, :, None] == np.arange(1, len(self.fit.sizes) + 1)).astype(
-            np.float64
-        )
-        shares: NDArray[np.float64] = np.einsum("ral,rbl->ab", member, member) / len(self)
+        tied = np.zeros((len(self.items), len(self.items)))
+        for labels in self.labels:
+            tied += labels[:, None] == labels
+        shares: NDArray[np.float64] = tied / len(self)
         return shares
 
     def to_frame(self, *, backend: Backend = "pandas") -> Any:
         """Return a data frame with one row per item, best first: its tier, and shares of tiers.
+
+        With worths there is an interval of its strength, too.
 
         Parameters
         ----------
@@ -137,6 +172,10 @@ class Bootstrap(Result):
             "item": [plain_item(items[item]) for item in order],
             "tier": [self.fit.tiers[items[item]] for item in order],
         }
+        if self.log_worths is not None:
+            intervals = self.strength_intervals()
+            columns["strength_low"] = [intervals[item][0] for item in order]
+            columns["strength_high"] = [intervals[item][1] for item in order]
         for tier in range(shares.shape[1]):
             columns[f"p_tier_{tier + 1}"] = shares[order, tier].tolist()
         return make_frame(columns, backend)
@@ -147,7 +186,7 @@ class Bootstrap(Result):
             item: float(shares[place, self.fit.tiers[item] - 1])
             for place, item in enumerate(self.items)
         }
-        facts = [("", line) for line in self._theta_lines()]
+        facts = [("", line) for line in self._parameter_lines()]
         title = f"{len(self)} {self.kind} replicates{self.of_what()}"
         return Card(title, facts, [self.fit.tier_section()], sure)
 
@@ -157,14 +196,20 @@ class Bootstrap(Result):
         items = self.fit.tiers.items
         width = max(len(str(item)) for item in items)
         order = sorted(range(len(items)), key=lambda item: self.fit.tiers[items[item]])
+        strengths = [""] * (len(items) + 1)
+        if self.log_worths is not None:
+            strengths = [f"{'strength':>16}  "] + [
+                f"{f'{low:.0f} to {high:.0f}':>16}  " for low, high in self.strength_intervals()
+            ]
         return "\n".join(
             [
                 f"{len(self)} {self.kind} replicates{self.of_what()}",
-                *self._theta_lines(),
+                *self._parameter_lines(),
                 "",
-                f"{'item':<{width}}  tier  same in  other tiers",
+                f"{'item':<{width}}  tier  {strengths[0]}same in  other tiers",
                 *(
                     f"{items[item]!s:<{width}}  {self.fit.tiers[items[item]]:>4}  "
+                    + strengths[item + 1]
                     + _shares(shares[item], self.fit.tiers[items[item]])
                     for item in order
                 ),
@@ -175,7 +220,23 @@ class Bootstrap(Result):
         """Say what was drawn, if it is not simply answers."""
         return "" if self.resampled == "answers" else f", drawing {self.resampled}"
 
-    def _theta_lines(self) -> list[str]:
+    def sizes_in_words(self) -> str:
+        """Say what became of the sizes of tiers in the replicates."""
+        return "sizes held fixed" if self.log_worths is None else "sizes searched again in each"
+
+    def _numbers_of_tiers(self) -> str:
+        """Say how many tiers the replicates have."""
+        fewest, most = int(self.labels.max(axis=1).min()), int(self.labels.max())
+        return counted(most, "tier") if fewest == most else f"{fewest} to {most} tiers"
+
+    def _parameter_lines(self) -> list[str]:
+        if self.log_worths is not None:
+            same = float((self.labels.max(axis=1) == len(self.fit.sizes)).mean())
+            return [
+                f"tiers of all sizes searched again in each: {self._numbers_of_tiers()}, in "
+                f"{same:.0%} as many as in the fit ({len(self.fit.sizes)})",
+                f"strength: {percent(self.fit.level)} of replicates, on the Elo scale",
+            ]
         of = [""] if self.fit.concentration == "single" else self.fit.part_names
         parts = zip(of, self.fit.thetas, self.theta_intervals(), strict=True)
         return [
@@ -187,20 +248,37 @@ class Bootstrap(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in JSON."""
         items = self.fit.tiers.items
-        intervals = self.theta_intervals()
         return {
             "kind": self.kind,
             "resampled": self.resampled,
             "replicates": len(self),
-            "theta": plain(self.fit.theta),
-            "theta_interval": plain(
-                intervals[0] if self.fit.concentration == "single" else intervals
-            ),
+            "sizes": "held" if self.log_worths is None else "searched",
+            **self._plain_parameters(),
             "level": self.fit.level,
             "items": [plain_item(item) for item in items],
             "tier_probabilities": self.tier_probabilities().tolist(),
             "co_tier_probabilities": self.co_tier_probabilities().tolist(),
             "provenance": self.provenance.to_dict(),
+        }
+
+    def _plain_parameters(self) -> dict[str, Any]:
+        """Return the intervals of thetas, or of strengths, as plain values."""
+        if self.log_worths is not None:
+            strengths = self.fit.strengths
+            numbers = self.labels.max(axis=1)
+            return {
+                "strengths": [strengths[self.fit.tiers[item] - 1] for item in self.items],
+                "strength_intervals": plain(self.strength_intervals()),
+                "numbers_of_tiers": {
+                    str(number): float((numbers == number).mean())
+                    for number in np.unique(numbers).tolist()
+                },
+            }
+        intervals = self.theta_intervals()
+        single = self.fit.concentration == "single"
+        return {
+            "theta": plain(self.fit.theta),
+            "theta_interval": plain(intervals[0] if single else intervals),
         }
 
 
@@ -218,12 +296,15 @@ def bootstrap(
 ) -> Bootstrap:
     """Fit resampled rankings with the sizes of a fit, to see how sure its tiers and theta are.
 
+    Where tiers have worths (family "luce"), tiers of all sizes are searched again for each of them,
+    with the prior of sizes that a search takes by default.
+
     Parameters
     ----------
     data
         The rankings, preferences or battles that were fitted.
     fit
-        The fit, from which sizes and distance are taken.
+        The fit, from which sizes and distance, or the family, are taken.
     replicates
         Number of resampled data sets.
     kind
@@ -269,36 +350,38 @@ def bootstrap(
     if set(fit.tiers.items) != set(known.items):
         raise InputError("the fit is of other items than the data: fit these data first")
     design = _design(known, kind, cluster, by, fit)
-    partition: PartitionFunction | PartedPartition
-    if fit.concentration == "single":
-        partition = partition_function(fit.sizes, fit.distance)
-    else:
-        partition = parted_partition(fit.sizes, fit.distance, fit.concentration)
-    start = fit.tiers.label_array(known.items)
+    refit = _refit(fit, fit.tiers.label_array(known.items))
     seeds = spawn_seeds(rng, replicates)
     # Few replicates are asked for where each takes long: people want to see how far it is.
     per_task = REPLICATES_PER_TASK if replicates > _FEW_REPLICATES else 1
     batches = [seeds[first : first + per_task] for first in range(0, replicates, per_task)]
     results = run_tasks(
         _fit_replicates,
-        [(design.draw, partition, start, batch) for batch in batches],
+        [(design.draw, refit, batch) for batch in batches],
         description="bootstrap",
         workers=workers,
         progress=progress,
     )
-    thetas = np.concatenate([thetas for thetas, _ in results])
-    labels = np.concatenate([labels for _, labels in results])
-    # Labels follow the items of the fit, which may stand in another order than those of the data.
+    parameters = np.concatenate([found.parameters for found in results])
+    labels = np.concatenate([found.labels for found in results])
+    # Columns follow the items of the fit, which may stand in another order than those of the data.
     position = {item: number for number, item in enumerate(known.items)}
     order = [position[item] for item in fit.tiers.items]
+    has_worths = fit.family == "luce"
     return Bootstrap(
-        fit, kind, thetas, labels[:, order] + 1, watch.provenance(rng), design.resampled
+        fit,
+        kind,
+        np.empty((replicates, 0)) if has_worths else parameters,
+        labels[:, order] + 1,
+        watch.provenance(rng),
+        design.resampled,
+        parameters[:, order] if has_worths else None,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Design:
-    """How answers are drawn anew, and what is drawn, in words."""
+    """How answers are resampled, and what is drawn, in words."""
 
     draw: Callable[[np.random.Generator], Rankings | Preferences | Battles]
     resampled: str = "answers"
@@ -311,7 +394,7 @@ def _design(
     by: Resampling,
     fit: Fit,
 ) -> _Design:
-    """Decide how answers are drawn anew, or say what cannot be had of these data."""
+    """Decide how answers are resampled, or say what cannot be had of these data."""
     if isinstance(data, Battles):
         if kind != "nonparametric":
             raise InputError("battles have the nonparametric bootstrap only", [drop("kind")])
@@ -334,13 +417,11 @@ def _design(
     if not isinstance(data, Rankings):
         if kind == "nonparametric":
             return _Design(data.resampled)
-        return _Design(
-            partial(_answer_by_model, data, fit.mallows_model("bootstrap"), fit.mistake_probability)
-        )
+        return _Design(partial(_answer_by_model, data, fit.model(), fit.mistake_probability))
     # Nothing else is needed of people, and processes get what they need only.
     alone = data.with_people(None)
     if kind == "parametric":
-        return _Design(partial(_rank_by_model, alone, fit.mallows_model("bootstrap")))
+        return _Design(partial(_rank_by_model, alone, fit.model()))
     cluster_of, resampled = None, "answers"
     if cluster is not None:
         cluster_of, number = _clusters(data, cluster)
@@ -353,16 +434,30 @@ def _design(
 
 def _answer_by_model(
     data: Preferences,
-    model: ClusteredMallows,
+    model: ClusteredMallows | ClusteredLuce,
     mistake_probability: float | None,
     rng: np.random.Generator,
 ) -> Preferences:
     """Let the model answer what people were asked, with as many mistakes."""
+    if isinstance(model, ClusteredLuce) and data.times is not None:
+        return _race_by_race(data, model, rng)
     complete = model.sample(data.n_rankings, rng).restrict(data.items)
     return answer_like(complete, data, mistake_probability, rng)
 
 
-def _rank_by_model(data: Rankings, model: ClusteredMallows, rng: np.random.Generator) -> Rankings:
+def _race_by_race(data: Preferences, model: ClusteredLuce, rng: np.random.Generator) -> Preferences:
+    """Let worths decide each comparison by itself, where people contradict themselves."""
+    assert data.times is not None
+    labels = model.tiers.label_array(data.items)
+    chances = model.pair_probabilities().probabilities[np.ix_(labels, labels)]
+    asked = np.triu(data.times + data.times.transpose(0, 2, 1), k=1)
+    won = rng.binomial(asked, chances).astype(np.int32)
+    return data.with_answers(won + (asked - won).transpose(0, 2, 1))
+
+
+def _rank_by_model(
+    data: Rankings, model: ClusteredMallows | ClusteredLuce, rng: np.random.Generator
+) -> Rankings:
     """Draw as many rankings from the model, and hide of them what the answers hide."""
     complete = model.sample(round(data.n_rankings), rng).restrict(data.items)
     return complete if data.is_complete else observe_like(complete, data)
@@ -383,43 +478,78 @@ def _clusters(data: Rankings, cluster: str) -> tuple[NDArray[np.int64], int]:
     return codes, number
 
 
+class _Found(NamedTuple):
+    """Tiers, counted from 0, and thetas or log worths of items; or all these, row by row."""
+
+    labels: NDArray[np.int64]
+    parameters: NDArray[np.float64]
+
+
 def _fit_replicates(
     draw: Callable[[np.random.Generator], Rankings | Preferences | Battles],
-    partition: PartitionFunction | PartedPartition,
-    start: NDArray[np.int64],
+    refit: Callable[[Rankings | Preferences | Battles, np.random.Generator], _Found],
     seeds: list[np.random.SeedSequence],
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> _Found:
     """Fit one resampled data set per seed."""
-    settings = Settings()
-    n_thetas = partition.n_parts if isinstance(partition, PartedPartition) else 1
-    thetas = np.empty((len(seeds), n_thetas))
-    labels = np.empty((len(seeds), len(start)), dtype=np.int64)
-    for replicate, seed in enumerate(seeds):
-        rng = np.random.default_rng(seed)
-        sample = draw(rng)
-        if isinstance(partition, PartedPartition):
-            found = solve_parted(
-                sample,
-                partition.sizes,
-                partition.distance,
-                partition.concentration,
-                starts=[start],
-                partition=partition,
-                most_work=0.0,
-            )
-            thetas[replicate], labels[replicate] = found.thetas, found.labels
-            continue
-        source = source_of(sample, partition.distance)
-        if source.is_known(partition.sizes):
-            # The partition function is computed once for all replicates.
-            likelihood = source.at(partition.sizes, partition=partition)
-            solution = solve_known(likelihood, settings, rng)
-        else:
-            solution = solve(source, partition.sizes, settings, rng)
-        thetas[replicate] = solution.theta.value
-        labels[replicate] = solution.consensus.labels
-    single = not isinstance(partition, PartedPartition)
-    return thetas[:, 0] if single else thetas, labels
+    generators = [np.random.default_rng(seed) for seed in seeds]
+    found = [refit(draw(rng), rng) for rng in generators]
+    return _Found(
+        np.array([one.labels for one in found]), np.array([one.parameters for one in found])
+    )
+
+
+def _refit(
+    fit: Fit, start: NDArray[np.int64]
+) -> Callable[[Rankings | Preferences | Battles, np.random.Generator], _Found]:
+    """Return what fits a resampled data set as the given data were fitted."""
+    if fit.family == "luce":
+        return _search_worths
+    if fit.concentration == "single":
+        return partial(_fit_one_theta, partition_function(fit.sizes, fit.distance))
+    parted = parted_partition(fit.sizes, fit.distance, fit.concentration)
+    return partial(_fit_thetas, parted, start)
+
+
+def _fit_one_theta(
+    partition: PartitionFunction,
+    sample: Rankings | Preferences | Battles,
+    rng: np.random.Generator,
+) -> _Found:
+    """Fit tiers of given sizes with one theta."""
+    source = source_of(sample, partition.distance)
+    if source.is_known(partition.sizes):
+        # The partition function is computed once for all replicates.
+        likelihood = source.at(partition.sizes, partition=partition)
+        solution = solve_known(likelihood, Settings(), rng)
+    else:
+        solution = solve(source, partition.sizes, Settings(), rng)
+    return _Found(solution.consensus.labels, np.array(solution.theta.value))
+
+
+def _fit_thetas(
+    partition: PartedPartition,
+    start: NDArray[np.int64],
+    sample: Rankings | Preferences | Battles,
+    _rng: np.random.Generator,
+) -> _Found:
+    """Fit tiers of given sizes with several thetas."""
+    found = solve_parted(
+        sample,
+        partition.sizes,
+        partition.distance,
+        partition.concentration,
+        starts=[start],
+        partition=partition,
+        most_work=0.0,
+    )
+    return _Found(found.labels, np.array(found.thetas))
+
+
+def _search_worths(sample: Rankings | Preferences | Battles, _rng: np.random.Generator) -> _Found:
+    """Search tiers of all sizes with their worths."""
+    worths = search_tiers(TierSearch(races_of(sample), sceptical))[0].worths
+    logs = worths.logs[worths.labels]
+    return _Found(worths.labels, logs - logs.mean())
 
 
 def _draw_rankings(

@@ -338,15 +338,6 @@ class Fit(Result):
             return ClusteredLuce(self.tiers, self.worths)
         return ClusteredMallows(self.tiers, self.theta, self.distance, self.concentration)
 
-    def mallows_model(self, taker: str) -> "ClusteredMallows":
-        """Return the fitted Mallows model for what needs one, or say that this is another."""
-        from tierwise.model.clustered_mallows import ClusteredMallows
-
-        model = self.model()
-        if not isinstance(model, ClusteredMallows):
-            raise InputError(f"{taker} needs a fit with theta, and this one has worths")
-        return model
-
     @property
     def part_names(self) -> tuple[str, ...]:
         """What each theta is about: "tier 1" (the first of ``tiers``), "place 2", "places 3-5"."""

@@ -358,9 +358,9 @@ def _sampling(analysis: Analysis) -> str:
     if isinstance(sampled, Bootstrap):
         error = 50 / len(sampled) ** 0.5
         return (
-            f"{len(sampled)} {sampled.kind} bootstrap replicates{sampled.of_what()}, sizes "
-            f"{'held fixed' if fit_is_mallows(analysis) else 'open'}; shares of them "
-            f"have a standard error of up to {error:.0f} percentage points"
+            f"{len(sampled)} {sampled.kind} bootstrap replicates{sampled.of_what()}, "
+            f"{sampled.sizes_in_words()}; shares of them have a standard error of up to "
+            f"{error:.0f} percentage points"
         )
     if sampled.method == "exact":
         sizes = "open" if sampled.sizes is None else "held fixed"
