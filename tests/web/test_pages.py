@@ -118,6 +118,16 @@ def test_ties_contradictions_and_empty_rows_are_asked_about(client):
     assert "2 rankings of 3 items" in words(client.get(f"{empty}?empty=skip"))
 
 
+def test_codes_for_missing_answers_are_asked_about(client):
+    here = give(client, "a,b,c\n1,2,3\n2,99,1\n3,1,2\n1,99,2\n")
+    page = words(client.get(here))
+    assert "column 'b' holds 99 beside numbers from 1 to 3" in page
+    assert "Which cells say that an answer is missing?" in page
+    page = words(client.get(here, params={"missing": "99", "unranked": "anywhere"}))
+    assert "4 rankings of 3 items" in page
+    assert "2 cells say '99' and are taken as empty" in page
+
+
 def test_wrong_files_are_told_apart(client):
     for content in (b"hello, this is no table", b"%PDF-1.4\n\x00\x01", b"PK\x03\x04rubbish", b" "):
         page = client.get(give(client, content, "letter.pdf"))

@@ -142,6 +142,14 @@ Lower: TypeAlias = Annotated[
         "NAMES",
     ),
 ]
+Missing: TypeAlias = Annotated[
+    str | None,
+    option(
+        READING,
+        'Codes for missing answers, such as "99,-1"; "nothing" if all cells are answers.',
+        "CODES",
+    ),
+]
 Encoding: TypeAlias = Annotated[
     str | None,
     option(
@@ -263,6 +271,7 @@ def read_file(
     tasks: Tasks = None,
     lower: Lower = None,
     empty: Empty = "error",
+    missing: Missing = None,
     encoding: Encoding = None,
     sheet: Sheet = None,
     weights: Weights = None,
@@ -294,6 +303,7 @@ def read_file(
         "items": _parse_items(items),
         "rename": parse_rename(rename or []) or None,
         "empty": None if empty == "error" else empty,
+        "missing": missing,
         "weights": weights,
         "assessor": assessor or None,
         "item": item,

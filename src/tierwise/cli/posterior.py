@@ -173,6 +173,7 @@ def leaderboard_command(
         str | None,
         options.option(options.READING, "Decimal separator, if ambiguous.", ".|,"),
     ] = None,
+    missing: options.Missing = None,
     first: Annotated[str | None, options.column("The column of the first model.")] = None,
     second: Annotated[str | None, options.column("The column of the second model.")] = None,
     winner: Annotated[str | None, options.column("The column of the winner.")] = None,
@@ -273,6 +274,7 @@ def leaderboard_command(
             lower=lower,
             tolerance=tolerance,
             decimal=decimal,  # type: ignore[arg-type]
+            missing=missing,
         )
     else:
         from tierwise.data.battles import read_battles

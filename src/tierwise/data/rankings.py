@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from tierwise.data.frames import Backend
     from tierwise.data.scan import RankingScan
+    from tierwise.files.missing import Missing
     from tierwise.files.options import Better, Columns, Layout, ReadingNotes
     from tierwise.files.places import EncodedRankings
     from tierwise.files.source import Format
@@ -370,6 +371,7 @@ class Rankings:
         items: Iterable[Item] | None = None,
         weights: str | None = None,
         assessor: "Columns | None" = None,
+        missing: "Missing | None" = None,
     ) -> "RankingScan":
         """Leave rankings in files, which may be larger than memory, and count them there.
 
@@ -380,7 +382,7 @@ class Rankings:
         path
             A CSV or Parquet file with one row per answer; a folder of such files; or a pattern for
             their names, as in ``votes/2024-*.parquet``.
-        format, layout, unranked, ties, items, weights, assessor
+        format, layout, unranked, ties, items, weights, assessor, missing
             As for `tierwise.read_rankings`.
 
         Returns
@@ -398,6 +400,7 @@ class Rankings:
             ties=ties,
             weights=weights,
             assessor=assessor,
+            missing=missing,
         )
         return RankingScan(path, options, format, cls)
 

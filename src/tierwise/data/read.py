@@ -20,6 +20,7 @@ from tierwise.data.scores import (
 from tierwise.data.tables import DataSource, Opened, open_source, open_table
 from tierwise.errors import InputError, counted, drop, instead, quoted, use
 from tierwise.files.battles import are_battles
+from tierwise.files.missing import Missing
 from tierwise.files.options import Better, Columns, Layout, TableLayout, TableOptions
 from tierwise.files.places import EncodedRankings
 from tierwise.files.source import Format, errors_name
@@ -170,6 +171,7 @@ def read_rankings(
     better: Better | None = None,
     rename: Mapping[str, str] | None = None,
     empty: Literal["error", "skip"] = "error",
+    missing: Missing | None = None,
     encoding: str | None = None,
     sheet: str | int | None = None,
 ) -> Rankings:
@@ -213,6 +215,10 @@ def read_rankings(
         Other names for items, by the names they have in the file.
     empty
         "skip" sets aside rows that list no item; else they are an error.
+    missing
+        What cells hold where an answer is missing: a code or several, such as 99 or "99,-1".
+        "nothing" says that all cells are answers. Otherwise words such as "don't know" are taken as
+        empty, and numbers that look like codes are asked about.
     encoding
         How the text of a CSV file is written in bytes, such as "latin-1"; recognised otherwise.
     sheet
@@ -248,6 +254,7 @@ def read_rankings(
         better=better,
         rename=rename,
         empty=empty,
+        missing=missing,
     )
     with errors_name(opened.name):
         free = items is None and item is None and assessor is None and layout == "auto"
@@ -320,6 +327,7 @@ def scan_rankings(
     items: Iterable[Item] | None = None,
     weights: str | None = None,
     assessor: Columns | None = None,
+    missing: Missing | None = None,
 ) -> Iterator[Rankings]:
     r"""Read rankings chunk by chunk, in memory that does not grow with the file.
 
@@ -332,7 +340,7 @@ def scan_rankings(
         The name of a CSV or Parquet file with one row per answer.
     chunk_rows
         The most rows in a chunk.
-    format, layout, unranked, ties, items, weights, assessor
+    format, layout, unranked, ties, items, weights, assessor, missing
         As for `read_rankings`.
 
     Examples
@@ -351,6 +359,7 @@ def scan_rankings(
         ties=ties,
         weights=weights,
         assessor=assessor,
+        missing=missing,
     )
     with errors_name(opened.name):
         if opened.table is None or opened.format not in ("csv", "parquet"):

@@ -91,7 +91,7 @@ class Piece:
         """Find the items of orderings, in order of appearance."""
         with errors_name(self.path.name):
             table = self._open()
-            first_cells = table.first_cells(table.roles(options), _ROWS_OF_A_CHUNK)
+            first_cells = table.first_cells(options, table.roles(options), _ROWS_OF_A_CHUNK)
         return in_order_of_appearance(first_cells)
 
     def _open(self) -> TableFile:

@@ -37,6 +37,7 @@ from tierwise.files.cells import (
     read_number,
 )
 from tierwise.files.layouts import NAMES_OF_ROLES
+from tierwise.files.missing import Missing, leave_blank, refuse_codes, said_missing
 from tierwise.files.options import Aside, Better, ReadingNotes
 from tierwise.files.screening import are_rankings
 from tierwise.files.source import errors_name
@@ -70,6 +71,7 @@ def read_scores(
     items: str | Iterable[Item] | None = None,
     tolerance: float = 0.0,
     decimal: Decimal | None = None,
+    missing: Missing | None = None,
     task: str | None = None,
     item: str | None = None,
     score: str | None = None,
@@ -102,6 +104,8 @@ def read_scores(
     decimal
         Whether "," or "." stands before the decimals, where "1,234" leaves that open. The other one
         then separates thousands.
+    missing
+        Codes for missing scores, as for `read_rankings`.
     task, item, score
         The columns that name tasks and items, and for "long" that of scores, where the titles of
         columns do not tell.
@@ -143,6 +147,7 @@ def read_scores(
             items=items,
             tolerance=tolerance,
             decimal=decimal,
+            missing=missing,
             task=task,
             item=item,
             score=score,
@@ -160,6 +165,7 @@ def scores_of(
     items: str | Iterable[Item] | None = None,
     tolerance: float = 0.0,
     decimal: Decimal | None = None,
+    missing: Missing | None = None,
     task: str | None = None,
     item: str | None = None,
     score: str | None = None,
@@ -172,8 +178,9 @@ def scores_of(
     check_choice("layout", layout, get_args(ScoresLayout))
     check_choice("decimal", decimal, (*get_args(Decimal), None))
     check_choice("items_in", items_in, get_args(ItemsIn))
-    names, cells = table.columns, table.read()
-    said = (task, item, score)
+    said, codes = (task, item, score), said_missing(missing)
+    names = table.columns
+    cells, remarks = leave_blank(table.read(), codes, _columns_of_names(names, said))
     if layout == "auto" and items is None and said == (None,) * 3 and are_battles(names):
         raise InputError(
             "the columns are those of battles, not of scores",
@@ -213,8 +220,11 @@ def scores_of(
             aside=found.aside,
             remarks=found.remarks,
         )
+    if codes is None:
+        refuse_codes(scores, known, ranks=False)
     rankings = Rankings.from_scores(scores, better, known, tolerance=tolerance)
-    rankings.reading = replace(notes, n_answers=len(rankings)).about(table.form)
+    notes = replace(notes, remarks=(*notes.remarks, *remarks), n_answers=len(rankings))
+    rankings.reading = notes.about(table.form)
     return rankings
 
 
@@ -270,6 +280,16 @@ def _first_rows(table: TableFile) -> Grid | None:
     if first is None or first.num_rows == 0:
         return None
     return _grid(table.columns, first.slice(0, SAMPLE_ROWS), table.name_row)
+
+
+def _columns_of_names(
+    names: Sequence[Item], said: tuple[str | None, str | None, str | None]
+) -> frozenset[int]:
+    """Return the columns that name tasks and items."""
+    known = {*TASKS, *ITEMS, *(name for name in said[:2] if name is not None)}
+    return frozenset(
+        place for place, name in enumerate(names) if {str(name), str(name).casefold()} & known
+    )
 
 
 def are_long_scores(

@@ -175,6 +175,20 @@ def _assessors(
     return tuple(_position(name, "assessor", names) for name in options.assessor)
 
 
+def columns_for_people(columns: Sequence[Item], options: TableOptions) -> frozenset[int]:
+    """Return the columns that are named for people, weights, or names of items, and no answers."""
+    names = [str(column).strip() for column in columns]
+    found = set()
+    for role in ("weights", "assessor", "item", "preferred", "other"):
+        said = getattr(options, role)
+        chosen = (said,) if isinstance(said, str) else said
+        wanted = NAMES_OF_ROLES[role] if chosen is None else chosen
+        found |= {
+            at for at, name in enumerate(names) if name in wanted or name.casefold() in wanted
+        }
+    return frozenset(found)
+
+
 def _find(
     role: str, names: list[str], options: TableOptions, items: frozenset[str] = frozenset()
 ) -> int | None:

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from tierwise._util.checks import check_choice, check_items
 from tierwise._util.types import Item, Ties, Unranked
 from tierwise.errors import Remark, counted, quoted
+from tierwise.files.missing import said_missing
 
 TableLayout: TypeAlias = Literal["orderings", "ranks", "long", "pairs"]
 Layout: TypeAlias = Literal["auto", "orderings", "ranks", "long"]
@@ -52,6 +53,7 @@ class TableOptions:
     better: Better | None = None
     empty: Literal["error", "skip"] = "error"
     rename: tuple[tuple[str, str], ...] = ()
+    missing: tuple[str, ...] | None = None
 
     @classmethod
     def make(
@@ -64,6 +66,7 @@ class TableOptions:
         check_choice("better", others.get("better"), (*get_args(Better), None))
         check_choice("empty", others.get("empty", "error"), ("error", "skip"))
         others["rename"] = tuple(dict(others.get("rename") or {}).items())
+        others["missing"] = said_missing(others.get("missing"))
         if isinstance(items, str) and "*" in items:
             items, others["pattern"] = None, items
         elif isinstance(items, str) and "," in items:

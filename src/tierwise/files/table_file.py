@@ -12,9 +12,10 @@ import pyarrow.parquet as pq
 
 from tierwise._util.resources import check_memory
 from tierwise._util.types import Item, RowNamer
-from tierwise.errors import InputError, counted, quoted, use
+from tierwise.errors import InputError, Remark, counted, quoted, use
 from tierwise.files.cells import encode, numbers
-from tierwise.files.layouts import Roles, assign_roles, unfold_lists
+from tierwise.files.layouts import Roles, assign_roles, columns_for_people, unfold_lists
+from tierwise.files.missing import leave_blank
 from tierwise.files.options import ReadingNotes, TableOptions
 from tierwise.files.places import EncodedRankings
 from tierwise.files.source import Source
@@ -77,9 +78,20 @@ class TableFile:
 
     def rankings(self, options: TableOptions) -> EncodedRankings:
         """Read all rankings."""
-        columns, table = unfold_lists(self.columns, self.read(), options)
-        roles = assign_roles(columns, table, options)
+        columns, table, roles = self._understood(options)
         return self._encode(columns, table, roles, options)
+
+    def _understood(self, options: TableOptions) -> tuple[tuple[Item, ...], Any, Roles]:
+        """Read the table, and tell what its columns are for."""
+        cells, remarks = self._leave_blank(self.read(), options)
+        columns, table = unfold_lists(self.columns, cells, options)
+        roles = assign_roles(columns, table, options)
+        return columns, table, replace(roles, remarks=(*roles.remarks, *remarks))
+
+    def _leave_blank(
+        self, table: Any, options: TableOptions
+    ) -> tuple[Any, tuple[Remark | str, ...]]:
+        return leave_blank(table, options.missing, columns_for_people(self.columns, options))
 
     def _encode(
         self, columns: tuple[Item, ...], table: Any, roles: Roles, options: TableOptions
@@ -103,8 +115,7 @@ class TableFile:
 
         Pairs are rankings of two items if each is all that somebody said.
         """
-        columns, table = unfold_lists(self.columns, self.read(), options)
-        roles = assign_roles(columns, table, options)
+        columns, table, roles = self._understood(options)
         if roles.layout != "pairs":
             return self._encode(columns, table, roles, options)
         if roles.assessor:
@@ -128,7 +139,7 @@ class TableFile:
         """Read rankings in chunks that all have the same items in the same order."""
         roles = self.roles(options)
         if roles.layout == "orderings" and options.items is None:
-            items = in_order_of_appearance(self.first_cells(roles, chunk_rows))
+            items = in_order_of_appearance(self.first_cells(options, roles, chunk_rows))
             options = replace(options, items=items)
         return self._scan(options, roles, chunk_rows)
 
@@ -148,7 +159,7 @@ class TableFile:
 
         # As many rows as where the table is read whole, so that both see the same layout.
         sample: list[Any] = []
-        for batch in self.batches(SAMPLE_ROWS):
+        for batch in self._batches(SAMPLE_ROWS, options):
             sample.append(batch)
             if sum(len(part) for part in sample) >= SAMPLE_ROWS:
                 break
@@ -167,7 +178,7 @@ class TableFile:
     ) -> Iterator[EncodedRankings]:
         """Read rankings in chunks; those in which nothing counts are passed over."""
         start = 0
-        for batch in self.batches(chunk_rows):
+        for batch in self._batches(chunk_rows, options):
             name_row = partial(self._name_row_of_batch, start)
             start += batch.num_rows
             if not _without_weight(batch, roles, name_row):
@@ -176,11 +187,15 @@ class TableFile:
     def _name_row_of_batch(self, start: int, row: int) -> str:
         return self.name_row(start + row)
 
-    def first_cells(self, roles: Roles, chunk_rows: int) -> dict[Item, int]:
+    def _batches(self, most_rows: int, options: TableOptions) -> Iterator[Any]:
+        for batch in self.batches(most_rows):
+            yield self._leave_blank(batch, options)[0]
+
+    def first_cells(self, options: TableOptions, roles: Roles, chunk_rows: int) -> dict[Item, int]:
         """Find all items of orderings, each with the number of the cell it is first seen in."""
         first_cell: dict[Item, int] = {}
         start = 0
-        for batch in self.batches(chunk_rows):
+        for batch in self._batches(chunk_rows, options):
             encoded = [encode(batch.column(cell)) for cell in roles.cells]
             for item, cell in new_items(encoded, first_cell.keys()).items():
                 first_cell[item] = start * len(roles.cells) + cell

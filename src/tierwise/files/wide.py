@@ -21,6 +21,7 @@ from tierwise.files.cells import (
     split_question,
     without_question,
 )
+from tierwise.files.missing import refuse_codes
 from tierwise.files.options import Aside, TableLayout, TableOptions
 from tierwise.files.screening import (
     Screened,
@@ -78,6 +79,8 @@ def choose_columns(
     """
     seen = _Seen(columns, table, sample, options)
     free = tuple(column for column in range(len(columns)) if column not in taken)
+    if options.missing is None and options.layout != "orderings":
+        seen.ask_about_codes(free)
     if options.pattern is not None:
         return seen.chosen(seen.matching(options.pattern), free)
     given = seen.given(free)
@@ -214,6 +217,12 @@ class _Seen:
         name_row: RowNamer = numbered_row
         columns = [numbers(self.sample.column(cell), "the rank", name_row) for cell in cells]
         return np.column_stack(columns) if columns else np.empty((self.sample.num_rows, 0))
+
+    def ask_about_codes(self, free: Sequence[int]) -> None:
+        """Refuse numbers that may say that an answer is missing."""
+        numeric = [cell for cell in free if not self.is_empty(cell) and self.share([cell]) == 1]
+        ranks = self.options.better is None
+        refuse_codes(self.values(numeric), self.named(numeric), ranks=ranks)
 
     def places(self, free: Sequence[int]) -> tuple[int, ...] | None:
         """Return the columns whose titles name the places 1, 2, ..., in that order."""

@@ -45,7 +45,7 @@ _READING = {
     "cycles": ("keep",),
 }
 _FREE = ("sheet", "encoding", "weights", "item", "rank", "preferred", "other")
-_LISTS = ("items", "assessor", "tasks", "lower")
+_LISTS = ("items", "assessor", "tasks", "lower", "missing")
 _MOST_LETTERS = 100
 _MOST_LETTERS_OF_LISTS = 10_000
 _ITEMS_SHOWN = 8
@@ -130,6 +130,7 @@ QUESTIONS = {
 # Questions about columns and sheets, whose answers are what is in the file.
 _ABOUT_THE_FILE = {
     "items": "Which columns are the items?",
+    "missing": "Which cells say that an answer is missing?",
     "sheet": "Which sheet holds the answers?",
     "lower": "In which columns are lower numbers better?",
     "tasks": "Which are the columns of scores?",

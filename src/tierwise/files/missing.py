@@ -1,0 +1,205 @@
+"""Cells that say that there is no answer: codes such as 99, and words such as "don't know".
+
+Words are taken as empty, with a remark. Codes are numbers, which may be answers as well: they are
+taken as empty where the user says so, and asked about where they stand out.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tierwise.errors import InputError, Remark, counted, quoted, use
+from tierwise.files.cells import can_be_encoded
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Missing: TypeAlias = str | float | Iterable[str | float]
+"""Codes for missing values: one, several, or text with commas between them."""
+
+NOTHING = "nothing"
+"""What the user says if no cell is to be taken as empty."""
+
+_WORDS = (
+    *("n/a", "n.a.", "#n/a", "#null!", "no answer", "no response", "not answered", "not asked"),
+    *(
+        "not applicable",
+        "not ranked",
+        "unranked",
+        "don't know",
+        "don\N{RIGHT SINGLE QUOTATION MARK}t know",
+    ),
+    *("dont know", "do not know", "prefer not to say", "prefer not to answer", "refused"),
+    *("k.a.", "k. a.", "k.a", "keine angabe", "keine antwort", "weiß nicht", "weiss nicht"),
+    *("ne sait pas", "sans réponse", "no sabe", "no contesta", "ns/nc"),
+)
+_NEGATIVE = (-1, -2, -7, -8, -9, -66, -77, -88, -97, -98, -99, -999, -9999)
+_LARGE = (66, 77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 9999)
+# Scales of answers end here, and these begin with 1 rather than 0.
+_TOP_OF_SCALE = 20
+_FROM_ONE = (5, 7)
+_MOST_SHOWN = 3
+
+
+def said_missing(missing: Missing | None) -> tuple[str, ...] | None:
+    """Return the codes that the user gives, as text; None if nothing is said.
+
+    Examples
+    --------
+    >>> said_missing("99, -1"), said_missing([99]), said_missing("nothing"), said_missing(None)
+    (('99', '-1'), ('99',), (), None)
+    """
+    if missing is None:
+        return None
+    if isinstance(missing, str):
+        missing = missing.split(",")
+    given = missing if isinstance(missing, Iterable) else [missing]
+    codes = tuple(f"{one:g}" if isinstance(one, float) else str(one).strip() for one in given)
+    return () if codes == (NOTHING,) else codes
+
+
+def leave_blank(
+    table: "pa.Table", missing: tuple[str, ...] | None, kept: frozenset[int] = frozenset()
+) -> tuple["pa.Table", tuple[Remark, ...]]:
+    """Empty the cells that say that there is no answer, and remark how many there are.
+
+    Parameters
+    ----------
+    table
+        The table.
+    missing
+        What the user says is missing; None is words that say so.
+    kept
+        Columns that stay as they are, for they hold no answers.
+    """
+    import pyarrow as pa
+
+    if missing is not None and not missing:
+        return table, ()
+    words = pa.array(_WORDS if missing is None else _ways_to_write(missing), pa.string())
+    numbers = (
+        []
+        if missing is None
+        else [number for one in missing if (number := _number(one)) is not None]
+    )
+    n_cells, found = 0, set[str]()
+    columns = []
+    for position, column in enumerate(table.columns):
+        emptied, hits = column, list[Any]()
+        if position not in kept and can_be_encoded(column):
+            emptied, hits = _emptied(column, words, numbers)
+        columns.append(emptied)
+        n_cells += len(hits)
+        found.update(map(str, hits))
+    if not n_cells:
+        return table, ()
+    shown = " or ".join(quoted(word) for word in sorted(found)[:_MOST_SHOWN])
+    remark = Remark(
+        f"{counted(n_cells, 'cell')} {'says' if n_cells == 1 else 'say'} {shown} and "
+        f"{'is' if n_cells == 1 else 'are'} taken as empty",
+        (use("if that is an answer", missing=NOTHING),),
+    )
+    return pa.table(columns, names=table.column_names), (remark,)
+
+
+def _emptied(column: Any, words: Any, numbers: list[float]) -> tuple[Any, list[Any]]:
+    """Return a column without cells that say so, and what these said."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        if kind != column.type and not _may_hold(column, words.cast(kind)):
+            return column, []
+        plain = column.cast(kind)
+        says = pc.is_in(_normal(plain), value_set=words.cast(kind))
+    elif numbers and (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        plain = column.cast(kind)
+        says = pc.is_in(
+            plain.cast(pa.float64(), safe=False), value_set=pa.array(numbers, pa.float64())
+        )
+    else:
+        return column, []
+    said = plain.filter(says).to_pylist()
+    return (pc.if_else(says, pa.scalar(None, kind), plain), said) if said else (column, [])
+
+
+def _may_hold(column: Any, words: Any) -> bool:
+    """Tell whether a word is in the dictionary of a column, which is much shorter than it."""
+    import pyarrow.compute as pc
+
+    return any(
+        pc.any(pc.is_in(_normal(chunk.dictionary), value_set=words)).as_py()
+        for chunk in column.chunks
+    )
+
+
+def _normal(texts: Any) -> Any:
+    import pyarrow.compute as pc
+
+    return pc.utf8_lower(pc.utf8_trim_whitespace(texts))
+
+
+def _ways_to_write(missing: tuple[str, ...]) -> list[str]:
+    """Return a code as tables may hold it: 99 is written 99.0 beside gaps."""
+    return [f"{one.casefold()}{end}" for one in missing for end in ("", ".0", ",0")]
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def refuse_codes(values: NDArray[np.float64], names: Sequence[object], *, ranks: bool) -> None:
+    """Ask about numbers that stand out from a short scale, as codes for missing values do.
+
+    Parameters
+    ----------
+    values
+        The numbers, one column per title.
+    names
+        The titles.
+    ranks
+        Whether they may be ranks, which begin with 1.
+    """
+    whole = np.isnan(values) | (values == np.floor(values))
+    codes = np.isin(values, (*_NEGATIVE, *_LARGE))
+    rest = np.where(codes, np.nan, values)
+    filled = ~np.isnan(rest)
+    scale = [
+        column
+        for column in range(values.shape[1])
+        if filled[:, column].sum() >= 2
+        and whole[:, column].all()
+        and rest[filled[:, column], column].min() >= 0
+        and rest[filled[:, column], column].max() <= _TOP_OF_SCALE
+    ]
+    if len(scale) < 2:
+        return
+    numbers = rest[:, scale][filled[:, scale]]
+    top = float(numbers.max())
+    suspected = codes[:, scale] & ((values[:, scale] < 0) | (values[:, scale] > 2 * top))
+    zeros = values[:, scale] == 0
+    starts_with_one = top in _FROM_ONE or (ranks and top <= len(scale))
+    # A single one is a slip, which is named with its line where it is read.
+    if starts_with_one and 1 < zeros.sum() < numbers.size / 4:
+        suspected |= zeros
+    if not suspected.any():
+        return
+    found = sorted(set(values[:, scale][suspected].tolist()))
+    column = scale[int(suspected.any(axis=0).argmax())]
+    others = values[:, scale][~suspected & ~np.isnan(values[:, scale])]
+    told = " or ".join(f"{code:g}" for code in found[:_MOST_SHOWN])
+    raise InputError(
+        f"column {quoted(names[column])} holds {told} beside numbers from {others.min():g} to "
+        f"{others.max():g}, so that may be a code for a missing answer "
+        f"({counted(int(suspected.sum()), 'cell')} in all columns)",
+        [
+            use("if it is", missing=[f"{code:g}" for code in found]),
+            use("if it is an answer", missing=NOTHING),
+        ],
+    )

@@ -1,0 +1,135 @@
+"""Codes and words for missing answers: never taken for an answer without a word."""
+
+from io import BytesIO, StringIO
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+import tierwise as tw
+from tierwise.cli.main import app
+from tierwise.data.read import scan_rankings
+from tierwise.files.missing import refuse_codes
+
+ITEMS = ["tea", "coffee", "milk", "juice", "cocoa", "water", "soda", "beer"]
+
+
+def ranks(code):
+    """Return ranks of eight items, of which five have a code in one cell each."""
+    rng = np.random.default_rng(1)
+    table = np.array([rng.permutation(8) + 1 for _ in range(12)]).astype(str)
+    for row, column in enumerate([0, 2, 3, 5, 6]):
+        table[row, column] = code
+    return "\n".join([",".join(ITEMS), *(",".join(row) for row in table)]) + "\n"
+
+
+def stars(code):
+    """Return stars from 1 to 5, with a code in some cells."""
+    rng = np.random.default_rng(2)
+    table = rng.integers(1, 6, (20, 4)).astype(str)
+    table[3, 1] = table[7, 2] = table[9, 1] = code
+    return "\n".join(["tea,coffee,milk,juice", *(",".join(row) for row in table)]) + "\n"
+
+
+@pytest.mark.parametrize("code", ["99", "999", "-1", "-9", "0", "98"])
+def test_codes_among_ranks_are_asked_about(code):
+    with pytest.raises(tw.InputError, match=rf"holds {code} beside numbers from 1 to 8") as asked:
+        tw.read_rankings(StringIO(ranks(code)), unranked="anywhere")
+    assert f'missing=["{code}"]' in str(asked.value)
+    assert "5 cells in all columns" in str(asked.value)
+    found = tw.read_rankings(StringIO(ranks(code)), unranked="anywhere", missing=code)
+    assert set(found.items) == set(ITEMS)
+    assert (found.places < 0).sum() == 5
+    assert any(
+        f"5 cells say '{code}' and are taken as empty" in str(r) for r in found.reading.remarks
+    )
+
+
+@pytest.mark.parametrize("code", ["99", "-1", "0", "999"])
+@pytest.mark.parametrize("read", [tw.read_scores, tw.read])
+def test_codes_among_scores_are_asked_about(code, read):
+    with pytest.raises(tw.InputError, match=rf"holds {code} beside numbers from 1 to 5"):
+        read(StringIO(stars(code)), better="higher", **unranked(read))
+    found = read(StringIO(stars(code)), better="higher", missing=[code], **unranked(read))
+    assert (found.places < 0).sum() == 3
+    kept = read(StringIO(stars(code)), better="higher", missing="nothing", **unranked(read))
+    assert (kept.places < 0).sum() == 0
+
+
+def unranked(read):
+    return {"unranked": "anywhere"} if read is tw.read else {}
+
+
+@pytest.mark.parametrize("as_frame", [pd.DataFrame, pa.table])
+def test_codes_in_frames_and_parquet_files(as_frame, tmp_path):
+    table = {"tea": [1, 2, 99, 3], "coffee": [2.0, 1.0, 2.0, 1.0], "milk": [3, 3, 1, 2]}
+    frame = as_frame(table)
+    pq.write_table(pa.table(table), tmp_path / "x.parquet")
+    for source in (frame, tmp_path / "x.parquet"):
+        with pytest.raises(tw.InputError, match="99 beside numbers from 1 to 3"):
+            tw.read_rankings(source, unranked="anywhere")
+        assert (tw.read_rankings(source, unranked="anywhere", missing=99).places < 0).sum() == 1
+    chunks = list(
+        scan_rankings(tmp_path / "x.parquet", chunk_rows=2, unranked="anywhere", missing="99")
+    )
+    assert sum((chunk.places < 0).sum() for chunk in chunks) == 1
+    scan = tw.Rankings.scan(tmp_path / "x.parquet", unranked="anywhere", missing=99)
+    assert sum((chunk.places < 0).sum() for chunk in scan.chunks()) == 1
+
+
+@pytest.mark.parametrize("word", ["N/A", "k.A.", "weiß nicht", "Don't know", "keine Angabe"])
+def test_words_are_taken_as_empty_with_a_remark(word):
+    text = f"tea,coffee,milk\n1,2,3\n2,{word},1\n3,1,2\n"
+    found = tw.read_rankings(StringIO(text), unranked="anywhere")
+    assert found.to_orderings()[1] == ["milk", "tea"]
+    assert any(
+        "1 cell says" in str(r) and "taken as empty" in str(r) for r in found.reading.remarks
+    )
+    places = f"place 1,place 2,place 3\ntea,coffee,milk\nmilk,tea,{word}\n"
+    found = tw.read_rankings(StringIO(places), unranked="anywhere")
+    assert found.items == ("tea", "coffee", "milk")
+    scores = f"task,x,y\nt1,0.5,0.7\nt2,{word},0.4\nt3,0.2,0.9\n"
+    assert (tw.read_scores(StringIO(scores), "higher").places < 0).sum() == 1
+
+
+def test_names_of_people_and_weights_are_no_codes():
+    text = "id,weight,tea,coffee\n98,1,1,2\n99,99,2,1\n100,2,1,2\n"
+    found = tw.read_rankings(StringIO(text), missing="99")
+    assert found.weights.tolist() == [1, 99, 2]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [[88, 95], [99, 91], [77, 60]],  # percent
+        [[0, 3], [10, 7], [5, 0]],  # from 0 to 10
+        [[1, 2], [2, 1], [1, 2]],
+        [[-1.5, 2.5], [-1, 3.5], [0.5, -2]],
+        [[1, 12], [2, 99], [1, 40]],  # an age
+    ],
+)
+def test_other_numbers_are_no_codes(values):
+    refuse_codes(np.array(values, dtype=float), ["x", "y"], ranks=False)
+
+
+def test_on_the_command_line(tmp_path):
+    path = tmp_path / "survey.csv"
+    path.write_text(ranks("99"))
+    asked = CliRunner().invoke(app, ["describe", str(path), "--unranked", "anywhere"])
+    assert isinstance(asked.exception, tw.InputError)
+    done = CliRunner().invoke(
+        app, ["describe", str(path), "--unranked", "anywhere", "--missing", "99,-1"]
+    )
+    assert done.exit_code == 0
+    assert "5 cells say '99'" in done.output
+
+
+def test_json_lines():
+    lines = b'{"x": 1, "y": 2}\n{"x": 99, "y": 1}\n{"x": 2, "y": 1}\n{"x": 1, "y": 2}'
+    with pytest.raises(tw.InputError, match="99 beside"):
+        tw.read_rankings(BytesIO(lines), format="jsonl")
+    found = tw.read_rankings(BytesIO(lines), format="jsonl", missing=99, unranked="anywhere")
+    assert (found.places < 0).sum() == 1
