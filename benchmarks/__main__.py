@@ -22,6 +22,7 @@ from benchmarks.partition import (
 from benchmarks.rows import HEADER, Row, show_row, show_table
 from benchmarks.runs import Run
 from benchmarks.sampling import exact_against_metropolis
+from benchmarks.strengths import posterior_of_strengths, search_of_strengths, strengths_alone
 
 # To add one, write a function that returns rows and list it here.
 BENCHMARKS: list[Callable[[], list[Row]]] = [
@@ -37,6 +38,9 @@ BENCHMARKS: list[Callable[[], list[Row]]] = [
     best_of_all_sizes,
     search_of_many_items,
     tiers_against_bradley_terry,
+    strengths_alone,
+    search_of_strengths,
+    posterior_of_strengths,
 ]
 
 PAGE = """# Benchmarks{about}
