@@ -314,8 +314,12 @@ def log_pseudo(
     decay: npt.NDArray[np.float64],
     theta: float,
 ) -> npt.NDArray[np.float64]:
-    """Log pseudo-likelihood of an ordering with these labels; ``decay[c]`` is ``exp(-theta c)``."""
-    values = np.zeros(sequences.shape[0])
+    """Log pseudo-likelihood of orderings with these labels; ``decay[c]`` is ``exp(-theta c)``.
+
+    Rows 1 and 2 are its derivatives in theta. At an infinite theta orderings that do not agree with
+    the tiers have minus infinity.
+    """
+    rows = np.zeros((3, sequences.shape[0]))
     left = np.empty_like(sizes)
     for row in range(sequences.shape[0]):
         left[:] = sizes
@@ -323,16 +327,23 @@ def log_pseudo(
         for place in range(sequences.shape[1]):
             while left[smallest] == 0:
                 smallest += 1
-            total = 1.0
+            total, first, second = 1.0, 0.0, 0.0
             for label in range(smallest + 1, sizes.shape[0]):
                 if left[label] > 0:
-                    total += decay[left[label]]
+                    weight = decay[left[label]]
+                    total += weight
+                    first += left[label] * weight
+                    second += left[label] * left[label] * weight
             label = sequences[row, place]
             if label != smallest:
-                values[row] -= theta * left[label]  # minus infinity where theta is infinite
-            values[row] -= np.log(total * left[label])
+                rows[0, row] -= theta * left[label]
+                rows[1, row] -= left[label]
+            mean = first / total
+            rows[0, row] -= np.log(total * left[label])
+            rows[1, row] += mean
+            rows[2, row] -= second / total - mean * mean
             left[label] -= 1
-    return values
+    return rows
 
 
 @compiled

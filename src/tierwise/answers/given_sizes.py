@@ -42,6 +42,7 @@ from tierwise.answers.base import (
 from tierwise.answers.dispatch import MOST_COMPLETIONS
 from tierwise.answers.drawn import STRETCHES
 from tierwise.errors import TooLargeError
+from tierwise.partition.gaussian import averages_over_gaps, precedence_derivatives
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -59,11 +60,10 @@ LARGEST_THETA_OF_UNIT = 46.0
 # among tens of billions of rankings.
 LARGEST_FINITE_THETA_OF_UNIT = 25.0
 # From here on the slope may be lost in rounding: the log-likelihood is compared with that at
-# infinity, up to so much an answer.
+# infinity.
 DOUBTFUL_THETA_OF_UNIT = 10.0
-ROUNDING = 1e-10
-# Theta is looked for among so many values, and then among so many near the best.
-_N_SCANNED, _N_REFINED = 48, 9
+# Where there may be several maxima, one is looked for near the best of so many thetas.
+_N_SCANNED = 48
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,46 +238,18 @@ class Likelihood:
             information -= self.drawn.variance(labels, theta)
         return information
 
-    def best_theta(self, labels: Labels, start: float) -> float:
-        """Climb in theta to a maximum of the log-likelihood, by Newton steps within a bracket.
+    def derivatives(self, labels: Labels, theta: float) -> tuple[float, float, float]:
+        """Log-likelihood and its first two derivatives in theta, but for what is drawn."""
+        sums, moments = self.sums(labels, theta), self.partition.moments(theta)
+        return (
+            sums.log_weight - self.n_rankings * float(moments.log_value),
+            self.n_rankings * float(moments.mean) - sums.mean,
+            sums.variance - self.n_rankings * float(moments.variance),
+        )
 
-        Infinite where the likelihood grows without end: all answers agree with the tiers. Answers
-        whose completions are drawn have no part in this.
-        """
-        largest = self.largest_theta
-        if float(self.partition.variance(0.0)) == 0.0:
-            return 0.0
-        low, high = 0.0, inf
-        theta = min(max(start, 1e-3 / self.partition.rule.unit), largest)
-        for _ in range(100):
-            sums = self.sums(labels, theta)
-            slope = self.n_rankings * float(self.partition.mean(theta)) - sums.mean
-            curvature = sums.variance - self.n_rankings * float(self.partition.variance(theta))
-            if slope > 0.0:
-                low = theta
-            else:
-                high = theta
-            if low == largest:
-                break
-            following = theta - slope / curvature if curvature < 0.0 else -inf
-            if not low < following < high:
-                following = min(2.0 * theta, largest) if high == inf else (low + high) / 2.0
-            # The error of a Newton step is of the order of its square.
-            settled = abs(following - theta) <= 1e-7 * theta
-            theta = following
-            if settled or theta < 1e-9 * largest:
-                break
-        if self._is_as_good_as_infinite(labels, theta):
-            return inf
-        return 0.0 if theta < 1e-9 * largest else theta
-
-    def _is_as_good_as_infinite(self, labels: Labels, theta: float) -> bool:
-        """Tell whether the log-likelihood is no lower where theta is infinite."""
-        of_unit = theta * self.partition.rule.unit
-        if not DOUBTFUL_THETA_OF_UNIT < of_unit <= LARGEST_FINITE_THETA_OF_UNIT:
-            return of_unit > LARGEST_FINITE_THETA_OF_UNIT
-        at_infinity = self.value(labels, self.largest_theta)
-        return at_infinity >= self.value(labels, theta) - ROUNDING * self.n_rankings
+    def first_theta(self, labels: Labels) -> float:  # noqa: ARG002
+        """Return a theta to begin with."""
+        return 0.1 / self.partition.rule.unit
 
 
 def tier_wins(wins: Floats, labels: Labels) -> tuple[Floats, NDArray[np.int64]]:
@@ -303,15 +275,25 @@ def values_at_thetas(thetas: Floats, between: Floats, sizes: NDArray[np.int64]) 
     return values
 
 
-def best_theta(between: Floats, sizes: NDArray[np.int64]) -> float:
-    """Theta of greatest likelihood: a scan of log theta, refined by ever finer scans."""
-    logs = np.linspace(np.log(LEAST_THETA), np.log(LARGEST_THETA), _N_SCANNED)
-    while True:
-        best = int(values_at_thetas(np.exp(logs), between, sizes).argmax())
-        low, high = logs[max(best - 1, 0)], logs[min(best + 1, len(logs) - 1)]
-        if high - low < 1e-9:
-            return float(np.exp(logs[best]))
-        logs = np.linspace(low, high, _N_REFINED)
+def likely_theta(between: Floats, sizes: NDArray[np.int64]) -> float:
+    """Return the theta of greatest likelihood among some: a scan of log theta."""
+    thetas = np.exp(np.linspace(np.log(LEAST_THETA), np.log(LARGEST_THETA), _N_SCANNED))
+    return float(thetas[int(values_at_thetas(thetas, between, sizes).argmax())])
+
+
+def derivatives_of_wins(
+    between: Floats, sizes: NDArray[np.int64], theta: float
+) -> tuple[float, float, float]:
+    """Log-likelihood of wins between tiers, best tier first, and its derivatives in theta."""
+    rows = precedence_derivatives(theta, int(sizes.sum()))
+    above, first, second = averages_over_gaps(sizes, rows)
+    upper = np.triu_indices(len(sizes), k=1)
+    won, lost = between[upper], between.T[upper]
+    below = np.maximum(1.0 - above, 1e-30)
+    value = float(between.trace() * LOG_HALF + won @ np.log(above) + lost @ np.log(below))
+    slopes = won / above - lost / below
+    bends = won / above**2 + lost / below**2
+    return value, float(slopes @ first), float(slopes @ second - bends @ first**2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,8 +315,9 @@ class ComparisonLikelihood(Likelihood):
     >>> likelihood = source_of(battles, "inversions").at((1, 1))
     >>> round(float(likelihood.value(np.array([0, 1]), theta=1.0)), 4)
     -2.253
-    >>> round(likelihood.best_theta(np.array([0, 1]), start=1.0), 4)  # log(3 / 1)
-    1.0986
+    >>> value, slope, _ = likelihood.derivatives(np.array([0, 1]), theta=np.log(3))
+    >>> round(value, 4), round(slope, 10)
+    (-2.2493, 0.0)
     """
 
     wins: Floats = field(kw_only=True)
@@ -392,22 +375,13 @@ class ComparisonLikelihood(Likelihood):
         return float(np.tril(tier_wins(self.wins, labels)[0], k=-1).sum())
 
     def information(self, labels: Labels, theta: float) -> float:
-        """Information about theta, by differences."""
-        between, sizes = tier_wins(self.wins, labels)
-        step = max(theta, 1e-3) * 1e-3
-        around = np.abs(theta + step * np.array([-1.0, 0.0, 1.0]))
-        values = values_at_thetas(np.maximum(around, LEAST_THETA), between, sizes)
-        return -float(values[0] - 2 * values[1] + values[2]) / step**2
+        """Information about theta: minus the second derivative of the log-likelihood."""
+        return -self.derivatives(labels, theta)[2]
 
-    def best_theta(self, labels: Labels, start: float) -> float:  # noqa: ARG002
-        """Find the theta of greatest likelihood, wherever it is.
+    def derivatives(self, labels: Labels, theta: float) -> tuple[float, float, float]:
+        """Log-likelihood and its first two derivatives in theta."""
+        return derivatives_of_wins(*tier_wins(self.wins, labels), theta)
 
-        Infinite if nobody lost against an item of a worse tier.
-        """
-        between, sizes = tier_wins(self.wins, labels)
-        if len(sizes) == 1:
-            return 0.0
-        if not np.tril(between, k=-1).any():
-            return inf
-        theta = best_theta(between, sizes)
-        return 0.0 if theta <= 2 * LEAST_THETA else theta
+    def first_theta(self, labels: Labels) -> float:
+        """Return the best of some thetas: there may be more than one maximum."""
+        return likely_theta(*tier_wins(self.wins, labels))

@@ -30,7 +30,7 @@ from tierwise.consensus.find import closer_labels, find_consensus
 from tierwise.consensus.problem import make_problem
 from tierwise.consensus.subsets import fits
 from tierwise.distances import Costs
-from tierwise.theta.estimate import estimate_theta
+from tierwise.theta.estimate import best_theta, estimate_theta
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -74,7 +74,7 @@ class Maximum:
 
 def maximum_at(likelihood: Likelihood, labels: Labels) -> Maximum:
     """Return given tiers with the theta at which their log-likelihood is largest."""
-    theta = likelihood.best_theta(labels, start=0.0)
+    theta = best_theta(likelihood, labels, start=0.0)
     value = float(likelihood.value(labels, theta))
     return Maximum(labels, theta, value, (value,))
 
@@ -140,9 +140,9 @@ def _raised(
     likelihood: Likelihood, labels: Labels, theta: float, value: float
 ) -> tuple[Labels, float, float] | None:
     """Return other tiers with their best theta and log-likelihood, if it is above a value."""
-    best_theta = likelihood.best_theta(labels, start=theta)
-    raised = float(likelihood.value(labels, best_theta))
-    return (labels, best_theta, raised) if raised > value + LEAST_GAIN * abs(value) else None
+    best = best_theta(likelihood, labels, start=theta)
+    raised = float(likelihood.value(labels, best))
+    return (labels, best, raised) if raised > value + LEAST_GAIN * abs(value) else None
 
 
 def _swap(

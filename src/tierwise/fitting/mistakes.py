@@ -24,7 +24,7 @@ from tierwise.answers.given_sizes import (
 )
 from tierwise.answers.votes import LEAST_MISTAKE_PROBABILITY, DrawnVotes, SummedVotes
 from tierwise.fitting.em import climb, maximise, maximum_at, settle, starts_of
-from tierwise.theta.estimate import ThetaEstimate
+from tierwise.theta.estimate import ThetaEstimate, best_theta
 
 if TYPE_CHECKING:
     from tierwise._util.types import Estimate
@@ -110,7 +110,7 @@ class GivenTiers:
         votes = self.votes.with_probability(probability)
         if isinstance(votes, SummedVotes):
             likelihood = Likelihood((votes,), self.partition)
-            best = min(likelihood.best_theta(self.labels, start=theta), self.largest_theta)
+            best = min(best_theta(likelihood, self.labels, start=theta), self.largest_theta)
             value = likelihood.value(self.labels, best)
             return self._reached(votes, best)._replace(value=value)
         for _ in range(STEPS if len(self.partition.sizes) > 1 else 0):

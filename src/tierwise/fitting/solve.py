@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from math import exp, inf, isinf, nan
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from math import inf
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -32,16 +32,20 @@ from tierwise.errors import InputError, drop, use
 from tierwise.fitting.em import maximise, maximum_at, settle, starts_of
 from tierwise.fitting.mistakes import solve_with_mistakes
 from tierwise.inversions.comparisons import best_tiers_of_sizes
+from tierwise.partition.base import decay_by_units
 from tierwise.partition.choose import DEFAULT_BUDGET, partition_function
 from tierwise.partition.choose import Method as PartitionMethod
 from tierwise.partition.interpolated import for_many_thetas
+from tierwise.theta.curve import Derivatives
 from tierwise.theta.estimate import (
+    NOTHING_KNOWN,
     ThetaEstimate,
     ThetaMethod,
+    best_theta,
     estimate_theta,
     iterate_theta,
-    least_theta_of_agreement,
-    theta_of_information,
+    top_of,
+    with_interval,
 )
 from tierwise.tiers import Sizes, Tiers
 
@@ -64,6 +68,7 @@ LikelihoodKind: TypeAlias = Literal["exact", "pseudo"]
 LEAST_BUDGET = 1e7
 BUDGET_OF_AN_ANSWER = 1e6
 MOST_THETA = 1e3
+_FIRST_THETA = 0.1
 # How tiers were found that nobody looked for.
 GIVEN = "given"
 
@@ -259,8 +264,8 @@ def solution_at(source: AnswerSource, consensus: Consensus, settings: Settings) 
     rng = np.random.default_rng(0)
     likelihood = source.at(sizes, partition=settings.partition(sizes, source.distance, rng))
     if len(sizes) == 1:
-        return _solution(likelihood, consensus, ThetaEstimate(0.0, inf, (0.0, inf), "exact"))
-    theta = likelihood.best_theta(labels, start=0.1)
+        return _solution(likelihood, consensus, NOTHING_KNOWN)
+    theta = best_theta(likelihood, labels)
     return _solution(
         likelihood, consensus, _theta_with_error(likelihood, labels, theta, settings.level)
     )
@@ -291,7 +296,7 @@ def _no_tiers(source: AnswerSource, partition: PartitionFunction) -> Solution:
     labels = np.zeros(partition.n_items, dtype=np.int64)
     return Solution(
         consensus=Consensus(labels, 0.0, "one tier", optimal=True, bound=0.0, n_optima=1),
-        theta=ThetaEstimate(0.0, inf, (0.0, inf), "exact"),
+        theta=NOTHING_KNOWN,
         log_likelihood=log_completions - source.n_rankings * log_partition,
         log_likelihood_error=0.0,
         partition_method=partition.method,
@@ -372,15 +377,14 @@ def _theta_with_error(
     likelihood: Likelihood, labels: Labels, theta: float, level: float
 ) -> ThetaEstimate:
     """Return theta with its standard error, by the information that the answers hold about it."""
-    if isinf(theta):
-        least = least_theta_of_agreement(
-            lambda theta: likelihood.value(labels, theta),
-            likelihood.largest_theta,
-            level,
-            likelihood.tolerance,
-        )
-        return ThetaEstimate(inf, nan, (least, inf), "exact")
-    return theta_of_information(theta, likelihood.information(labels, theta), level)
+    return with_interval(
+        theta,
+        lambda at: likelihood.value(labels, at),
+        lambda: likelihood.information(labels, theta),
+        largest=likelihood.largest_theta,
+        level=level,
+        tolerance=likelihood.tolerance,
+    )
 
 
 def solve_pseudo(
@@ -426,27 +430,24 @@ class PseudoLikelihood:
 
     def value(self, labels: NDArray[np.int64], theta: float) -> float:
         """Return the log pseudo-likelihood."""
-        largest = int(self.sizes.max())
+        return self.derivatives(labels, theta).value
+
+    def derivatives(self, labels: NDArray[np.int64], theta: float) -> Derivatives:
+        """Log pseudo-likelihood, slope and curvature at a theta."""
         # At an infinite theta the chosen label is the smallest one left, and nothing else counts.
-        decay = np.exp(-min(theta, MOST_THETA) * np.arange(largest + 1))
-        values = log_pseudo(labels[self.orderings], self.sizes, decay, min(theta, MOST_THETA))
-        return float(self.weights @ values)
+        finite = min(theta, MOST_THETA)
+        decay = decay_by_units(finite, 1.0, int(self.sizes.max()))
+        rows = log_pseudo(labels[self.orderings], self.sizes, decay, finite)
+        value, slope, bend = (rows @ self.weights).tolist()
+        return Derivatives(value, np.array([slope]), np.array([[bend]]))
 
     def best_theta(self, labels: NDArray[np.int64]) -> float:
         """Maximise over theta, in which the log pseudo-likelihood is concave."""
-        from scipy.optimize import minimize_scalar
-
         sequences = labels[self.orderings][self.weights > 0]
         if (np.diff(sequences, axis=1) >= 0).all():
             return inf if len(self.sizes) > 1 else 0.0
-        found = minimize_scalar(
-            lambda log_theta: -self.value(labels, exp(log_theta)),
-            bounds=(np.log(1e-9), np.log(MOST_THETA)),
-            method="bounded",
-            options={"xatol": 1e-10},
-        )
-        theta = exp(float(found.x))
-        return 0.0 if self.value(labels, 0.0) >= self.value(labels, theta) else theta
+        curve = PseudoCurve(self, labels)
+        return float(top_of(curve, np.array([_FIRST_THETA]), MOST_THETA).point[0])
 
     def climb(self, labels: NDArray[np.int64], theta: float) -> tuple[NDArray[np.int64], bool]:
         """Swap two items as long as that raises the value; tell whether any swap did."""
@@ -465,14 +466,24 @@ class PseudoLikelihood:
         return labels, improved_ever
 
     def with_error(self, labels: NDArray[np.int64], theta: float, level: float) -> ThetaEstimate:
-        """Add the standard error, from the curvature at the maximum."""
-        if theta == inf:
-            return ThetaEstimate(inf, nan, (0.0, inf), "exact")
-        step = 1e-3 * max(theta, 0.01)
-        middle = max(theta, step)
-        curvature = (
-            2 * self.value(labels, middle)
-            - self.value(labels, middle - step)
-            - self.value(labels, middle + step)
-        ) / step**2
-        return theta_of_information(theta, curvature, level)
+        """Add standard error and interval."""
+        return with_interval(
+            theta,
+            lambda at: self.value(labels, at),
+            lambda: -float(self.derivatives(labels, theta).hessian[0, 0]),
+            largest=MOST_THETA,
+            level=level,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PseudoCurve:
+    """The log pseudo-likelihood of given tiers over theta."""
+
+    likelihood: PseudoLikelihood
+    labels: NDArray[np.int64]
+    n_thetas: ClassVar[int] = 1
+
+    def derivatives(self, thetas: NDArray[np.float64]) -> Derivatives:
+        """Value, slope and curvature."""
+        return self.likelihood.derivatives(self.labels, float(thetas[0]))

@@ -20,7 +20,8 @@ from tierwise._kernels.comparisons import (
     merge_neighbours,
 )
 from tierwise._kernels.comparisons_chain import run_sweeps
-from tierwise.answers.given_sizes import best_theta, tier_wins, values_at_thetas
+from tierwise.answers.given_sizes import tier_wins, values_at_thetas
+from tierwise.theta.estimate import best_theta_of_wins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -175,7 +176,7 @@ def merged_runs(wins: _Floats, prior: TiersPrior) -> _Integers:
     for count in range(n_runs, 0, -1):
         between, sizes = tiers.between()
         if since * 20 >= count > 1:
-            theta, since = best_theta(between, sizes), 0
+            theta, since = best_theta_of_wins(between, sizes), 0
         value = float(values_at_thetas(np.array([theta]), between, sizes)[0])
         value += float(tier_values[sizes].sum())
         if value > best_value:
@@ -267,7 +268,7 @@ def _climb(
 def _theta_to_go_on(tiers: PackedTiers) -> float:
     """Return the best theta of tiers; any, where there is a single one."""
     between, sizes = tiers.between()
-    return best_theta(between, sizes) if len(sizes) > 1 else 1.0
+    return best_theta_of_wins(between, sizes) if len(sizes) > 1 else 1.0
 
 
 def best_tiers_of_sizes(wins: _Floats, sizes: Sequence[int], rng: np.random.Generator) -> _Integers:

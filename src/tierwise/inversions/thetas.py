@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, isinf, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._util.checks import check_level
 from tierwise.errors import InputError
 from tierwise.partition.gaussian import (
     Thetas,
     sizes_of_labels,
     thetas_of_lines,
 )
-from tierwise.theta.estimate import ThetaEstimate, least_theta_of_agreement, theta_of_information
+from tierwise.theta.estimate import ThetaEstimate, estimate_of_line
 from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
@@ -24,9 +22,6 @@ if TYPE_CHECKING:
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
-
-# At this theta rankings that contradict the tiers weigh nothing.
-_LARGEST_THETA = 1e3
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +139,9 @@ def estimate_one_theta(
     inf
     """
     statistics = line_statistics(counts, labels)
-    return _estimate(float(statistics.totals.sum()), statistics.coefficients.sum(axis=0), level)
+    return estimate_of_line(
+        float(statistics.totals.sum()), statistics.coefficients.sum(axis=0), level
+    )
 
 
 def estimate_line_thetas(
@@ -162,26 +159,8 @@ def estimate_line_thetas(
     """
     statistics = line_statistics(counts, labels)
     return tuple(
-        _estimate(total, coefficients, level)
+        estimate_of_line(total, coefficients, level)
         for total, coefficients in zip(
             statistics.totals.tolist(), statistics.coefficients, strict=True
         )
     )
-
-
-def _estimate(total: float, coefficients: _Floats, level: float) -> ThetaEstimate:
-    from tierwise._kernels.inversions_lines import maximise_theta, theta_derivatives
-
-    check_level(level)
-    if total == 0.0 and not coefficients[2:].any():
-        # One tier, or everything tied: the data say nothing about theta.
-        return ThetaEstimate(0.0, inf, (0.0, inf), "exact")
-    value, _, information = maximise_theta(total, coefficients)
-    if isinf(value):
-        lower = least_theta_of_agreement(
-            lambda theta: theta_derivatives(0.0, coefficients, theta)[0],
-            _LARGEST_THETA,
-            level,
-        )
-        return ThetaEstimate(inf, nan, (lower, inf), "exact")
-    return theta_of_information(value, information, level)

@@ -41,6 +41,7 @@ from tierwise.files.places import first_places, sizes_of_groups
 from tierwise.fitting.every_size import MOST_ITEMS, OrdersByDistance, every_size
 from tierwise.partition.base import PartitionFunction
 from tierwise.searching.strategies import hill_climb
+from tierwise.theta.estimate import best_theta
 from tierwise.tiers import Sizes, log_number_of_tiers, neighbours
 
 # A word has room for so many pairs of items.
@@ -399,7 +400,7 @@ class GroupFitter:
         for _ in range(1 if one_round else _FIRST_ROUNDS):
             problem = make_problem(likelihood.expected_costs(labels, theta), sizes)
             at_hand = closer_labels(problem, at_hand, most_steps=_MOST_STEPS_OF_AN_UPDATE)
-            labels, theta = at_hand, likelihood.best_theta(at_hand, start=theta)
+            labels, theta = at_hand, best_theta(likelihood, at_hand, start=theta)
         found = self.component(sizes, labels, theta)
         return found, float(likelihood.value(labels, theta)) - log_number_of_tiers(sizes)
 

@@ -370,8 +370,9 @@ class ClusteredMallows:
 
         rankings = check_data(data, "log_pseudo_likelihood", Rankings)
         sequences = self._sequences(rankings)
-        values = log_pseudo(sequences, self._sizes, self._pseudo_decay(), self._theta)
-        return values[rankings.pattern_of]
+        rows = log_pseudo(sequences, self._sizes, self._pseudo_decay(), self._theta)
+        values: npt.NDArray[np.float64] = rows[0, rankings.pattern_of]
+        return values
 
     def sample(
         self,

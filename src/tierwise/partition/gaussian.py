@@ -332,7 +332,12 @@ def pair_probabilities(sizes: Sequence[int], theta: Thetas) -> _Floats:
     """
     thetas = thetas_of_lines(sizes, theta)
     if np.ndim(theta) == 0:
-        return _pairs_with_one_theta(sizes, float(thetas[0]) if len(thetas) else 0.0)
+        only = float(thetas[0]) if len(thetas) else 0.0
+        pairs = np.full((len(sizes), len(sizes)), 0.5)
+        upper = np.triu_indices(len(sizes), k=1)
+        pairs[upper] = averages_over_gaps(sizes, precedence_by_gap(only, sum(sizes)))
+        pairs.T[upper] = 1.0 - pairs[upper]
+        return pairs
     n_tiers = len(sizes)
     pairs = np.full((n_tiers, n_tiers), 0.5)
     table = np.ones((sizes[-1], 1))
@@ -358,41 +363,75 @@ def precedence_by_gap(theta: float, largest: int) -> _Floats:
     """
     if theta == np.inf:
         return np.where(np.arange(largest + 1) == 0, 0.5, 1.0)
-    if theta == 0.0:
-        return np.full(largest + 1, 0.5)
-    half = theta * np.arange(largest + 2) / 2.0
-    square = half * half
-    small = half < 0.05
-    series = square / 3.0 - square**2 / 45.0 + 2.0 * square**3 / 945.0 - square**4 / 4725.0
-    safe = np.where(small, 1.0, half)
-    curved = np.where(small, series, safe / np.tanh(safe) - 1.0)
-    values = 0.5 + np.diff(curved) / theta
-    values[0] = 0.5
+    values: _Floats = precedence_derivatives(theta, largest)[0]
     return values
 
 
-def _pairs_with_one_theta(sizes: Sequence[int], theta: float) -> _Floats:
-    """Mean over the places of two tiers, in tier order, of what their gap says."""
-    n_items, n_tiers = sum(sizes), len(sizes)
+def precedence_derivatives(theta: float, largest: int) -> _Floats:
+    """Row 0: `precedence_by_gap` at a finite theta; rows 1 and 2: its derivatives in theta.
+
+    Examples
+    --------
+    >>> precedence_derivatives(0.0, 2).round(4)
+    array([[0.5   , 0.5   , 0.5   ],
+           [0.    , 0.25  , 0.4167],
+           [0.    , 0.    , 0.    ]])
+    """
+    rows = np.zeros((3, largest + 1))
+    rows[0] = 0.5
+    gaps = np.arange(largest + 2)
+    if theta == 0.0:
+        rows[1, 1:] = (2.0 * gaps[1:-1] + 1.0) / 12.0
+        return rows
+    # With f(x) = x coth(x) - 1, the excess over one half is a difference of f(theta k / 2) / theta.
+    half = theta * gaps / 2.0
+    square = half * half
+    small = half < 0.05
+    safe = np.where(small, 1.0, half)
+    slanted = 1.0 / np.tanh(safe)
+    with np.errstate(over="ignore"):
+        steep = 1.0 / np.sinh(safe) ** 2
+    series = square / 3.0 - square**2 / 45.0 + 2.0 * square**3 / 945.0 - square**4 / 4725.0
+    value = np.where(small, series, safe * slanted - 1.0)
+    series = half * (2.0 / 3.0 - 4.0 * square / 45.0 + 4.0 * square**2 / 315.0)
+    series -= half * 8.0 * square**3 / 4725.0
+    first = np.where(small, series, slanted - safe * steep) * gaps / 2.0
+    series = 2.0 / 3.0 - 4.0 * square / 15.0 + 4.0 * square**2 / 63.0 - 8.0 * square**3 / 675.0
+    second = np.where(small, series, 2.0 * (safe * slanted - 1.0) * steep) * gaps**2 / 4.0
+    value, first, second = np.diff(value), np.diff(first), np.diff(second)
+    rows[0] += value / theta
+    rows[1] = first / theta - value / theta**2
+    rows[2] = second / theta - 2.0 * first / theta**2 + 2.0 * value / theta**3
+    rows[:, 0] = 0.5, 0.0, 0.0
+    return rows
+
+
+def averages_over_gaps(sizes: Sequence[int] | _Integers, by_gap: _Floats) -> _Floats:
+    """Mean over the places of two tiers, in tier order, of what their gap says.
+
+    The last axis of what is returned are the pairs of tiers, as of ``np.triu_indices(k=1)``.
+
+    Examples
+    --------
+    >>> averages_over_gaps((1, 2), np.array([[0.0, 1.0, 2.0, 3.0]]))
+    array([[1.5]])
+    """
     # Twice summed, so that the sum over all gaps of two runs of places is four differences.
-    by_gap = precedence_by_gap(theta, n_items)
-    once = np.concatenate([[0.0], np.cumsum(by_gap)])
-    twice = np.concatenate([[0.0], np.cumsum(once)])
-    starts = np.concatenate([[0], np.cumsum(sizes)])
+    twice = np.zeros((*by_gap.shape[:-1], by_gap.shape[-1] + 2))
+    np.cumsum(np.cumsum(by_gap, axis=-1), axis=-1, out=twice[..., 2:])
     numbers = np.asarray(sizes, dtype=np.int64)
-    better, worse = np.triu_indices(n_tiers, k=1)
-    near = starts[worse] - starts[better + 1]
+    ends = np.cumsum(numbers)
+    better, worse = np.triu_indices(len(numbers), k=1)
     first, second = numbers[better], numbers[worse]
+    near = ends[worse] - second - ends[better] + 1
     totals = (
-        twice[near + first + second + 1]
-        - twice[near + first + 1]
-        - twice[near + second + 1]
-        + twice[near + 1]
+        twice[..., near + first + second]
+        - twice[..., near + first]
+        - twice[..., near + second]
+        + twice[..., near]
     )
-    pairs = np.full((n_tiers, n_tiers), 0.5)
-    pairs[better, worse] = totals / (first * second)
-    pairs[worse, better] = 1.0 - pairs[better, worse]
-    return pairs
+    means: _Floats = totals / (first * second)
+    return means
 
 
 def expected_pair_inversions(sizes: Sequence[int], theta: Thetas) -> _Floats:

@@ -73,7 +73,7 @@ class ImportancePartition(PartitionFunction):
             n_rows = min(rows_at_a_time, self._draws - start)
             sequences = draw_pseudo(sizes, decay, n_rows, rng)
             found = self.distance.between(sequences, self.sizes)
-            log_weights.append(-theta * found - log_pseudo(sequences, sizes, decay, theta))
+            log_weights.append(-theta * found - log_pseudo(sequences, sizes, decay, theta)[0])
             distances.append(found)
         return np.concatenate(log_weights), np.concatenate(distances)
 

@@ -2,8 +2,9 @@
 
 Whatever the answers and the distance, and whether there is one theta or several, all that is asked
 of theta is asked of a curve: its value, gradient and Hessian. The top is found by Newton's method.
-Where the curve bends the wrong way steps go uphill all the same, they are halved until the value
-grows, and they stop at the bounds.
+One theta stays within a bracket that the sign of the slope tells: values, which may be estimates,
+are not compared. With several, steps go uphill also where the curve bends the wrong way, they are
+halved until the value grows, and they stop at the bounds.
 
 References
 ----------
@@ -12,6 +13,7 @@ J. Nocedal and S. J. Wright (2006). Numerical Optimization, 2nd edition, section
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -27,6 +29,8 @@ _MOST_HALVINGS = 40
 # The error of a Newton step is of the order of its square: after one as small as this, relative to
 # where it leads, there is none left to speak of.
 _LAST_STEP = 1e-7
+# Brackets are halved until so little is left.
+_LAST_HALVING = 1e-13
 # Values that differ by less than this share of themselves are equal up to rounding.
 _ROUNDING = 1e-14
 
@@ -51,7 +55,7 @@ class ThetaCurve(Protocol):
 
 
 class Top(NamedTuple):
-    """Where a function is largest nearby, and its derivatives there."""
+    """Where a function is largest nearby, and its derivatives there, up to a last small step."""
 
     point: Floats
     derivatives: Derivatives
@@ -91,6 +95,8 @@ def climb(
     """
     point = np.clip(start, low, high)
     here = function(point)
+    if len(point) == 1:
+        return _climb_one(function, Top(point, here), low, high, longest, scale)
     for _ in range(_MOST_STEPS):
         gradient = here.gradient
         moving = ~(((point <= low) & (gradient <= 0.0)) | ((point >= high) & (gradient >= 0.0)))
@@ -110,10 +116,48 @@ def climb(
     return Top(point, here)
 
 
+def _climb_one(
+    function: Callable[[Floats], Derivatives],
+    start: Top,
+    low: float,
+    high: float,
+    longest: float,
+    scale: float,
+) -> Top:
+    """Climb along one coordinate, between a point where the slope is positive and one beyond."""
+    (at,), here = start.point.tolist(), start.derivatives
+    below, above = low, inf
+    bound_is_open = at > low
+    for _ in range(_MOST_STEPS):
+        slope, bend = float(here.gradient[0]), float(here.hessian[0, 0])
+        if (slope <= 0.0 and at <= low) or (slope >= 0.0 and at >= high):
+            break
+        if slope > 0.0:
+            below = at
+        else:
+            above = at
+        newton = at - slope / bend if bend < 0.0 else -inf
+        near = max(abs(at), scale)
+        settled = abs(newton - at) <= _LAST_STEP * near
+        following = newton
+        if bend < 0.0 and newton <= low and bound_is_open:
+            following, settled, bound_is_open = low, False, False
+        elif not (settled or below < newton < above):
+            doubled = at + max(abs(at), longest)
+            following = doubled if above == inf else (below + above) / 2.0
+            settled = abs(following - at) <= _LAST_HALVING * near
+        at = min(max(following, low), high)
+        if above < low + scale:
+            at, settled = low, True
+        if settled:
+            # So near, derivatives are the same.
+            break
+        here = function(np.array([at]))
+    return Top(np.array([at]), here)
+
+
 def _uphill(gradient: Floats, hessian: Floats) -> Floats:
     """Newton step, but for directions in which the function bends upwards: these are turned."""
-    if len(gradient) == 1:
-        return gradient / max(abs(float(hessian[0, 0])), 1e-300)
     eigenvalues, vectors = np.linalg.eigh(hessian)
     bends = np.abs(eigenvalues)
     bends = np.maximum(bends, 1e-12 * bends.max() + 1e-300)

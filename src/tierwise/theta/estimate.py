@@ -1,10 +1,9 @@
-"""Maximum likelihood of theta, one or several: Newton's method, with Wald intervals.
+"""Maximum likelihood of theta, one or several, with Wald intervals.
 
-One theta: ``E_theta[d]`` falls with theta, and the maximum is where it is the mean distance of the
-data; the root of this likelihood equation is found by Newton's method within a bracket. Several
-thetas: where the parts of the distance are independent every theta is found by itself. Elsewhere
-all are found together, by Newton steps that are halved until the log-likelihood grows and that stop
-at 0; the gradient needs the expected parts, the Hessian their covariance.
+What the answers say is a curve over theta, of which `tierwise.theta.curve.climb` finds the top.
+Where answers leave nothing open, the slope is the excess of the expected distance over that of the
+data. Several thetas whose parts of the distance are independent are found one by one, in a kernel
+that local searches call thousands of times; elsewhere all are found together.
 
 Intervals come from the (inverse of the) information about theta (Wald 1943). Where all rankings
 agree with the tiers, or a part of the distance is 0 in all of them, theta is infinite, and the
@@ -14,35 +13,47 @@ interval begins where that would be too surprising.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from math import ceil, inf, isinf, log, nan, sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._kernels.comparisons import LARGEST_THETA
 from tierwise._util.checks import RandomSource, as_generator, check_level
 from tierwise._util.results import Result
+from tierwise.answers.given_sizes import (
+    DOUBTFUL_THETA_OF_UNIT,
+    LARGEST_FINITE_THETA_OF_UNIT,
+    LARGEST_THETA_OF_UNIT,
+    derivatives_of_wins,
+    likely_theta,
+)
 from tierwise.errors import InputError
+from tierwise.theta.curve import Derivatives, climb
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from tierwise.answers.base import Labels
+    from tierwise.answers.given_sizes import Likelihood
     from tierwise.answers.parted import PartStatistics
     from tierwise.distances import Distance
     from tierwise.partition.base import PartitionFunction
     from tierwise.partition.parts import PartedPartition
+    from tierwise.theta.curve import ThetaCurve, Top
     from tierwise.tiers import Sizes
 
 ThetaMethod: TypeAlias = Literal["exact", "monte-carlo"]
 
 # At this theta, per unit of distance, orderings that are not the closest weigh nothing.
 _LARGEST_THETA_OF_UNIT = 1e3
+# Where the slope may be lost in rounding, log-likelihoods are equal up to so much an answer.
+_ROUNDING = 1e-10
+_FIRST_THETA = 0.1
 _Floats = NDArray[np.float64]
-# A theta as good as infinite, and the largest that can be told from it; as in the likelihood.
-_LARGEST, _LARGEST_FINITE = 46.0, 25.0
-_NEWTON_STEPS = 200
-_HALVINGS = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,13 +111,20 @@ def estimate_theta(
     """
     check_level(level)
     if partition.variance(0.0) == 0.0:
-        # One tier: every ranking has distance 0, and theta says nothing.
-        return ThetaEstimate(0.0, inf, (0.0, inf), "exact")
-    if mean_distance <= 0.0:
-        lower = _least_theta_where_all_agree(partition, n_rankings, level)
-        return ThetaEstimate(inf, nan, (lower, inf), "exact")
-    value = _root(partition, mean_distance)
-    return theta_of_information(value, n_rankings * partition.variance(value), level)
+        return NOTHING_KNOWN
+    curve = CurveOfDistance(partition, mean_distance * n_rankings, n_rankings)
+    largest = _LARGEST_THETA_OF_UNIT / partition.rule.unit
+    theta = inf
+    if mean_distance > 0.0:
+        start = (partition.mean(0.0) - mean_distance) / partition.variance(0.0)
+        theta = float(top_of(curve, np.array([max(start, 0.0)]), largest).point[0])
+    return with_interval(
+        theta,
+        lambda at: -n_rankings * partition.log_value(at),
+        lambda: n_rankings * float(partition.variance(theta)),
+        largest=largest,
+        level=level,
+    )
 
 
 def iterate_theta(
@@ -245,43 +263,194 @@ def simulated_mean_distance(
     return float(model.distances(model.sample(draws, rng, method="mcmc")).mean())
 
 
-def _root(partition: PartitionFunction, mean_distance: float) -> float:
-    """Find theta by Newton steps kept inside a bracket: the mean distance falls with theta."""
-    if mean_distance >= partition.mean(0.0):
+@dataclass(frozen=True, eq=False)
+class CurveOfDistance:
+    """Answers that leave nothing open, at a total distance from the tiers."""
+
+    partition: PartitionFunction
+    total: float
+    n_rankings: float
+    n_thetas: ClassVar[int] = 1
+
+    def derivatives(self, thetas: _Floats) -> Derivatives:
+        """Log-likelihood, slope and curvature."""
+        theta = float(thetas[0])
+        moments = self.partition.moments(theta)
+        return Derivatives(
+            -theta * self.total - self.n_rankings * float(moments.log_value),
+            np.array([self.n_rankings * float(moments.mean) - self.total]),
+            np.array([[-self.n_rankings * float(moments.variance)]]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class CurveOfAnswers:
+    """Answers of any kind whose completions are summed over, given tiers."""
+
+    likelihood: Likelihood
+    labels: Labels
+    n_thetas: ClassVar[int] = 1
+
+    def derivatives(self, thetas: _Floats) -> Derivatives:
+        """Log-likelihood, slope and curvature."""
+        value, slope, bend = self.likelihood.derivatives(self.labels, float(thetas[0]))
+        return Derivatives(value, np.array([slope]), np.array([[bend]]))
+
+
+@dataclass(frozen=True, eq=False)
+class CurveOfWins:
+    """Wins between tiers, the best tier first."""
+
+    between: _Floats
+    sizes: NDArray[np.int64]
+    n_thetas: ClassVar[int] = 1
+
+    def derivatives(self, thetas: _Floats) -> Derivatives:
+        """Log-likelihood, slope and curvature."""
+        value, slope, bend = derivatives_of_wins(self.between, self.sizes, float(thetas[0]))
+        return Derivatives(value, np.array([slope]), np.array([[bend]]))
+
+
+@dataclass(frozen=True, eq=False)
+class CurveOfParts:
+    """Answers that leave nothing open, with a theta for each part of the distance."""
+
+    partition: PartedPartition
+    totals: _Floats
+    log_orders: float
+    n_rankings: float
+
+    @property
+    def n_thetas(self) -> int:
+        """Number of parts."""
+        return len(self.totals)
+
+    def derivatives(self, thetas: _Floats) -> Derivatives:
+        """Log-likelihood, gradient and Hessian; a theta may be infinite if its total is 0."""
+        moments = self.partition.part_moments(thetas)
+        finite = np.where(np.isinf(thetas), 0.0, thetas)
+        value = self.log_orders - float(finite @ self.totals)
+        return Derivatives(
+            value - self.n_rankings * moments.log_value,
+            self.n_rankings * moments.means - self.totals,
+            -self.n_rankings * moments.covariances,
+        )
+
+
+def top_of(curve: ThetaCurve, start: _Floats, largest: float) -> Top:
+    """Return the top of a curve, thetas being between 0 and what is as good as infinite."""
+    unit = largest / LARGEST_THETA_OF_UNIT
+    return climb(
+        curve.derivatives, start, low=0.0, high=largest, longest=unit, scale=1e-13 * largest
+    )
+
+
+def best_theta(likelihood: Likelihood, labels: Labels, start: float | None = None) -> float:
+    """Return the theta at a maximum of the log-likelihood, given tiers.
+
+    Infinite where the likelihood grows without end: all answers agree with the tiers. Answers whose
+    completions are drawn have no part in this.
+
+    Parameters
+    ----------
+    likelihood
+        Of the answers.
+    labels
+        The tiers, counted from 0.
+    start
+        Where to begin; None leaves that to the likelihood.
+
+    Examples
+    --------
+    >>> from tierwise import Battles
+    >>> from tierwise.answers.likelihood import source_of
+    >>> battles = Battles.from_rows([("x", "y", "x")] * 3 + [("x", "y", "y")])
+    >>> likelihood = source_of(battles, "inversions").at((1, 1))
+    >>> round(best_theta(likelihood, np.array([0, 1])), 4)  # log(3 / 1)
+    1.0986
+    """
+    if len(likelihood.sizes) == 1:
         return 0.0
-    low, high = 0.0, inf
-    theta = (partition.mean(0.0) - mean_distance) / partition.variance(0.0)
-    for _ in range(200):
-        excess = partition.mean(theta) - mean_distance
-        if excess > 0:
-            low = theta
-        else:
-            high = theta
-        variance = partition.variance(theta)
-        step = excess / variance if variance > 0 else inf
-        following = theta + step
-        if low < following <= high:
-            # Newton steps square the error: after one this small there is none left to speak of.
-            if abs(step) <= 1e-8 * theta:
-                return following
-        else:
-            following = 2 * theta if isinf(high) else (low + high) / 2
-            if abs(following - theta) <= 1e-13 * theta:
-                return following
-        theta = following
-    return theta
+    begin = likelihood.first_theta(labels) if start is None else start
+    begin = max(begin, 1e-3 / likelihood.partition.rule.unit)
+    largest = likelihood.largest_theta
+    point, found = top_of(CurveOfAnswers(likelihood, labels), np.array([begin]), largest)
+    theta = float(point[0])
+    of_unit = theta * likelihood.partition.rule.unit
+    if of_unit > LARGEST_FINITE_THETA_OF_UNIT:
+        return inf
+    if of_unit > DOUBTFUL_THETA_OF_UNIT:
+        # Here the slope may be lost in rounding.
+        at_infinity = float(likelihood.value(labels, largest))
+        if at_infinity >= found.value - _ROUNDING * likelihood.n_rankings:
+            return inf
+    return 0.0 if theta < 1e-9 * largest else theta
 
 
-def _least_theta_where_all_agree(
-    partition: PartitionFunction, n_rankings: float, level: float
-) -> float:
-    """Return the least theta that goes with rankings that all have distance 0."""
+def best_theta_of_wins(between: _Floats, sizes: NDArray[np.int64]) -> float:
+    """Return the finite theta at which wins between several tiers are most probable."""
+    start = np.array([likely_theta(between, sizes)])
+    return float(top_of(CurveOfWins(between, sizes), start, LARGEST_THETA).point[0])
 
-    def log_likelihood(theta: float) -> float:
-        return -n_rankings * partition.log_value(theta)
 
-    return least_theta_of_agreement(
-        log_likelihood, _LARGEST_THETA_OF_UNIT / partition.rule.unit, level
+def with_interval(
+    theta: float,
+    value: Callable[[float], float],
+    information: Callable[[], float],
+    *,
+    largest: float,
+    level: float,
+    tolerance: float = 1e-10,
+) -> ThetaEstimate:
+    """Return a theta of greatest likelihood with its interval, whether it is finite or not.
+
+    Parameters
+    ----------
+    theta
+        The estimate.
+    value
+        Log-likelihood at a theta; needed where the estimate is infinite.
+    information
+        The information about theta; needed where it is finite.
+    largest
+        A theta that is as good as infinite.
+    level
+        Level of the interval.
+    tolerance
+        Error of the lower end, relative to it, where theta is infinite.
+    """
+    if isinf(theta):
+        least = least_theta_of_agreement(value, largest, level, tolerance)
+        return ThetaEstimate(inf, nan, (least, inf), "exact")
+    return theta_of_information(theta, information(), level)
+
+
+NOTHING_KNOWN = ThetaEstimate(0.0, inf, (0.0, inf), "exact")
+"""Of a single tier, or of answers that are all tied: theta says nothing."""
+
+
+def estimate_of_line(total: float, coefficients: _Floats, level: float) -> ThetaEstimate:
+    """Estimate the theta of an independent part of the distance.
+
+    Parameters
+    ----------
+    total, coefficients
+        The log-likelihood is ``coefficients @ log [k]_q! - theta * total``.
+    level
+        Level of the interval.
+    """
+    from tierwise._kernels.inversions_lines import maximise_theta, theta_derivatives
+
+    check_level(level)
+    if total == 0.0 and not coefficients[2:].any():
+        return NOTHING_KNOWN
+    theta, _, information = maximise_theta(total, coefficients)
+    return with_interval(
+        theta,
+        lambda at: theta_derivatives(total, coefficients, at)[0],
+        lambda: information,
+        largest=LARGEST_THETA_OF_UNIT,
+        level=level,
     )
 
 
@@ -362,42 +531,37 @@ def _together(
     start: _Floats | None,
 ) -> PartedMaximum:
     totals = statistics.totals
+    curve = CurveOfParts(partition, totals, statistics.log_orders, n_rankings)
+    # Parts that are 0 in all answers have an infinite theta whatever the others are.
     free = totals > 0.0
-    thetas = np.where(free, 0.0, inf)
-    begin = np.full(len(totals), 0.1) if start is None else start
-    usable = np.isfinite(begin) & (begin > 0.0)
-    thetas[free] = np.where(usable, begin, 0.1)[free]
+    thetas = np.where(free, _FIRST_THETA, inf)
+    if not free.any():
+        return PartedMaximum(thetas, curve.derivatives(thetas).value)
+    if start is not None:
+        usable = free & np.isfinite(start) & (start > 0.0)
+        thetas[usable] = start[usable]
+    top = top_of(_Held(curve, free, thetas), thetas[free], LARGEST_THETA_OF_UNIT)
+    thetas[free] = np.where(top.point > LARGEST_FINITE_THETA_OF_UNIT, inf, top.point)
+    return PartedMaximum(thetas, top.derivatives.value)
 
-    def height(at: _Floats) -> tuple[float, _Floats, _Floats]:
-        moments = partition.part_moments(at)
-        value = statistics.log_orders - float(at[free] @ totals[free])
-        value -= n_rankings * moments.log_value
-        return value, n_rankings * moments.means - totals, n_rankings * moments.covariances
 
-    value, gradient, hessian = height(thetas)
-    for _ in range(_NEWTON_STEPS):
-        moving = free & ((thetas > 0.0) | (gradient > 0.0)) & (thetas < _LARGEST)
-        if not moving.any():
-            break
-        rows = np.ix_(moving, moving)
-        ridge = 1e-12 * np.trace(hessian[rows]) * np.eye(int(moving.sum()))
-        step = np.zeros(len(thetas))
-        step[moving] = np.linalg.solve(hessian[rows] + ridge + 1e-300, gradient[moving])
-        scale = 1.0
-        for _ in range(_HALVINGS):
-            following = np.where(moving, np.clip(thetas + scale * step, 0.0, _LARGEST), thetas)
-            reached, its_gradient, its_hessian = height(following)
-            if reached >= value:
-                break
-            scale /= 2.0
-        else:
-            break
-        moved = float(np.abs(following[moving] - thetas[moving]).max())
-        thetas, value, gradient, hessian = following, reached, its_gradient, its_hessian
-        if moved <= 1e-10 * max(1.0, float(thetas[moving].max())):
-            break
-    thetas = np.where(thetas > _LARGEST_FINITE, inf, thetas)
-    return PartedMaximum(thetas, value)
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """A curve over some of its thetas, the others being held."""
+
+    curve: ThetaCurve
+    free: NDArray[np.bool_]
+    thetas: _Floats
+
+    @property
+    def n_thetas(self) -> int:
+        return int(self.free.sum())
+
+    def derivatives(self, thetas: _Floats) -> Derivatives:
+        every = self.thetas.copy()
+        every[self.free] = thetas
+        value, gradient, hessian = self.curve.derivatives(every)
+        return Derivatives(value, gradient[self.free], hessian[np.ix_(self.free, self.free)])
 
 
 def estimates_of_thetas(
@@ -419,55 +583,32 @@ def estimates_of_thetas(
         Level of the intervals.
     """
     if statistics.coefficients is not None:
-        return tuple(
-            _estimate_of_part(total, coefficients, theta, level)
-            for total, coefficients, theta in zip(
-                statistics.totals.tolist(), statistics.coefficients, thetas.tolist(), strict=True
-            )
-        )
+        lines = zip(statistics.totals.tolist(), statistics.coefficients, strict=True)
+        return tuple(estimate_of_line(total, coefficients, level) for total, coefficients in lines)
+    curve = CurveOfParts(partition, statistics.totals, statistics.log_orders, n_rankings)
     known = np.isfinite(thetas)
-    errors = np.full(len(thetas), inf)
+    information = np.full(len(thetas), 0.0)
     if known.any():
-        information = n_rankings * partition.part_moments(thetas).covariances
-        inverse = np.linalg.pinv(information[np.ix_(known, known)], hermitian=True)
-        errors[known] = np.sqrt(np.maximum(np.diag(inverse), 0.0))
-    reach = NormalDist().inv_cdf((1 + level) / 2)
-    found = []
-    for part, theta in enumerate(thetas.tolist()):
-        if isinf(theta):
-            least = _least_of_agreement(partition, n_rankings, thetas, part, level)
-            found.append(ThetaEstimate(inf, nan, (least, inf), "exact"))
-        else:
-            error = float(errors[part])
-            interval = (max(0.0, theta - reach * error), theta + reach * error)
-            found.append(ThetaEstimate(theta, error, interval, "exact"))
-    return tuple(found)
+        hessian = curve.derivatives(thetas).hessian
+        inverse = np.linalg.pinv(-hessian[np.ix_(known, known)], hermitian=True)
+        variances = np.diag(inverse)
+        information[known] = np.divide(
+            1.0, variances, out=np.full(len(variances), inf), where=variances > 0.0
+        )
 
-
-def _least_of_agreement(
-    partition: PartedPartition, n_rankings: float, thetas: _Floats, part: int, level: float
-) -> float:
-    """Return the least theta of a part that is 0 in all answers, given the other thetas."""
-
-    def value(theta: float) -> float:
+    def value(theta: float, part: int) -> float:
         at = thetas.copy()
         at[part] = theta
         return -n_rankings * partition.log_value(at)
 
-    return least_theta_of_agreement(value, _LARGEST, level, 1e-8)
-
-
-def _estimate_of_part(
-    total: float, coefficients: _Floats, theta: float, level: float
-) -> ThetaEstimate:
-    from tierwise._kernels.inversions_lines import theta_derivatives
-
-    if total == 0.0 and not coefficients[2:].any():
-        # One item, or all tied: the data say nothing about this theta.
-        return ThetaEstimate(0.0, inf, (0.0, inf), "exact")
-    if isinf(theta):
-        least = least_theta_of_agreement(
-            lambda at: theta_derivatives(0.0, coefficients, at)[0], _LARGEST, level
+    return tuple(
+        with_interval(
+            theta,
+            partial(value, part=part),
+            partial(float, information[part]),
+            largest=LARGEST_THETA_OF_UNIT,
+            level=level,
+            tolerance=1e-8,
         )
-        return ThetaEstimate(inf, nan, (least, inf), "exact")
-    return theta_of_information(theta, -theta_derivatives(total, coefficients, theta)[2], level)
+        for part, theta in enumerate(thetas.tolist())
+    )
