@@ -123,7 +123,9 @@ def _search(name, *distance, bounds=None, slow=False, **options):
         name,
         *distance,
         *shown,
-        run=lambda: of_search(tw.search(data(name), *distance, progress="off", rng=1, **options)),
+        run=lambda: of_search(
+            tw.search(data(name), *distance, family="mallows", progress="off", rng=1, **options)
+        ),
         slow=slow,
         **(bounds or {}),
     )
@@ -404,7 +406,16 @@ def _mixture(name, sizes):
 
 def _evidence(name, sizes, distance, **options):
     found = tw.sample_posterior(
-        data(name), sizes, distance, chains=1, draws=4, progress="off", rng=1, **options
+        data(name),
+        sizes,
+        distance,
+        family="mallows",
+        prior_sizes="uniform",
+        chains=1,
+        draws=4,
+        progress="off",
+        rng=1,
+        **options,
     )
     return {"log evidence": found.log_evidence, "method": found.method}
 

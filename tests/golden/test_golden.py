@@ -29,7 +29,15 @@ def test_every_value_has_a_call():
 def test_draws_of_sizes_are_as_frequent_as_they_should_be(name, distance):
     exact = GOLDEN[f"probabilities of sizes | {name} | {distance}"]
     posterior = tw.sample_posterior(
-        data(name), None, distance, chains=2, draws=2000, method="exact", progress="off", rng=3
+        data(name),
+        None,
+        distance,
+        prior_sizes="uniform",
+        chains=2,
+        draws=2000,
+        method="exact",
+        progress="off",
+        rng=3,
     )
     drawn = posterior.sizes_probabilities()
     for sizes, share in exact.items():
