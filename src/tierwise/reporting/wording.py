@@ -123,13 +123,18 @@ def about_sizes(analysis: Analysis) -> list[str]:
             'column "behind" refers: theta is averaged over, and half of the prior probability '
             "belongs to no tiers at all, so that chance is seldom taken for tiers. "
         ) + explained
-    which = "All size vectors were compared" if found.exhaustive else "Not all size vectors were"
-    how = (
-        f"{which}: {found.evaluated:,}."
-        if found.exhaustive
-        else f"{which} compared: {found.evaluated:,}, by {found.method} search; a better one may "
-        "have been missed."
-    )
+    if found.exhaustive:
+        how = f"All size vectors were compared: {found.evaluated:,}."
+    elif found.method == "all sizes":
+        how = (
+            "Tiers of all sizes were searched at once, until no move of an item or a tier helped; "
+            f"better ones may have been missed. {found.evaluated:,} size vectors were evaluated."
+        )
+    else:
+        how = (
+            f"Not all size vectors were compared: {found.evaluated:,}, by {found.method} search; a "
+            "better one may have been missed."
+        )
     gap = found.runner_up_gap
     if analysis.fit.family == "luce":
         explained = (

@@ -66,7 +66,7 @@ class Choice(Result):
         --------
         >>> import tierwise as tw
         >>> tw.choose(tw.load_political_goals()).sentence()
-        'Kendall describes the answers best; inversions is 4.0 behind, one worth per tier 6.1, ...'
+        'Kendall describes the answers best; inversions is 4.0 behind, one worth per tier 6.1.'
         """
         best, *others = self.search.families
         left_out = "".join(
