@@ -1,6 +1,7 @@
 """Which way round tables of scores are, which columns are not scores, and what they are not."""
 
 from io import StringIO
+from itertools import product
 
 import pandas as pd
 import pytest
@@ -55,6 +56,58 @@ def test_models_are_the_items_whichever_way_round(text):
     for name in ("Params (B)", "Latency (s)", "Average"):
         assert name in aside
     assert tw.read(StringIO(text), better="higher") == found
+
+
+def made(side, corner, tasks, extra, mark, gap):
+    """Return a table of which the truth is known, and the rankings it holds."""
+    models = ("alpha", "beta", "gamma")
+    scores = {
+        task: {model: (5 * row + 3 * column) % 7 + 0.5 for row, model in enumerate(models)}
+        for column, task in enumerate(tasks)
+    }
+    if gap:
+        del scores[tasks[0]]["beta"]
+    truth = [sorted(of, key=of.get, reverse=True) for of in scores.values()]
+    if extra:
+        scores[extra] = dict(zip(models, (7, 70, 13), strict=True))
+    frame = pd.DataFrame(scores, index=models)
+    frame = (frame if side == "rows" else frame.T).rename_axis(corner).reset_index()
+    return frame.to_csv(index=False, sep=mark), truth
+
+
+def test_no_table_made_by_rule_is_read_wrongly():
+    corners = {"rows": ("Model", "System name", "LLM"), "columns": ("Task", "benchmark", "judge")}
+    count = {"read": 0, "asked": 0}
+    for side, own in corners.items():
+        for corner, tasks, extra, mark, gap in product(
+            (*own, "name", "thing"),
+            (("MMLU", "GSM8K", "BBH"), ("sort", "search", "plan")),
+            ("", "Params (B)", "Latency (s)", "Release year", "Average"),
+            (",", ";", "\t"),
+            (False, True),
+        ):
+            text, truth = made(side, corner, tasks, extra, mark, gap)
+            try:
+                found = read(text)
+            except InputError as error:
+                count["asked"] += "in rows" in error.problem
+            else:
+                count["read"] += found.to_orderings() == truth
+    assert count == {"read": 552, "asked": 48}
+
+
+def test_commands_about_answers_ask_too_where_rows_may_be_items(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(made("rows", "thing", ("sort", "plan"), "", ",", gap=False)[0], "utf-8")
+    asked = run(path, "fit", "--better", "higher")
+    assert "use --items-in rows if each row is an item, or --items-in columns if each" in asked
+    rows = run(path, "describe", "--better", "higher", "--items-in", "rows")
+    assert "Read 2 answers about 3 items" in rows
+    columns = run(path, "describe", "--better", "higher", "--items-in", "columns")
+    assert "Read 3 answers about 2 items" in columns
+    for corner in ("name", "ResponseId", "Timestamp", "Respondent"):
+        text = made("rows", corner, ("sort", "plan"), "", ",", gap=False)[0]
+        assert tw.read(StringIO(text), better="higher").items == ("sort", "plan")
 
 
 def test_frames_are_read_the_same_way():

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tierwise.errors import InputError, Remark, quoted, use
 from tierwise.files.cells import ABSENT, can_be_encoded, check_cells, encode
+from tierwise.files.layouts import NAMES_OF_ROLES
 from tierwise.files.options import Aside
 
 if TYPE_CHECKING:
@@ -68,6 +69,12 @@ _QUALIFIERS = frozenset(
 _LOWER = frozenset(
     {"error", "errors", "perplexity", "ppl", "wer", "cer", "loss", "mae", "mse", "rmse", "fid"}
 )
+# What the first column of a survey is called.
+_OF_RESPONSES = frozenset(
+    {*NAMES_OF_ROLES["assessor"], "email", "mail", "timestamp", "time", "date", "start", "response"}
+    | {"student", "reviewer", "case", "code", "teilnehmer", "nr", "no", "zeitstempel"}
+)
+_DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}")
 _SHOWN = 3
 
 
@@ -201,6 +208,14 @@ class Grid:
         if header & (_OF_TASKS | _OF_PEOPLE) or any(map(_is_of_tasks, down)):
             found.add("columns")
         return found.pop() if len(found) == 1 else None
+
+    def may_have_items_in_rows(self) -> bool:
+        """Tell whether rows may be items or people: their names come first, and say neither."""
+        if self.side() is not None or self.names_of_rows() != 0:
+            return False
+        title = str(self.names[0]).strip().casefold()
+        people = title.endswith("id") or bool(words_of(title) & _OF_RESPONSES)
+        return not people and not any(map(_DATE.match, self.labels(0)))
 
     def has_tasks(self) -> bool:
         """Tell whether items are clearly on one side and tasks, not people, on the other."""

@@ -235,9 +235,13 @@ def has_items_in_rows(table: TableFile) -> bool:
 
 
 def are_scores_of_tasks(table: TableFile) -> bool:
-    """Tell whether a table clearly has items on one side and tasks on the other, not people."""
+    """Tell whether a table has items on one side and tasks on the other, not people; or ask."""
     grid = _first_rows(table)
-    return grid is not None and len(grid.numeric) > 0 and grid.has_tasks()
+    if grid is None or len(grid.numeric) < 2:
+        return False
+    if grid.may_have_items_in_rows():
+        raise grid.doubt()
+    return grid.has_tasks()
 
 
 def not_battles(table: TableFile) -> InputError | None:
@@ -382,14 +386,12 @@ def _item_columns(grid: Grid, items: Sequence[Any] | None) -> list[int]:
     else:
         kept = list(grid.numeric)
         doubtful = [names[place] for place in kept if str(names[place]).casefold() in _NO_ITEMS]
-        if doubtful:
+        others = [str(names[one]) for one in kept if names[one] not in doubtful]
+        if doubtful and len(kept) > 1:
             raise InputError(
                 f"column {quoted(doubtful[0])} may not be an item",
                 [
-                    use(
-                        "if it is not",
-                        items=[str(names[one]) for one in kept if names[one] not in doubtful],
-                    ),
+                    *([use("if it is not", items=others)] if len(others) > 1 else []),
                     use("if it is", items=[str(names[one]) for one in kept]),
                 ],
             )

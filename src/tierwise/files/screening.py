@@ -319,7 +319,8 @@ def _may_be_grades(values: NDArray[np.float64]) -> bool:
 def _is_serial(column: NDArray[np.float64]) -> bool:
     """Tell whether the numbers of a column all differ and rise or fall from row to row."""
     filled = column[~np.isnan(column)]
-    steps = np.diff(filled)
+    with np.errstate(invalid="ignore"):  # a cell may be infinite
+        steps = np.diff(filled)
     return len(filled) >= _LEAST_SERIAL and bool((steps > 0).all() or (steps < 0).all())
 
 

@@ -392,7 +392,7 @@ def asked_by(remedies: Advice) -> list[Question]:
             known = dict(QUESTIONS[name].answers)
             if value in known:
                 offered.setdefault(name, {})[value] = known[value]
-        elif name in _ABOUT_THE_FILE and isinstance(value, str | list | tuple):
+        elif name in _ABOUT_THE_FILE and value and isinstance(value, str | list | tuple):
             chosen = value if isinstance(value, str) else [str(one) for one in value]
             field = fields_of({name: chosen})[name]
             offered.setdefault(name, {})[field] = _shown(chosen)
