@@ -137,7 +137,7 @@ def test_a_posterior_is_averaged_over(sizes):
     rankings = tw.Rankings.from_orderings(
         [["b", "a"], ["c"], ["b", "c"], ["d", "b"]], items="abcd", unranked="below"
     )
-    posterior = short_posterior(rankings, sizes=sizes, draws=50, chains=2, rng=1)
+    posterior = short_posterior(rankings, sizes=sizes, family="mallows", draws=50, chains=2, rng=1)
     imputed = tw.impute(rankings, posterior)
     assert imputed.exact
     assert imputed.n_models == len(posterior)

@@ -25,7 +25,7 @@ _TOUCH = 1.3
 
 
 @compiled_part
-def _draw_log_time(
+def draw_log_time(
     middle: float,
     top: float,
     curvature: float,
@@ -119,7 +119,7 @@ def draw_running_times(
                     times[order[place]] += clock
                 for _ in range(int(weights[answer])):
                     limit = np.exp(
-                        _draw_log_time(middle, top, curvature, rest, own_worths, own_counts, rng)
+                        draw_log_time(middle, top, curvature, rest, own_worths, own_counts, rng)
                     )
                     latest = 0.0
                     for place in range(first, last):

@@ -5,16 +5,17 @@ What is found are probabilities of places, under one model or on the average ove
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import log, log1p
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from tierwise._kernels.augmentation import block_units, list_extensions
 from tierwise._kernels.counting import add_answer_places
+from tierwise._kernels.luce_completions import complete_blocks, move_times
 from tierwise._util.cards import Card
 from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.results import Result
@@ -23,12 +24,15 @@ from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.given_sizes import LARGEST_THETA_OF_UNIT
 from tierwise.answers.likelihood import source_of
 from tierwise.answers.partial import PartialOrders
+from tierwise.answers.races import blocks_of_places
 from tierwise.answers.votes import DrawnVotes, Votes, all_orderings, allowed
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
+from tierwise.distances import get_distance
 from tierwise.errors import InputError, TooLargeError, quoted, use
 from tierwise.fitting.result import Fit
+from tierwise.model.clustered_luce import ClusteredLuce
 from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.tiers import log_factorials
 
@@ -108,11 +112,16 @@ class OpenAnswers:
             mistakes += said[first, second] * (places[:, first] > places[:, second])
         return places, mistakes
 
-    def drawn(self, sizes: Sizes, distance: Distance, rng: np.random.Generator) -> DrawnCompletions:
+    def drawn(self, models: Models, rng: np.random.Generator) -> _Scattered | _Racing:
         """Complete each answer in some way."""
+        if isinstance(models, GivenWorths):
+            assert isinstance(self.said, PartialOrders)
+            return _Racing(models, self.said, rng)
+        sizes, distance = models.given[0].sizes, models.distance
         if isinstance(self.said, PartialOrders):
-            return DrawnCompletions(self.said, sizes, distance, rng)
-        return DrawnVotes(self.said, sizes, distance, rng, mistake_probability=0.5)
+            return _Scattered(models, DrawnCompletions(self.said, sizes, distance, rng))
+        votes = DrawnVotes(self.said, sizes, distance, rng, mistake_probability=0.5)
+        return _Scattered(models, votes)
 
 
 def models_to_sum(answers: OpenAnswers, n_models: int) -> int:
@@ -124,21 +133,10 @@ def models_to_sum(answers: OpenAnswers, n_models: int) -> int:
     return min(n_models, affordable) if affordable >= min(n_models, ENOUGH_MODELS) else 0
 
 
-def summed_places(answers: OpenAnswers, models: Iterable[GivenModel], distance: Distance) -> Floats:
-    """Sum over all completions of each answer, on the average over models.
-
-    Parameters
-    ----------
-    answers
-        The answers.
-    models
-        Tiers and thetas.
-    distance
-        The distance.
-    """
-    groups = _by_tiers(models, distance)
-    n_models = sum(len(group.energies) for group in groups)
-    n_patterns, n_items = len(answers.log_numbers), len(groups[0].labels)
+def summed_places(answers: OpenAnswers, models: Models) -> Floats:
+    """Sum over all completions of each answer, on the average over models."""
+    groups = models.groups()
+    n_patterns, n_items = len(answers.log_numbers), models.n_items
     probabilities = np.zeros((n_patterns, n_items, n_items))
     for pattern in range(n_patterns):
         places, mistakes = answers.completions(pattern)
@@ -146,7 +144,7 @@ def summed_places(answers: OpenAnswers, models: Iterable[GivenModel], distance: 
         for group in groups:
             weights += group.weigh(places, mistakes)
         row = np.zeros(len(places), dtype=np.int64)
-        add_answer_places(places, weights / n_models, row, probabilities[pattern][None])
+        add_answer_places(places, weights / len(models), row, probabilities[pattern][None])
     return probabilities
 
 
@@ -205,43 +203,164 @@ def _cost_of_mistake(probability: float | None) -> float:
     return log1p(-probability) - log(probability)
 
 
+@dataclass(frozen=True, eq=False)
+class GivenTiers:
+    """Tiers with theta, each a model: completions are scattered around them.
+
+    Attributes
+    ----------
+    given
+        The models.
+    distance
+        The distance.
+    """
+
+    given: list[GivenModel]
+    distance: Distance
+
+    def __len__(self) -> int:
+        """Return the number of models."""
+        return len(self.given)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.given[0].labels)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> GivenTiers:
+        """Keep some of the models."""
+        return GivenTiers([self.given[row] for row in rows.tolist()], self.distance)
+
+    def groups(self) -> list[_Group]:
+        """Return the models, those with the same tiers together."""
+        return _by_tiers(self.given, self.distance)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenWorths:
+    """Log worths of items, each row a model: completions are races.
+
+    Attributes
+    ----------
+    log_worths
+        ``[model, item]``.
+    """
+
+    log_worths: Floats
+
+    def __len__(self) -> int:
+        """Return the number of models."""
+        return len(self.log_worths)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return int(self.log_worths.shape[1])
+
+    def take(self, rows: npt.NDArray[np.int64]) -> GivenWorths:
+        """Keep some of the models."""
+        return GivenWorths(self.log_worths[rows])
+
+    def groups(self) -> list[GivenWorths]:
+        """Return the models together."""
+        return [self]
+
+    def weigh(self, places: Places, mistakes: npt.NDArray[np.int64]) -> Floats:  # noqa: ARG002
+        """Sum over models the probability of each ordering among those given."""
+        order = np.argsort(places, axis=1)
+        sums = np.zeros(len(places))
+        for logs in self.log_worths:
+            worths = np.exp(logs - logs.max())[order]
+            rests = np.cumsum(worths[:, ::-1], axis=1)
+            # All orderings hold the same worths, so their product says nothing.
+            log_weights = -np.log(rests).sum(axis=1)
+            weights = np.exp(log_weights - log_weights.max())
+            sums += weights / weights.sum()
+        return sums
+
+
+Models: TypeAlias = GivenTiers | GivenWorths
+
+
+class _Scattered:
+    """Completions that are scattered around tiers, each drawn after the one before."""
+
+    def __init__(self, models: GivenTiers, drawn: DrawnCompletions) -> None:
+        self._models, self._drawn = models, drawn
+
+    @property
+    def places(self) -> Places:
+        """The place of each item in each answer as it is completed now."""
+        return self._drawn.places
+
+    def under(self, number: int) -> Callable[[], None]:
+        """Return what changes all completions once, under one of the models."""
+        model = self._models.given[number]
+        drawn = self._drawn = self._drawn.resized(model.sizes)
+        if isinstance(drawn, DrawnVotes) and model.mistake_probability is not None:
+            drawn.mistake_probability = allowed(model.mistake_probability)
+        theta = min(model.theta, LARGEST_THETA_OF_UNIT / drawn.rule.unit)
+        return partial(drawn.sweep, model.labels, theta)
+
+
+class _Racing:
+    """Completions that are races: drawn as they are of rankings, from times before of pairs."""
+
+    def __init__(
+        self, models: GivenWorths, orders: PartialOrders, rng: np.random.Generator
+    ) -> None:
+        self._models, self._orders, self._rng = models, orders, rng
+        self.places: Places = orders.some_completions.copy()
+        self._times = 1.0 + self.places.astype(np.float64)
+        if orders.first is not None:
+            self._blocks = blocks_of_places(orders.first, rest_is_below=False)
+
+    def under(self, number: int) -> Callable[[], None]:
+        """Return what changes all completions once, under one of the models."""
+        logs = self._models.log_worths[number]
+        worths = np.exp(logs - logs.max())
+        return partial(self._complete if self._orders.first is not None else self._move, worths)
+
+    def _complete(self, worths: Floats) -> None:
+        complete_blocks(*self._blocks, worths, self.places, self._rng)
+
+    def _move(self, worths: Floats) -> None:
+        move_times(self._orders.relations, worths, self._times, self._rng)
+        order = np.argsort(self._times, axis=1)
+        ranks = np.arange(order.shape[1], dtype=np.int32)
+        np.put_along_axis(self.places, order, ranks[None], axis=1)
+
+
 def drawn_places(
-    answers: OpenAnswers,
-    models: list[GivenModel],
-    distance: Distance,
-    draws: int,
-    rng: np.random.Generator,
+    answers: OpenAnswers, models: Models, draws: int, rng: np.random.Generator
 ) -> tuple[Floats, float]:
     """Draw completions of each answer, in two halves that tell how far off they are.
 
     Parameters
     ----------
-    answers, models, distance
-        As for `summed_places`.
+    answers, models
+        The answers, and what they are completed by.
     draws
         Number of completions of each answer that are counted.
     rng
         Generator.
     """
-    drawn = answers.drawn(models[0].sizes, distance, rng)
+    drawn = answers.drawn(models, rng)
     n_patterns, n_items = drawn.places.shape
     rows = np.arange(n_patterns)
     halves = []
     for first in range(2):
         # Each half goes through every other model, from one to the next with the same completions.
-        chosen = models[first::2] or models
+        chosen = range(first, len(models), 2) if len(models) > 1 else range(1)
         each = max(draws // 2 // len(chosen), 1)
         share = np.full(n_patterns, 1.0 / (each * len(chosen)))
         counts = np.zeros((n_patterns, n_items, n_items))
-        for model in chosen:
-            drawn = drawn.resized(model.sizes)
-            if isinstance(drawn, DrawnVotes) and model.mistake_probability is not None:
-                drawn.mistake_probability = allowed(model.mistake_probability)
-            theta = min(model.theta, LARGEST_THETA_OF_UNIT / drawn.rule.unit)
+        for number in chosen:
+            sweep = drawn.under(number)
             for _ in range(max(each // 10, 5)):
-                drawn.sweep(model.labels, theta)
+                sweep()
             for _ in range(each):
-                drawn.sweep(model.labels, theta)
+                sweep()
                 add_answer_places(drawn.places, share, rows, counts)
         halves.append(counts)
     mean, other = halves
@@ -319,16 +438,16 @@ class Imputation(Result):
 
 def impute(
     data: Rankings | RankingScan | Preferences,
-    model: ClusteredMallows | Fit | Posterior,
+    model: ClusteredMallows | ClusteredLuce | Fit | Posterior,
     *,
     draws: int = 2000,
     rng: RandomSource = None,
 ) -> Imputation:
     """Say where each assessor would have placed the items that the answer leaves open.
 
-    Given tiers and theta, each complete ordering that agrees with an answer has a probability. They
-    are summed over where no answer has many of them, and drawn otherwise. If answers may be
-    mistaken, each complete ordering is possible, and no place is certain.
+    Given tiers and theta or worths, each complete ordering that agrees with an answer has a
+    probability. They are summed over where no answer has many of them, and drawn otherwise. If
+    answers may be mistaken, each complete ordering is possible, and no place is certain.
 
     Parameters
     ----------
@@ -337,7 +456,7 @@ def impute(
     model
         A model, or a fit; or a posterior, over draws of which the probabilities are averaged: all
         of them, or as many as are affordable, evenly spaced. Preferences that may be mistaken need
-        a fit or a posterior of such.
+        a fit or a posterior of such, with theta: worths take each answer as a race of its own.
     draws
         Number of completions that are drawn of each answer, where they are drawn.
     rng
@@ -358,14 +477,16 @@ def impute(
     """
     known = check_data(data, "impute", Rankings, Preferences)
     draws = check_count("draws", draws, least=2)
-    models = _models_of(model, known.items)
-    source = source_of(known, model.distance)
-    if source.capabilities.may_be_mistaken and models[0].mistake_probability is None:
+    found = _models_of(model, known.items)
+    source = source_of(known, found.distance if isinstance(found, GivenTiers) else None)
+    mistaken = source.capabilities.may_be_mistaken
+    if isinstance(found, GivenWorths):
+        _refuse_contradictions(mistaken=mistaken)
+    elif mistaken and found.given[0].mistake_probability is None:
         raise InputError(
             "these preferences may be mistaken, and the model does not say how often: impute with "
             "a fit or a posterior of them"
         )
-    mistaken = source.capabilities.may_be_mistaken
     said = source.votes if mistaken else source.partial_orders()
     answers = OpenAnswers(said, source.pattern_of)
     n_patterns, n_items = len(answers.log_numbers), len(known.items)
@@ -374,23 +495,36 @@ def impute(
             f"probabilities of {n_patterns} distinct answers on {n_items} items are too many to "
             "keep: impute a subset of the answers"
         )
-    distance = source.distance
-    summed = models_to_sum(answers, len(models))
+    summed = models_to_sum(answers, len(found))
     if summed:
-        chosen, error = _evenly(models, summed), 0.0
-        probabilities = summed_places(answers, chosen, distance)
+        chosen, error = _evenly(found, summed), 0.0
+        probabilities = summed_places(answers, chosen)
     else:
-        chosen = _evenly(models, max(draws // DRAWS_OF_A_MODEL, 2))
-        probabilities, error = drawn_places(answers, chosen, distance, draws, as_generator(rng))
+        chosen = _evenly(found, max(draws // DRAWS_OF_A_MODEL, 2))
+        probabilities, error = drawn_places(answers, chosen, draws, as_generator(rng))
     return Imputation(
         known.items, bool(summed), error, len(chosen), probabilities, answers.pattern_of
     )
 
 
+def _refuse_contradictions(*, mistaken: bool) -> None:
+    """Refuse preferences in which people may contradict themselves."""
+    if mistaken:
+        raise InputError(
+            "people contradict themselves in these preferences, and a model with worths takes each "
+            "answer as a race of its own, which says nothing about other places: impute with a fit "
+            "or a posterior that has theta"
+        )
+
+
 def _models_of(
-    model: ClusteredMallows | Fit | Posterior, items: tuple[Item, ...]
-) -> list[GivenModel]:
-    """Return tiers and theta of a model, or of all draws of a posterior, for given items."""
+    model: ClusteredMallows | ClusteredLuce | Fit | Posterior, items: tuple[Item, ...]
+) -> Models:
+    """Return a model, or all draws of a posterior, for given items."""
+    if isinstance(model, Fit) and model.family == "luce":
+        return _models_of(model.model(), items)
+    if isinstance(model, ClusteredLuce):
+        return GivenWorths(np.log(np.array(model.worths))[None, model.tiers.label_array(items)])
     if isinstance(model, ClusteredMallows | Fit):
         if isinstance(model.theta, Sequence):
             raise InputError(
@@ -399,26 +533,34 @@ def _models_of(
             )
         labels = model.tiers.label_array(items)
         mistakes = model.mistake_probability if isinstance(model, Fit) else None
-        return [GivenModel(labels, model.theta, mistakes)]
-    if not hasattr(model, "thetas"):
+        given = [GivenModel(labels, model.theta, mistakes)]
+        return GivenTiers(given, get_distance(model.distance))
+    # The package posterior is not among those that this one may import.
+    if not hasattr(model, "family"):
         raise InputError(
-            f"model must be a ClusteredMallows, a Fit or a Posterior; got {quoted(model)}"
+            "model must be a ClusteredMallows, a ClusteredLuce, a Fit or a Posterior; got "
+            f"{quoted(model)}"
         )
     if set(model.items) != set(items):
         raise InputError("the posterior is of other items than the answers")
     order = [model.items.index(item) for item in items]
+    if model.family == "luce":
+        return GivenWorths(np.ascontiguousarray(model.log_worths[:, order]))
     probabilities = model.mistake_probabilities
     every = [None] * len(model) if probabilities is None else probabilities.tolist()
     labels_of_draws = np.ascontiguousarray(model.labels[:, order]) - 1
-    return [
-        GivenModel(labels, theta, probability)
-        for labels, theta, probability in zip(
-            labels_of_draws, model.thetas.tolist(), every, strict=True
-        )
-    ]
+    return GivenTiers(
+        [
+            GivenModel(labels, theta, probability)
+            for labels, theta, probability in zip(
+                labels_of_draws, model.thetas.tolist(), every, strict=True
+            )
+        ],
+        get_distance(model.distance),
+    )
 
 
-def _evenly(models: list[GivenModel], number: int) -> list[GivenModel]:
+def _evenly(models: Models, number: int) -> Models:
     """Choose at most so many of the models, evenly spaced."""
-    chosen = np.linspace(0, len(models) - 1, min(number, len(models))).round().astype(int)
-    return [models[position] for position in chosen.tolist()]
+    chosen = np.linspace(0, len(models) - 1, min(number, len(models))).round().astype(np.int64)
+    return models.take(chosen)

@@ -1,0 +1,106 @@
+"""Complete orderings of races of which the answers tell only a part.
+
+Given an answer that is a sequence of blocks, times of arrival are drawn as they are, block by
+block; items that the answer does not hold arrive whenever they do. Given any other partial order,
+each time is drawn in turn between those that must be before and after it (Gibbs sampling), and then
+their common scale.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from tierwise._kernels.compiling import compiled
+from tierwise._kernels.luce import gather_block, mode_of_time
+from tierwise._kernels.luce_chain import draw_log_time
+
+_Floats = npt.NDArray[np.float64]
+_Integers = npt.NDArray[np.int64]
+
+
+@compiled
+def complete_blocks(
+    order: _Integers,
+    block_starts: _Integers,
+    first_blocks: _Integers,
+    worths: _Floats,
+    places: npt.NDArray[np.int32],
+    rng: np.random.Generator,
+) -> None:
+    """Write the place of each item in a completion of each answer, drawn given worths of items."""
+    n_items = len(worths)
+    labels, slot_of = np.arange(n_items), np.full(n_items, -1)
+    block_labels = np.empty(n_items, dtype=np.int64)
+    block_worths, block_counts = np.empty(n_items), np.empty(n_items)
+    times, rests = np.empty(n_items), np.empty(n_items + 1)
+    for answer in range(len(places)):
+        first_block, end_block = first_blocks[answer], first_blocks[answer + 1]
+        begin, end = block_starts[first_block], block_starts[end_block]
+        for item in range(n_items):
+            times[item] = rng.standard_exponential() / worths[item]
+        rests[end - begin] = 0.0
+        for place in range(end - 1, begin - 1, -1):
+            rests[place - begin] = rests[place - begin + 1] + worths[order[place]]
+        clock = 0.0
+        for block in range(first_block, end_block):
+            first, last = block_starts[block], block_starts[block + 1]
+            if block == end_block - 1:
+                for place in range(first, last):
+                    times[order[place]] += clock
+            elif last - first == 1:
+                clock += rng.standard_exponential() / rests[first - begin]
+                times[order[first]] = clock
+            else:
+                count = gather_block(
+                    order,
+                    first,
+                    last,
+                    labels,
+                    worths,
+                    slot_of,
+                    block_labels,
+                    block_worths,
+                    block_counts,
+                )
+                own_worths, own_counts = block_worths[:count], block_counts[:count]
+                rest = rests[last - begin]
+                middle, top, curvature = mode_of_time(rest, own_worths, own_counts)
+                limit = np.exp(
+                    draw_log_time(middle, top, curvature, rest, own_worths, own_counts, rng)
+                )
+                latest = 0.0
+                for place in range(first, last):
+                    worth = worths[order[place]]
+                    share = rng.random() * -np.expm1(-worth * limit)
+                    time = -np.log1p(-share) / worth
+                    times[order[place]] = clock + time
+                    latest = max(latest, time)
+                clock += latest
+        sequence = np.argsort(times)
+        for place in range(n_items):
+            places[answer, sequence[place]] = place
+
+
+@compiled
+def move_times(
+    relations: npt.NDArray[np.bool_], worths: _Floats, times: _Floats, rng: np.random.Generator
+) -> None:
+    """Draw the time of each item given all others, row by row, and then their scale; in place.
+
+    ``relations[row, a, b]`` says that a arrives before b.
+    """
+    n_items = len(worths)
+    for row in range(len(times)):
+        total = 0.0
+        for item in range(n_items):
+            low, high = 0.0, np.inf
+            for other in range(n_items):
+                if relations[row, other, item]:
+                    low = max(low, times[row, other])
+                elif relations[row, item, other]:
+                    high = min(high, times[row, other])
+            share = rng.random() * -np.expm1(-worths[item] * (high - low))
+            times[row, item] = low - np.log1p(-share) / worths[item]
+            total += worths[item] * times[row, item]
+        scale = rng.standard_gamma(float(n_items)) / total
+        for item in range(n_items):
+            times[row, item] *= scale
