@@ -247,11 +247,11 @@ def _join_neighbours(
         loss += float(prices[at])
         log_determinant += _change_of_determinant(float(variances[at]), n_tiers)
         logs = logs - direction * (gaps[at] / variances[at])
-        covariance = covariance - np.outer(direction, direction) / variances[at]
+        # Only differences are used, so log worths need not sum to 0 again.
+        covariance -= np.outer(direction, direction / variances[at])
         runs[at : at + 2] = [np.concatenate((runs[at], runs[at + 1]))]
         keep = np.arange(n_tiers) != at + 1
         logs, covariance = logs[keep], covariance[np.ix_(keep, keep)]
-        logs, covariance = _centred(logs, covariance)
 
 
 def _change_of_determinant(variance: float, n_tiers: int) -> float:
@@ -261,12 +261,6 @@ def _change_of_determinant(variance: float, n_tiers: int) -> float:
     held fixed, divided by the number of tiers.
     """
     return log(variance) + log(n_tiers) - log(n_tiers - 1)
-
-
-def _centred(logs: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-    """Let log worths of fewer tiers sum to 0 again."""
-    centred = covariance - covariance.mean(axis=0)
-    return logs - logs.mean(), centred - centred.mean(axis=1)[:, None]
 
 
 def _log_prior_at(logs: Floats, shape: float) -> float:
