@@ -501,6 +501,22 @@ class FitCheck(Result):
         names = names_of_tiers(self.fit)
         return [sides(line, names).removeprefix("tiers ") for line in self.lines]
 
+    def caution(self) -> str:
+        """Say, for the top of a page, that the model does not describe the data; empty if it does.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> goals = tw.load_political_goals()
+        >>> tw.check_fit(goals, tw.fit(goals, (2, 2))).caution()[:41]
+        'Careful: the model does not describe all '
+        """
+        if self.verdict == "fits":
+            return ""
+        return (
+            f"Careful: the model does not describe all that the data say. {verdict_in_words(self)}"
+        )
+
     def verdict_in_words(self) -> str:
         """Say in a few sentences whether the model fits, and if not, in what."""
         return verdict_in_words(self)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _FIT = "How to fit"
 _SEARCH = "What to search, and how"
 _DRAWING = "What to draw"
+# Enough to see that a model is far off.
+_CHECKING_DRAWS = 4000
 
 FIT_EXAMPLES = """
 Examples:
@@ -88,6 +90,7 @@ def fit_command(
     Without --sizes and --tiers the best sizes are searched for first; tierwise search shows the
     others.
     """
+    from tierwise.checking.check import check_fit
     from tierwise.errors import InputError, use
     from tierwise.fitting.bootstrap import bootstrap as resample
     from tierwise.fitting.fit import fit
@@ -147,8 +150,10 @@ def fit_command(
             "clusters say how to resample, but not how often",
             [use("for 500 times", bootstrap=500)],
         )
-    if sentence and not (quiet or json):
-        printing.note(sentence)
+    if not (quiet or json):
+        for said in (sentence, check_fit(answers, fitted, draws=_CHECKING_DRAWS, rng=0).caution()):
+            if said:
+                printing.note(said)
     if json:
         result = fitted.to_dict()
         if resampled is not None:

@@ -253,6 +253,7 @@ def leaderboard_command(
     The ending of the file that is written (-o) says how: .csv, .json, .md, or text.
     """
     from tierwise.posterior.leaderboard import leaderboard
+    from tierwise.reporting.report import check_leaderboard, write_leaderboard_page
 
     source = BytesIO(sys.stdin.buffer.read()) if file == "-" else file
     data: Battles | Rankings
@@ -310,11 +311,12 @@ def leaderboard_command(
         progress=printing.progress(quiet=quiet or json),
         rng=seed,
     )
+    check = check_leaderboard(board, data, seed)
+    if check is not None and check.caution() and not (quiet or json):
+        printing.note(check.caution())
     _print_board(board, out, json=json)
     if page is not None:
-        from tierwise.reporting.report import check_leaderboard, write_leaderboard_page
-
-        write_leaderboard_page(board, page, check=check_leaderboard(board, data, seed))
+        write_leaderboard_page(board, page, check=check)
     if figure is not None:
         from tierwise.plots.posterior import rank_intervals
 
