@@ -30,6 +30,7 @@ from tierwise.partition.parts import (
     LineParts,
     RecursionParts,
     StrictPlaceParts,
+    coefficients_of_lines,
     obstacle_to_parts,
     parted_partition,
 )
@@ -69,6 +70,37 @@ class PartStatistics:
     totals: _Floats
     coefficients: _Floats | None
     log_orders: float
+
+
+@dataclass(frozen=True, eq=False)
+class LineStatistics(PartStatistics):
+    """What answers say about parts that are independent."""
+
+    coefficients: _Floats
+
+
+def line_statistics(counts: WeakOrderCounts, labels: _Integers) -> LineStatistics:
+    """Count inversions of lines, and tied groups by how many items of the lines they hold.
+
+    Examples
+    --------
+    >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2], [1, 0, 2]]))
+    >>> line_statistics(counts, np.array([0, 1, 2])).totals
+    array([1., 0.])
+    """
+    sizes = np.bincount(labels)
+    n_tiers, width = len(sizes), counts.largest_block + 1
+    totals = count_inversions_by_line(counts.above, labels, n_tiers)[:-1]
+    of_tier, of_tail = block_histograms(
+        counts.block_offsets, counts.block_members, counts.block_weights, labels, n_tiers, width
+    )
+    logs = log_factorials(counts.n_items)
+    log_orders = float((of_tier @ logs[:width]).sum()) - counts.n_rankings * float(
+        logs[sizes].sum()
+    )
+    coefficients = -counts.n_rankings * coefficients_of_lines(sizes.tolist())
+    coefficients[:, :width] += of_tail[: n_tiers - 1] - of_tier[:-1] - of_tail[1:n_tiers]
+    return LineStatistics(np.array(totals), coefficients, log_orders)
 
 
 class PartedAnswers(ABC):
@@ -171,7 +203,6 @@ class AnswersByLine(PartedAnswers):
     ) -> None:
         super().__init__(partition, counts.n_rankings, log_completions)
         self.counts = counts
-        self._logs = log_factorials(counts.n_items)
 
     @property
     def pairs(self) -> _Floats:
@@ -179,20 +210,8 @@ class AnswersByLine(PartedAnswers):
         return self.counts.above
 
     def statistics(self, labels: _Integers) -> PartStatistics:
-        """Count inversions of lines, and tied groups by how many items of the lines they hold."""
-        counts, sizes = self.counts, self.partition.sizes
-        n_tiers, width = len(sizes), counts.largest_block + 1
-        totals = count_inversions_by_line(counts.above, labels, n_tiers)[:-1]
-        of_tier, of_tail = block_histograms(
-            counts.block_offsets, counts.block_members, counts.block_weights, labels, n_tiers, width
-        )
-        coefficients = np.zeros((n_tiers - 1, counts.n_items + 1))
-        coefficients[:, :width] = of_tail[: n_tiers - 1] - of_tier[:-1] - of_tail[1:n_tiers]
-        log_orders = float((of_tier @ self._logs[:width]).sum())
-        log_orders -= counts.n_rankings * float(self._logs[list(sizes)].sum())
-        assert isinstance(self.partition, ClosedParts)
-        coefficients = coefficients - counts.n_rankings * self.partition.coefficients
-        return PartStatistics(np.asarray(totals), coefficients, log_orders)
+        """Count inversions and tied groups, line by line."""
+        return line_statistics(self.counts, labels)
 
 
 def parted_answers(data: KnownData, partition: PartedPartition) -> PartedAnswers:

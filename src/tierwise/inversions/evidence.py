@@ -23,6 +23,7 @@ from tierwise._kernels.inversions_lines import (
     integrate_line,
     theta_quantile,
 )
+from tierwise.answers.parted import line_statistics
 from tierwise.inversions.objective import (
     Concentration,
     SubsetTables,
@@ -32,7 +33,6 @@ from tierwise.inversions.objective import (
     line_objective,
     tiers_prior,
 )
-from tierwise.inversions.thetas import line_statistics
 from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
 
 if TYPE_CHECKING:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise.answers.parted import LineStatistics, line_statistics
 from tierwise.errors import InputError
 from tierwise.partition.gaussian import (
     Thetas,
@@ -15,34 +15,11 @@ from tierwise.partition.gaussian import (
     thetas_of_lines,
 )
 from tierwise.theta.estimate import ThetaEstimate, estimate_of_line
-from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
     from tierwise.data.counts import WeakOrderCounts
 
-_Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class LineStatistics:
-    """What the data say about the lines of given tiers.
-
-    The log-likelihood of line ``l`` is ``coefficients[l] @ log [k]_q! - theta_l * totals[l]``.
-
-    Attributes
-    ----------
-    totals
-        Number of inversions of each line.
-    coefficients
-        How often each Gaussian factorial enters.
-    log_orders
-        What of the log-likelihood does not depend on theta.
-    """
-
-    totals: _Floats
-    coefficients: _Floats
-    log_orders: float
 
 
 def check_labels(labels: NDArray[Any], n_items: int) -> _Integers:
@@ -56,39 +33,9 @@ def check_labels(labels: NDArray[Any], n_items: int) -> _Integers:
     return checked
 
 
-def line_statistics(counts: WeakOrderCounts, labels: NDArray[Any]) -> LineStatistics:
-    """Collect what the data say about the lines of given tiers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tierwise.data.counts import WeakOrderCounts
-    >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2], [1, 0, 2]]))
-    >>> line_statistics(counts, np.array([0, 1, 2])).totals
-    array([1., 0.])
-    """
-    from tierwise._kernels import inversions_weak_orders as kernels
-
-    checked = check_labels(labels, counts.n_items)
-    sizes = sizes_of_labels(checked)
-    n_tiers, width = len(sizes), counts.largest_block + 1
-    totals = kernels.count_inversions_by_line(counts.above, checked, n_tiers)
-    of_tier, of_tail = kernels.block_histograms(
-        counts.block_offsets, counts.block_members, counts.block_weights, checked, n_tiers, width
-    )
-    logs = log_factorials(counts.n_items)
-    coefficients = np.zeros((n_tiers - 1, counts.n_items + 1))
-    n_worse = counts.n_items
-    for line in range(n_tiers - 1):
-        size, whole = sizes[line], n_worse
-        n_worse -= size
-        coefficients[line, :width] += of_tail[line] - of_tier[line] - of_tail[line + 1]
-        coefficients[line, whole] -= counts.n_rankings
-        coefficients[line, size] += counts.n_rankings
-        coefficients[line, n_worse] += counts.n_rankings
-    log_orders = float((of_tier @ logs[:width]).sum())
-    log_orders -= counts.n_rankings * float(logs[list(sizes)].sum())
-    return LineStatistics(totals[:-1].copy(), coefficients, log_orders)
+def _statistics(counts: WeakOrderCounts, labels: NDArray[Any]) -> LineStatistics:
+    """Collect what the data say about the lines of given tiers."""
+    return line_statistics(counts, check_labels(labels, counts.n_items))
 
 
 def log_likelihood(counts: WeakOrderCounts, labels: NDArray[Any], theta: Thetas) -> float:
@@ -113,7 +60,7 @@ def log_likelihood(counts: WeakOrderCounts, labels: NDArray[Any], theta: Thetas)
     """
     from tierwise._kernels.inversions_lines import theta_derivatives
 
-    statistics = line_statistics(counts, labels)
+    statistics = _statistics(counts, labels)
     thetas = thetas_of_lines(sizes_of_labels(np.asarray(labels)), theta)
     value = statistics.log_orders
     for total, coefficients, one in zip(
@@ -138,7 +85,7 @@ def estimate_one_theta(
     >>> estimate_one_theta(counts, np.array([0, 1, 1])).value
     inf
     """
-    statistics = line_statistics(counts, labels)
+    statistics = _statistics(counts, labels)
     return estimate_of_line(
         float(statistics.totals.sum()), statistics.coefficients.sum(axis=0), level
     )
@@ -157,7 +104,7 @@ def estimate_line_thetas(
     >>> [line.value for line in estimate_line_thetas(counts, np.array([0, 1, 2]))]
     [inf, 0.0]
     """
-    statistics = line_statistics(counts, labels)
+    statistics = _statistics(counts, labels)
     return tuple(
         estimate_of_line(total, coefficients, level)
         for total, coefficients in zip(

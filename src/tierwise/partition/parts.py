@@ -31,7 +31,7 @@ from tierwise.partition.gaussian import pair_probabilities, rank_tier_probabilit
 from tierwise.tiers import check_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from tierwise._kernels.recursion import States
     from tierwise.distances import Distance
@@ -198,6 +198,24 @@ class ClosedParts(PartedPartition):
         )
 
 
+def coefficients_of_lines(sizes: Sequence[int]) -> _Floats:
+    """Power of ``[k]_q!`` in the Gaussian binomial of each tier but the last.
+
+    Examples
+    --------
+    >>> coefficients_of_lines((1, 2))
+    array([[ 0., -1., -1.,  1.]])
+    """
+    n_left = sum(sizes)
+    table = np.zeros((len(sizes) - 1, n_left + 1))
+    for line, size in enumerate(sizes[:-1]):
+        table[line, n_left] += 1.0
+        n_left -= size
+        table[line, size] -= 1.0
+        table[line, n_left] -= 1.0
+    return table
+
+
 class LineParts(ClosedParts):
     """Inversions, or strict orders, by tier: a Gaussian binomial for each tier but the last."""
 
@@ -206,14 +224,7 @@ class LineParts(ClosedParts):
     @cached_property
     def coefficients(self) -> _Floats:
         """Gaussian binomials."""
-        table = np.zeros((self.n_parts, self.n_items + 1))
-        n_left = self.n_items
-        for line, size in enumerate(self.sizes[:-1]):
-            table[line, n_left] += 1.0
-            n_left -= size
-            table[line, size] -= 1.0
-            table[line, n_left] -= 1.0
-        return table
+        return coefficients_of_lines(self.sizes)
 
     def draw_sequences(self, thetas: ArrayLike, n_rows: int, rng: np.random.Generator) -> _Integers:
         """Draw the places of each tier among those of it and all worse ones."""
