@@ -36,7 +36,7 @@ def against_bincount() -> list[Row]:
     """Count rankings that are in memory already, by numpy alone."""
     n_rankings, n_items = 1_000_000, 10
     orderings = _random_orderings(n_rankings, n_items, np.random.default_rng(1))
-    rankings = Rankings.from_order_array(names(n_items), orderings)
+    rankings = Rankings.from_order_array(orderings, names(n_items))
     columns = np.ascontiguousarray(rankings.places.T, dtype=np.int64)
     seconds, counts = best_time(lambda: Counts.of(rankings), repeats=3)
     peer_seconds, (place_counts, joint) = best_time(lambda: count_by_bincount(columns), repeats=3)

@@ -55,7 +55,7 @@ def mallows_draws() -> list[Row]:
         peer_seconds, votes = shortest_time(
             lambda n=n_rankings, m=n_items: mallows(n, m, exp(-THETA), seed=1)
         )
-        theirs = Rankings.from_order_array(range(n_items), np.array(votes))
+        theirs = Rankings.from_order_array(np.array(votes), range(n_items))
         means = [model.distances(data).mean() for data in (drawn, theirs)]
         remark = f"mean distance {means[0]:.1f} and {means[1]:.1f}"
         rows.append(Row("Mallows draws", case, seconds, remark, "prefsampling", peer_seconds))

@@ -130,7 +130,7 @@ def _mteb() -> tw.Rankings:
         table = table[:, ~np.isnan(table).any(axis=0)]
         noise = 1e-9 * np.random.default_rng(1).normal(size=table.shape)
         orders = np.argsort(-(table + noise), axis=1)
-        return tw.Rankings.from_order_array(range(table.shape[1]), orders)
+        return tw.Rankings.from_order_array(orders, range(table.shape[1]))
     return _with_gaps(30, 56, 30)
 
 

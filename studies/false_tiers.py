@@ -85,7 +85,7 @@ def one_data_set(
     data: Rankings
     if len(sizes) == 1:
         orders = rng.permuted(np.tile(np.arange(n_items), (n_rankings, 1)), axis=1)
-        data = Rankings.from_order_array(range(n_items), orders)
+        data = Rankings.from_order_array(orders, range(n_items))
     else:
         truth = Tiers.from_sizes(sizes, range(n_items))
         data = ClusteredMallows(truth, theta, distance="inversions").sample(n_rankings, rng)

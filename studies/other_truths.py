@@ -122,7 +122,7 @@ def recover_luce(worths: tuple[int, ...], n_rankings: int, seed: SeedSequence) -
     rng = np.random.default_rng(seed)
     # The order of exponential times with the worths as rates is Luce's.
     times = rng.exponential(1 / np.array(worths), size=(n_rankings, len(worths)))
-    data = Rankings.from_order_array(range(len(worths)), np.argsort(times, axis=1))
+    data = Rankings.from_order_array(np.argsort(times, axis=1), range(len(worths)))
     truth = Tiers.from_sizes(LUCE_SIZES, range(len(worths)))
     return {
         way: search(data, **arguments, progress="off").best.tiers == truth  # type: ignore[arg-type]

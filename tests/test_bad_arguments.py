@@ -56,7 +56,7 @@ WRONG = {
         },
     ),
     "Rankings.from_order_array": (
-        {"items": "ab", "orderings": np.array([[0, 1]])},
+        {"orderings": np.array([[0, 1]]), "items": "ab"},
         {
             "items": NOT_ITEMS,
             "orderings": [3, "ab", np.array([[0.0, 1.0]]), np.array([[0, 7]]), np.array([0, 1])],
@@ -115,7 +115,7 @@ WRONG = {
         {
             "source": NOT_A_PATH,
             "format": NOT_A_CHOICE,
-            "draws": NOT_A_CHOICE,
+            "drawn": NOT_A_CHOICE,
             "spellings": NOT_A_CHOICE,
         },
     ),
@@ -125,7 +125,7 @@ WRONG = {
     ),
     "Battles.from_rows": (
         {"rows": [("x", "y", "x")]},
-        {"rows": [3, [], [("x", "y")]], "draws": NOT_A_CHOICE, "spellings": NOT_A_CHOICE},
+        {"rows": [3, [], [("x", "y")]], "drawn": NOT_A_CHOICE, "spellings": NOT_A_CHOICE},
     ),
     "leaderboard": (
         {"data": ANSWERS},
@@ -137,12 +137,8 @@ WRONG = {
             "uncertainty": NOT_A_CHOICE,
         },
     ),
-    "save_rankings": (
-        {"data": ANSWERS, "path": "answers.npz"},
-        {"data": NOT_DATA, "path": [*NOT_A_PATH, "answers.csv"]},
-    ),
-    "load_rankings": ({"path": "answers.npz"}, {"path": [*NOT_A_PATH, "answers.csv"]}),
-    "merge_rankings": ({"parts": [ANSWERS]}, {"parts": [3, [], [3]]}),
+    "Rankings.load": ({"path": "answers.npz"}, {"path": [*NOT_A_PATH, "answers.csv"]}),
+    "Rankings.merge": ({"parts": [ANSWERS]}, {"parts": [3, [], [3]]}),
     "write_rankings": (
         {"data": ANSWERS, "path": "written.csv"},
         {"data": NOT_DATA, "path": NOT_A_PATH, "format": NOT_A_CHOICE, "layout": NOT_A_CHOICE},

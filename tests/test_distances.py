@@ -56,7 +56,7 @@ def test_all_ways_to_a_distance_agree_with_the_definition(name, case):
     expected = reference.DISTANCES[name](ordering, labels, sizes)
     assert distance.of_table(table_of(ordering, labels, sizes, name)) == expected
     assert distance.between(sequence_of(ordering, labels), sizes) == [expected]
-    rankings = Rankings.from_order_array(range(len(labels)), np.array([ordering]))
+    rankings = Rankings.from_order_array(np.array([ordering]), range(len(labels)))
     costs = distance.costs(Counts.of(rankings).blocks(distance.blocks(sizes)), sizes)
     total = sum(costs.linear[item, label] for item, label in enumerate(labels) if costs.linear.size)
     if costs.pairs.size:

@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from tierwise.data.read import read_rankings as read_rankings
     from tierwise.data.scan import RankingScan as RankingScan
     from tierwise.data.scores import read_scores as read_scores
-    from tierwise.data.write import load_rankings as load_rankings
-    from tierwise.data.write import merge_rankings as merge_rankings
-    from tierwise.data.write import save_rankings as save_rankings
     from tierwise.data.write import write_rankings as write_rankings
     from tierwise.distances import Distance as Distance
     from tierwise.distances import get_distance as get_distance
@@ -140,12 +137,10 @@ _HOME_OF = {
     "load_f1": "data.datasets",
     "load_llmfao": "data.datasets",
     "load_political_goals": "data.datasets",
-    "load_rankings": "data.write",
     "load_sushi": "data.datasets",
     "load_word_association": "data.datasets",
     "log_partition": "partition.choose",
     "merge_even_pairs": "searching.merging",
-    "merge_rankings": "data.write",
     "parallel": "_util.tasks",
     "partition_function": "partition.choose",
     "read": "data.read",
@@ -156,7 +151,6 @@ _HOME_OF = {
     "report": "reporting.report",
     "sample_mixture": "mixture.draws",
     "sample_posterior": "posterior.run",
-    "save_rankings": "data.write",
     "search": "searching.search",
     "write_rankings": "data.write",
 }

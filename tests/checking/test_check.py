@@ -29,7 +29,7 @@ def generalised_mallows(thetas, n_rankings, rng):
             weights = np.exp(-theta * np.arange(len(left)))
             row.append(left.pop(rng.choice(len(left), p=weights / weights.sum())))
         rows.append(row)
-    return Rankings.from_order_array(ITEMS[: len(thetas)], np.array(rows))
+    return Rankings.from_order_array(np.array(rows), ITEMS[: len(thetas)])
 
 
 @pytest.mark.parametrize("distance", ["kendall", "hamming"])

@@ -36,8 +36,8 @@ def test_every_outcome_is_counted():
     assert np.array_equal(battles.wins, DECIDED + DRAWN / 2)
     assert (battles.n_battles, battles.n_drawn, battles.n_judges) == (6, 3, 3)
     assert battles.composite
-    assert np.array_equal(battles.with_draws("drop").wins, DECIDED)
-    assert battles.with_draws("drop").n_battles == 3
+    assert np.array_equal(battles.with_drawn("drop").wins, DECIDED)
+    assert battles.with_drawn("drop").n_battles == 3
 
 
 def test_every_format_says_the_same(tmp_path):
@@ -100,8 +100,8 @@ def test_bad_json_is_named_with_its_line():
 
 
 def test_bad_arguments():
-    with pytest.raises(tw.InputError, match="draws must be"):
-        read("winner,loser\nx,y\n", draws="third")
+    with pytest.raises(tw.InputError, match="drawn must be"):
+        read("winner,loser\nx,y\n", drawn="third")
     with pytest.raises(tw.InputError, match="no column 'who'"):
         read("winner,loser\nx,y\n", judge="who")
     with pytest.raises(tw.InputError, match="to name both"):
@@ -138,8 +138,8 @@ def test_other_items_add():
 
 def test_what_does_not_add_says_why():
     one = read("winner,loser\nx,y\n")
-    with pytest.raises(tw.InputError, match="with_draws"):
-        one + one.with_draws("drop")
+    with pytest.raises(tw.InputError, match="with_drawn"):
+        one + one.with_drawn("drop")
     with pytest.raises(tw.InputError, match="who judged"):
         one + read("winner,loser,judge\nx,y,Ann\n")
 
@@ -147,15 +147,15 @@ def test_what_does_not_add_says_why():
 def test_resampled_battles_and_judges_keep_their_number():
     battles = tw.read_battles(FRAME)
     rng = np.random.default_rng(1)
-    assert battles.resampled(rng, by="battle").n_battles == 6
-    means = np.mean([battles.resampled(rng, by="battle").wins for _ in range(4000)], axis=0)
+    assert battles.resampled(rng, unit="battle").n_battles == 6
+    means = np.mean([battles.resampled(rng, unit="battle").wins for _ in range(4000)], axis=0)
     assert np.abs(means - battles.wins).max() < 0.1
-    means = np.mean([battles.resampled(rng, by="judge").wins for _ in range(4000)], axis=0)
+    means = np.mean([battles.resampled(rng, unit="judge").wins for _ in range(4000)], axis=0)
     assert np.abs(means - battles.wins).max() < 0.1
     with pytest.raises(tw.InputError, match="not known who judged"):
-        read("winner,loser\nx,y\n").resampled(rng, by="judge")
+        read("winner,loser\nx,y\n").resampled(rng, unit="judge")
     with pytest.raises(tw.InputError, match="not whole numbers"):
-        read("winner,loser,weight\nx,y,0.5\n").resampled(rng, by="battle")
+        read("winner,loser,weight\nx,y,0.5\n").resampled(rng, unit="battle")
 
 
 def test_judges_are_drawn_where_they_decide_several_battles():
@@ -164,7 +164,7 @@ def test_judges_are_drawn_where_they_decide_several_battles():
     assert battles.unit_of_resampling() == "judge"
     assert battles.unit_of_resampling("battle") == "battle"
     drawn, again = (battles.resampled(np.random.default_rng(3)) for _ in range(2))
-    assert drawn == again == battles.resampled(np.random.default_rng(3), by="judge")
+    assert drawn == again == battles.resampled(np.random.default_rng(3), unit="judge")
     anonymous = read("winner,loser\nx,y\n")
     assert anonymous.unit_of_resampling() == "battle"
     assert battles.can_be_resampled

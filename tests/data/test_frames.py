@@ -95,7 +95,7 @@ def test_a_large_frame_is_read_quickly():
     orders = rng.permuted(np.tile(np.arange(8), (200_000, 1)), axis=1)
     names = np.array(list("abcdefgh"), dtype=object)
     frame = pd.DataFrame({f"place {place}": names[orders[:, place]] for place in range(8)})
-    expected = Rankings.from_order_array("abcdefgh", orders)
+    expected = Rankings.from_order_array(orders, "abcdefgh")
     assert read_rankings(frame, items="abcdefgh") == expected
 
 

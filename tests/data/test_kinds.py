@@ -145,7 +145,7 @@ def test_counts_that_need_the_files_have_the_fingerprint_of_the_answers(tmp_path
     orders = np.random.default_rng(1).permuted(np.tile(np.arange(60), (5, 1)), axis=1)
     prints = []
     for number, chosen in enumerate([orders, orders[::-1], orders[:4]]):
-        answers = Rankings.from_order_array([f"item {item}" for item in range(60)], chosen)
+        answers = Rankings.from_order_array(chosen, [f"item {item}" for item in range(60)])
         write_rankings(answers, tmp_path / f"{number}.csv", layout="ranks")
         prints.append(Rankings.scan(tmp_path / f"{number}.csv").counts().fingerprint())
     assert prints[0] == prints[1] != prints[2]

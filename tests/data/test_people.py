@@ -150,7 +150,7 @@ def test_bootstrap_of_weighted_people_says_so():
     again = tw.bootstrap(rankings, fit, replicates=10, rng=1)
     assert (
         "people with their weights (effective sample size 2.6 of 3 answers, Kish)"
-        in again.summary()
+        in again.summary(200)
     )
 
 

@@ -165,7 +165,7 @@ def test_html_escapes_names():
 
 
 def test_from_order_array():
-    rankings = Rankings.from_order_array("abc", np.array([[2, 0, 1], [0, 1, 2]]))
+    rankings = Rankings.from_order_array(np.array([[2, 0, 1], [0, 1, 2]]), "abc")
     assert rankings.to_orderings() == [["c", "a", "b"], ["a", "b", "c"]]
     for orderings, complaint in [
         (np.array([[0, 0, 1]]), "row 1 of the orderings lists an item twice"),
@@ -173,7 +173,7 @@ def test_from_order_array():
         (np.array([[0, 1]]), "3 columns"),
     ]:
         with pytest.raises(InputError, match=complaint):
-            Rankings.from_order_array("abc", orderings)
+            Rankings.from_order_array(orderings, "abc")
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_a_single_tier_is_the_uniform_distribution():
 def test_fifteen_items_lie_between_bounds():
     rng = np.random.default_rng(5)
     utilities = np.linspace(3, 0, 15) + rng.gumbel(size=(50, 15))
-    rankings = Rankings.from_order_array(range(15), np.argsort(-utilities, axis=1))
+    rankings = Rankings.from_order_array(np.argsort(-utilities, axis=1), range(15))
     sizes = (3, 3, 3, 3, 3)
     found = evidence_of(rankings, sizes, "kendall")
     best = tw.fit(rankings, sizes)

@@ -155,6 +155,6 @@ def test_thetas_that_are_known_to_very_different_precisions(seed):
     """Weights from 1 to 1e12: what one theta is known by is a million times as precise."""
     rng = np.random.default_rng(seed)
     orderings = np.array([rng.permutation(4) for _ in range(12)])
-    rankings = tw.Rankings.from_order_array("abcd", orderings, 10.0 ** rng.uniform(0, 12, 12))
+    rankings = tw.Rankings.from_order_array(orderings, "abcd", 10.0 ** rng.uniform(0, 12, 12))
     found = tw.search(rankings, "kendall", concentration="tier", rng=1)
     assert np.isfinite(found.best.criterion)

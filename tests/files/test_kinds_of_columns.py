@@ -112,4 +112,4 @@ def test_a_lazy_frame_and_numbers_beyond_all_limits():
     with pytest.raises(InputError, match="weights must be numbers"):
         Rankings.from_orderings([["a", "b"]], weights=[10**400])
     with pytest.raises(InputError, match="whole numbers"):
-        Rankings.from_order_array("ab", np.array([[0.0, 1.0]]))
+        Rankings.from_order_array(np.array([[0.0, 1.0]]), "ab")

@@ -15,7 +15,7 @@ from tierwise.data.read import scan_rankings
 def random_orderings(n_rankings, n_items, seed):
     rng = np.random.default_rng(seed)
     orders = rng.permuted(np.tile(np.arange(n_items), (n_rankings, 1)), axis=1)
-    return Rankings.from_order_array([f"item {item}" for item in range(n_items)], orders)
+    return Rankings.from_order_array(orders, [f"item {item}" for item in range(n_items)])
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

@@ -42,7 +42,7 @@ def test_the_answer_does_not_depend_on_workers_or_batches(goals, fitted):
 
 def test_probabilities_count_replicates():
     rng = np.random.default_rng(2)
-    rankings = Rankings.from_order_array("abcd", rng.permuted([range(4)] * 25, axis=1))
+    rankings = Rankings.from_order_array(rng.permuted([range(4)] * 25, axis=1), "abcd")
     fitted = tw.fit(rankings, (1, 2, 1))
     again = tw.bootstrap(rankings, fitted, replicates=200, rng=3)
     shares = again.tier_probabilities()

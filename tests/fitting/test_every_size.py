@@ -18,7 +18,7 @@ def test_fits_are_those_of_each_size_vector_by_itself(name, n_items):
     rng, distance = np.random.default_rng(n_items), get_distance(name)
     orders = rng.permuted(np.tile(np.arange(n_items), (40, 1)), axis=1)
     orders[::3] = np.arange(n_items)
-    rankings = tw.Rankings.from_order_array(range(n_items), orders)
+    rankings = tw.Rankings.from_order_array(orders, range(n_items))
     weights = rng.random(len(rankings.patterns))
     counts = Counts.of_places(rankings.items, rankings.patterns, weights)
     every = EverySize(n_items, distance)

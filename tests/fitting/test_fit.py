@@ -17,7 +17,7 @@ DISTANCES = ("kendall", "hamming", "footrule", "spearman")
 def random_rankings(seed, n_items, n_rankings):
     rng = np.random.default_rng(seed)
     utilities = np.linspace(1, 0, n_items) + rng.gumbel(size=(n_rankings, n_items)) * 0.5
-    return Rankings.from_order_array("abcdefgh"[:n_items], np.argsort(-utilities, axis=1))
+    return Rankings.from_order_array(np.argsort(-utilities, axis=1), "abcdefgh"[:n_items])
 
 
 def brute_force_maximum(rankings, sizes, distance):
@@ -141,7 +141,7 @@ def test_references_are_fits_of_their_own():
 def test_tiers_worse_than_none_are_called_that():
     # Opinion is evenly split, so nothing is gained by eight arbitrary tiers.
     rng = np.random.default_rng(0)
-    rankings = Rankings.from_order_array("abcdefgh", rng.permuted([range(8)] * 30, axis=1))
+    rankings = Rankings.from_order_array(rng.permuted([range(8)] * 30, axis=1), "abcdefgh")
     found = fit(rankings, (1,) * 8)
     assert found.criterion < found.references[-1].criterion
     assert "worse than none" in found.verdict()

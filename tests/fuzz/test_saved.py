@@ -62,12 +62,12 @@ def saved(kind, folder):
     """Save something; return the path, the arrays in it, and how to load it."""
     path = folder / "saved.npz"
     if kind == "rankings":
-        tw.save_rankings(RANKINGS, path)
+        RANKINGS.save(path)
     else:
         tw.Counts.of(COMPLETE).save(path)
     with np.load(path) as file:
         arrays = {name: file[name] for name in file.files}
-    return path, arrays, tw.load_rankings if kind == "rankings" else tw.Counts.load
+    return path, arrays, tw.Rankings.load if kind == "rankings" else tw.Counts.load
 
 
 def write(path, arrays, kind):

@@ -59,7 +59,7 @@ def integrated(rankings, labels):
 
 
 def made(orders, group):
-    rankings = tw.Rankings.from_order_array("abcd"[: len(orders[0])], np.array(orders))
+    rankings = tw.Rankings.from_order_array(np.array(orders), "abcd"[: len(orders[0])])
     return rankings.with_people(pa.table({"group": group}))
 
 
@@ -140,15 +140,15 @@ def test_many_items_go_by_their_best_tiers():
 
 def test_weights_of_a_survey_count_by_their_effective_size():
     orders = [[0, 1, 2]] * 30 + [[2, 1, 0]] * 10
-    whole = tw.Rankings.from_order_array("abc", np.array(orders))
+    whole = tw.Rankings.from_order_array(np.array(orders), "abc")
     people = pa.table({"group": (["x"] * 15 + ["y"] * 15) + ["x"] * 5 + ["y"] * 5})
     plain = tw.compare_groups(whole.with_people(people), by="group", rng=1)
     # Equal weights, however large, say no more than no weights.
-    weighted = tw.Rankings.from_order_array("abc", np.array(orders), weights=[2.5] * 40)
+    weighted = tw.Rankings.from_order_array(np.array(orders), "abc", weights=[2.5] * 40)
     scaled = tw.compare_groups(weighted.with_people(people), by="group", rng=1)
     assert scaled.effective_size == pytest.approx(40)
     assert scaled.best.log_evidence["same"] == pytest.approx(plain.best.log_evidence["same"])
-    uneven = tw.Rankings.from_order_array("abc", np.array(orders), weights=[0.5, 1.5] * 20)
+    uneven = tw.Rankings.from_order_array(np.array(orders), "abc", weights=[0.5, 1.5] * 20)
     again = tw.compare_groups(uneven.with_people(people), by="group", rng=1)
     assert again.effective_size == pytest.approx(40**2 / (20 * 0.25 + 20 * 2.25))
     assert "Kish" in again.summary()

@@ -145,7 +145,7 @@ def test_known_tiers_of_forty_items_are_found():
     rng = np.random.default_rng(1)
     truth = np.repeat(np.arange(5), 8)
     orders = np.argsort(rng.exponential(size=(400, 40)) / np.exp(-truth), axis=1)
-    races = races_of(tw.Rankings.from_order_array(range(40), orders))
+    races = races_of(tw.Rankings.from_order_array(orders, range(40)))
     found = search_tiers(TierSearch(races, sceptical))[0]
     at_truth = TierSearch(races, sceptical).evaluate(truth)
     assert found.score >= at_truth.score - 1e-4

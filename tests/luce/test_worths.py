@@ -93,7 +93,7 @@ def test_items_that_never_lose_or_are_never_seen_have_a_mode():
 def test_what_is_said_of_the_precision(n_tiers):
     rng = np.random.default_rng(n_tiers)
     orders = np.argsort(rng.exponential(size=(40, 30)) * np.linspace(1, 9, 30), axis=1)
-    races = races_of(tw.Rankings.from_order_array(range(30), orders))
+    races = races_of(tw.Rankings.from_order_array(orders, range(30)))
     found = best_worths(races, np.arange(30) * n_tiers // 30)
     values = np.linalg.eigvalsh(found.precision)
     assert values[0] == pytest.approx(0, abs=1e-8)
@@ -187,7 +187,7 @@ def test_evidence_of_many_tiers_hardly_apart_says_its_error():
     rng = np.random.default_rng(1)
     worths = np.exp(np.linspace(1, -1, 12))
     orders = np.argsort(rng.exponential(size=(60, 12)) / worths, axis=1)
-    races = races_of(tw.Rankings.from_order_array(range(12), orders))
+    races = races_of(tw.Rankings.from_order_array(orders, range(12)))
     strict = best_worths(races, np.arange(12))
     order = np.argsort(np.argsort(-strict.logs))
     strict = best_worths(races, order)

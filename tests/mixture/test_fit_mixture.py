@@ -100,7 +100,7 @@ def test_a_uniform_group_takes_those_who_follow_no_tiers():
     followers, _ = from_groups([(random_tiers((1,) * 6, 1), 2.0)], (300,), seed=1)
     rng = np.random.default_rng(2)
     noise = tw.Rankings.from_order_array(
-        followers.items, np.array([rng.permutation(6) for _ in range(100)])
+        np.array([rng.permutation(6) for _ in range(100)]), followers.items
     )
     both = tw.Rankings.concat([followers, noise])
     found = tw.fit_mixture(both, 1, (1,) * 6, noise="uniform", rng=1)
@@ -118,7 +118,7 @@ def test_a_uniform_group_takes_those_who_follow_no_tiers():
 def test_estimated_partition_functions_leave_their_error():
     rng = np.random.default_rng(1)
     order = np.array([np.argsort(np.arange(30) + rng.normal(0, 4, 30)) for _ in range(40)])
-    rankings = tw.Rankings.from_order_array(range(30), order)
+    rankings = tw.Rankings.from_order_array(order, range(30))
     found = tw.fit_mixture(rankings, 1, (2,) * 15, rng=1)
     assert 0 < found.scores.log_likelihood_error < 10
     assert "standard error" in found.summary()
@@ -334,7 +334,7 @@ def test_wrong_data_are_named_with_the_remedy(function, data, remedy):
 
 def test_too_many_items_are_refused():
     rng = np.random.default_rng(1)
-    many = tw.Rankings.from_order_array(range(60), np.array([rng.permutation(60)]))
+    many = tw.Rankings.from_order_array(np.array([rng.permutation(60)]), range(60))
     with pytest.raises(TooLargeError, match="give the sizes"):
         tw.fit_mixture(many, 2)
 

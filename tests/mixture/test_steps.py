@@ -325,7 +325,7 @@ def test_tables_of_answers_give_distances_and_costs(name, sizes):
     rng = np.random.default_rng(1)
     # More answers than a word has bits.
     orders = rng.permuted(np.tile(np.arange(5), (150, 1)), axis=1)
-    rankings = tw.Rankings.from_order_array(range(5), orders)
+    rankings = tw.Rankings.from_order_array(orders, range(5))
     distance = get_distance(name)
     answers = distinct_answers(rankings)
     assert len(answers.weights) > 64

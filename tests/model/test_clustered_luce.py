@@ -40,7 +40,7 @@ def test_every_ordering_pairs_and_ranks(case):
     n_items, labels = len(worths), model.tiers.label_array(range(len(worths)))
     orderings = list(permutations(range(n_items)))
     expected = np.array([reference.probability_of_ordering(one, worths) for one in orderings])
-    rankings = tw.Rankings.from_order_array(range(n_items), np.array(orderings))
+    rankings = tw.Rankings.from_order_array(np.array(orderings), range(n_items))
     assert np.exp(model.log_prob(rankings)) == pytest.approx(expected, rel=1e-11)
     assert expected.sum() == pytest.approx(1)
     # Ranks of each item and pairs, summed over all orderings.

@@ -28,7 +28,7 @@ def test_log_prob_of_every_ordering(name, labels, theta):
     brute = reference.BruteForce(sizes, name, labels)
     tiers = Tiers.from_labels([label + 1 for label in labels], items=range(len(labels)))
     model = ClusteredMallows(tiers, theta, name)
-    rankings = Rankings.from_order_array(range(len(labels)), np.array(brute.orderings))
+    rankings = Rankings.from_order_array(np.array(brute.orderings), range(len(labels)))
     assert model.distances(rankings).tolist() == brute.distances
     np.testing.assert_allclose(
         model.log_prob(rankings), np.log(brute.probabilities(theta)), rtol=1e-10, atol=1e-13
@@ -87,7 +87,7 @@ def test_estimated_rank_tier_probabilities(name):
 )
 def test_pseudo_likelihood_of_every_ordering(sizes, theta):
     brute = reference.BruteForce(sizes, "kendall")
-    rankings = Rankings.from_order_array(range(sum(sizes)), np.array(brute.orderings))
+    rankings = Rankings.from_order_array(np.array(brute.orderings), range(sum(sizes)))
     found = make(sizes, theta).log_pseudo_likelihood(rankings)
     expected = [
         log(reference.pseudo_likelihood(ordering, brute.labels, theta))
@@ -107,7 +107,7 @@ def test_one_value_for_each_answer_in_the_order_given():
 
 
 def test_theta_zero_and_very_large():
-    rankings = Rankings.from_order_array(range(5), np.array([[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]]))
+    rankings = Rankings.from_order_array(np.array([[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]]), range(5))
     for name in NAMES:
         uniform = make((2, 3), 0, name)
         assert uniform.log_prob(rankings) == pytest.approx(-log(120))

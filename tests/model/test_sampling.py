@@ -79,7 +79,7 @@ def test_the_general_sampler_on_strict_tiers(name, sizes):
     sequences = partition_function(sizes, name, method="recursion").draw_sequences(0.7, 10_000, rng)
     n_items = len(sizes)
     orderings = deal_items(sequences, np.array(sizes), np.arange(n_items), rng)
-    rankings = Rankings.from_order_array(range(n_items), orderings)
+    rankings = Rankings.from_order_array(orderings, range(n_items))
     assert p_value(rankings, brute.orderings, brute.probabilities(0.7)) > SMALLEST_P
 
 

@@ -116,7 +116,7 @@ def test_other_run_does_not_resume(tmp_path, change, difference):
 def many_items(seed):
     rng = np.random.default_rng(seed)
     orderings = rng.permuted(np.tile(np.arange(51), (3, 1)), axis=1)
-    return tw.Rankings.from_order_array(range(51), orderings)
+    return tw.Rankings.from_order_array(orderings, range(51))
 
 
 TOP_ONE = [["a"], ["b"], ["a"], ["c"]]

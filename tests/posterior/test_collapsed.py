@@ -15,7 +15,7 @@ from tierwise.posterior.target import Target
 def random_target(n_items, n_rankings, distance, seed):
     rng = np.random.default_rng(seed)
     rankings = Rankings.from_order_array(
-        range(n_items), rng.permuted(np.tile(np.arange(n_items), (n_rankings, 1)), axis=1)
+        rng.permuted(np.tile(np.arange(n_items), (n_rankings, 1)), axis=1), range(n_items)
     )
     return Target(source_of(Counts.of(rankings), distance), Gamma(2, 2), "uniform")
 

@@ -90,7 +90,7 @@ def test_pseudo_needs_rankings_not_counts():
 def test_too_many_tiers_for_exact_draws():
     rng = np.random.default_rng(1)
     rankings = tw.Rankings.from_order_array(
-        range(26), rng.permuted(np.tile(np.arange(26), (5, 1)), axis=1)
+        rng.permuted(np.tile(np.arange(26), (5, 1)), axis=1), range(26)
     )
     with pytest.raises(TooLargeError, match="mcmc"):
         sample_posterior(rankings, method="exact")
@@ -108,7 +108,7 @@ def test_fractional_weights_are_fine_without_auxiliary_rankings():
 def test_estimated_partition_function_is_told():
     rng = np.random.default_rng(1)
     rankings = tw.Rankings.from_order_array(
-        range(30), rng.permuted(np.tile(np.arange(30), (60, 1)), axis=1)
+        rng.permuted(np.tile(np.arange(30), (60, 1)), axis=1), range(30)
     )
     with pytest.warns(tw.TierwiseWarning) as told:
         sample_posterior(

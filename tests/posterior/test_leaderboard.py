@@ -107,7 +107,7 @@ def test_every_form_says_the_same(board, tmp_path):
     markdown = board.to_markdown()
     assert markdown.startswith("| tier | item | rank (95%) | P(best) | P(best 3) |")
     assert len(markdown.splitlines()) == 2 + 7 + 2
-    assert "95% intervals, from 400 draws of the posterior" in board.summary()
+    assert "95% intervals, from 400 draws of the posterior" in board.summary(200)
 
 
 def test_names_do_not_break_a_markdown_table():

@@ -169,7 +169,7 @@ def test_repr_says_what_it_is(posterior, open_posterior):
 def test_items_that_are_numpy_integers_stay_whole_numbers():
     rng = np.random.default_rng(1)
     orderings = np.array([rng.permutation(5) for _ in range(30)])
-    rankings = tw.Rankings.from_order_array(np.arange(5), orderings)
+    rankings = tw.Rankings.from_order_array(orderings, np.arange(5))
     fit = tw.fit(rankings, (2, 3))
     sampled = tw.sample_posterior(rankings, chains=2, draws=50, rng=1)
     assert sampled.items == tuple(range(5))

@@ -21,7 +21,7 @@ def test_an_interrupted_search_gives_what_it_has():
     import tierwise as tw
     warnings.simplefilter("ignore")
     orders = np.random.default_rng(1).permuted(np.tile(np.arange(13), (50, 1)), axis=1)
-    rankings = tw.Rankings.from_order_array(range(13), orders)
+    rankings = tw.Rankings.from_order_array(orders, range(13))
     told = lambda *step: os.write(1, b"step\\n")  # whole, even when interrupted
     found = tw.search(rankings, method="exhaustive", progress=told)
     print(found.interrupted, found.exhaustive, found.best.optimal)
@@ -43,7 +43,7 @@ def test_interrupted_counting_ends_at_once(tmp_path):
     import numpy as np
     import tierwise as tw
     orders = np.random.default_rng(1).permuted(np.tile(np.arange(8), (20_000, 1)), axis=1)
-    rankings = tw.Rankings.from_order_array(range(8), orders)
+    rankings = tw.Rankings.from_order_array(orders, range(8))
     for part in range(20):
         tw.write_rankings(rankings, f"{sys.argv[1]}/{part:02}.csv")
     scan = tw.Rankings.scan(sys.argv[1])

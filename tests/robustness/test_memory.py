@@ -29,7 +29,7 @@ from tierwise.posterior.run import sample_posterior
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(1)
 orders = rng.permuted(np.tile(np.arange(60), (20, 1)), axis=1)
-many = tw.Rankings.from_order_array(range(60), orders)
+many = tw.Rankings.from_order_array(orders, range(60))
 tw.fit(many, (30, 30), "hamming")
 limit = 6 * 2**30
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

@@ -8,7 +8,7 @@ from tierwise import Rankings, write_rankings
 def random_rankings(n_rankings, n_items, seed):
     rng = np.random.default_rng(seed)
     orders = rng.permuted(np.tile(np.arange(n_items), (n_rankings, 1)), axis=1)
-    return Rankings.from_order_array([f"item {item}" for item in range(n_items)], orders)
+    return Rankings.from_order_array(orders, [f"item {item}" for item in range(n_items)])
 
 
 def write_parts(folder, rankings, n_parts, suffix="parquet", layout="orderings"):

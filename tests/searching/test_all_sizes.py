@@ -23,7 +23,7 @@ def simulated(sizes, theta, n_rankings, seed, distance="inversions"):
 def noise(n_items, n_rankings, seed):
     rng = np.random.default_rng(seed)
     orders = np.array([rng.permutation(n_items) for _ in range(n_rankings)])
-    return tw.Rankings.from_order_array(range(n_items), orders)
+    return tw.Rankings.from_order_array(orders, range(n_items))
 
 
 @pytest.mark.parametrize("n_items", [2, 5, 9])

@@ -90,7 +90,7 @@ def test_memory_grows_with_the_square_of_the_number_of_items():
     """One matrix per step took 6.7 GB for 1,368 items."""
     n_items = 60
     orders = np.random.default_rng(0).permuted(np.tile(np.arange(n_items), (4, 1)), axis=1)
-    merging = merge_even_pairs(Rankings.from_order_array(range(n_items), orders), tolerance=0.5)
+    merging = merge_even_pairs(Rankings.from_order_array(orders, range(n_items)), tolerance=0.5)
     assert len(merging.steps) > 20
     assert len({id(step.wins) for step in merging.steps}) == 1
     arrays = [value for step in merging.steps for value in vars(step).values()]

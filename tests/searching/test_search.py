@@ -24,7 +24,7 @@ DISTANCES = ("kendall", "hamming", "footrule", "spearman")
 def random_rankings(seed, n_items, n_rankings, noise=0.4):
     rng = np.random.default_rng(seed)
     utilities = np.linspace(1, 0, n_items) + rng.gumbel(size=(n_rankings, n_items)) * noise
-    return Rankings.from_order_array("abcdefghijklmno"[:n_items], np.argsort(-utilities, axis=1))
+    return Rankings.from_order_array(np.argsort(-utilities, axis=1), "abcdefghijklmno"[:n_items])
 
 
 @pytest.mark.parametrize("distance", DISTANCES)

@@ -1,5 +1,6 @@
 """Tables for people: columns that are as wide as what they hold."""
 
+import textwrap
 from collections.abc import Collection, Sequence
 
 
@@ -39,3 +40,20 @@ def aligned(
         ).rstrip()
         for line in lines
     ]
+
+
+def within(text: str, width: int) -> str:
+    r"""Break lines of words that are longer than a width; lines with columns stay as they are.
+
+    Examples
+    --------
+    >>> print(within("tea   1   0.25   0.25\nthat is a sentence", 12))
+    tea   1   0.25   0.25
+    that is a
+    sentence
+    """
+    lines: list[str] = []
+    for line in text.split("\n"):
+        is_prose = len(line) > width and "  " not in line.strip()
+        lines += textwrap.wrap(line, width) if is_prose else [line]
+    return "\n".join(lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from math import isfinite
 from numbers import Integral
 from typing import Any, Literal, TypeAlias
@@ -113,6 +113,20 @@ def plain_item(item: Item) -> str | int:
     if isinstance(item, str):
         return str(item)
     return int(item) if isinstance(item, Integral) else str(item)
+
+
+def item_coordinate(items: Iterable[Item]) -> NDArray[Any]:
+    """Return plain names of items as one kind of value, as labelled tables and files hold them.
+
+    Examples
+    --------
+    >>> item_coordinate([1, 2]).dtype.kind, item_coordinate([1, "a"]).tolist()
+    ('i', ['1', 'a'])
+    """
+    names = [plain_item(item) for item in items]
+    if all(isinstance(name, int) for name in names):
+        return np.array(names, dtype=np.int64)
+    return np.array([str(name) for name in names], dtype=object)
 
 
 def plain_number(number: float) -> float | None:

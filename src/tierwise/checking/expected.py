@@ -80,7 +80,7 @@ def orderings_of(
         drawn = model.sample(draws, rng).restrict(items)
         return Orderings(drawn.places.astype(np.int64), np.full(draws, 1.0 / draws), float(draws))
     every = np.array(list(permutations(range(len(items)))), dtype=np.int64)
-    rankings = Rankings.from_order_array(items, every)
+    rankings = Rankings.from_order_array(every, items)
     weights = np.exp(model.log_prob(rankings))
     return Orderings(rankings.places.astype(np.int64), weights / weights.sum(), inf)
 

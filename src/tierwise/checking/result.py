@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from tierwise._util.cards import Card
+from tierwise._util.columns import within
 from tierwise._util.results import Result
 from tierwise._util.types import plain_item, plain_number
 from tierwise.data.frames import make_frame
@@ -478,8 +479,14 @@ class FitCheck(Result):
             note=self.verdict_in_words(),
         )
 
-    def summary(self) -> str:
-        """Return the verdict and what it rests on, for people."""
+    def summary(self, width: int = 88) -> str:
+        """Return the verdict and what it rests on, for people.
+
+        Parameters
+        ----------
+        width
+            How many columns there are to write in.
+        """
         lines = [self.verdict_in_words(), ""]
         lines += [
             f"{one.name:<10} p {_p_value(one.p_value):<9} {one.statement}" for one in self.findings
@@ -487,15 +494,15 @@ class FitCheck(Result):
         if self.lines:
             crossing = "against" if self.pairwise else "crossing"
             names = self._names_of_lines()
-            width = max(20, *(len(name) + 2 for name in names))
-            header = f"{'line between tiers':<{width}}{crossing:>9}{'expected':>10}{'theta':>8}"
+            longest = max(20, *(len(name) + 2 for name in names))
+            header = f"{'line between tiers':<{longest}}{crossing:>9}{'expected':>10}{'theta':>8}"
             lines += ["", header]
             lines += [
-                f"{name:<{width}}{line.observed:>9.3f}"
+                f"{name:<{longest}}{line.observed:>9.3f}"
                 f"{line.expected:>10.3f}{'-' if isnan(line.theta) else f'{line.theta:.3f}':>8}"
                 for name, line in zip(names, self.lines, strict=True)
             ]
-        return "\n".join(lines)
+        return within("\n".join(lines), width)
 
     def _names_of_lines(self) -> list[str]:
         names = names_of_tiers(self.fit)

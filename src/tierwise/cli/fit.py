@@ -167,7 +167,7 @@ def print_fit(fitted: "Fit", resampled: "Bootstrap | None", out: "Path | None") 
     """Print a fit, and how it varies, for people."""
     parts = [fitted.summary(printing.width_of_output(out))]
     if resampled is not None:
-        parts += ["", resampled.summary()]
+        parts += ["", resampled.summary(printing.width_of_output(out))]
     printing.print_result(list(parts), out)
 
 
@@ -270,7 +270,7 @@ def search_command(
     if json:
         printing.print_json(found.to_dict(), out)
     else:
-        printing.print_result([found.summary(rows)], out)
+        printing.print_result([found.summary(printing.width_of_output(out), rows=rows)], out)
 
 
 def _strategy(

@@ -301,7 +301,7 @@ def _tier_picture(fitted: "Fit", resampled: "Bootstrap") -> "RenderableType":
     table.add_column("tier", justify="right")
     table.add_column("items", style="bold")
     table.add_column("of 500 resampled surveys")
-    shares = resampled.tier_probabilities()
+    shares = resampled.tier_probabilities().to_numpy()
     place = {item: number for number, item in enumerate(fitted.tiers.items)}
     for number, tier in enumerate(fitted.tiers, start=1):
         least = min(shares[place[item], number - 1] for item in tier)

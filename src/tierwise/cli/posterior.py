@@ -119,7 +119,7 @@ def posterior_command(
     if json:
         printing.print_json(posterior.to_dict(), out)
     else:
-        printing.print_result([posterior.summary()], out)
+        printing.print_result([posterior.summary(printing.width_of_output(out))], out)
 
 
 @contextmanager
@@ -181,7 +181,7 @@ def leaderboard_command(
         str | None, options.column("The column of the loser, if only winner and loser are named.")
     ] = None,
     judge: Annotated[str | None, options.column("The column of who judged.")] = None,
-    weight: Annotated[str | None, options.column("The column of how often a row counts.")] = None,
+    weights: Annotated[str | None, options.column("The column of how often a row counts.")] = None,
     drawn: Annotated[
         Literal["half", "drop"],
         options.option(
@@ -227,7 +227,7 @@ def leaderboard_command(
             "Two items surely differ if one is better with at least this probability.",
         ),
     ] = 0.95,
-    best: Annotated[
+    k: Annotated[
         str,
         options.option(options.MODEL, "Report the probability of being among the best K.", "1,3"),
     ] = "1,3",
@@ -287,8 +287,8 @@ def leaderboard_command(
             winner=winner,
             loser=loser,
             judge=judge,
-            weight=weight,
-            draws=drawn,
+            weights=weights,
+            drawn=drawn,
             rename=options.parse_rename(rename or []),
             spellings=spellings,
         )
@@ -300,7 +300,7 @@ def leaderboard_command(
         data,
         level=level,
         certainty=certainty,
-        k=options.parse_sizes(best),
+        k=options.parse_sizes(k),
         uncertainty=uncertainty,
         family=family,
         concentration=concentration,
@@ -336,7 +336,7 @@ def _print_board(board: "Leaderboard", out: Path | None, *, json: bool) -> None:
     elif ending == ".md":
         board.to_markdown(out)
     else:
-        printing.print_result([board.summary()], out)
+        printing.print_result([board.summary(printing.width_of_output(out))], out)
 
 
 def _save(ax: object, path: Path) -> None:

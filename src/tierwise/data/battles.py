@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 Resampling: TypeAlias = Literal["auto", "battle", "judge"]
 """What is drawn anew: battles, or judges with all that they decided."""
-Draws: TypeAlias = Literal["half", "drop"]
+DrawnAs: TypeAlias = Literal["half", "drop"]
 """Whether a drawn battle counts half to each side, or not at all."""
 
 
@@ -56,7 +56,7 @@ class Battles:
         ``decided[a, b]`` says how often ``a`` won against ``b``.
     drawn : numpy.ndarray
         ``drawn[a, b]`` says how often the two drew; the table is symmetric.
-    draws : {"half", "drop"}
+    drawn_as : {"half", "drop"}
         Whether a drawn battle counts half to each side, or not at all.
     votes : BattleVotes or None
         The same by judge, where it is known who judged.
@@ -83,12 +83,12 @@ class Battles:
     items: tuple[str, ...]
     decided: NDArray[np.float64]
     drawn: NDArray[np.float64]
-    draws: Draws = "half"
+    drawn_as: DrawnAs = "half"
     votes: BattleVotes | None = None
     reading: ReadingNotes | None = None
 
     def __post_init__(self) -> None:
-        check_choice("draws", self.draws, get_args(Draws))
+        check_choice("drawn", self.drawn_as, get_args(DrawnAs))
         if len(self.items) < 2:
             raise InputError(
                 f"there is one model only, {quoted(self.items[0])}: a battle takes two"
@@ -107,16 +107,16 @@ class Battles:
         self.drawn.flags.writeable = False
 
     @classmethod
-    def from_counted(cls, counts: CountedBattles, draws: Draws = "half") -> Battles:
+    def from_counted(cls, counts: CountedBattles, drawn: DrawnAs = "half") -> Battles:
         """Take battles as they were counted from a file."""
-        return cls(counts.items, counts.wins, counts.draws, draws, counts.votes)
+        return cls(counts.items, counts.wins, counts.draws, drawn, counts.votes)
 
     @classmethod
     def from_rows(
         cls,
         rows: Iterable[Sequence[Any]],
         *,
-        draws: Draws = "half",
+        drawn: DrawnAs = "half",
         spellings: Spellings = "ask",
     ) -> Battles:
         """Make battles of rows (one, other, winner), or (one, other, winner, judge).
@@ -125,7 +125,7 @@ class Battles:
         ----------
         rows
             One battle each; the winner is one of the two, or "tie".
-        draws, spellings
+        drawn, spellings
             As for `read_battles`.
         """
         import pyarrow as pa
@@ -145,7 +145,7 @@ class Battles:
                 for name, column in zip(names, zip(*given, strict=True), strict=True)
             }
         )
-        battles = cls.from_table(open_frame(table), draws=draws, spellings=spellings)
+        battles = cls.from_table(open_frame(table), drawn=drawn, spellings=spellings)
         return replace(battles, reading=None)
 
     @classmethod
@@ -158,30 +158,30 @@ class Battles:
         winner: str | None = None,
         loser: str | None = None,
         judge: str | None = None,
-        weight: str | None = None,
-        draws: Draws = "half",
+        weights: str | None = None,
+        drawn: DrawnAs = "half",
         rename: Mapping[str, str] | None = None,
         spellings: Spellings = "ask",
     ) -> Battles:
         """Take battles as the readers of tables give them; options are as for `read_battles`."""
-        check_choice("draws", draws, get_args(Draws))
+        check_choice("drawn", drawn, get_args(DrawnAs))
         columns = BattleColumns(
-            first=first, second=second, winner=winner, loser=loser, judge=judge, weight=weight
+            first=first, second=second, winner=winner, loser=loser, judge=judge, weight=weights
         )
         if columns == BattleColumns() and not have_columns_of_battles(table.columns):
             other = not_battles(table)
             if other is not None:
                 raise other
         counted_battles, notes = count_battles(table, columns, rename, spellings)
-        return replace(cls.from_counted(counted_battles, draws), reading=notes)
+        return replace(cls.from_counted(counted_battles, drawn), reading=notes)
 
     @property
     def wins(self) -> NDArray[np.float64]:
         """``wins[a, b]``: battles that ``a`` won against ``b``, and half of those that were drawn.
 
-        Without the drawn ones where ``draws`` is "drop".
+        Without the drawn ones where ``drawn_as`` is "drop".
         """
-        return self.decided + self.drawn / 2 if self.draws == "half" else self.decided
+        return self.decided + self.drawn / 2 if self.drawn_as == "half" else self.decided
 
     @property
     def pair_counts(self) -> NDArray[np.float64]:
@@ -221,15 +221,15 @@ class Battles:
         per_judge = np.bincount(self.votes.judge, weights=self.votes.weight)
         return bool((per_judge > 1).any())
 
-    def with_draws(self, draws: Draws) -> Battles:
+    def with_drawn(self, drawn: DrawnAs) -> Battles:
         """Return the same battles, drawn ones counting half to each side, or not at all."""
-        return replace(self, draws=draws)
+        return replace(self, drawn_as=drawn)
 
-    def unit_of_resampling(self, by: Resampling = "auto") -> Literal["battle", "judge"]:
+    def unit_of_resampling(self, unit: Resampling = "auto") -> Literal["battle", "judge"]:
         """Return what is drawn anew: judges where they decide several battles each, if "auto"."""
-        if by == "auto":
+        if unit == "auto":
             return "judge" if self.composite else "battle"
-        return by
+        return unit
 
     @property
     def can_be_resampled(self) -> bool:
@@ -238,18 +238,18 @@ class Battles:
         whole = all(bool((one == np.round(one)).all()) for one in counts)
         return whole or self.unit_of_resampling() == "judge"
 
-    def resampled(self, rng: np.random.Generator, *, by: Resampling = "auto") -> Battles:
+    def resampled(self, rng: np.random.Generator, *, unit: Resampling = "auto") -> Battles:
         """Draw as many battles, or judges with all their battles, with replacement.
 
         Parameters
         ----------
         rng
             Generator.
-        by
+        unit
             What is drawn; "auto" draws judges where they decide several battles each. Weights that
             are no whole numbers need judges.
         """
-        if self.unit_of_resampling(by) == "judge":
+        if self.unit_of_resampling(unit) == "judge":
             return self._resampled_judges(rng)
         upper = np.triu(self.drawn, k=1)
         weights = np.concatenate([self.decided.ravel(), upper.ravel()])
@@ -262,7 +262,7 @@ class Battles:
         drawn = rng.multinomial(int(total), weights / total).astype(np.float64)
         size = len(self.items)
         decided, upper = drawn.reshape(2, size, size)
-        return Battles(self.items, decided, upper + upper.T, self.draws)
+        return Battles(self.items, decided, upper + upper.T, self.drawn_as)
 
     def _resampled_judges(self, rng: np.random.Generator) -> Battles:
         votes = self.votes
@@ -280,16 +280,16 @@ class Battles:
             for these in (~votes.drawn, votes.drawn)
         ]
         decided, one_way = (table.reshape(size, size) for table in tables)
-        return Battles(self.items, decided, one_way + one_way.T, self.draws)
+        return Battles(self.items, decided, one_way + one_way.T, self.drawn_as)
 
     def __add__(self, other: Battles) -> Battles:
         """Add battles; items, and judges by their names, may be new."""
         if not isinstance(other, Battles):
             return NotImplemented
-        if self.draws != other.draws:
+        if self.drawn_as != other.drawn_as:
             raise InputError(
-                f'drawn battles count as "{self.draws}" here and as "{other.draws}" there: make '
-                "them count in the same way with with_draws before adding"
+                f'drawn battles count as "{self.drawn_as}" here and as "{other.drawn_as}" there: '
+                "make them count in the same way with with_drawn before adding"
             )
         if (self.votes is None) != (other.votes is None):
             raise InputError(
@@ -304,7 +304,7 @@ class Battles:
             tables[0][np.ix_(places, places)] += part.decided
             tables[1][np.ix_(places, places)] += part.drawn
         return Battles(
-            items, tables[0], tables[1], self.draws, _joined_votes(self, other, number_of)
+            items, tables[0], tables[1], self.drawn_as, _joined_votes(self, other, number_of)
         )
 
     def fingerprint(self) -> str:
@@ -325,7 +325,7 @@ class Battles:
             return NotImplemented
         return (
             self.items == other.items
-            and self.draws == other.draws
+            and self.drawn_as == other.drawn_as
             and np.array_equal(self.decided, other.decided)
             and np.array_equal(self.drawn, other.drawn)
         )
@@ -336,7 +336,7 @@ class Battles:
         total = float(self.decided.sum()) + self.n_drawn
         text = f"{counted(_whole(total), 'battle')} of {counted(len(self.items), 'item')}"
         if self.n_drawn:
-            how = "half to each side" if self.draws == "half" else "left out"
+            how = "half to each side" if self.drawn_as == "half" else "left out"
             text += f", {_whole(self.n_drawn):,} drawn: {how}"
         if self.votes is not None:
             text += f", by {counted(len(self.votes.judges), 'judge')}"
@@ -400,9 +400,9 @@ class Battles:
                 parquet.write_table(table, str(partial), compression="zstd")
 
     @classmethod
-    def load(cls, path: str | PathLike[str], *, draws: Draws = "half") -> Battles:
+    def load(cls, path: str | PathLike[str], *, drawn: DrawnAs = "half") -> Battles:
         """Read what `save` wrote."""
-        return read_battles(path, draws=draws, spellings="keep")
+        return read_battles(path, drawn=drawn, spellings="keep")
 
 
 def _whole(number: float) -> float:
@@ -442,8 +442,8 @@ def read_battles(
     winner: str | None = None,
     loser: str | None = None,
     judge: str | None = None,
-    weight: str | None = None,
-    draws: Draws = "half",
+    weights: str | None = None,
+    drawn: DrawnAs = "half",
     rename: Mapping[str, str] | None = None,
     spellings: Spellings = "ask",
     encoding: str | None = None,
@@ -470,9 +470,9 @@ def read_battles(
     judge
         The column that says who decided; judge, worker, annotator, voter and the like are
         recognised.
-    weight
+    weights
         The column that says how often a row counts; weight and count are recognised.
-    draws
+    drawn
         "half" counts a drawn battle half to each side, "drop" leaves it out.
     rename
         Other names for models, by the names they have in the file.
@@ -497,8 +497,8 @@ def read_battles(
             winner=winner,
             loser=loser,
             judge=judge,
-            weight=weight,
-            draws=draws,
+            weights=weights,
+            drawn=drawn,
             rename=rename,
             spellings=spellings,
         )

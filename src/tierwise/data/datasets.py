@@ -174,7 +174,7 @@ def _from_frequencies(
     items: Sequence[str], orderings: Iterable[Iterable[int]], counts: list[int]
 ) -> Rankings:
     positions = np.array([list(ordering) for ordering in orderings])
-    return Rankings.from_order_array(items, positions, counts)
+    return Rankings.from_order_array(positions, items, counts)
 
 
 def load_sushi(path: str | PathLike[str], region: Region | None = None) -> Rankings:

@@ -3,15 +3,18 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from numbers import Real
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_choice
-from tierwise._util.types import Item, numbered_row
+from tierwise._util.types import Item, item_coordinate, numbered_row
 from tierwise.errors import InputError, quoted, use
 from tierwise.files.cells import numbers
+
+if TYPE_CHECKING:
+    from xarray import DataArray
 
 Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 Column: TypeAlias = "Iterable[Any] | NDArray[Any]"
@@ -57,6 +60,22 @@ def _of_one_kind(column: Column) -> Column:
     if len(kinds) < 2 or all(issubclass(kind, Real) for kind in kinds):
         return cells
     return [None if cell is None else str(cell) for cell in cells]
+
+
+def table_of_items(
+    items: Iterable[Item], values: NDArray[Any], column: str, labels: Any
+) -> "DataArray":
+    """Make a labelled table with one row per item.
+
+    Examples
+    --------
+    >>> table_of_items(["a", "b"], np.eye(2), "tier", [1, 2]).sel(item="b", tier=2).item()
+    1.0
+    """
+    from xarray import DataArray
+
+    coordinates = {"item": item_coordinate(items), column: labels}
+    return DataArray(values, dims=("item", column), coords=coordinates)
 
 
 def numeric_columns(frame: Any) -> tuple[list[Item], NDArray[np.float64]]:

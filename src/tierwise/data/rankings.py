@@ -1,5 +1,6 @@
 """What people said: rankings of named items, complete or not, with weights."""
 
+import json
 from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import cached_property
@@ -9,8 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tierwise._kernels.counting import add_block_pair_counts
-from tierwise._util.checks import check_choice, check_items, check_iterable, check_number
-from tierwise._util.provenance import MultisetHash, fingerprint_of_answers
+from tierwise._util.checks import (
+    check_choice,
+    check_items,
+    check_iterable,
+    check_number,
+    check_path,
+)
+from tierwise._util.provenance import MultisetHash, digest, fingerprint_of_answers
+from tierwise._util.resources import whole_file
+from tierwise._util.saved import open_arrays
 from tierwise._util.types import (
     NOT_LISTED,
     Item,
@@ -327,8 +336,8 @@ class Rankings:
     @classmethod
     def from_order_array(
         cls,
-        items: Iterable[Item],
         orderings: NDArray[np.integer[Any]],
+        items: Iterable[Item],
         weights: Iterable[float] | None = None,
     ) -> "Rankings":
         """Make complete rankings from an array of positions in ``items``, best first.
@@ -337,7 +346,7 @@ class Rankings:
 
         Examples
         --------
-        >>> Rankings.from_order_array("abc", np.array([[2, 0, 1]])).to_orderings()
+        >>> Rankings.from_order_array(np.array([[2, 0, 1]]), "abc").to_orderings()
         [['c', 'a', 'b']]
         """
         known = check_items(items)
@@ -528,6 +537,93 @@ class Rankings:
             unranked=meanings.pop() if meanings else None,
         )
         return joined._with_people(join_people([(part.people, len(part)) for part in given]))
+
+    @classmethod
+    def merge(cls, parts: Iterable["Rankings"]) -> "Rankings":
+        """Join collections of rankings, and keep each distinct answer once, with its weight.
+
+        Where what is not listed may be anywhere, parts may have items of their own: a model that is
+        new today was not shown yesterday. Otherwise all parts must have the same items.
+
+        Parameters
+        ----------
+        parts
+            Rankings, such as those that `load` returns and those of today.
+
+        Examples
+        --------
+        >>> old = Rankings.from_scores([[0.9, 0.8], [0.7, 0.7]], "higher", ["x", "y"])
+        >>> new = Rankings.from_scores([[0.9, 0.8, 0.85]], "higher", ["x", "y", "z"])
+        >>> Rankings.merge([old, new]).to_orderings()
+        [['x', 'y'], [['x', 'y']], ['x', 'z', 'y']]
+        """
+        given = list(check_iterable("parts", parts, "Rankings"))
+        for part in given:
+            if not isinstance(part, Rankings):
+                raise InputError(f"parts must be Rankings; got {quoted(part)}")
+        if all(part.unranked != "below" for part in given):
+            items = tuple(dict.fromkeys(item for part in given for item in part.items))
+            given = [part._among(items) for part in given]
+        joined = cls.concat(given)
+        return cls(joined.items, joined.patterns, joined.pattern_weights, unranked=joined.unranked)
+
+    def _among(self, items: tuple[Item, ...]) -> "Rankings":
+        """Return the same answers among more items, which were not shown."""
+        if self.items == items:
+            return self
+        patterns = np.full((len(self.patterns), len(items)), NOT_LISTED, np.int32)
+        patterns[:, [items.index(item) for item in self.items]] = self.patterns
+        unranked = "anywhere" if len(items) > len(self.items) else self.unranked
+        return Rankings(items, patterns, self.pattern_weights, unranked=unranked)
+
+    def save(self, path: "str | PathLike[str]") -> None:
+        """Write the distinct answers with their weights to a file, .npz, with a checksum.
+
+        An update then reads only what is new, and joins both with `merge`. What is known about the
+        people who gave the answers is not written. Complete rankings need not be kept: `Counts` of
+        them are as large for a million rankings as for ten.
+
+        Parameters
+        ----------
+        path
+            The file; `load` reads it.
+
+        Examples
+        --------
+        >>> from tempfile import TemporaryDirectory
+        >>> one = Rankings.from_orderings([["a", ["b", "c"]], ["c", "a"]], unranked="anywhere")
+        >>> with TemporaryDirectory() as folder:
+        ...     one.save(f"{folder}/answers.npz")
+        ...     Rankings.load(f"{folder}/answers.npz")
+        Rankings(2 rankings of 3 items, 1 incomplete: not listed = anywhere, 1 with ties)
+        """
+        wanted = check_path(path)
+        if wanted.suffix.lower() != ".npz":
+            raise InputError(f"the file of rankings must end in .npz; got {quoted(wanted.name)}")
+        if not all(isinstance(item, str) or type(item) is int for item in self.items):
+            raise InputError("rankings are saved if items are texts or whole numbers: rename them")
+        items = json.dumps([self.items, self.unranked], ensure_ascii=False)
+        patterns, weights = self.patterns, self.pattern_weights
+        checksum = digest(items, patterns, weights)
+        with whole_file(wanted) as partial, partial.open("wb") as file:
+            np.savez_compressed(
+                file, patterns=patterns, weights=weights, items=items, checksum=checksum
+            )
+
+    @classmethod
+    def load(cls, path: "str | PathLike[str]") -> "Rankings":
+        """Read what `save` wrote, and refuse it if it is damaged."""
+        wanted = check_path(path)
+        with open_arrays(wanted, "rankings") as saved:
+            text, checksum = saved.text("items"), saved.text("checksum")
+            items, unranked = json.loads(text)
+            patterns = saved.array("patterns", (None, len(items)), "i")
+            weights = saved.array("weights", (len(patterns),), "if")
+        if checksum != digest(text, patterns, weights):
+            raise InputError(
+                f"{wanted} is damaged: its checksum is another; read the rankings again"
+            )
+        return cls(items, patterns, weights, unranked=unranked)
 
     def __len__(self) -> int:
         """Return the number of answers; one that has weight 7 counts once here."""

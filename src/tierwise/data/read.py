@@ -32,7 +32,7 @@ Answers: TypeAlias = Rankings | Preferences | Battles
 """What a table may hold."""
 
 # Options that name the kind of data that they are for.
-_OF_BATTLES = frozenset({"first", "second", "winner", "loser", "judge", "weight"})
+_OF_BATTLES = frozenset({"first", "second", "winner", "loser", "judge"})
 _OF_LONG_SCORES = frozenset({"task", "score"})
 _OF_WIDE_SCORES = frozenset({"tasks", "lower", "items_in"})
 

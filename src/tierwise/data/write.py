@@ -1,36 +1,24 @@
-"""Rankings in files: written for others to read, or saved, loaded and merged as distinct answers.
-
-`read_rankings` reads back the same from CSV, Parquet and PrefLib files. Complete rankings need not
-be kept: `Counts` of them are as large for a million rankings as for ten. With ties and gaps no such
-table is enough, but the distinct answers and how often each was given are. These are saved, and an
-update then reads only what is new.
-"""
+"""Rankings in files for others to read: `read_rankings` reads back the same."""
 
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from unicodedata import category
 
 import numpy as np
 
-from tierwise._util.checks import check_choice, check_iterable, check_path
-from tierwise._util.provenance import digest
+from tierwise._util.checks import check_choice, check_path
 from tierwise._util.resources import whole_file
-from tierwise._util.saved import open_arrays
-from tierwise._util.types import NOT_LISTED, Item
+from tierwise._util.types import NOT_LISTED
 from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, quoted, use
 from tierwise.files.source import format_of_suffix
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from os import PathLike
-
-    from numpy.typing import NDArray
 
     from tierwise.data.scan import RankingScan
 
@@ -206,93 +194,3 @@ def _write_preflib(rankings: Rankings, names: list[Any], path: Path, file_name: 
                 for entry in row
             )
             file.write(f"{weight}: {order}\n")
-
-
-def save_rankings(data: Rankings, path: str | PathLike[str]) -> None:
-    """Write the distinct answers with their weights to a file, .npz, with a checksum.
-
-    What is known about the people who gave the answers is not written.
-
-    Parameters
-    ----------
-    data
-        Rankings, with ties and gaps if there are any.
-    path
-        The file; `load_rankings` reads it.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> one = Rankings.from_orderings([["a", ["b", "c"]], ["c", "a"]], unranked="anywhere")
-    >>> with TemporaryDirectory() as folder:
-    ...     save_rankings(one, f"{folder}/answers.npz")
-    ...     load_rankings(f"{folder}/answers.npz")
-    Rankings(2 rankings of 3 items, 1 incomplete: not listed = anywhere, 1 with ties)
-    """
-    rankings = check_data(data, "save_rankings", Rankings)
-    wanted = check_path(path)
-    if wanted.suffix.lower() != ".npz":
-        raise InputError(f"the file of rankings must end in .npz; got {quoted(wanted.name)}")
-    if not all(isinstance(item, str) or type(item) is int for item in rankings.items):
-        raise InputError("rankings are saved if items are texts or whole numbers: rename them")
-    items = json.dumps([rankings.items, rankings.unranked], ensure_ascii=False)
-    patterns, weights = rankings.patterns, rankings.pattern_weights
-    checksum = digest(items, patterns, weights)
-    with whole_file(wanted) as partial, partial.open("wb") as file:
-        np.savez_compressed(
-            file, patterns=patterns, weights=weights, items=items, checksum=checksum
-        )
-
-
-def load_rankings(path: str | PathLike[str]) -> Rankings:
-    """Read what `save_rankings` wrote, and refuse it if it is damaged."""
-    wanted = check_path(path)
-    with open_arrays(wanted, "rankings") as saved:
-        text, checksum = saved.text("items"), saved.text("checksum")
-        items, unranked = json.loads(text)
-        patterns = saved.array("patterns", (None, len(items)), "i")
-        weights = saved.array("weights", (len(patterns),), "if")
-    if checksum != digest(text, patterns, weights):
-        raise InputError(f"{wanted} is damaged: its checksum is another; read the rankings again")
-    return Rankings(items, patterns, weights, unranked=unranked)
-
-
-def merge_rankings(parts: Iterable[Rankings]) -> Rankings:
-    """Join rankings, and keep each distinct answer once, with its weight.
-
-    Where what is not listed may be anywhere, parts may have items of their own: a model that is new
-    today was not shown yesterday. Otherwise all parts must have the same items.
-
-    Parameters
-    ----------
-    parts
-        Rankings, such as those of `load_rankings` and of today.
-
-    Examples
-    --------
-    >>> from tierwise import Rankings
-    >>> old = Rankings.from_scores([[0.9, 0.8], [0.7, 0.7]], "higher", ["x", "y"])
-    >>> new = Rankings.from_scores([[0.9, 0.8, 0.85]], "higher", ["x", "y", "z"])
-    >>> merge_rankings([old, new]).to_orderings()
-    [['x', 'y'], [['x', 'y']], ['x', 'z', 'y']]
-    """
-    given = list(check_iterable("parts", parts, "Rankings"))
-    for part in given:
-        if not isinstance(part, Rankings):
-            raise InputError(f"parts must be Rankings; got {quoted(part)}")
-    if all(part.unranked != "below" for part in given):
-        items = tuple(dict.fromkeys(item for part in given for item in part.items))
-        given = [_with_items(part, items) for part in given]
-    joined = Rankings.concat(given)
-    return Rankings(joined.items, joined.patterns, joined.pattern_weights, unranked=joined.unranked)
-
-
-def _with_items(part: Rankings, items: tuple[Item, ...]) -> Rankings:
-    """Return the same answers among more items, which were not shown."""
-    if part.items == items:
-        return part
-    patterns: NDArray[np.int32] = np.full((len(part.patterns), len(items)), NOT_LISTED, np.int32)
-    patterns[:, [items.index(item) for item in part.items]] = part.patterns
-    unranked = "anywhere" if len(items) > len(part.items) else part.unranked
-    weights = cast("NDArray[np.int64]", part.pattern_weights)
-    return Rankings(items, patterns, weights, unranked=unranked)

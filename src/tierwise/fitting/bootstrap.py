@@ -3,21 +3,22 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.cards import Card
 from tierwise._util.checks import RandomSource, check_choice, check_count, check_level, spawn_seeds
+from tierwise._util.columns import within
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.results import Result
 from tierwise._util.tasks import Progress, run_tasks
-from tierwise._util.types import NOT_LISTED, Item, plain, plain_item
+from tierwise._util.types import NOT_LISTED, Item, item_coordinate, plain, plain_item
 from tierwise.answers.likelihood import source_of
 from tierwise.answers.races import races_of
 from tierwise.data.battles import Battles, Resampling
-from tierwise.data.frames import Backend, make_frame
+from tierwise.data.frames import Backend, make_frame, table_of_items
 from tierwise.data.kinds import check_data
 from tierwise.data.people import MISSING, find_columns
 from tierwise.data.preferences import Preferences
@@ -35,6 +36,9 @@ from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import partition_function
 from tierwise.partition.parts import PartedPartition, parted_partition
+
+if TYPE_CHECKING:
+    from xarray import DataArray
 
 BootstrapKind: TypeAlias = Literal["nonparametric", "parametric"]
 
@@ -138,22 +142,21 @@ class Bootstrap(Result):
         ends = np.quantile(columns, [tail, 1 - tail], axis=0, method="inverted_cdf")
         return tuple((float(low), float(high)) for low, high in ends.T)
 
-    def tier_probabilities(self) -> NDArray[np.float64]:
+    def tier_probabilities(self) -> "DataArray":
         """Return the share of replicates in which each item (row) is of each tier (column).
 
         Where tiers of all sizes are searched, there may be more columns than the fit has tiers.
         """
         numbers = np.arange(1, max(len(self.fit.sizes), int(self.labels.max())) + 1)
-        shares: NDArray[np.float64] = (self.labels[:, :, None] == numbers).mean(axis=0)
-        return shares
+        shares = (self.labels[:, :, None] == numbers).mean(axis=0)
+        return table_of_items(self.items, shares, "tier", numbers)
 
-    def co_tier_probabilities(self) -> NDArray[np.float64]:
+    def co_tier_probabilities(self) -> "DataArray":
         """Return the share of replicates in which each two items are tied."""
         tied = np.zeros((len(self.items), len(self.items)))
         for labels in self.labels:
             tied += labels[:, None] == labels
-        shares: NDArray[np.float64] = tied / len(self)
-        return shares
+        return table_of_items(self.items, tied / len(self), "other", item_coordinate(self.items))
 
     def to_frame(self, *, backend: Backend = "pandas") -> Any:
         """Return a data frame with one row per item, best first: its tier, and shares of tiers.
@@ -166,7 +169,7 @@ class Bootstrap(Result):
             The library whose data frame is wanted: "pandas", "polars" or "pyarrow".
 
         """
-        items, shares = self.items, self.tier_probabilities()
+        items, shares = self.items, self.tier_probabilities().to_numpy()
         order = sorted(range(len(items)), key=lambda item: self.fit.tiers[items[item]])
         columns: dict[str, list[Any]] = {
             "item": [plain_item(items[item]) for item in order],
@@ -181,7 +184,7 @@ class Bootstrap(Result):
         return make_frame(columns, backend)
 
     def _card(self) -> Card:
-        shares = self.tier_probabilities()
+        shares = self.tier_probabilities().to_numpy()
         sure = {
             item: float(shares[place, self.fit.tiers[item] - 1])
             for place, item in enumerate(self.items)
@@ -190,31 +193,38 @@ class Bootstrap(Result):
         title = f"{len(self)} {self.kind} replicates{self.of_what()}"
         return Card(title, facts, [self.fit.tier_section()], sure)
 
-    def summary(self) -> str:
-        """Return a table for people: each item's tier and how often it came out so."""
-        shares = self.tier_probabilities()
+    def summary(self, width: int = 88) -> str:
+        """Return a table for people: each item's tier and how often it came out so.
+
+        Parameters
+        ----------
+        width
+            How many columns there are to write in.
+        """
+        shares = self.tier_probabilities().to_numpy()
         items = self.fit.tiers.items
-        width = max(len(str(item)) for item in items)
+        longest = max(len(str(item)) for item in items)
         order = sorted(range(len(items)), key=lambda item: self.fit.tiers[items[item]])
         strengths = [""] * (len(items) + 1)
         if self.log_worths is not None:
             strengths = [f"{'strength':>16}  "] + [
                 f"{f'{low:.0f} to {high:.0f}':>16}  " for low, high in self.strength_intervals()
             ]
-        return "\n".join(
+        text = "\n".join(
             [
                 f"{len(self)} {self.kind} replicates{self.of_what()}",
                 *self._parameter_lines(),
                 "",
-                f"{'item':<{width}}  tier  {strengths[0]}same in  other tiers",
+                f"{'item':<{longest}}  tier  {strengths[0]}same in  other tiers",
                 *(
-                    f"{items[item]!s:<{width}}  {self.fit.tiers[items[item]]:>4}  "
+                    f"{items[item]!s:<{longest}}  {self.fit.tiers[items[item]]:>4}  "
                     + strengths[item + 1]
                     + _shares(shares[item], self.fit.tiers[items[item]])
                     for item in order
                 ),
             ]
         )
+        return within(text, width)
 
     def of_what(self) -> str:
         """Say what was drawn, if it is not simply answers."""
@@ -256,8 +266,8 @@ class Bootstrap(Result):
             **self._plain_parameters(),
             "level": self.fit.level,
             "items": [plain_item(item) for item in items],
-            "tier_probabilities": self.tier_probabilities().tolist(),
-            "co_tier_probabilities": self.co_tier_probabilities().tolist(),
+            "tier_probabilities": self.tier_probabilities().to_numpy().tolist(),
+            "co_tier_probabilities": self.co_tier_probabilities().to_numpy().tolist(),
             "provenance": self.provenance.to_dict(),
         }
 
@@ -289,7 +299,7 @@ def bootstrap(
     replicates: int = 500,
     kind: BootstrapKind = "nonparametric",
     cluster: str | None = None,
-    by: Resampling = "auto",
+    unit: Resampling = "auto",
     workers: int | None = None,
     progress: Progress = "auto",
     rng: RandomSource = None,
@@ -317,7 +327,7 @@ def bootstrap(
         then not people are drawn with replacement but whole clusters, because people of one cluster
         may be alike (Davison and Hinkley, Bootstrap Methods and their Application, 1997, 3.8). Who
         has no value is a cluster of their own.
-    by
+    unit
         For battles, what is drawn: "battle", or "judge" with all that each decided; "auto" draws
         judges where some decided several battles.
     workers
@@ -332,7 +342,7 @@ def bootstrap(
     >>> import tierwise as tw
     >>> goals = tw.load_political_goals()
     >>> again = tw.bootstrap(goals, tw.fit(goals, (2, 2)), replicates=50, rng=1)
-    >>> again.tier_probabilities()[goals.items.index("prices")].tolist()
+    >>> again.tier_probabilities().sel(item="prices").to_numpy().tolist()
     [1.0, 0.0]
     """
     watch = Stopwatch()
@@ -341,7 +351,7 @@ def bootstrap(
         raise InputError(f"bootstrap needs a Fit, from tierwise.fit; got {quoted(fit)}")
     replicates = check_count("replicates", replicates)
     check_choice("kind", kind, get_args(BootstrapKind))
-    check_choice("by", by, get_args(Resampling))
+    check_choice("unit", unit, get_args(Resampling))
     if fit.likelihood == "pseudo":
         raise InputError(
             "bootstrap needs a fit by the exact likelihood",
@@ -349,7 +359,7 @@ def bootstrap(
         )
     if set(fit.tiers.items) != set(known.items):
         raise InputError("the fit is of other items than the data: fit these data first")
-    design = _design(known, kind, cluster, by, fit)
+    design = _design(known, kind, cluster, unit, fit)
     refit = _refit(fit, fit.tiers.label_array(known.items))
     seeds = spawn_seeds(rng, replicates)
     # Few replicates are asked for where each takes long: people want to see how far it is.
@@ -391,7 +401,7 @@ def _design(
     data: Rankings | Preferences | Battles,
     kind: BootstrapKind,
     cluster: str | None,
-    by: Resampling,
+    unit: Resampling,
     fit: Fit,
 ) -> _Design:
     """Decide how answers are resampled, or say what cannot be had of these data."""
@@ -400,10 +410,10 @@ def _design(
             raise InputError("battles have the nonparametric bootstrap only", [drop("kind")])
         if cluster is not None:
             raise InputError(
-                "the clusters of battles are judges", [drop("cluster"), use(by="judge")]
+                "the clusters of battles are judges", [drop("cluster"), use(unit="judge")]
             )
-        unit = data.unit_of_resampling(by)
-        return _Design(partial(data.resampled, by=unit), f"{unit}s")
+        drawn = data.unit_of_resampling(unit)
+        return _Design(partial(data.resampled, unit=drawn), f"{drawn}s")
     if kind == "parametric" and not np.isfinite(fit.thetas).all():
         raise InputError(
             "theta is infinite, so the model draws only rankings that agree with the tiers: "

@@ -15,10 +15,12 @@ import numpy as np
 
 from tierwise._util.cards import Card, Section, rows_of
 from tierwise._util.checks import RandomSource, check_count, check_level, check_number, spawn_seeds
+from tierwise._util.columns import within
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.tasks import Progress, run_tasks
-from tierwise._util.types import plain_item, plain_number
+from tierwise._util.types import item_coordinate, plain_item, plain_number
 from tierwise.data.counts import blocks_are_known
+from tierwise.data.frames import table_of_items
 from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
 from tierwise.distances import Distance, get_distance
@@ -27,7 +29,7 @@ from tierwise.mixture.fit import Noise, SizesOfGroups, fit_mixture, sizes_of_gro
 from tierwise.mixture.gibbs import MixtureTarget, run_chain
 from tierwise.mixture.groups import distinct_rankings
 from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
-from tierwise.posterior.storage import Schema, StoredDraws, coordinate
+from tierwise.posterior.storage import Schema, StoredDraws
 from tierwise.posterior.summary import Diagnostics, diagnose
 from tierwise.tiers import Tiers, plain_tiers
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+    from xarray import DataArray
 
     from tierwise._util.provenance import Provenance
     from tierwise.data.frames import Backend
@@ -165,7 +168,7 @@ class MixtureDraws(StoredDraws):
         ]
         return of_answers
 
-    def tier_probabilities(self, group: int) -> NDArray[np.float64]:
+    def tier_probabilities(self, group: int) -> DataArray:
         """Return the probability that each item (row) is of each tier (column) of a group.
 
         Parameters
@@ -175,17 +178,30 @@ class MixtureDraws(StoredDraws):
         """
         labels = self._labels(group)
         numbers = np.arange(1, len(self.sizes[group - 1]) + 1)
-        shares: NDArray[np.float64] = (labels[:, :, None] == numbers).mean(axis=0)
-        return shares
+        shares = (labels[:, :, None] == numbers).mean(axis=0)
+        return table_of_items(self.items, shares, "tier", numbers)
 
-    def tiers(self, group: int) -> tuple[Tiers, float]:
-        """Return the most frequent tiers of a group, and their share of the draws.
+    def tiers(self, group: int) -> Tiers:
+        """Return the most frequent tiers of a group.
 
         Parameters
         ----------
         group
             The number of the group, 1 being the first.
         """
+        return self._most_frequent(group)[0]
+
+    def tiers_probability(self, group: int) -> float:
+        """Return the share of draws that have the most frequent tiers of a group.
+
+        Parameters
+        ----------
+        group
+            The number of the group, 1 being the first.
+        """
+        return self._most_frequent(group)[1]
+
+    def _most_frequent(self, group: int) -> tuple[Tiers, float]:
         distinct, counts = np.unique(self._labels(group), axis=0, return_counts=True)
         best = int(counts.argmax())
         tiers = Tiers.from_labels(distinct[best].tolist(), self.items)
@@ -264,7 +280,7 @@ class MixtureDraws(StoredDraws):
             share, theta = (
                 float(values[:, :, position].mean()) for values in (self.shares, self.thetas)
             )
-            tiers, frequency = self.tiers(position + 1)
+            tiers, frequency = self._most_frequent(position + 1)
             heading = f"{name}: {share:.1%}, theta {theta:.3f}, {frequency:.0%} of draws"
             sections.append(Section(rows_of(tiers), heading))
         title = f"{self.n_groups} groups, {n_chains} chains of {n_draws:,} draws"
@@ -272,11 +288,13 @@ class MixtureDraws(StoredDraws):
             title, sections=sections, note=" ".join(f"Careful: {p}." for p in self.problems)
         )
 
-    def summary(self, level: float = 0.95) -> str:
+    def summary(self, width: int = 88, *, level: float = 0.95) -> str:
         """Return shares, thetas and tiers of the groups as text for people.
 
         Parameters
         ----------
+        width
+            How many columns there are to write in.
         level
             The share of the draws that intervals hold.
         """
@@ -291,14 +309,15 @@ class MixtureDraws(StoredDraws):
             if len(sizes) > 1:
                 theta = self.thetas[:, :, position].mean()
                 low, high = thetas[position]
-                tiers, frequency = self.tiers(position + 1)
+                tiers, frequency = self._most_frequent(position + 1)
                 text += f", theta {theta:.4f} ({low:.4f} to {high:.4f})"
                 text += f"\n  {tiers}  ({frequency:.0%} of draws)"
             lines.append(text)
         if n_chains > 1:
             worst = self.diagnostics().worst_r_hat
             lines += ["", f"largest R-hat {worst.r_hat:.3f} ({worst.name})"]
-        return "\n".join([*lines, *(f"Careful: {problem}." for problem in self.problems)])
+        lines += [f"Careful: {problem}." for problem in self.problems]
+        return within("\n".join(lines), width)
 
     def __repr__(self) -> str:
         n_chains, n_draws = self.log_likelihood.shape
@@ -312,7 +331,7 @@ class MixtureDraws(StoredDraws):
         shares, thetas = self.share_intervals(), self.theta_intervals()
         groups = []
         for position, group in enumerate(self.start["groups"]):
-            tiers, frequency = self.tiers(position + 1)
+            tiers, frequency = self._most_frequent(position + 1)
             theta = float(self.thetas[:, :, position].mean())
             groups.append(
                 {
@@ -323,7 +342,7 @@ class MixtureDraws(StoredDraws):
                     "theta_interval": [plain_number(end) for end in thetas[position].tolist()],
                     "tiers": plain_tiers(tiers),
                     "tiers_probability": frequency,
-                    "tier_probabilities": self.tier_probabilities(position + 1).tolist(),
+                    "tier_probabilities": self.tier_probabilities(position + 1).to_numpy().tolist(),
                 }
             )
         return {
@@ -380,7 +399,7 @@ def assemble(
                 np.stack([trace.log_likelihood for trace in traces]),
             ),
         },
-        coords={**coordinates, "item": coordinate(items)},
+        coords={**coordinates, "item": item_coordinate(items)},
     )
     memberships = Dataset(
         {
@@ -415,7 +434,7 @@ def sample_mixture(
     draws: int = 1000,
     warmup: int = 500,
     prior_theta: ThetaPrior | Callable[[Any], Any] = Gamma(2.0, 2.0),  # noqa: B008 - frozen
-    concentration: float = 1.0,
+    prior_shares: float = 1.0,
     starts: int = 20,
     workers: int | None = None,
     progress: Progress = "auto",
@@ -442,7 +461,7 @@ def sample_mixture(
         Number of chains, draws to keep from each, and draws to throw away before.
     prior_theta
         Prior of every theta: `Gamma`, or a function that gives the log density.
-    concentration
+    prior_shares
         Parameter of the symmetric Dirichlet prior of the shares.
     rng
         Seed or generator.
@@ -470,7 +489,7 @@ def sample_mixture(
     chains = check_count("chains", chains)
     draws = check_count("draws", draws)
     warmup = check_count("warmup", warmup, least=0)
-    concentration = check_number("concentration", concentration, above=0)
+    prior_shares = check_number("prior_shares", prior_shares, above=0)
     if isinstance(n_groups, Iterable):
         raise InputError(f"n_groups must be one number; got {n_groups!r}: compare by fit_mixture")
     if data.weights.dtype.kind != "i":
@@ -490,7 +509,7 @@ def sample_mixture(
         progress=progress,
         rng=start_seed,
     )
-    target = MixtureTarget(distinct_rankings(data), measure, prior, concentration)
+    target = MixtureTarget(distinct_rankings(data), measure, prior, prior_shares)
     components = tuple(
         target.fitter.component(
             group.sizes, group.tiers.label_array(data.items), min(group.theta, _LARGEST_START)
@@ -510,7 +529,7 @@ def sample_mixture(
     settings = {
         "distance": measure.name,
         "prior_theta": str(prior),
-        "concentration": concentration,
+        "prior_shares": prior_shares,
         "warmup": warmup,
     }
     drawn = assemble(traces, start, settings, watch.provenance(rng))

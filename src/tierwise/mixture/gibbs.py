@@ -111,14 +111,14 @@ class MixtureTarget:
         The data, with whole weights, and the distance.
     prior_theta
         Prior of every theta.
-    concentration
+    prior_shares
         Parameter of the Dirichlet prior of the shares.
     """
 
     answers: DistinctRankings
     distance: Distance
     prior_theta: ThetaPrior
-    concentration: float
+    prior_shares: float
 
     @cached_property
     def fitter(self) -> GroupFitter:
@@ -235,7 +235,7 @@ class Chain:
                 self._table_of_group,
                 target.weights,
                 self._pivot,
-                target.concentration,
+                target.prior_shares,
                 _SWAPS_PER_ITEM * target.answers.n_items,
                 self.groups,
                 order,

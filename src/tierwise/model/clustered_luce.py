@@ -177,7 +177,7 @@ class ClusteredLuce:
         items = self.tiers.items
         logs = self._logs[self.tiers.label_array(items)]
         log_times = np.log(generator.standard_exponential((n_rankings, len(items)))) - logs
-        return Rankings.from_order_array(items, np.argsort(log_times, axis=1))
+        return Rankings.from_order_array(np.argsort(log_times, axis=1), items)
 
     def pair_probabilities(self) -> PairTierProbabilities:
         """Probability that an item of one tier (row) is ranked before one of another (column).

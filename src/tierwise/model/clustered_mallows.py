@@ -563,7 +563,7 @@ class ClusteredMallows:
         items = self.tiers.items
         by_label = np.argsort(self.tiers.label_array(items), kind="stable")
         orderings = deal_items(sequences, self._sizes, by_label, rng)
-        return Rankings.from_order_array(items, orderings)
+        return Rankings.from_order_array(orderings, items)
 
     def __repr__(self) -> str:
         name = get_distance(self.distance).name

@@ -18,7 +18,7 @@ from tierwise._util.checks import (
     check_number,
     spawn_seeds,
 )
-from tierwise._util.columns import aligned
+from tierwise._util.columns import aligned, within
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.resources import whole_file
 from tierwise._util.results import Result
@@ -319,10 +319,17 @@ class Leaderboard(Result):
             said += f"; the most probable division is another, of {tiers}"
         return f"{said}."
 
-    def summary(self) -> str:
-        """Return the leaderboard for people."""
+    def summary(self, width: int = 88) -> str:
+        """Return the leaderboard for people.
+
+        Parameters
+        ----------
+        width
+            How many columns there are to write in.
+        """
         header, cells = self.table()
-        return "\n".join([*aligned([header, *cells], left=(1,)), "", self.note()])
+        lines = [*aligned([header, *cells], left=(1,)), "", self.note()]
+        return within("\n".join(lines), width)
 
 
 def leaderboard(

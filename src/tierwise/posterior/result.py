@@ -10,6 +10,7 @@ import numpy as np
 
 from tierwise._util.cards import Card, Section, rows_of
 from tierwise._util.checks import check_choice, check_count, check_level
+from tierwise._util.columns import within
 from tierwise._util.types import Estimate, plain_item, plain_number
 from tierwise.data.frames import make_frame
 from tierwise.errors import InputError, instead, use
@@ -501,9 +502,15 @@ class Posterior(StoredDraws):
             sure,
         )
 
-    def summary(self) -> str:
-        """Return a table for people: tiers, theta, sizes, and how sure they are."""
-        return summarise(self)
+    def summary(self, width: int = 88) -> str:
+        """Return a table for people: tiers, theta, sizes, and how sure they are.
+
+        Parameters
+        ----------
+        width
+            How many columns there are to write in.
+        """
+        return within(summarise(self), width)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the draws as plain values, as in JSON; None stands for NaN."""

@@ -18,7 +18,7 @@ import numpy as np
 from tierwise._util.provenance import Provenance
 from tierwise._util.resources import whole_file
 from tierwise._util.results import Result
-from tierwise._util.types import plain_item
+from tierwise._util.types import item_coordinate, plain_item
 from tierwise.errors import InputError
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ def assemble(
             "tier": (("chain", "draw", "item"), (labels + 1).astype(np.int32)),
             **_log_worths(numbers),
         },
-        coords={**coordinates, "item": coordinate(names)},
+        coords={**coordinates, "item": item_coordinate(items)},
     )
     statistics = Dataset(
         _per_draw({name: numbers[name] for name in _STATISTICS}), coords=coordinates
@@ -300,13 +300,6 @@ def _per_draw(values: dict[str, NDArray[Any]]) -> dict[str, tuple[tuple[str, ...
         for name, numbers in values.items()
         if not np.isnan(numbers).all()
     }
-
-
-def coordinate(names: list[str | int]) -> NDArray[Any]:
-    """Return names as one kind of value, which a file can hold."""
-    if all(isinstance(name, int) for name in names):
-        return np.array(names, dtype=np.int64)
-    return np.array([str(name) for name in names], dtype=object)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

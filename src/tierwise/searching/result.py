@@ -6,7 +6,7 @@ from math import inf, isinf, isnan
 from typing import Any
 
 from tierwise._util.cards import Card
-from tierwise._util.columns import aligned
+from tierwise._util.columns import aligned, within
 from tierwise._util.provenance import Provenance
 from tierwise._util.results import Result
 from tierwise._util.types import plain_number
@@ -416,15 +416,17 @@ class Search(Result):
         winner = next(one for one in self.leaderboard if one.allowed)
         return winner.score - candidate.score
 
-    def summary(self, rows: int = 10) -> str:
+    def summary(self, width: int = 88, *, rows: int = 10) -> str:
         """Return the head of the leaderboard, and what it means, for people.
 
         Parameters
         ----------
+        width
+            How many columns there are to write in.
         rows
             How many size vectors to show, besides the strict consensus and the single tier.
         """
-        return summarise(self, rows)
+        return within(summarise(self, rows), width)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in JSON; None stands for NaN and infinity."""
