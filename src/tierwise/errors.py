@@ -155,12 +155,15 @@ class TierwiseError(Exception):
         What is wrong, and where, in words that are the same in Python, in the shell and on a page.
     remedies
         What can be done about it.
+    argument
+        The keyword that the problem begins with, if it is about one; the shell names its option.
     """
 
-    def __init__(self, problem: str, remedies: Advice = ()) -> None:
-        super().__init__(problem)
-        self.problem = problem
+    def __init__(self, problem: str, remedies: Advice = (), *, argument: str = "") -> None:
+        self.problem = f"{argument} {problem}" if argument else problem
+        super().__init__(self.problem)
         self.remedies = tuple(remedies)
+        self.argument = argument
 
     def __str__(self) -> str:
         """Return the message; control characters of what it quotes are escaped."""

@@ -1,6 +1,7 @@
 """Options that say which column is for what, on every command that reads a file."""
 
 import json
+import pickle
 
 import pytest
 from typer.testing import CliRunner
@@ -98,6 +99,16 @@ def test_messages_speak_of_options_that_the_command_has():
     assert shell("search").says(InputError("no", remedies)) == "no: use --criterion likelihood"
     assert shell("posterior").says(InputError("no", remedies)) == "no: leave out --sizes"
     assert shell("describe").says(InputError("no", remedies)) == "no"
+
+
+def test_arguments_are_named_as_options(files):
+    done = CliRunner().invoke(app, ["mixture", str(files / "pairs.csv"), "--groups", "0"])
+    assert str(done.exception).startswith("n_groups must be at least 1")
+    assert shell("mixture").says(done.exception) == "--groups must be at least 1; got [0]"
+    again = pickle.loads(pickle.dumps(done.exception))
+    assert shell("mixture").says(again) == "--groups must be at least 1; got [0]"
+    done = CliRunner().invoke(app, ["posterior", str(files / "pairs.csv"), "--draws", "0"])
+    assert shell("posterior").says(done.exception) == "--draws must be at least 1; got 0"
 
 
 def test_messages_speak_of_other_commands():

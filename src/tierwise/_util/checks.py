@@ -33,7 +33,7 @@ def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> None:
         return
     words = [f'"{choice}"' for choice in choices if choice is not None]
     known = " or ".join(words) if len(words) < 3 else f"one of {', '.join(words)}"
-    raise InputError(f"{name} must be {known}; got {quoted(value)}")
+    raise InputError(f"must be {known}; got {quoted(value)}", argument=name)
 
 
 def check_count(name: str, value: Any, least: int = 1, most: int = MOST_COUNT) -> int:
@@ -54,11 +54,13 @@ def check_count(name: str, value: Any, least: int = 1, most: int = MOST_COUNT) -
     except TypeError:
         number = None
     if number is None:
-        raise InputError(f"{name} must be a whole number, at least {least:,}; got {quoted(value)}")
+        raise InputError(
+            f"must be a whole number, at least {least:,}; got {quoted(value)}", argument=name
+        )
     if number < least:
-        raise InputError(f"{name} must be at least {least:,}; got {_written(number)}")
+        raise InputError(f"must be at least {least:,}; got {_written(number)}", argument=name)
     if number > most:
-        raise InputError(f"{name} must be at most {most:,}; got {_written(number)}")
+        raise InputError(f"must be at most {most:,}; got {_written(number)}", argument=name)
     return number
 
 
@@ -87,11 +89,11 @@ def check_number(
     """
     number = _as_float(value)
     if number is None or not isfinite(number):
-        raise InputError(f"{name} must be a finite number; got {quoted(value)}")
+        raise InputError(f"must be a finite number; got {quoted(value)}", argument=name)
     if number < least:
-        raise InputError(f"{name} must be at least {least:g}; got {number:g}")
+        raise InputError(f"must be at least {least:g}; got {number:g}", argument=name)
     if above is not None and number <= above:
-        raise InputError(f"{name} must be above {above:g}; got {number:g}")
+        raise InputError(f"must be above {above:g}; got {number:g}", argument=name)
     return number
 
 
@@ -107,7 +109,9 @@ def check_level(value: Any, name: str = "level") -> float:
     """
     number = _as_float(value)
     if number is None or not 0 < number < 1:
-        raise InputError(f"{name} must lie between 0 and 1, such as 0.95; got {quoted(value)}")
+        raise InputError(
+            f"must lie between 0 and 1, such as 0.95; got {quoted(value)}", argument=name
+        )
     return number
 
 
@@ -122,7 +126,7 @@ def check_path(value: Any, name: str = "path") -> Path:
     tierwise.errors.InputError: path 'answers\x00.csv' is not a valid file name: embedded null byte
     """
     if not isinstance(value, str | PathLike):
-        raise InputError(f"{name} must be the name of a file; got {quoted(value)}")
+        raise InputError(f"must be the name of a file; got {quoted(value)}", argument=name)
     path = Path(value)
     try:
         path.lstat()
@@ -130,9 +134,11 @@ def check_path(value: Any, name: str = "path") -> Path:
         pass
     except OSError as error:
         if error.errno == ENAMETOOLONG:
-            raise InputError(f"{name} {quoted(str(path))} is too long for a file") from None
+            raise InputError(f"{quoted(str(path))} is too long for a file", argument=name) from None
     except ValueError as error:
-        raise InputError(f"{name} {quoted(str(path))} is not a valid file name: {error}") from None
+        raise InputError(
+            f"{quoted(str(path))} is not a valid file name: {error}", argument=name
+        ) from None
     return path
 
 
@@ -148,7 +154,9 @@ def check_counts(name: str, value: Any, shape: tuple[int, ...]) -> None:
     """
     fits = isinstance(value, np.ndarray) and value.dtype.kind in "if" and value.shape == shape
     if not fits or not np.isfinite(value).all() or value.min() < 0:
-        raise InputError(f"{name} must be an array of shape {shape}, with finite numbers from 0")
+        raise InputError(
+            f"must be an array of shape {shape}, with finite numbers from 0", argument=name
+        )
 
 
 def check_iterable(name: str, value: Any, of: str) -> Iterable[Any]:
@@ -162,7 +170,7 @@ def check_iterable(name: str, value: Any, of: str) -> Iterable[Any]:
     tierwise.errors.InputError: rows must be a list of answers; got 3
     """
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
-        raise InputError(f"{name} must be a list of {of}; got {quoted(value)}")
+        raise InputError(f"must be a list of {of}; got {quoted(value)}", argument=name)
     return value
 
 

@@ -44,7 +44,7 @@ def mixture_command(
     ] = "bic",
     starts: Annotated[
         int,
-        options.option(_GROUPS, "How often to begin anew.", min=1),
+        options.option(_GROUPS, "Number of random starts.", min=1),
     ] = 20,
     covariate: Annotated[
         Path | None,

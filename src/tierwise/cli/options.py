@@ -227,7 +227,7 @@ Concentration: TypeAlias = Annotated[
     option(
         MODEL,
         "Whether people agree equally everywhere: one theta, one per tier (tastes), one per "
-        "place (races), or what pays best.",
+        "place (races), or whichever fits best.",
     ),
 ]
 Seed: TypeAlias = Annotated[

@@ -201,7 +201,7 @@ def leaderboard_command(
         Literal["posterior", "bootstrap"],
         options.option(
             options.MODEL,
-            "Draws from the posterior, or battles (or judges) drawn anew.",
+            "Draws from the posterior, or resampled battles (or judges).",
         ),
     ] = "posterior",
     family: options.Family = "auto",

@@ -67,8 +67,19 @@ class Shell:
         >>> Shell().says(InputError("2 items are tied", [use("if that is meant", ties="allow")]))
         '2 items are tied: use --ties allow if that is meant'
         """
-        text = told if isinstance(told, str) else advise(told.problem, told.remedies, self._wording)
+        if isinstance(told, str):
+            text = told
+        else:
+            text = advise(self._problem(told), told.remedies, self._wording)
         return printable(" ".join(text.split()))
+
+    def _problem(self, told: TierwiseError | Remark) -> str:
+        """Say what is wrong; an argument that it is about becomes an option."""
+        argument = told.argument if isinstance(told, TierwiseError) else ""
+        option = self.options.get(self.command, {}).get(_OPTION_OF.get(argument, argument))
+        if option is None:
+            return told.problem
+        return option.name + told.problem.removeprefix(argument)
 
     def _wording(self, remedy: Remedy) -> str | None:
         """Write a remedy as options; None if the command cannot be told so."""

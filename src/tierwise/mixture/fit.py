@@ -370,13 +370,16 @@ def _numbers(n_groups: int | Iterable[int] | None, n_given: int | None) -> list[
         listed = n_groups if isinstance(n_groups, Iterable) else [n_groups]
         numbers = sorted({index(number) for number in listed})
     except TypeError:
-        raise InputError(f"n_groups must be whole numbers, such as 3; got {n_groups!r}") from None
+        raise InputError(
+            f"must be whole numbers, such as 3; got {n_groups!r}", argument="n_groups"
+        ) from None
     if not numbers or numbers[0] < 1:
-        raise InputError(f"n_groups must be at least 1; got {n_groups!r}")
+        raise InputError(f"must be at least 1; got {n_groups!r}", argument="n_groups")
     if numbers[-1] > MOST_GROUPS:
         raise InputError(
-            f"n_groups must be at most {MOST_GROUPS:,}; got {numbers[-1]:,}: each group needs "
-            "answers of its own"
+            f"must be at most {MOST_GROUPS:,}; got {numbers[-1]:,}: each group needs answers of "
+            "its own",
+            argument="n_groups",
         )
     if n_given is not None and numbers != [n_given]:
         raise InputError(
