@@ -186,6 +186,14 @@ class InputError(TierwiseError, ValueError):
     tierwise.errors.InputError: item 'a' is in tier 1 and again in tier 2: list each item once
     """
 
+    rows: Sequence[int] = ()
+    """The rows of a table that cannot be right, counted from 0, where others may be."""
+
+    def about(self, rows: Sequence[int]) -> Self:
+        """Say which rows are concerned."""
+        self.rows = rows
+        return self
+
 
 class TooLargeError(TierwiseError):
     """What was asked for is beyond the chosen method; the message names one that can do it."""

@@ -10,6 +10,7 @@ import pytest
 
 import tierwise as tw
 from tests.data_paths import shared_data
+from tierwise.cli.remedies import Shell
 
 ROWS = [
     ("x", "y", "model_a", "Ann"),
@@ -72,7 +73,10 @@ def test_other_columns_mean_the_same():
         ("model_a,model_b,winner\nx,y,1\n", r"line 2: the winner is '1'"),
         ("model_a,model_b,winner\nx,y,\n", r"line 2: the winner is missing"),
         ("model_a,model_b,winner\nx,,x\n", r"line 2: the name of a model is missing"),
-        ("model_a,model_b,winner\nX 1,y,y\nx1,y,y\n", r"line 3: 'x1' .*line 2.*rename=.*spellings"),
+        (
+            "model_a,model_b,winner\nX 1,y,y\nx1,y,y\n",
+            r"'x1' \(.*line 3\) and 'X 1' \(.*line 2\).*rename=.*spellings",
+        ),
         ("a,b,winner\na,b,a\n", r"line 2: the winner 'a' may be the model"),
         ("winner,loser,weight\nx,y,-1\n", r"line 2: the weight is -1"),
         ("winner,loser,weight\nx,y,\n", r"line 2: the weight is missing"),
@@ -110,6 +114,21 @@ def test_bad_arguments():
         tw.Battles.from_rows([("x", "y")])
     with pytest.raises(tw.InputError, match=r"\.csv or \.parquet"):
         tw.Battles.from_rows([("x", "y", "x")]).save("counts.txt")
+
+
+def test_all_suspects_are_named_at_once_with_what_joins_them():
+    text = "model_a,model_b,winner\nclaude-3.5,GPT 4,tie\nclaude-3-5,gpt-4,tie\nR,R+,tie\n"
+    with pytest.raises(tw.InputError) as asked:
+        read(text)
+    [joined, kept] = asked.value.remedies
+    assert dict(joined.settings) == {"rename": {"claude-3-5": "claude-3.5", "gpt-4": "GPT 4"}}
+    for told in (
+        "'claude-3-5' (the file given, line 3) and 'claude-3.5' (the file given, line 2)",
+    ):
+        assert told in str(asked.value)
+    assert Shell().says(asked.value).count("--rename") == 2
+    assert read(text, **dict(joined.settings)).items == ("GPT 4", "R", "R+", "claude-3.5")
+    assert len(read(text, **dict(kept.settings)).items) == 6
 
 
 def test_spellings_may_be_kept():

@@ -197,7 +197,7 @@ def test_from_order_array():
         (lambda: Rankings.from_orderings([["a", "b"]], unranked="under"), '"below" or "anywhere"'),
         (lambda: Rankings.from_ranks([[1, 0]]), "rank of item 2 is 0"),
         (lambda: Rankings.from_ranks([[1, -2]]), "rank of item 2 is -2"),
-        (lambda: Rankings.from_ranks([[1, 1.5]]), "is 1.5: ranks are whole numbers"),
+        (lambda: Rankings.from_ranks([[1, 1.5]]), "is 1.5, and ranks are whole numbers"),
         (lambda: Rankings.from_ranks([[1, float("inf")]]), "is inf"),
         (lambda: Rankings.from_ranks([["x", "y"]]), "must be numbers"),
         (

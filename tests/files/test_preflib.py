@@ -85,6 +85,30 @@ def test_alternatives_of_the_same_name_are_told_apart():
     assert read_rankings(StringIO(text)).items == ("tea (1)", "coffee: black", "tea (3)")
 
 
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("Ó Dálaigh".encode().decode("latin-1"), "Ó Dálaigh"),  # with a control character
+        ("Łódź".encode().decode("latin-1").encode().decode("latin-1"), "Łódź"),
+        ("O\u2019Neill".encode().decode("cp1252"), "O\u2019Neill"),
+        ("ca\u0086e", "ca\\x86e"),
+    ],
+)
+def test_letters_that_were_encoded_twice_are_repaired_and_said(written, read):
+    text = HEADER.format(kind="soc", voters=1, orders=1).replace("milk", written) + "1: 1,2,3\n"
+    rankings = read_rankings(StringIO(text))
+    assert rankings.items == ("tea", "coffee: black", read)
+    [remark] = rankings.reading.remarks
+    assert remark.startswith("1 name holds letters that were encoded twice")
+
+
+def test_letters_that_were_encoded_once_stay():
+    text = HEADER.format(kind="soc", voters=1, orders=1).replace("milk", "Ó Dálaigh") + "1: 1,2,3\n"
+    rankings = read_rankings(StringIO(text))
+    assert rankings.items[2] == "Ó Dálaigh"
+    assert rankings.reading is None
+
+
 def test_every_file_is_read_as_preflib_reads_it():
     instances = pytest.importorskip("preflibtools.instances")
     paths = sorted(shared_data("preflib").glob("*.[st]o[ci]"))

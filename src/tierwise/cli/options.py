@@ -142,6 +142,22 @@ Lower: TypeAlias = Annotated[
         "NAMES",
     ),
 ]
+Overvotes: TypeAlias = Annotated[
+    Literal["end", "skip"],
+    option(READING, "Whether an overvote ends a ballot, or is passed over."),
+]
+Repeats: TypeAlias = Annotated[
+    Literal["error", "first"] | None,
+    option(
+        READING,
+        "Whether an item that an answer names twice is an error, or counts where it is first "
+        "named; the latter on ballots that say skipped or overvote.",
+    ),
+]
+Broken: TypeAlias = Annotated[
+    Literal["error", "skip"],
+    option(READING, "Whether answers that cannot be right are an error, or left out."),
+]
 Missing: TypeAlias = Annotated[
     str | None,
     option(
@@ -272,6 +288,9 @@ def read_file(
     lower: Lower = None,
     empty: Empty = "error",
     missing: Missing = None,
+    overvotes: Overvotes = "end",
+    repeats: Repeats = None,
+    broken: Broken = "error",
     encoding: Encoding = None,
     sheet: Sheet = None,
     weights: Weights = None,
@@ -304,6 +323,9 @@ def read_file(
         "rename": parse_rename(rename or []) or None,
         "empty": None if empty == "error" else empty,
         "missing": missing,
+        "overvotes": None if overvotes == "end" else overvotes,
+        "repeats": repeats,
+        "broken": None if broken == "error" else broken,
         "weights": weights,
         "assessor": assessor or None,
         "item": item,

@@ -194,7 +194,7 @@ def leaderboard_command(
         Literal["ask", "keep"],
         options.option(
             options.READING,
-            "Whether names that differ by case or space alone are an error.",
+            "Whether names that differ by case, space or punctuation alone are an error.",
         ),
     ] = "ask",
     uncertainty: Annotated[

@@ -108,6 +108,8 @@ class Shell:
             return option.name
         if option.choices and value not in option.choices:
             return None  # an option of the same name, but for something else
+        if isinstance(value, Mapping):
+            return " ".join(f"{option.name} {_as_word({old: new})}" for old, new in value.items())
         return f"{option.name} {_as_word(value)}"
 
 
@@ -120,7 +122,7 @@ def _as_word(value: Any) -> str:
     ('"tea,green tea"', 'Q1=tea', 'below')
     """
     if isinstance(value, Mapping):
-        text = ",".join(f"{old}={new}" for old, new in value.items())
+        text = " ".join(f"{old}={new}" for old, new in value.items())
     elif isinstance(value, list | tuple):
         text = ",".join(map(str, value))
     else:

@@ -20,6 +20,7 @@ from tierwise.data.scores import (
 from tierwise.data.tables import DataSource, Opened, open_source, open_table
 from tierwise.errors import InputError, counted, drop, instead, quoted, use
 from tierwise.files.battles import are_battles
+from tierwise.files.cast_votes import Overvotes, Repeats
 from tierwise.files.missing import Missing
 from tierwise.files.options import Better, Columns, Layout, TableLayout, TableOptions
 from tierwise.files.places import EncodedRankings
@@ -172,6 +173,9 @@ def read_rankings(
     rename: Mapping[str, str] | None = None,
     empty: Literal["error", "skip"] = "error",
     missing: Missing | None = None,
+    overvotes: Overvotes = "end",
+    repeats: Repeats | None = None,
+    broken: Literal["error", "skip"] = "error",
     encoding: str | None = None,
     sheet: str | int | None = None,
 ) -> Rankings:
@@ -219,6 +223,15 @@ def read_rankings(
         What cells hold where an answer is missing: a code or several, such as 99 or "99,-1".
         "nothing" says that all cells are answers. Otherwise words such as "don't know" are taken as
         empty, and numbers that look like codes are asked about.
+    overvotes
+        Where items are in cells, words such as "skipped" and "undervote", which ballots of
+        elections hold, are passed over, and "overvote" ends the ballot; "skip" passes over it, too.
+    repeats
+        "first" counts an item that an answer names twice where it is first named; "error" refuses
+        it. If not said, it is counted so on ballots that hold such words, and refused elsewhere.
+    broken
+        "skip" leaves out answers that cannot be right: an item named twice, ranks that are none,
+        or equal ranks where ties are an error. Otherwise they are an error.
     encoding
         How the text of a CSV file is written in bytes, such as "latin-1"; recognised otherwise.
     sheet
@@ -255,6 +268,9 @@ def read_rankings(
         rename=rename,
         empty=empty,
         missing=missing,
+        overvotes=overvotes,
+        repeats=repeats,
+        broken=broken,
     )
     with errors_name(opened.name):
         free = items is None and item is None and assessor is None and layout == "auto"

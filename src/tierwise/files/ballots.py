@@ -28,6 +28,10 @@ _ANSWER = re.compile(rf"\s*(\d+)\s*:\s*({_ENTRY}(?:\s*,\s*{_ENTRY})*)\s*")
 # Enough for any count, and few enough to be read at once.
 _MOST_DIGITS = 30
 
+_NAME_OF = "ALTERNATIVE NAME "
+_MOST_ENCODINGS = 3
+# The controls of Latin-1 beyond ASCII: what letters that were encoded twice are made of.
+_SECOND_CONTROLS = re.compile("[\x80-\x9f]")
 _Fields = dict[str, tuple[str, int]]
 _Row = list[int | list[int]]
 _BALLOT = re.compile(r"(?:\([^)]*\)\s*)?(\d+(?:\.\d+)?)((?:\s+(?:\d+(?:=\d+)*|-))*)\s+0")
@@ -55,6 +59,7 @@ def read_preflib(source: Source, unranked: Unranked | None) -> EncodedRankings:
         return source.line(line_of_row[row])
 
     n_items, where = _announced("NUMBER ALTERNATIVES", fields, source)
+    fields, remarks = _with_letters_repaired(fields)
     names = _names_of_alternatives(fields, n_items, where, source)
     _, places = encode_orderings(rows, range(1, n_items + 1), name_row)
     _check_kind(fields, source, rows, n_items, name_row)
@@ -69,7 +74,59 @@ def read_preflib(source: Source, unranked: Unranked | None) -> EncodedRankings:
                 "correct the header, or fetch the file again if it was cut short"
             )
     checked = encode_weights(weights, len(rows), name_row)
-    return EncodedRankings(tuple(names), places, checked, unranked, name_row)
+    notes = ReadingNotes(
+        file=source.name,
+        format="PrefLib",
+        layout="orderings",
+        remarks=remarks,
+        n_answers=len(places),
+    )
+    return EncodedRankings(
+        tuple(names), places, checked, unranked, name_row, notes if remarks else None
+    )
+
+
+def _with_letters_repaired(fields: _Fields) -> tuple[_Fields, tuple[str, ...]]:
+    """Repair names whose letters were encoded twice, which real files hold, and say so.
+
+    What cannot be repaired and would be obeyed by a terminal is escaped.
+    """
+    repaired = {
+        key: (letters_repaired(text), line) if key.startswith(_NAME_OF) else (text, line)
+        for key, (text, line) in fields.items()
+    }
+    changed = [key for key in fields if repaired[key] != fields[key]]
+    if not changed:
+        return fields, ()
+    shown = ", ".join(quoted(repaired[key][0]) for key in changed[:3])
+    more = ", ..." if len(changed) > 3 else ""
+    remark = (
+        f"{counted(len(changed), 'name')} {'holds' if len(changed) == 1 else 'hold'} letters that "
+        f"were encoded twice, and {'is' if len(changed) == 1 else 'are'} read as {shown}{more}."
+    )
+    return repaired, (remark,)
+
+
+def letters_repaired(name: str) -> str:
+    r"""Undo what happens to letters if UTF-8 is taken for Latin-1 and encoded again.
+
+    Examples
+    --------
+    >>> letters_repaired("Andr\u00c3\u00a9") == letters_repaired("Andr\u00e9") == "Andr\u00e9"
+    True
+    """
+    for _ in range(_MOST_ENCODINGS):
+        try:
+            written = b"".join(
+                bytes([ord(mark)]) if ord(mark) < 256 else mark.encode("cp1252") for mark in name
+            )
+            again = written.decode("utf-8")
+        except UnicodeError:
+            break
+        if again == name:
+            break
+        name = again
+    return _SECOND_CONTROLS.sub(lambda mark: f"\\x{ord(mark[0]):02x}", name)
 
 
 def _read_answer(line: str, where: str) -> tuple[int, _Row]:
@@ -112,7 +169,7 @@ def _announced(key: str, fields: _Fields, source: Source) -> tuple[int, str]:
 
 def _names_of_alternatives(fields: _Fields, n_items: int, where: str, source: Source) -> list[str]:
     """Return the names of alternatives 1, 2, ...; a name that several have gets its number."""
-    named = [key for key in fields if key.startswith("ALTERNATIVE NAME ")]
+    named = [key for key in fields if key.startswith(_NAME_OF)]
     # No more than are named, for the number announced may be anything.
     wanted = [f"ALTERNATIVE NAME {number}" for number in range(1, len(named) + 1)]
     if len(named) != n_items or set(named) != set(wanted):

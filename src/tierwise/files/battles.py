@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tierwise._util.checks import check_choice
 from tierwise._util.resources import check_memory
 from tierwise._util.types import Codes, RowNamer
-from tierwise.errors import InputError, counted, has_control_characters, quoted, use
+from tierwise.errors import InputError, has_control_characters, quoted, use
 from tierwise.files.cells import ABSENT, check_cells, encode, first_rows, numbers
 from tierwise.files.options import Aside, ReadingNotes
 from tierwise.files.table_file import TableFile
@@ -25,7 +25,7 @@ _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 
 Spellings: TypeAlias = Literal["ask", "keep"]
-"""Whether names that differ by case and space alone are asked about, or are different models."""
+"""Whether names that differ by case, space and punctuation alone are asked about, or kept."""
 
 # Names of columns that are recognised, in this order; case, spaces and underscores do not matter.
 _CONTESTANTS = (
@@ -515,23 +515,35 @@ def _weights(column: Any, name_row: RowNamer) -> _Floats:
 
 
 def _refuse_spellings(names: list[str], first_seen: list[Callable[[], str]]) -> None:
-    """Ask whether names that differ by case and space alone mean the same model."""
+    """Ask whether names that differ by case, space and punctuation alone mean the same model."""
     known: dict[str, int] = {}
     alike = []
     for number, name in enumerate(names):
-        other = known.setdefault("".join(name.casefold().split()), number)
+        other = known.setdefault(_spelling(name), number)
         if other != number:
             alike.append((other, number))
     if not alike:
         return
-    one, two = alike[0]
-    more = len(alike) - 1
-    others = f" (and {counted(more, 'other pair')} like this)" if more else ""
+    pairs = [
+        f"{quoted(names[two])} ({first_seen[two]()}) and {quoted(names[one])} ({first_seen[one]()})"
+        for one, two in alike
+    ]
+    one_model = "they are one model" if len(alike) == 1 else "each pair is one model"
     raise InputError(
-        f"{first_seen[two]()}: {quoted(names[two])} differs from {quoted(names[one])} "
-        f"({first_seen[one]()}) by case or space alone{others}",
+        f"names differ by case, space or punctuation alone: {'; '.join(pairs)}",
         [
-            use("if they are one model", rename={names[two]: names[one]}),
+            use(f"if {one_model}", rename={names[two]: names[one] for one, two in alike}),
             use("if they are not", spellings="keep"),
         ],
     )
+
+
+def _spelling(name: str) -> str:
+    """Return a name without what people write now so, now so.
+
+    Examples
+    --------
+    >>> _spelling("Claude-3.5 Sonnet"), _spelling("claude 3-5 sonnet"), _spelling("command-r+")
+    ('claude35sonnet', 'claude35sonnet', 'commandr+')
+    """
+    return "".join(mark for mark in name.casefold() if mark.isalnum() or mark in "+#*") or name

@@ -224,9 +224,9 @@ def numbers(column: "pa.ChunkedArray", what: str, name_row: RowNamer) -> NDArray
         except (TypeError, ValueError, OverflowError):
             row = int(first_rows(codes, len(labels))[code])
             raise InputError(
-                f"{name_row(row)}: {what} is {quoted(label)}, which is not a number: correct the "
-                "cell"
-            ) from None
+                f"{name_row(row)}: {what} is {quoted(label)}, which is not a number",
+                ["correct the cell"],
+            ).about(np.flatnonzero(codes == code).tolist()) from None
     return values[codes]
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from tierwise._util.checks import check_choice, check_items
 from tierwise._util.types import Item, Ties, Unranked
 from tierwise.errors import Remark, counted, quoted
+from tierwise.files.cast_votes import Overvotes, Repeats
 from tierwise.files.missing import said_missing
 
 TableLayout: TypeAlias = Literal["orderings", "ranks", "long", "pairs"]
@@ -54,6 +55,9 @@ class TableOptions:
     empty: Literal["error", "skip"] = "error"
     rename: tuple[tuple[str, str], ...] = ()
     missing: tuple[str, ...] | None = None
+    overvotes: Overvotes = "end"
+    repeats: Repeats | None = None
+    broken: Literal["error", "skip"] = "error"
 
     @classmethod
     def make(
@@ -67,6 +71,9 @@ class TableOptions:
         check_choice("empty", others.get("empty", "error"), ("error", "skip"))
         others["rename"] = tuple(dict(others.get("rename") or {}).items())
         others["missing"] = said_missing(others.get("missing"))
+        check_choice("overvotes", others.get("overvotes", "end"), get_args(Overvotes))
+        check_choice("broken", others.get("broken", "error"), ("error", "skip"))
+        check_choice("repeats", others.get("repeats"), (*get_args(Repeats), None))
         if isinstance(items, str) and "*" in items:
             items, others["pattern"] = None, items
         elif isinstance(items, str) and "," in items:

@@ -188,12 +188,12 @@ def scatter(
     if np.count_nonzero(places != NOT_LISTED) != len(row_of):
         cells = row_of * len(items) + item_of
         _, first = np.unique(cells, return_index=True)
-        again = np.setdiff1d(np.arange(len(cells)), first)[0]
-        item = quoted(items[int(item_of[again])])
+        again = np.setdiff1d(np.arange(len(cells)), first)
+        item = quoted(items[int(item_of[again[0]])])
         raise InputError(
-            f"{name_row(int(row_of[again]))}: item {item} is listed twice: list each item once in "
-            "a row"
-        )
+            f"{name_row(int(row_of[again[0]]))}: item {item} is listed twice",
+            ["list each item once in a row"],
+        ).about(np.unique(row_of[again]).tolist())
     return places
 
 
@@ -266,7 +266,9 @@ def encode_ranks(
     valid = are_ranks(ranks, len(items))
     if not valid.all():
         row, item = (int(position) for position in np.argwhere(~valid)[0])
-        raise bad_rank(float(ranks[row, item]), items[item], len(items), name_row(row))
+        raise bad_rank(float(ranks[row, item]), items[item], len(items), name_row(row)).about(
+            np.flatnonzero(~valid.all(axis=1)).tolist()
+        )
     return places_of_ranks(ranks, items, ties, name_row)
 
 
@@ -287,7 +289,7 @@ def places_of_ranks(
             f"{name_row(row)}: items {first} and {second} both have rank "
             f"{ascending[row, column]:g}",
             ["correct the row", use("if ties are meant", ties="allow")],
-        )
+        ).about(np.flatnonzero(~starts.all(axis=1)).tolist())
     steps = np.where(starts, np.arange(ranks.shape[1], dtype=np.int32), np.int32(0))
     place_in_order = np.maximum.accumulate(steps, axis=1).astype(np.int32)
     place_in_order[np.isnan(ascending)] = NOT_LISTED
@@ -323,9 +325,9 @@ def are_ranks(values: NDArray[np.float64], n_items: int) -> NDArray[np.bool_]:
 def bad_rank(rank: float, item: Item, n_items: int, where: str) -> InputError:
     """Make the error for a number that is not a rank."""
     return InputError(
-        f"{where}: the rank of item {quoted(item)} is {rank:g}: ranks are whole numbers from 1 "
-        f"(best) to the number of items, here {n_items:,}; correct it, or leave it empty (NaN) if "
-        "the item was not ranked"
+        f"{where}: the rank of item {quoted(item)} is {rank:g}, and ranks are whole numbers from 1 "
+        f"(best) to the number of items, here {n_items:,}",
+        ["correct it", "leave it empty (NaN) if the item was not ranked"],
     )
 
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from tierwise._util.resources import check_memory
 from tierwise._util.types import Item, RowNamer
 from tierwise.errors import InputError, Remark, counted, quoted, use
+from tierwise.files.cast_votes import pass_over_words
 from tierwise.files.cells import encode, numbers
 from tierwise.files.layouts import Roles, assign_roles, columns_for_people, unfold_lists
 from tierwise.files.missing import leave_blank
@@ -195,7 +196,10 @@ class TableFile:
         """Find all items of orderings, each with the number of the cell it is first seen in."""
         first_cell: dict[Item, int] = {}
         start = 0
-        for batch in self._batches(chunk_rows, options):
+        for cells in self._batches(chunk_rows, options):
+            batch = cells
+            if options.missing != ():
+                batch, _ = pass_over_words(cells, roles.cells, options.overvotes, options.items)
             encoded = [encode(batch.column(cell)) for cell in roles.cells]
             for item, cell in new_items(encoded, first_cell.keys()).items():
                 first_cell[item] = start * len(roles.cells) + cell

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from tierwise._util.checks import check_items
 from tierwise._util.resources import check_memory
 from tierwise._util.types import NOT_LISTED, Codes, Item, Places, RowNamer
-from tierwise.errors import InputError, counted, instead, quoted, use
+from tierwise.errors import InputError, Remark, counted, instead, quoted, use
+from tierwise.files.cast_votes import first_mentions, pass_over_words
 from tierwise.files.cells import (
     ABSENT,
     are_numbered_places,
@@ -48,7 +49,50 @@ def rankings_from_table(
     options: TableOptions,
     name_row: RowNamer,
 ) -> EncodedRankings:
-    """Make rankings from a table whose columns have known roles."""
+    """Make rankings from a table whose columns have known roles; broken answers may be left out."""
+    kept = np.arange(table.num_rows)
+    first_broken = ""
+    while True:
+        try:
+            encoded = _rankings_from_rows(
+                table.take(kept) if first_broken else table,
+                columns,
+                roles,
+                options,
+                lambda row, kept=kept: name_row(int(kept[row])),  # type: ignore[misc]
+            )
+            break
+        except InputError as error:
+            if not error.rows:
+                raise
+            if options.broken != "skip" or len(error.rows) == len(kept):
+                leave_out = use("to leave out such answers", broken="skip")
+                raise InputError(error.problem, [*error.remedies, leave_out]) from None
+            first_broken = first_broken or name_row(int(kept[error.rows[0]]))
+            kept = np.delete(kept, error.rows)
+    n_broken = table.num_rows - len(kept)
+    if encoded.notes is None or not n_broken:
+        return encoded
+    remark = _left_out(n_broken, "cannot be right", first_broken)
+    notes = replace(encoded.notes, remarks=(*encoded.notes.remarks, remark))
+    return replace(encoded, notes=notes)
+
+
+def _left_out(n_rows: int, why: str, first: str) -> str:
+    """Say how many rows are set aside, and which is the first."""
+    return (
+        f"{counted(n_rows, 'row')} {why} and {'is' if n_rows == 1 else 'are'} "
+        f"set aside ({'' if n_rows == 1 else 'first '}{first.rpartition(', ')[2]})."
+    )
+
+
+def _rankings_from_rows(
+    table: "pa.Table",
+    columns: Sequence[Item],
+    roles: Roles,
+    options: TableOptions,
+    name_row: RowNamer,
+) -> EncodedRankings:
     if table.num_rows == 0:
         raise InputError("there are no rankings below the header: add at least one row")
     if roles.layout == "pairs":
@@ -61,6 +105,11 @@ def rankings_from_table(
             ],
         )
     remarks = roles.remarks
+    if roles.layout == "orderings" and options.missing != ():
+        table, words = pass_over_words(table, roles.cells, options.overvotes, options.items)
+        remarks += words
+        if words:  # ballots as cities publish them, of which some are blank
+            options = replace(options, empty="skip", repeats=options.repeats or "first")
     if options.empty == "skip" and roles.cells:
         table, name_row, skipped = _without_empty_rows(table, roles, name_row)
         remarks += skipped
@@ -75,7 +124,8 @@ def rankings_from_table(
     elif roles.layout == "ranks":
         items, places = _read_ranks(table, roles, options, name_row)
     else:
-        items, places = _read_orderings(table, columns, roles, options, name_row)
+        items, places, repeated = _read_orderings(table, columns, roles, options, name_row)
+        remarks += repeated
     items = _renamed(items, options.rename)
     notes = replace(notes_of(columns, roles, options), remarks=remarks, n_answers=len(places))
     people = columns_of_people(table, columns, roles, answer_of)
@@ -109,11 +159,10 @@ def _without_empty_rows(
     if len(kept) == len(listed) or len(kept) == 0:
         return table, name_row, ()
     n_left_out = len(listed) - len(kept)
-    first = name_row(int(np.argmin(listed)))
-    lists = "lists" if n_left_out == 1 else "list"
-    remark = (
-        f"{counted(n_left_out, 'row')} {lists} no item and {'is' if n_left_out == 1 else 'are'} "
-        f"set aside ({'' if n_left_out == 1 else 'first '}{first.rpartition(', ')[2]})."
+    remark = _left_out(
+        n_left_out,
+        "lists no item" if n_left_out == 1 else "list no item",
+        name_row(int(np.argmin(listed))),
     )
     return table.take(kept), lambda row: name_row(int(kept[row])), (remark,)
 
@@ -199,21 +248,24 @@ def _read_orderings(
     roles: Roles,
     options: TableOptions,
     name_row: RowNamer,
-) -> tuple[tuple[Item, ...], Places]:
+) -> tuple[tuple[Item, ...], Places, tuple[Remark, ...]]:
     encoded = [encode(table.column(cell)) for cell in roles.cells]
     items = _items_given_or_found(options, encoded, name_row)
     _refuse_items_as_names([str(columns[cell]) for cell in roles.cells], items)
     items_by_place = [_number_items(codes, labels, items, name_row) for codes, labels in encoded]
     check_memory_of_places(table.num_rows, len(items))
-    n_listed = np.zeros(table.num_rows, dtype=np.int32)
-    places = np.full((table.num_rows, len(items)), NOT_LISTED, dtype=np.int32)
-    first_cell = np.arange(table.num_rows) * len(items)
-    cells = places.reshape(-1)
-    for item_of in items_by_place:
-        # Only the order counts, so an empty cell between two items leaves no gap.
-        listed = slice(None) if item_of.min() > ABSENT else item_of != ABSENT
-        cells[(first_cell + item_of)[listed]] = n_listed[listed]
-        n_listed[listed] += 1
+    places, n_listed = _places_in_order(items_by_place, len(items))
+    remarks: tuple[Remark, ...] = ()
+    if options.repeats == "first" and np.count_nonzero(places != NOT_LISTED) != n_listed.sum():
+        items_by_place, n_repeated = first_mentions(items_by_place)
+        places, n_listed = _places_in_order(items_by_place, len(items))
+        remarks = (
+            Remark(
+                f"{counted(n_repeated, 'answer')} {'names' if n_repeated == 1 else 'name'} an item "
+                "twice, which counts where it is first named",
+                (use("to refuse them", repeats="error"),),
+            ),
+        )
     if not n_listed.all():
         row = int(np.argmin(n_listed))
         raise InputError(
@@ -225,7 +277,22 @@ def _read_orderings(
         row_of, place_of = np.nonzero(item_at != ABSENT)
         listed_items = item_at[row_of, place_of].astype(np.int64)
         scatter(row_of, listed_items, place_of.astype(np.int32), table.num_rows, items, name_row)
-    return items, places
+    return items, places, remarks
+
+
+def _places_in_order(items_by_place: Sequence[Codes], n_items: int) -> tuple[Places, Codes]:
+    """Return the place of each item, and how many each row lists."""
+    n_rows = len(items_by_place[0])
+    n_listed = np.zeros(n_rows, dtype=np.int32)
+    places = np.full((n_rows, n_items), NOT_LISTED, dtype=np.int32)
+    first_cell = np.arange(n_rows) * n_items
+    cells = places.reshape(-1)
+    for item_of in items_by_place:
+        # Only the order counts, so an empty cell between two items leaves no gap.
+        listed = slice(None) if item_of.min() > ABSENT else item_of != ABSENT
+        cells[(first_cell + item_of)[listed]] = n_listed[listed]
+        n_listed[listed] += 1
+    return places, n_listed
 
 
 def _refuse_items_as_names(names: Sequence[str], items: tuple[Item, ...]) -> None:
@@ -318,16 +385,30 @@ def _read_long(
         row = int(np.setdiff1d(np.arange(len(item_of)), first_of_cell)[0])
         raise InputError(
             f"{name_row(row)}: item {quoted(items[item_of[row]])} is listed twice by assessor "
-            f"{quoted(assessor_names[assessors[row]])}: an assessor lists each item once"
-        )
+            f"{quoted(assessor_names[assessors[row]])}",
+            ["list each item once"],
+        ).about(_rows_of_answers(answer_of, np.delete(np.arange(len(item_of)), first_of_cell)))
     valid = are_ranks(rank_of, len(items))
     if not valid.all():
         row = int(np.argmin(valid))
-        raise bad_rank(float(rank_of[row]), items[item_of[row]], len(items), name_row(row))
+        rank, item = float(rank_of[row]), items[item_of[row]]
+        raise bad_rank(rank, item, len(items), name_row(row)).about(
+            _rows_of_answers(answer_of, np.flatnonzero(~valid))
+        )
     check_memory_of_places(len(first), len(items), BYTES_OF_RANK)
     ranks = np.full((len(first), len(items)), np.nan)
     ranks[answer_of, item_of] = rank_of
-    return items, encode_ranks(ranks, items, options.ties, name_answer), answer_of, name_answer
+    try:
+        places = encode_ranks(ranks, items, options.ties, name_answer)
+    except InputError as error:
+        raise error.about(np.flatnonzero(np.isin(answer_of, error.rows)).tolist()) from None
+    return items, places, answer_of, name_answer
+
+
+def _rows_of_answers(answer_of: NDArray[np.int64], some: NDArray[np.int64]) -> list[int]:
+    """Return all rows of the answers that some rows belong to."""
+    found: list[int] = np.flatnonzero(np.isin(answer_of, answer_of[some])).tolist()
+    return found
 
 
 def encode_assessors(
@@ -357,7 +438,10 @@ def encode_without_gaps(
 
 
 def _weights(column: "pa.ChunkedArray", name_row: RowNamer) -> NDArray[np.float64]:
-    weights = numbers(column, "the weight", name_row)
+    try:
+        weights = numbers(column, "the weight", name_row)
+    except InputError as error:
+        raise error.about(()) from None  # an answer without a weight is not broken
     if np.isnan(weights).any():
         row = int(np.argmax(np.isnan(weights)))
         raise InputError(f"{name_row(row)} has no weight: fill the cell (1 counts once)")

@@ -43,6 +43,9 @@ _READING = {
     "items_in": ("rows", "columns"),
     "empty": ("skip",),
     "cycles": ("keep",),
+    "broken": ("skip",),
+    "repeats": ("error", "first"),
+    "overvotes": ("skip",),
 }
 _FREE = ("sheet", "encoding", "weights", "item", "rank", "preferred", "other")
 _LISTS = ("items", "assessor", "tasks", "lower", "missing")
@@ -106,6 +109,11 @@ QUESTIONS = {
         Question(
             "empty",
             "Some rows rank nothing. Shall they be left out?",
+            (("skip", "Yes, leave them out"),),
+        ),
+        Question(
+            "broken",
+            "Some answers cannot be right. Shall they be left out?",
             (("skip", "Yes, leave them out"),),
         ),
         Question(
