@@ -322,8 +322,8 @@ def test_bad_input_is_named(arguments, message):
     [
         ([["a", "b"]], "Rankings.from_orderings"),
         (np.array([[1, 2]]), "Rankings.from_ranks"),
-        (None, "read_rankings"),
-        ("answers.csv", "read_rankings"),
+        (None, "tierwise.read"),
+        ("answers.csv", "tierwise.read"),
         (tw.Counts.of(tw.Rankings.from_orderings([["a", "b"]])), "give the rankings"),
     ],
 )

@@ -343,8 +343,8 @@ def test_result_is_always_json(tmp_path):
     [
         ([["a", "b"]], "Rankings.from_orderings"),
         (np.array([[1, 2]]), "Rankings.from_ranks"),
-        (None, "read_rankings"),
-        ("answers.csv", "read_rankings"),
+        (None, "tierwise.read"),
+        ("answers.csv", "tierwise.read"),
         (tw.Counts.of(tw.load_political_goals()), "give the rankings"),
     ],
 )

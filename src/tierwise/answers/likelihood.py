@@ -612,7 +612,7 @@ def distance_for(data: KnownData, distance: str | Distance | None) -> Distance:
     if wanted.name != only:
         raise InputError(
             f"battles are fitted with the distance {only}, not {wanted.name}",
-            [drop("distance"), "give the answers of each judge as Preferences"],
+            [drop("distance"), "give the answers of each judge as pairs"],
         )
     return wanted
 

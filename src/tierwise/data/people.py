@@ -124,7 +124,7 @@ def find_columns(
         )
     if rankings.people is None:
         raise InputError(
-            f"{taker} needs to know something of people, and the data hold rankings only",
+            "nothing is known of people: the data hold rankings only",
             [
                 "read a table that has more columns",
                 instead("Rankings.with_people", "to add some"),

@@ -6,7 +6,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from tierwise._util.types import numbered_row
-from tierwise.errors import InputError, drop, quoted
+from tierwise.errors import InputError, drop, instead, quoted
 from tierwise.files.options import ReadingNotes
 from tierwise.files.source import (
     FileFormat,
@@ -92,7 +92,8 @@ def open_table(
     opened = open_source(source, file_format, encoding, sheet)
     if opened.table is None:
         raise InputError(
-            f"{opened.name}: the {opened.format} format holds rankings: use read_rankings"
+            f"{opened.name}: the {opened.format} format holds rankings",
+            [instead("read_rankings", command="fit")],
         )
     return opened.name, opened.table
 

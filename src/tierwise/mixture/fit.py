@@ -197,7 +197,7 @@ def refuse_mistakes(data: Rankings | Preferences) -> None:
     """Refuse pairwise answers that may be mistaken."""
     if isinstance(data, Preferences) and data.cycles == "keep":
         raise InputError(
-            "fit_mixture cannot tell groups from mistakes, and these answers may be mistaken",
+            "a mixture cannot tell groups from mistakes, and these answers may be mistaken",
             [
                 use("if there are no contradictions", cycles="error"),
                 instead("fit", "for one group", command="fit"),

@@ -28,7 +28,7 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.distances import Distance
-from tierwise.errors import InputError, TierwiseWarning, instead, use
+from tierwise.errors import InputError, TierwiseWarning, drop, instead, use
 from tierwise.evidence.exact import refuse_too_many_tiers
 from tierwise.fitting.every_size import MOST_ITEMS as MOST_ITEMS_TOGETHER
 from tierwise.fitting.fit import (
@@ -307,8 +307,8 @@ def _plan(
     if family == "mallows" or (family == "auto" and "luce" not in data.families):
         if limited:
             raise InputError(
-                'max_tiers and margin are for worths, that is for family "luce": name it, or leave '
-                "them out"
+                "limits of the tiers are for worths",
+                [use(family="luce"), drop("max_tiers", "margin")],
             )
         return _Plan(mallows=True, luce=False)
     possible = criterion == "posterior" and strategy == "auto" and not (space.top or space.bottom)
