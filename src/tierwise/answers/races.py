@@ -91,6 +91,20 @@ class Races:
             n_rankings=float(weights.sum()) + (0.0 if wins is None else float(wins.sum())),
         )
 
+    def restricted(self, kept: NDArray[np.bool_]) -> Races:
+        """Return some of the distinct answers."""
+        n_blocks = np.diff(self.first_blocks)
+        blocks = np.repeat(kept, n_blocks)
+        sizes = np.diff(self.block_starts)
+        return replace(
+            self,
+            order=self.order[np.repeat(blocks, sizes)],
+            block_starts=np.concatenate(([0], np.cumsum(sizes[blocks]))),
+            first_blocks=np.concatenate(([0], np.cumsum(n_blocks[kept]))),
+            weights=self.weights[kept],
+            n_rankings=float(self.weights[kept].sum()),
+        )
+
     def log_probabilities(self, labels: Integers, log_worths: Floats) -> Floats:
         """Log probability of each distinct answer, given the tier of each item, counted from 0."""
         logs = np.empty(self.n_answers)

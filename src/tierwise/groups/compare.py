@@ -1,12 +1,14 @@
 """compare_groups: Bayes factors of one set of tiers for all against tiers of each group's own.
 
-Three models are compared. In all of them tiers and theta are averaged over with the same priors:
+Three models are compared. In all of them tiers and theta, or worths, are averaged over with the
+same priors:
 
-=========  =====================================================================================
-``same``   everybody has the same tiers and the same theta
-``theta``  the same tiers, but groups keep to them more or less closely
-``own``    each group has tiers and a theta of its own
-=========  =====================================================================================
+==========  ====================================================================================
+``same``    everybody has the same tiers and the same theta, or the same worths
+``theta``   the same tiers, but groups keep to them more or less closely
+``worths``  the same, where tiers have worths: groups have worths of their own
+``own``     each group has tiers and a theta, or worths, of its own
+==========  ====================================================================================
 
 Half of the prior probability belongs to ``same``, and a quarter to each of the others. A difference
 is called one where there is positive evidence of it, a Bayes factor of 3 at least, and where groups
@@ -17,18 +19,20 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from math import exp, isnan, log, nan
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from math import exp, hypot, isnan, log, nan
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from tierwise._util.cards import Card, Section, rows_of
-from tierwise._util.checks import RandomSource, as_generator
+from tierwise._util.checks import RandomSource, as_generator, check_choice
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.results import Result
 from tierwise._util.types import Estimate, plain_item, plain_number
+from tierwise.answers.races import races_of
 from tierwise.data.people import MISSING, Column, find_columns
 from tierwise.errors import InputError, counted, use
+from tierwise.fitting.result import Family
 from tierwise.groups.evidence import (
     GroupAnswers,
     PeopleGroup,
@@ -40,12 +44,12 @@ from tierwise.groups.evidence import (
     log_sum,
     people_group,
     scale_of_weights,
-    theta_in_words,
 )
 from tierwise.groups.permutation import LEVEL, Statements, p_value_of_groups
+from tierwise.groups.worths import WorthAnswers, log_evidence_of_worths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -53,14 +57,20 @@ if TYPE_CHECKING:
     from tierwise.data.frames import Backend
     from tierwise.data.rankings import Rankings
 
-Hypothesis: TypeAlias = Literal["same", "theta", "own"]
+Hypothesis: TypeAlias = Literal["same", "theta", "worths", "own"]
 
 MOST_ITEMS_TO_SUM = 16
 _N_DRAWS = 500
-_LOG_PRIOR: dict[Hypothesis, float] = {"same": log(0.5), "theta": log(0.25), "own": log(0.25)}
+_LOG_PRIOR: dict[Hypothesis, float] = {
+    "same": log(0.5),
+    "theta": log(0.25),
+    "worths": log(0.25),
+    "own": log(0.25),
+}
 _SAID: dict[Hypothesis, str] = {
     "same": "the same tiers for everybody",
     "theta": "the same tiers, kept to more or less closely",
+    "worths": "the same tiers, with worths of their own",
     "own": "tiers of their own",
 }
 _MOST_MOVES_SHOWN = 8
@@ -112,7 +122,7 @@ class ColumnComparison(Result):
     groups : tuple of PeopleGroup
         The groups, in the order of values; those without a value last.
     log_evidence : dict
-        Log evidence of the models "same", "theta" and "own".
+        Log evidence of the models "same", "theta" or "worths", and "own".
     p_value : float
         How often groups that are dealt out anew differ as much in how they order pairs of items.
         Large if people differ as much within groups as between them, which evidence trusts them
@@ -143,12 +153,13 @@ class ColumnComparison(Result):
         """
         if self.log_bayes_factor < log(3.0) or self.p_value > LEVEL:
             return "same"
-        return "own" if self.log_evidence["own"] > self.log_evidence["theta"] else "theta"
+        differing = {name: one for name, one in self.log_evidence.items() if name != "same"}
+        return max(differing, key=lambda name: float(differing[name]))
 
     @property
     def log_bayes_factor(self) -> float:
         """Log Bayes factor of a difference, of tiers or theta, against none."""
-        differing = [float(self.log_evidence[name]) for name in ("theta", "own")]
+        differing = [float(one) for name, one in self.log_evidence.items() if name != "same"]
         return log_sum(differing) - log(2.0) - float(self.log_evidence["same"])
 
     def verdict(self) -> str:
@@ -168,11 +179,11 @@ class ColumnComparison(Result):
         if self.preferred == "same":
             words = f"{bayes_factor_in_words(factor)} that groups do not differ"
             return f"By {self.column}: {words} (Bayes factor {factor_in_digits(-factor)})."
-        how = (
-            "have tiers of their own"
-            if self.preferred == "own"
-            else "have the same tiers, but keep to them more or less closely"
-        )
+        how = {
+            "own": "have tiers of their own",
+            "theta": "have the same tiers, but keep to them more or less closely",
+            "worths": "have the same tiers, but worths of their own",
+        }[self.preferred]
         return (
             f"By {self.column}: {bayes_factor_in_words(factor)} that groups differ (Bayes factor "
             f"{factor_in_digits(factor)}); they {how} (probability "
@@ -214,13 +225,16 @@ class GroupComparison(Result):
     everybody : PeopleGroup
         The tiers of all people together.
     method : str
-        Whether evidence is a sum over all tiers, or that of the best tiers.
+        Whether evidence is a sum over all tiers, over those that a search met, or that of the best
+        tiers.
     effective_size : float
         How many answers of equal weight would say as much (Kish).
     n_rankings : float
         Number of rankings, the sum of the weights.
     provenance : Provenance
         Version, seed and time.
+    family : str
+        "mallows" for theta and the distance inversions, or "luce" for one worth per tier.
     """
 
     columns: tuple[ColumnComparison, ...]
@@ -229,6 +243,7 @@ class GroupComparison(Result):
     effective_size: float
     n_rankings: float
     provenance: Provenance
+    family: Family = "mallows"
 
     @property
     def best(self) -> ColumnComparison:
@@ -246,7 +261,7 @@ class GroupComparison(Result):
         return f"GroupComparison({'; '.join(one.verdict().rstrip('.') for one in self.columns)})"
 
     def to_frame(self, *, backend: Backend = "pandas") -> Any:
-        """Return a data frame with one row per column and group: share, theta and tiers.
+        """Return a data frame with one row per column and group: share, theta or worths, and tiers.
 
         Parameters
         ----------
@@ -262,7 +277,11 @@ class GroupComparison(Result):
                 "log_bayes_factor": [one.log_bayes_factor for one, _ in rows],
                 "group": [group.name for _, group in rows],
                 "share": [group.share for _, group in rows],
-                "theta": [group.theta for _, group in rows],
+                **(
+                    {"worths": [group.parameters().removeprefix("worths ") for _, group in rows]}
+                    if self.family == "luce"
+                    else {"theta": [group.theta for _, group in rows]}
+                ),
                 "tiers": [str(group.tiers) for _, group in rows],
             },
             backend,
@@ -289,7 +308,8 @@ class GroupComparison(Result):
         """
         lines = [
             f"{counted(_whole(self.n_rankings), 'ranking')} of "
-            f"{counted(len(self.everybody.tiers.items), 'item')}, inversions distance",
+            f"{counted(len(self.everybody.tiers.items), 'item')}, "
+            f"{'one worth per tier' if self.family == 'luce' else 'inversions distance'}",
             *_weights_line(self.effective_size, self.n_rankings, width),
             *_group_lines(self.everybody, width),
             "",
@@ -309,6 +329,7 @@ class GroupComparison(Result):
         return {
             "columns": [one.to_dict() for one in self.columns],
             "everybody": self.everybody.to_dict(),
+            "family": self.family,
             "method": self.method,
             "effective_size": self.effective_size,
             "n_rankings": self.n_rankings,
@@ -317,7 +338,11 @@ class GroupComparison(Result):
 
 
 def compare_groups(
-    data: Rankings, by: str | Iterable[str], *, rng: RandomSource = None
+    data: Rankings,
+    by: str | Iterable[str],
+    *,
+    family: Family = "mallows",
+    rng: RandomSource = None,
 ) -> GroupComparison:
     """Ask whether groups of people have different tiers.
 
@@ -325,11 +350,13 @@ def compare_groups(
     ----------
     data
         Rankings with `Rankings.people`, complete or with ties, or lists of the best items (what is
-        not listed being below).
+        not listed being below); for the family "luce" items that are not listed may be anywhere.
     by
         The column that says which group people belong to, or several columns, each by itself.
         Numbers with many values are cut into four groups of about equal size; people without a
         value are a group of their own.
+    family
+        "mallows": the distance inversions with theta. "luce": one worth per tier.
     rng
         Seed or generator.
 
@@ -346,6 +373,10 @@ def compare_groups(
     estimated for more than four items, and carries its error. Weights that are no whole numbers
     are scaled to Kish's effective sample size.
 
+    For the family "luce" worths are averaged over by Laplace's approximation, corrected at the best
+    tiers by importance sampling. Up to four items all tiers are summed over, of more items those
+    that a search met.
+
     Examples
     --------
     >>> import tierwise as tw
@@ -359,16 +390,17 @@ def compare_groups(
     ['a > b > c', 'c > b > a']
     """
     watch = Stopwatch()
-    rankings, _ = check_answers(data, "compare_groups")
+    check_choice("family", family, get_args(Family))
+    rankings, _ = check_answers(data, "compare_groups", with_gaps=family == "luce")
     generator = as_generator(rng)
     columns = [column.in_groups() for column in find_columns(rankings, by, "compare_groups")]
     for column in columns:
         column.check_groups()
-    scale = scale_of_weights(rankings)
-    everybody = answers_of(rankings, most_items_to_sum=MOST_ITEMS_TO_SUM, scale=scale)
+    collect = _collector(rankings, family)
+    everybody = collect(np.arange(len(rankings)))
     statements = Statements.of(rankings)
     found = [
-        _compare(rankings, everybody, statements, column, scale, generator) for column in columns
+        _compare(rankings, everybody, statements, column, collect, generator) for column in columns
     ]
     found.sort(key=lambda one: -one.log_bayes_factor)
     return GroupComparison(
@@ -378,34 +410,49 @@ def compare_groups(
         effective_size=rankings.effective_size,
         n_rankings=float(rankings.n_rankings),
         provenance=watch.provenance(rng),
+        family=family,
     )
+
+
+def _collector(
+    rankings: Rankings, family: Family
+) -> Callable[[NDArray[np.int64]], GroupAnswers | WorthAnswers]:
+    """Return what collects the answers of some people, by their rows."""
+    scale = scale_of_weights(rankings)
+    if family == "mallows":
+        return lambda rows: answers_of(
+            rankings, rows, most_items_to_sum=MOST_ITEMS_TO_SUM, scale=scale
+        )
+    races, weights = races_of(rankings), scale * rankings.weights.astype(np.float64)
+
+    def collect(rows: NDArray[np.int64]) -> WorthAnswers:
+        own = np.zeros(len(rankings.patterns))
+        np.add.at(own, rankings.pattern_of[rows], weights[rows])
+        return WorthAnswers(rankings.items, races.restricted(own > 0).reweighted(own[own > 0]))
+
+    return collect
 
 
 def _compare(
     rankings: Rankings,
-    everybody: GroupAnswers,
+    everybody: GroupAnswers | WorthAnswers,
     statements: Statements,
     column: Column,
-    scale: float,
+    collect: Callable[[NDArray[np.int64]], GroupAnswers | WorthAnswers],
     rng: np.random.Generator,
 ) -> ColumnComparison:
     parts = []
     for code in [*range(len(column.values)), *([MISSING] if column.has_missing else [])]:
-        rows = column.codes == code
-        answers = answers_of(rankings, rows, most_items_to_sum=MOST_ITEMS_TO_SUM, scale=scale)
+        rows = np.flatnonzero(column.codes == code)
+        answers = collect(rows)
         parts.append((column.group_name(code), answers, float(rankings.weights[rows].sum())))
     total = float(rankings.n_rankings)
     groups = [people_group(name, one, number / total, number) for name, one, number in parts]
     answers_of_groups = [one for _, one, _ in parts]
-    own = sum(group.log_evidence for group in groups)
     return ColumnComparison(
         column=column.name,
         groups=tuple(groups),
-        log_evidence={
-            "same": Estimate(everybody.log_evidence, method=everybody.method),
-            "theta": log_evidence_of_thetas(everybody, answers_of_groups, rng, _N_DRAWS),
-            "own": Estimate(own, method=everybody.method),
-        },
+        log_evidence=_log_evidence(everybody, answers_of_groups, rng),
         p_value=p_value_of_groups(
             statements, column.codes % (len(column.values) + 1), len(column.values) + 1, rng
         ),
@@ -413,10 +460,31 @@ def _compare(
     )
 
 
+def _log_evidence(
+    everybody: GroupAnswers | WorthAnswers,
+    groups: Sequence[GroupAnswers | WorthAnswers],
+    rng: np.random.Generator,
+) -> dict[Hypothesis, Estimate]:
+    """Return the log evidence of each model."""
+    parts = [group.estimate for group in groups]
+    own = Estimate(
+        sum(map(float, parts)),
+        standard_error=hypot(*(part.standard_error for part in parts)),
+        method=everybody.method,
+    )
+    if isinstance(everybody, WorthAnswers):
+        with_worths = [group for group in groups if isinstance(group, WorthAnswers)]
+        between = log_evidence_of_worths(everybody, with_worths)
+        return {"same": everybody.estimate, "worths": between, "own": own}
+    with_thetas = [group for group in groups if isinstance(group, GroupAnswers)]
+    between = log_evidence_of_thetas(everybody, with_thetas, rng, _N_DRAWS)
+    return {"same": everybody.estimate, "theta": between, "own": own}
+
+
 def _moves(
     items: tuple[Item, ...],
     groups: list[PeopleGroup],
-    answers: list[GroupAnswers],
+    answers: Sequence[GroupAnswers | WorthAnswers],
     rng: np.random.Generator,
 ) -> tuple[Move, ...]:
     """Find between which groups each item moves most."""
@@ -473,7 +541,7 @@ def _weights_line(effective_size: float, n_rankings: float, width: int) -> list[
 def _group_lines(group: PeopleGroup, width: int) -> list[str]:
     head = f"{group.name}: {group.share:.1%} ({_whole(group.n_rankings):,})"
     if len(group.tiers) > 1:
-        head += f", theta {theta_in_words(group.theta)}"
+        head += f", {group.parameters()}"
     tiers = str(group.tiers) if len(group.tiers) > 1 else "no tiers"
     return [f"  {head}", *_indented(tiers, width)]
 
@@ -525,6 +593,11 @@ def _move_lines(one: ColumnComparison) -> list[str]:
 
 
 def _how(method: str) -> str:
+    if method == "tiers that were met":
+        return (
+            "Evidence is summed over the tiers that a search met, worths averaged over: there are "
+            "too many items to sum over all tiers."
+        )
     if method == "best tiers":
         return (
             "Evidence is that of the best tiers that were found, theta averaged over: there are "

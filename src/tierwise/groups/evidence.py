@@ -36,18 +36,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tierwise._util.types import Item
+    from tierwise.groups.worths import WorthAnswers
     from tierwise.inversions.evidence import Evidence
 
 _Integers = NDArray[np.int64]
 _Floats = NDArray[np.float64]
-Method: TypeAlias = Literal["sum over all tiers", "best tiers"]
+Method: TypeAlias = Literal["sum over all tiers", "best tiers", "tiers that were met"]
 
 PRIOR_THETA = Gamma(2, 2)
 # A sum over all tiers takes 3^n steps for each of some dozens of thetas: 0.03 s at 10 items, 8 s
 # at 16. The best tiers are proved to be the best where that takes less than a second.
 _MOST_ITEMS_WITH_PROOF = 12
 # So many items have few enough tiers (75) to go through all of them.
-_MOST_ITEMS_TO_LIST = 4
+MOST_ITEMS_TO_LIST = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +96,16 @@ class GroupAnswers:
         """The most probable tiers."""
         return Tiers.from_labels(self.labels + 1, self.items)
 
+    @property
+    def estimate(self) -> Estimate:
+        """Log probability of the answers, and how it was found."""
+        return Estimate(self.log_evidence, method=self.method)
+
+    @property
+    def worths(self) -> tuple[float, ...]:
+        """There are none: empty."""
+        return ()
+
     @cached_property
     def theta(self) -> float:
         """Theta of greatest likelihood at these tiers; 0 if there is one tier only."""
@@ -135,9 +146,11 @@ class PeopleGroup(Result):
     tiers : Tiers
         Their most probable tiers.
     theta : float
-        How closely they keep to them.
+        How closely they keep to them; NaN where tiers have worths.
     log_evidence : float
-        Log probability of their answers, tiers and theta being averaged over.
+        Log probability of their answers, tiers and theta or worths being averaged over.
+    worths : tuple of float
+        Worth of each tier, with a geometric mean over items of 1; empty where there is theta.
     """
 
     name: str
@@ -146,9 +159,17 @@ class PeopleGroup(Result):
     tiers: Tiers
     theta: float
     log_evidence: float
+    worths: tuple[float, ...] = ()
 
     def __repr__(self) -> str:
-        return f"PeopleGroup({self.name}: {self.share:.1%}, {self.tiers}, theta={self.theta:.4g})"
+        numbers = self.parameters() if self.worths else f"theta={self.theta:.4g}"
+        return f"PeopleGroup({self.name}: {self.share:.1%}, {self.tiers}, {numbers})"
+
+    def parameters(self) -> str:
+        """Write theta, or worths."""
+        if self.worths:
+            return f"worths {', '.join(format(worth, '.3g') for worth in self.worths)}"
+        return f"theta {theta_in_words(self.theta)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values, as in JSON; None stands for infinity."""
@@ -158,11 +179,14 @@ class PeopleGroup(Result):
             "share": self.share,
             "tiers": plain_tiers(self.tiers),
             "theta": plain_number(self.theta),
+            "worths": list(self.worths),
             "log_evidence": self.log_evidence,
         }
 
 
-def people_group(name: str, answers: GroupAnswers, share: float, n_rankings: float) -> PeopleGroup:
+def people_group(
+    name: str, answers: GroupAnswers | WorthAnswers, share: float, n_rankings: float
+) -> PeopleGroup:
     """Describe a group of people."""
     return PeopleGroup(
         name=name,
@@ -171,13 +195,16 @@ def people_group(name: str, answers: GroupAnswers, share: float, n_rankings: flo
         tiers=answers.tiers,
         theta=answers.theta,
         log_evidence=answers.log_evidence,
+        worths=answers.worths,
     )
 
 
-def check_answers(data: Any, taker: str) -> tuple[Rankings, NDArray[np.int64]]:
+def check_answers(
+    data: Any, taker: str, *, with_gaps: bool = False
+) -> tuple[Rankings, NDArray[np.int64]]:
     """Return rankings whose evidence is known, less those without weight, and their numbers."""
     rankings = check_data(data, taker, Rankings)
-    if rankings.unranked == "anywhere":
+    if rankings.unranked == "anywhere" and not with_gaps:
         raise InputError(
             f"{taker} takes complete rankings, ties and lists of the best items, and in these data "
             "items that are not listed may be anywhere: keep the items that everybody ranked, with "
@@ -276,7 +303,7 @@ def log_evidence_of_thetas(
         candidates = [together.labels, *(group.labels for group in groups)]
         value = max(log_prior_of_tiers(labels) + by_group(labels) for labels in candidates)
         return Estimate(value, method="best tiers")
-    if len(together.items) <= _MOST_ITEMS_TO_LIST:
+    if len(together.items) <= MOST_ITEMS_TO_LIST:
         listed = all_tiers(len(together.items))
         values = [log_prior_of_tiers(labels) + by_group(labels) for labels in listed]
         return Estimate(log_sum(values), method="sum over all tiers")

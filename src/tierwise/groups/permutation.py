@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.types import NOT_LISTED
 from tierwise.files.places import first_places
 
 if TYPE_CHECKING:
@@ -48,14 +49,19 @@ class Statements:
     @classmethod
     def of(cls, rankings: Rankings) -> Statements:
         """Collect what answers say."""
-        # An item that is not listed is below all that are.
-        places = first_places(rankings.places).astype(np.float64)
+        places = rankings.places.astype(np.float64)
+        listed = places != NOT_LISTED
+        if rankings.unranked != "anywhere":
+            # An item that is not listed is below all that are.
+            places, listed = first_places(rankings.places).astype(np.float64), listed | True
         weights = rankings.weights.astype(np.float64)
         if len(rankings.items) <= _MOST_ITEMS_IN_PAIRS:
             one, other = np.triu_indices(len(rankings.items), k=1)
-            said = np.sign(places[:, other] - places[:, one])
+            said = np.sign(places[:, other] - places[:, one]) * listed[:, one] * listed[:, other]
         else:
-            said = places / len(rankings.items)
+            # Of items that may be anywhere nothing is said: they are in the middle.
+            n_listed = np.maximum(listed.sum(axis=1, keepdims=True), 1)
+            said = np.where(listed, places / n_listed, (n_listed - 1) / (2 * n_listed))
         return cls((said - said.mean(axis=0)) * weights[:, None], weights)
 
     def take(self, rows: _Integers) -> Statements:

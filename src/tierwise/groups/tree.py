@@ -33,7 +33,6 @@ from tierwise.groups.evidence import (
     check_answers,
     people_group,
     scale_of_weights,
-    theta_in_words,
 )
 from tierwise.groups.permutation import LEVEL, PERMUTATIONS, Statements
 
@@ -545,7 +544,7 @@ def _node_lines(node: Node, first: str, rest: str, width: int) -> Iterator[str]:
     number = int(group.n_rankings) if group.n_rankings.is_integer() else round(group.n_rankings, 1)
     head = f"{node.condition or group.name}: {group.share:.1%} ({number:,})"
     if len(group.tiers) > 1:
-        head += f", theta {theta_in_words(group.theta)}"
+        head += f", {group.parameters()}"
     yield first + head
     tiers = str(group.tiers) if len(group.tiers) > 1 else "no tiers"
     yield from textwrap.wrap(
