@@ -16,6 +16,7 @@ from tierwise.errors import InputError, Remark, Remedy, advise, drop, in_python,
 from tierwise.web.choices import WISHES, asked_by, on_page
 
 SOURCE = Path(tw.__file__).parent
+EXPORTS = sorted((Path(__file__).parent / "files" / "exports").iterdir())
 # Keywords with a value, or waiting for one: unranked="below", items=, rename={...}.
 KEYWORD = re.compile(r"(?<![\w-])[a-z_]+=(?!=)")
 # What only Python has: names with dots, and calls.
@@ -59,6 +60,8 @@ ONLY_IN_PYTHON = {
 NOT_ASKED = {
     "format": "the page recognises the format by the file",
     "encoding": "the page has a list of encodings, which is open where something is wrong",
+    "repeats": "it is said of ballots that were read, and nothing has to be asked",
+    "overvotes": "it is said of ballots that were read, and nothing has to be asked",
 }
 
 
@@ -215,6 +218,19 @@ def test_the_page_asks_what_readers_can_be_told():
             assert set(given) <= NOT_ASKED.keys(), remedy
         asked |= {question.name for question in questions}
     assert asked >= {"unranked", "ties", "better", "empty", "cycles", "layout", "items", "sheet"}
+
+
+@pytest.mark.parametrize("file", EXPORTS, ids=lambda file: file.name)
+@pytest.mark.parametrize("options", [{}, {"better": "higher"}, {"layout": "ranks"}], ids=str)
+def test_no_door_but_python_shows_keywords(file, options):
+    try:
+        tw.read(file, **options)
+    except InputError as error:
+        told = [shell(command).says(error) for command in ("describe", "leaderboard")]
+        for said in (*told, on_page(error)):
+            assert not KEYWORD.search(said.replace(file.name, "")), said
+        for question in asked_by(error.remedies):
+            assert question.answers
 
 
 def test_the_page_takes_values_of_every_kind():
