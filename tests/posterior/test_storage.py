@@ -1,6 +1,8 @@
 """Posteriors as files."""
 
 import json
+import warnings
+from importlib.metadata import PackageNotFoundError
 
 import numpy as np
 import pytest
@@ -52,6 +54,33 @@ def test_arviz_reads_the_data(posterior):
     summary = arviz_stats.summary(posterior.data, var_names=["theta"], round_to="none")
     assert float(summary.loc["theta", "mean"]) == pytest.approx(posterior.thetas.mean())
     assert set(posterior.data["posterior"]["tier"].dims) == {"chain", "draw", "item"}
+
+
+def test_the_arviz_that_is_installed_takes_the_draws(posterior):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        arviz = pytest.importorskip("arviz", reason="ArviZ itself is not installed")
+    draws = posterior.to_arviz()
+    assert float(draws.posterior["theta"].mean()) == pytest.approx(posterior.thetas.mean())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        summary = arviz.summary(draws, var_names=["theta", "tier"])
+        assert "theta" in summary.index
+        assert len(summary) == 1 + len(posterior.items)
+        for plot in (getattr(arviz, name, None) for name in ("plot_trace", "plot_rank")):
+            if plot is not None:
+                plot(draws, var_names=["theta"])
+
+
+def test_draws_are_a_tree_unless_an_old_arviz_is_installed(posterior, monkeypatch):
+    monkeypatch.setattr("importlib.metadata.version", lambda _: "1.0.0")
+    assert posterior.to_arviz() is posterior.data
+
+    def absent(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("importlib.metadata.version", absent)
+    assert posterior.to_arviz() is posterior.data
 
 
 @pytest.mark.parametrize("place", [0.02, 0.3, 0.6, 0.9, 0.9999])

@@ -325,6 +325,28 @@ class StoredDraws(Result):
         """Version, seed and time."""
         return Provenance.from_dict(self._facts["provenance"])
 
+    def to_arviz(self) -> Any:
+        """Return the draws as the ArviZ that is installed takes them.
+
+        That is ``data``, a tree, from ArviZ 1.0 on, and where there is none; before, an
+        ``InferenceData`` of the same groups.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> drawn = tw.sample_posterior(tw.load_political_goals(), sizes=(2, 2), draws=50, rng=1)
+        >>> sorted(drawn.to_arviz().posterior.data_vars)
+        ['n_tiers', 'theta', 'tier', 'total_distance']
+        """
+        from importlib import import_module
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            before_trees = int(version("arviz").split(".")[0]) < 1
+        except PackageNotFoundError:
+            before_trees = False
+        return import_module("arviz").from_datatree(self.data) if before_trees else self.data
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the draws to a netCDF file, which is there whole or not at all."""
         save(self.data, path)
