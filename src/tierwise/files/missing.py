@@ -78,7 +78,7 @@ def leave_blank(
 
     if missing is not None and not missing:
         return table, ()
-    words = pa.array(_WORDS if missing is None else _ways_to_write(missing), pa.string())
+    words = _strings(_WORDS if missing is None else _ways_to_write(missing))
     numbers = (
         []
         if missing is None
@@ -102,6 +102,17 @@ def leave_blank(
         (use("if that is an answer", missing=NOTHING),),
     )
     return pa.table(columns, names=table.column_names), (remark,)
+
+
+def _strings(words: Iterable[str]) -> Any:
+    """Return words as arrow holds them, from buffers: its own way from lists loads pandas."""
+    import pyarrow as pa
+
+    encoded = [word.encode() for word in words]
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    return pa.StringArray.from_buffers(
+        len(encoded), pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))
+    )
 
 
 def _emptied(column: Any, words: Any, numbers: list[float]) -> tuple[Any, list[Any]]:
