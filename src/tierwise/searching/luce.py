@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log, nan
 from typing import TYPE_CHECKING
 
@@ -71,6 +71,10 @@ class RaceSearch:
     def best(self) -> Found:
         """The best tiers that are allowed."""
         return next(one for one in self.ranked if self.search.limits.allow(one.worths))
+
+    def without_tiers(self) -> RaceSearch:
+        """Return the same search as if nothing but a single tier were allowed."""
+        return replace(self, search=replace(self.search, limits=Limits(1, 1)))
 
     def conclude(
         self,

@@ -56,6 +56,7 @@ from tierwise.searching.evaluate import (
 )
 from tierwise.searching.luce import RaceSearch, search_races
 from tierwise.searching.merging import Merging, merge_even_pairs
+from tierwise.searching.order import are_an_order
 from tierwise.searching.result import Family, Search
 from tierwise.searching.size_space import SizeSpace, make_space
 from tierwise.searching.strategies import (
@@ -74,6 +75,10 @@ SearchMethod: TypeAlias = Literal["auto", "exhaustive", "greedy", "tabu", "genet
 FamilyChoice: TypeAlias = Literal["mallows", "luce", "auto"]
 """Which family of models is searched, or "auto", which compares them."""
 
+_DIVIDED = (
+    "its tiers are not an order, because as many answers go against them as with them: people seem "
+    "to be divided, so look for groups"
+)
 # A distance that is so far behind with the tiers that are best for worths is not searched.
 _FAR_BEHIND = 200.0
 
@@ -270,10 +275,15 @@ def search(
         if interrupted:
             break
     if races is not None:
-        with_worths = races.conclude(
-            merging, judge.n_families, entropy, lambda: watch.provenance(rng)
+        conclude = partial(
+            RaceSearch.conclude,
+            merging=merging,
+            n_families=judge.n_families,
+            entropy=entropy,
+            provenance=lambda: watch.provenance(rng),
         )
-        searches.append(_Searched(with_worths, lambda _: with_worths.best.references))
+        searches = _orders([*searches, _with_worths(conclude(races))], known, left_out)
+        searches = searches or [_with_worths(conclude(races.without_tiers()))]
     return replace(_best_family(searches), left_out=left_out)
 
 
@@ -283,6 +293,25 @@ class _Searched(NamedTuple):
     search: Search
     compare: Callable[[Sizes], tuple[Reference, ...]]
     """Fits what the best tiers are compared to, which is needed of the best kind only."""
+
+
+def _with_worths(found: Search) -> _Searched:
+    """Return a search with worths, whose references are known already."""
+    return _Searched(found, lambda _: found.best.references)
+
+
+def _orders(
+    searches: list[_Searched], data: KnownData, left_out: dict[str, str]
+) -> list[_Searched]:
+    """Keep the kinds of models whose tiers are an order, and write down the others."""
+    kept = []
+    for one in searches:
+        best = one.search.best
+        if are_an_order(data, best.tiers):
+            kept.append(one)
+        else:
+            left_out[best.distance or "one worth per tier"] = _DIVIDED
+    return kept
 
 
 @dataclass(frozen=True)
