@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import tierwise as tw
+from tierwise.distances import Rule
 
 ANSWERS = tw.Rankings.from_orderings([["a", "b", "c"], ["b", "a", "c"], ["a", "b", "c"]])
 TIERS = tw.Tiers([["a"], ["b", "c"]])
@@ -25,7 +26,7 @@ NOT_A_LEVEL = [0, 1, 95, "high", np.arange(2)]
 # Each function: arguments that are right, and what is wrong for one of them at a time.
 WRONG = {
     "Tiers": ({}, {"tiers": [3, "ab", [["a"], ["a"]], [[]], [3]]}),
-    "Tiers.from_labels": ({}, {"labels": [3, [1, 3], ["x"], [1.5]]}),
+    "Tiers.from_labels": ({}, {"labels": [3, [1, 3], ["x"], [1.5], [1, 10**12], [0, 1]]}),
     "Tiers.from_sizes": ({"sizes": (1, 2), "items": "abc"}, {"sizes": NOT_SIZES}),
     "Rankings.from_orderings": (
         {"rows": [["a", "b"], ["b", "a"]]},
@@ -164,7 +165,12 @@ WRONG = {
     ),
     "partition_function": (
         {"sizes": (1, 2)},
-        {"sizes": [7, (0, 3)], "distance": NOT_A_CHOICE, "method": NOT_A_CHOICE},
+        {
+            "sizes": [7, (0, 3)],
+            "distance": NOT_A_CHOICE,
+            "method": NOT_A_CHOICE,
+            "budget": [*NOT_A_NUMBER, None, 0, -1],
+        },
     ),
     "ClusteredMallows": (
         {"tiers": TIERS, "theta": 1.0},
@@ -336,3 +342,50 @@ def test_every_public_function_is_called():
     public = {name for name in tw.__all__ if inspect.isfunction(getattr(tw, name))}
     without_arguments = {"load_apa1980", "load_llmfao", "load_political_goals"}
     assert public - without_arguments <= set(WRONG)
+
+
+@pytest.mark.parametrize("seed", [-1, "x", 1.5, [1, 2], {}, True, float("nan"), np.arange(2)])
+def test_what_is_not_a_seed(seed):
+    model = tw.ClusteredMallows(TIERS, 1.0)
+    for called in (
+        lambda: tw.fit(ANSWERS, (1, 2), rng=seed),
+        lambda: tw.sample_posterior(ANSWERS, draws=5, chains=1, rng=seed),
+        lambda: model.sample(3, rng=seed),
+        lambda: tw.log_partition((1, 2), 0.5, method="anchored", rng=seed),
+        lambda: tw.log_partition((1, 2), 0.5, method="path", rng=seed),
+    ):
+        with pytest.raises(tw.InputError, match="rng must be a whole number from 0"):
+            called()
+
+
+def test_sizes_of_numpy():
+    assert tw.fit(ANSWERS, np.array([1, 2])).sizes == (1, 2)
+    with pytest.raises(tw.InputError, match="sizes are empty"):
+        tw.fit(ANSWERS, np.array([], dtype=int))
+
+
+def test_rules_that_kernels_do_not_expect():
+    """A distance of one's own ended in a segmentation fault if its table was too small."""
+
+    class Own(tw.Distance):
+        name, description = "own", "with a table that is too small"
+
+        def rule(self, sizes):
+            return Rule(misplaced=1, placing=np.zeros((1, 1), dtype=np.int64), unit=1.0, tied=1)
+
+    for method in ("auto", "recursion", "path", "importance", "anchored"):
+        with pytest.raises(tw.InputError, match="the rule of the distance own"):
+            tw.log_partition((1, 2), 0.5, Own(), method=method, rng=1)
+    with pytest.raises(tw.InputError, match="the rule of the distance own"):
+        tw.fit(ANSWERS, (1, 2), Own())
+
+
+@pytest.mark.parametrize("n_rows", [0, -1, 1.5, "x"])
+def test_numbers_of_draws(n_rows):
+    with pytest.raises(tw.InputError, match="n_rows"):
+        tw.partition_function((1, 2)).draw_sequences(0.5, n_rows, np.random.default_rng(1))
+
+
+def test_more_items_than_memory_holds():
+    with pytest.raises(tw.TooLargeError, match="2,000,000,000 items"):
+        tw.log_partition((10**9, 10**9), 0.5)

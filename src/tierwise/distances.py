@@ -130,6 +130,23 @@ class Distance(ABC):
     def rule(self, sizes: Sizes) -> Rule:
         """Return the distance in whole units, for tiers of these sizes."""
 
+    def checked_rule(self, sizes: Sizes) -> Rule:
+        """Return the rule, or say what is wrong with that of a distance of one's own."""
+        rule, blocks = self.rule(sizes), self.blocks(sizes)
+        wanted = (len(blocks), len(sizes))
+        placing = rule.placing
+        if placing.shape != wanted or placing.dtype != np.int64 or placing.min() < 0:
+            raise InputError(
+                f"the rule of the distance {self.name} must have whole numbers from 0 of shape "
+                f"{wanted} as placing, one row per block and one column per tier; got "
+                f"{placing.dtype} of shape {placing.shape}"
+            )
+        if sum(blocks) != sum(sizes) or min(blocks) < 1:
+            raise InputError(
+                f"the blocks of the distance {self.name} must sum to {sum(sizes)}; got {blocks}"
+            )
+        return rule
+
     def of_table(self, table: npt.ArrayLike) -> float:
         """Distance of an ordering with this contingency table.
 
@@ -203,7 +220,7 @@ class Distance(ABC):
         """
         from tierwise._kernels.orderings import sequence_units
 
-        rule = self.rule(sizes)
+        rule = self.checked_rule(sizes)
         checked = np.asarray(sequences)
         if checked.ndim != 2 or checked.dtype.kind not in "iu" or checked.shape[1] != sum(sizes):
             raise InputError(
@@ -230,7 +247,7 @@ class Distance(ABC):
         sizes
             Sizes of the tiers.
         """
-        rule = self.rule(sizes)
+        rule = self.checked_rule(sizes)
         linear = pairs = np.empty((0, 0))
         if rule.additive or rule.placing.any():
             linear = counts.membership.astype(np.float64) @ (rule.placing * rule.unit)
@@ -250,7 +267,7 @@ class Distance(ABC):
                 "columns of a contingency table sum to the sizes of the tiers, and rows to those "
                 f"of the blocks of {self.name}; got {counts.tolist()}"
             )
-        return counts.astype(np.int64), self.rule(sizes)
+        return counts.astype(np.int64), self.checked_rule(sizes)
 
     def __repr__(self) -> str:
         return f"<distance {self.name}: {self.description}>"

@@ -249,13 +249,13 @@ class Tiers:
             raise InputError(f"{len(numbers)} labels were given for {len(names)} items")
         if not numbers:
             raise InputError("there are no labels: give one for each item")
-        missing = set(range(1, max(numbers) + 1)) - set(numbers)
-        if min(numbers) < 1 or missing:
+        used = sorted(set(numbers))
+        if used != list(range(1, len(used) + 1)):
             raise InputError(
                 "labels must use every number from 1 (best) to the number of tiers; got "
-                + ", ".join(str(number) for number in sorted(set(numbers)))
+                + ", ".join(str(number) for number in used)
             )
-        tiers: list[list[Item]] = [[] for _ in range(max(numbers))]
+        tiers: list[list[Item]] = [[] for _ in used]
         for item, number in zip(names, numbers, strict=True):
             tiers[number - 1].append(item)
         made = cls(tiers)

@@ -245,12 +245,32 @@ def as_generator(rng: RandomSource) -> np.random.Generator:
     ----------
     rng
         A seed, a ``SeedSequence``, a ``Generator`` (used as it is) or None (fresh entropy).
+
+    Examples
+    --------
+    >>> as_generator(-1)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    tierwise.errors.InputError: rng must be a whole number from 0, a SeedSequence, ...; got -1
     """
+    _check_rng(rng)
     return np.random.default_rng(rng)
+
+
+def _check_rng(rng: Any) -> None:
+    """Refuse what cannot be a seed."""
+    known = (np.random.SeedSequence, np.random.Generator)
+    whole = isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0
+    if not (rng is None or whole or isinstance(rng, known)):
+        raise InputError(
+            "rng must be a whole number from 0, a SeedSequence, a Generator or None; got "
+            f"{quoted(rng)}"
+        )
 
 
 def spawn_seeds(rng: RandomSource, count: int) -> list[np.random.SeedSequence]:
     """Make independent seeds, one per task: so answers do not depend on who runs which task."""
+    _check_rng(rng)
     if isinstance(rng, np.random.SeedSequence):
         # A copy: spawning from the user's own object would change it, and the next answer with it.
         return np.random.SeedSequence(rng.entropy, spawn_key=rng.spawn_key).spawn(count)

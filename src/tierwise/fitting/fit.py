@@ -195,7 +195,9 @@ def _sizes_of(sizes: Iterable[int] | None, own: NDArray[np.int64] | None) -> Ite
             if own is None
             else [drop("sizes")],
         )
-    return np.bincount(own).tolist() if own is not None else sizes or ()
+    if own is not None:
+        return tuple(np.bincount(own).tolist())
+    return () if sizes is None else sizes
 
 
 def _fit_own(

@@ -152,7 +152,8 @@ class AnchoredPartition(PartitionFunction):
     ) -> None:
         super().__init__(sizes, distance)
         # The same seed means the same draws for all sizes, so that their errors go together.
-        self._seed = rng if isinstance(rng, int) else int(as_generator(rng).integers(2**63))
+        generator = as_generator(rng)
+        self._seed = rng if isinstance(rng, int) else int(generator.integers(2**63))
         self._rng = as_generator(self._seed)
         affordable = max(MOST_LABELS // (N_BATCHES * self.n_items), 2)
         self._batch = min(BATCH, affordable) if batch is None else batch

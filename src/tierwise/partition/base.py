@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from tierwise._util.checks import check_count
 from tierwise._util.results import Result
 from tierwise._util.types import Estimate
 from tierwise.errors import InputError, TooLargeError
@@ -243,6 +244,7 @@ class ExactPartition(PartitionFunction):
         self, theta: float, n_rows: int, rng: np.random.Generator
     ) -> npt.NDArray[np.int64]:
         """Draw orderings, as the labels, counted from 0, of the items place by place."""
+        check_count("n_rows", n_rows)
         if check_theta(theta) == inf:
             return self.nearest_sequences(n_rows)
         return self._draw_sequences(theta, n_rows, rng)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from tierwise._util.checks import check_choice, check_count
+from tierwise._util.checks import check_choice, check_count, check_number
 from tierwise.distances import get_distance
 from tierwise.errors import InputError, use
 from tierwise.partition import anchored, closed, gaussian, monte_carlo, recursion, rook
@@ -104,9 +104,10 @@ def partition_function(
     checked = check_sizes(sizes)
     chosen = get_distance(distance)
     check_choice("method", method, get_args(Method))
+    check_number("budget", budget, above=0.0)
     if draws is not None:
         draws = check_count("draws", draws, least=2)
-    rule = chosen.rule(checked)
+    rule = chosen.checked_rule(checked)
     if rule.tied != rule.misplaced and not is_for("lines", checked, chosen):
         raise InputError(
             f"the distance {chosen.name} charges {rule.tied} for tied pairs and {rule.misplaced} "

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._util.checks import RandomSource, as_generator, spawn_seeds
+from tierwise._util.resources import check_memory
 from tierwise._util.types import Estimate
 from tierwise.partition.base import Moments, PartitionFunction, check_theta, decay_by_units
 
@@ -137,6 +138,12 @@ class PathPartition(PartitionFunction):
         """Label sequences of the chains and their distances in units, from a uniform start."""
         from tierwise._kernels.orderings import sequence_units
 
+        check_memory(
+            # The chains, their places, and what is drawn while they are shuffled.
+            3 * N_CHAINS * self.n_items * np.dtype(np.int64).itemsize,
+            f"{N_CHAINS} orderings of {self.n_items:,} items",
+            "give fewer items",
+        )
         sizes = np.array(self.sizes, dtype=np.int64)
         labels = np.repeat(np.arange(len(sizes)), sizes)
         sequences = self._rng.permuted(np.tile(labels, (N_CHAINS, 1)), axis=1)
