@@ -245,6 +245,17 @@ WRONG = {
             "completions": NOT_A_CHOICE,
         },
     ),
+    "choose": (
+        {"data": ANSWERS},
+        {
+            "data": NOT_DATA,
+            "family": NOT_A_CHOICE,
+            "distance": NOT_A_CHOICE,
+            "concentration": NOT_A_CHOICE,
+            "max_tiers": NOT_A_COUNT,
+            "margin": [*NOT_A_NUMBER, -1, 2],
+        },
+    ),
     "fit_mixture": (
         {"data": ANSWERS, "n_groups": 2},
         {

@@ -205,10 +205,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "prior_theta": PRIORS,
         "prior_sizes": (prior_of_sizes, "uniform"),
         "prior_mistakes": (tw.Beta(1, 3), tw.Beta(0.5, 100.0)),
+        "choice": (None, some_choice),
         "checkpoint": (lambda drawn: drawn.folder / "checkpoint",) * 2,
         "rng": (seed,),
     },
     "choose": {
+        "prior_theta": PRIORS,
         "family": ("auto", *FAMILIES),
         "distance": ("auto", *DISTANCES),
         "concentration": CONCENTRATIONS,
@@ -239,7 +241,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "replicates": (lambda drawn: drawn.one_of((1, 2, 8)),),
         "kind": ("nonparametric", "parametric"),
         "cluster": (columns,) * 2,
-        "by": ("auto", "battle", "judge"),
+        "unit": ("auto", "battle", "judge"),
         "rng": (seed,),
     },
     "check_fit": {
@@ -269,7 +271,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "draws": (lambda drawn: drawn.one_of((1, 20)),),
         "warmup": (lambda drawn: drawn.one_of((0, 10)),),
         "prior_theta": PRIORS,
-        "concentration": (0.1, 1.0, 10.0),
+        "prior_shares": (0.1, 1.0, 10.0),
         "starts": (lambda drawn: drawn.one_of((1, 2)),),
         "rng": (seed,),
     },
@@ -282,6 +284,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "report": {
         "path": (path_of_page,),
+        "family": ("auto", *FAMILIES),
         "sizes": (sizes, None),
         "distance": ("auto", *DISTANCES),
         "concentration": CONCENTRATIONS,
@@ -313,17 +316,15 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "draws": (lambda drawn: drawn.one_of((2, 200)),),
         "rng": (seed,),
     },
-    "merge_rankings": {"parts": (lambda drawn: [drawn.data, drawn.data],)},
     "write_rankings": {
         "path": (lambda drawn: drawn.path(drawn.one_of(("csv", "parquet", "toi", "soc"))),),
         "format": ("auto", "csv", "parquet", "preflib"),
         "layout": ("orderings", "ranks", "long"),
     },
-    "save_rankings": {"path": (lambda drawn: drawn.path("npz"),)},
 }
 # Readers and loaders are fuzzed elsewhere, and used here on what was written; the rest has no data.
 NOT_DRAWN = {
-    *("read_rankings", "read_preferences", "read_battles", "read_scores", "load_rankings"),
+    *("read_rankings", "read_preferences", "read_battles", "read_scores"),
     *("load_apa1980", "load_f1", "load_llmfao", "load_political_goals", "load_sushi"),
     *("load_word_association", "compositions", "get_distance", "parallel", "read"),
 }
@@ -341,10 +342,10 @@ SHARES = {
 # The data that a function is for; all kinds where it is not named. Others are passed now and then.
 FOR_RANKINGS = (
     *("compare_groups", "group_tree", "fit_mixture", "sample_mixture", "impute"),
-    *("merge_rankings", "write_rankings", "save_rankings"),
+    "write_rankings",
 )
 FOR_PEOPLE = ("compare_groups", "group_tree")
-WITHOUT_DATA = ("log_partition", "partition_function", "merge_rankings")
+WITHOUT_DATA = ("log_partition", "partition_function")
 
 
 # What is passed after the data, by position.
@@ -480,6 +481,8 @@ def _make_call(rng: np.random.Generator, folder: Path, words: Words) -> None:
     result = function(*given, **options, **fixed)
     words.said.append("; used:")
     use(result, drawn, given, words, options)
+    if name == "describe":
+        _use_data(data, drawn, words)
 
 
 def use(
@@ -526,24 +529,31 @@ def use(
 
 
 def _save_and_load(result: Any, drawn: Drawn) -> None:
-    suffix = {tw.Battles: "parquet", tw.Counts: "npz"}.get(type(result), "nc")
+    suffixes = {tw.Battles: "parquet", tw.Counts: "npz", tw.Rankings: "npz"}
+    suffix = suffixes.get(type(result), "nc")
     path = drawn.path(suffix)
     result.save(path)
     loaded = type(result).load(path)
     if hasattr(result, "to_dict"):
         assert json.dumps(loaded.to_dict()) == json.dumps(result.to_dict())
     else:
-        assert loaded == result
+        assert loaded.fingerprint() == result.fingerprint()
 
 
 def _read_back(drawn: Drawn, options: Mapping[str, Any]) -> None:
+    known = options.get("format", "auto")
     for path in drawn.folder.glob("result.*"):
-        if path.suffix == ".npz":
-            loaded = tw.load_rankings(path)
-            assert loaded.fingerprint() == drawn.data.fingerprint()
-        else:
-            known = options.get("format", "auto")
-            assert tw.read_rankings(path, format=known, unranked="below", ties="allow")
+        assert tw.read_rankings(path, format=known, unranked="below", ties="allow")
+
+
+def _use_data(data: Any, drawn: Drawn, begin: Words) -> None:
+    """Use the data of a call: printed, saved and loaded, merged with themselves."""
+    begin("data")
+    use(data, drawn, [], begin)
+    if isinstance(data, tw.Rankings):
+        begin("merge")
+        merged = tw.Rankings.merge([data, data])
+        assert np.isclose(merged.n_rankings, 2 * data.n_rankings)
 
 
 def _more_of_fit(fit: tw.Fit, drawn: Drawn, given: list[Any], begin: Words) -> None:

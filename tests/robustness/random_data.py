@@ -74,7 +74,7 @@ def places(rng, n_items, n_rows):
 def complete(rng):
     n_items, n_rows = number_of_items(rng), number_of_rows(rng)
     orderings = places(rng, n_items, n_rows).argsort(axis=1)
-    return tw.Rankings.from_order_array(names(rng, n_items), orderings, weights(rng, n_rows))
+    return tw.Rankings.from_order_array(orderings, names(rng, n_items), weights(rng, n_rows))
 
 
 def with_ranks(rng, ranks, unranked):
@@ -139,7 +139,7 @@ def scores(rng):
 
 def one_ranking(rng):
     n_items = number_of_items(rng)
-    return tw.Rankings.from_order_array(names(rng, n_items), rng.permutation(n_items)[None])
+    return tw.Rankings.from_order_array(rng.permutation(n_items)[None], names(rng, n_items))
 
 
 def all_tied(rng):
@@ -152,7 +152,7 @@ def all_tied(rng):
 def perfect_agreement(rng):
     n_items = number_of_items(rng)
     orderings = np.tile(rng.permutation(n_items), (number_of_rows(rng), 1))
-    return tw.Rankings.from_order_array(names(rng, n_items), orderings)
+    return tw.Rankings.from_order_array(orderings, names(rng, n_items))
 
 
 def agreement_about_tiers(rng):
@@ -163,13 +163,13 @@ def agreement_about_tiers(rng):
         np.concatenate([rng.permutation(cut), cut + rng.permutation(n_items - cut)])
         for _ in range(number_of_rows(rng))
     ]
-    return tw.Rankings.from_order_array(names(rng, n_items), np.array(orderings))
+    return tw.Rankings.from_order_array(np.array(orderings), names(rng, n_items))
 
 
 def noise(rng):
     n_items = number_of_items(rng)
     orderings = np.array([rng.permutation(n_items) for _ in range(MOST_ROWS)])
-    return tw.Rankings.from_order_array(names(rng, n_items), orderings)
+    return tw.Rankings.from_order_array(orderings, names(rng, n_items))
 
 
 def preferences(rng):
@@ -212,7 +212,7 @@ def battles(rng):
         rows = [(*row, f"judge {rng.integers(5)}") for row in rows]
     columns = ("model_a", "model_b", "winner", "judge")[: len(rows[0])]
     table = pa.table(dict(zip(columns, zip(*rows, strict=True), strict=True)))
-    return tw.read_battles(table, draws=str(rng.choice(["half", "drop"])))
+    return tw.read_battles(table, drawn=str(rng.choice(["half", "drop"])))
 
 
 def counts(rng):
@@ -225,7 +225,7 @@ def scanned(rng):
     path = folder / f"scanned.{rng.choice(['csv', 'parquet'])}"
     n_items = number_of_items(rng)
     orderings = places(rng, n_items, number_of_rows(rng)).argsort(axis=1)
-    tw.write_rankings(tw.Rankings.from_order_array("abcdef"[:n_items], orderings), path)
+    tw.write_rankings(tw.Rankings.from_order_array(orderings, "abcdef"[:n_items]), path)
     return tw.Rankings.scan(path)
 
 

@@ -226,6 +226,7 @@ def search(
             [use(criterion="posterior"), instead("fit", "for given sizes", command="fit")],
         )
     limits = _limits(space, max_tiers, margin)
+    check_choice("family", family, get_args(FamilyChoice))
     named = not (isinstance(distance, str) and distance == "auto") or concentration != "single"
     plan = _plan(
         "mallows" if family == "auto" and named else family,
