@@ -275,7 +275,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "starts": (lambda drawn: drawn.one_of((1, 2)),),
         "rng": (seed,),
     },
-    "compare_groups": {"by": (columns,), "rng": (seed,)},
+    "compare_groups": {"by": (columns,), "family": FAMILIES, "rng": (seed,)},
     "group_tree": {
         "by": (columns,),
         "smallest": (1, 2, 5),

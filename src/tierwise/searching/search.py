@@ -332,7 +332,6 @@ def _plan(
     limits: Limits,
 ) -> _Plan:
     """Decide which families are compared, and refuse what one of them alone cannot do."""
-    check_choice("family", family, get_args(FamilyChoice))
     limited = limits.margin > 0.5 or (limits.most is not None and space.n_tiers is None)
     if family == "mallows" or (family == "auto" and "luce" not in data.families):
         if limited:
