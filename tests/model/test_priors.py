@@ -77,3 +77,20 @@ def test_probabilities_and_their_logs_say_the_same():
         {sizes: by_mapping[sizes] for sizes in drawn.sizes_probabilities()}
     )
     assert set(drawn.sizes_probabilities()) == set(listed)
+
+
+@pytest.mark.parametrize("constant", [-40.0, 0.0, 40.0])
+@pytest.mark.parametrize("distance", ["kendall", "inversions"])
+def test_the_constant_of_a_prior_given_as_a_function_does_not_matter(constant, distance):
+    """It counted for several tiers and not for a single one, so that it decided between them."""
+    rankings = tw.Rankings.from_orderings([["a", "b", "c"]] * 4 + [["c", "b", "a"]] * 3)
+    known = tw.search(rankings, distance, prior_theta=tw.Gamma(2, 2), progress="off")
+    found = tw.search(
+        rankings,
+        distance,
+        prior_theta=lambda theta: np.log(theta) - 2 * theta + constant,
+        progress="off",
+    )
+    assert found.best.tiers == known.best.tiers
+    for one, other in zip(found.leaderboard, known.leaderboard, strict=True):
+        assert one.score == pytest.approx(other.score, abs=1e-6)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +21,18 @@ from tierwise._kernels.comparisons import (
 )
 from tierwise._kernels.comparisons_chain import run_sweeps
 from tierwise.answers.given_sizes import tier_wins, values_at_thetas
+from tierwise.theta.density import ThetaGivenDistance
 from tierwise.theta.estimate import best_theta_of_wins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tierwise.inversions.objective import ThetaTable, TiersPrior
+    from tierwise.model.priors import ThetaPrior
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 
-# The integral over log theta reaches so many standard deviations from its peak.
-_REACH, _N_NODES = 9.0, 181
 # Orders of more items are first cut into so many runs.
 _MOST_RUNS = 150
 _MOST_ROUNDS = 60
@@ -67,47 +67,25 @@ def strengths(wins: _Floats) -> tuple[_Floats, _Floats]:
     return logs, (met.sum(axis=1) + _PSEUDO_COMPARISONS) / 4.0
 
 
-def log_integrated_likelihood(wins: _Floats, labels: _Integers, prior: ThetaTable) -> float:
-    """Log probability of comparisons given tiers, theta being integrated out (trapezoids).
+def log_integrated_likelihood(wins: _Floats, labels: _Integers, prior: ThetaPrior) -> float:
+    """Log probability of comparisons given tiers, theta being integrated out.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from tierwise.inversions.objective import ThetaTable
     >>> from tierwise.model.priors import Gamma
-    >>> wins, prior = np.array([[0.0, 3], [1, 0]]), ThetaTable.of(Gamma(2, 2))
-    >>> round(log_integrated_likelihood(wins, np.array([0, 1]), prior), 3)
+    >>> wins = np.array([[0.0, 3], [1, 0]])
+    >>> round(log_integrated_likelihood(wins, np.array([0, 1]), Gamma(2, 2)), 3)
     -2.398
     """
     between, sizes = tier_wins(wins, labels)
     if len(sizes) == 1:
         return float(between.sum() * np.log(0.5))
-    grid = prior.first + prior.step * np.arange(len(prior.log_density))
 
-    def heights(logs: NDArray[Any]) -> _Floats:
-        values = values_at_thetas(np.exp(logs), between, sizes)
-        values += np.interp(logs, grid, prior.log_density)
-        return values
+    def minus_values(thetas: _Floats) -> _Floats:
+        return -values_at_thetas(np.clip(thetas, LEAST_THETA, LARGEST_THETA), between, sizes)
 
-    coarse = grid[:: len(grid) // 100]
-    at_coarse = heights(coarse)
-    peak = int(at_coarse.argmax())
-    low, high = coarse[max(peak - 1, 0)], coarse[min(peak + 1, len(coarse) - 1)]
-    for _ in range(12):
-        some = np.linspace(low, high, 9)
-        best = int(heights(some).argmax())
-        low, high = some[max(best - 1, 0)], some[min(best + 1, 8)]
-    middle = (low + high) / 2
-    # Differences over a good part of the peak, however narrow: the prior has kinks between nodes.
-    step, curvature = 0.05, 1.0
-    for _ in range(4):
-        around = heights(middle + step * np.array([-1.0, 0.0, 1.0]))
-        curvature = max(-float(around[0] - 2 * around[1] + around[2]) / step**2, 0.5)
-        step = min(0.05, 0.5 / np.sqrt(curvature))
-    # The tails are those of the prior or of the likelihood, whichever falls faster.
-    width = _REACH / np.sqrt(curvature)
-    nodes = np.linspace(max(middle - width, grid[0]), min(middle + width, grid[-1]), _N_NODES)
-    return float(np.logaddexp.reduce(heights(nodes)) + np.log(nodes[1] - nodes[0]))
+    return ThetaGivenDistance(minus_values, 1.0, prior).log_integral(0.0)
 
 
 @dataclass(frozen=True, eq=False)

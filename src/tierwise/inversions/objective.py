@@ -192,6 +192,7 @@ def tiers_prior(prior_sizes: SizesPrior | TiersPriorName, n_items: int) -> Tiers
 class ThetaTable:
     """The prior density of log theta on an even grid, as kernels take it."""
 
+    prior: ThetaPrior
     first: float
     step: float
     log_density: _Floats
@@ -203,7 +204,7 @@ class ThetaTable:
         step = float(logs[1] - logs[0])
         heights = prior.log_density(np.exp(logs)) + logs
         heights -= np.logaddexp.reduce(heights) + np.log(step)
-        return cls(float(logs[0]), step, np.maximum(heights, -1e300))
+        return cls(prior, float(logs[0]), step, np.maximum(heights, -1e300))
 
 
 MOST_ITEMS = 18

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import exp, expm1, inf, lgamma, log, log1p
 from numbers import Real
 from typing import Any, Literal, Protocol, TypeAlias
@@ -16,6 +17,9 @@ _Floats = NDArray[np.float64]
 
 # A mistake probability of 0 could not be left again: no mistake would be possible.
 _LEAST_PROBABILITY = 1e-12
+
+# Where a prior of theta that is known up to a constant is integrated.
+_LOG_THETAS = np.linspace(log(1e-12), log(1e3), 20_001)
 
 # What each further tier adds to the log prior of sizes.
 _LOG_SHARES = {"uniform": 0.0, "penalised": -1.0}
@@ -143,11 +147,21 @@ def _is_positive(value: object) -> bool:
 
 @dataclass(frozen=True)
 class _FunctionPrior:
-    """A prior that the user gave as a function of theta."""
+    """A prior that the user gave as a function of theta, made to integrate to 1."""
 
     function: Callable[[Any], Any]
 
     def log_density(self, theta: _Floats) -> _Floats:
+        return self.values(theta) - self._log_integral
+
+    @cached_property
+    def _log_integral(self) -> float:
+        """Log of the integral over the thetas that are looked at first; a prior may have none."""
+        heights = self.values(np.exp(_LOG_THETAS)) + _LOG_THETAS
+        return float(np.logaddexp.reduce(heights)) + log(_LOG_THETAS[1] - _LOG_THETAS[0])
+
+    def values(self, theta: _Floats) -> _Floats:
+        """Return what the function gives."""
         try:
             values = np.asarray(self.function(theta), dtype=np.float64)
         except (TypeError, ValueError):  # it takes one number at a time, as those of math do
@@ -163,8 +177,9 @@ def as_theta_prior(prior: ThetaPrior | Callable[[Any], Any]) -> ThetaPrior:
     Examples
     --------
     >>> import numpy as np
-    >>> as_theta_prior(lambda theta: -3 * theta).log_density(np.array([1.0, 2.0]))
-    array([-3., -6.])
+    >>> prior = as_theta_prior(lambda theta: -3 * theta)  # up to a constant, log(3)
+    >>> prior.log_density(np.array([1.0, 2.0])).round(4)
+    array([-1.9014, -4.9014])
     """
     if hasattr(prior, "log_density"):
         made: ThetaPrior = prior
@@ -175,7 +190,8 @@ def as_theta_prior(prior: ThetaPrior | Callable[[Any], Any]) -> ThetaPrior:
             "prior_theta must be a prior such as Gamma(2, 2), or a function that gives the log "
             f"density at theta; got {quoted(prior)}"
         )
-    values = made.log_density(np.geomspace(1e-9, 1e3, 400))
+    given = made.values if isinstance(made, _FunctionPrior) else made.log_density
+    values = given(np.geomspace(1e-9, 1e3, 400))
     if np.isnan(values).any() or (values == inf).any():
         raise InputError(
             "prior_theta is not a density: its logarithm is NaN or infinite at some theta between "

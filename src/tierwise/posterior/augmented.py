@@ -36,10 +36,13 @@ from tierwise.inversions.chain import (
 )
 from tierwise.inversions.objective import ThetaTable, TiersPrior, tiers_prior
 from tierwise.model.priors import Gamma, as_theta_prior
+from tierwise.partition.choose import partition_function
+from tierwise.partition.interpolated import LogPartition
 from tierwise.posterior.chain import RECORDED, State
 from tierwise.posterior.moves import ChangeSizes, DrawTheta, SwitchTiers
 from tierwise.posterior.ordered_partitions import MOST_ITEMS_TO_JOIN, random_tiers
 from tierwise.posterior.target import CompletedCosts
+from tierwise.theta.density import ThetaGivenDistance
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -380,13 +383,7 @@ def _log_joint(walk: WalkOverCompletions, drawn: DrawnCompletions, labels: _Inte
     above = np.zeros((n_items, n_items))
     add_pairs(drawn.places, np.ones(n_rankings), above)
     inversions = float((above.T * (labels[:, None] < labels[None, :])).sum())
-    table = walk.prior_theta
-    thetas = np.exp(table.first + table.step * np.arange(len(table.log_density)))
-    ratios = np.log(np.expm1(-np.arange(1, n_items + 1)[:, None] * thetas) / np.expm1(-thetas))
-    factorials = np.vstack([np.zeros_like(thetas), np.cumsum(ratios, axis=0)])
     sizes = np.bincount(labels)
-    orders = sum(lgamma(size + 1) for size in sizes.tolist())
-    logs = factorials[sizes].sum(axis=0) - factorials[n_items] - orders
-    heights = n_rankings * logs - thetas * inversions + table.log_density
-    integral = float(np.logaddexp.reduce(heights) + np.log(table.step))
-    return integral + walk.prior_tiers.log_probability(sizes)
+    log_partition = LogPartition(partition_function(sizes.tolist(), "inversions"))
+    given = ThetaGivenDistance(log_partition, n_rankings, walk.prior_theta.prior)
+    return given.log_integral(inversions) + walk.prior_tiers.log_probability(sizes)

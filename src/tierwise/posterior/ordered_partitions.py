@@ -41,7 +41,7 @@ from tierwise.inversions.objective import (
     line_objective,
     tiers_prior,
 )
-from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
+from tierwise.model.priors import ThetaPrior, as_theta_prior
 from tierwise.posterior.chain import State
 
 if TYPE_CHECKING:
@@ -331,7 +331,7 @@ def posterior_of(options: SamplingOptions, source: AnswerSource) -> TiersPosteri
     return TiersPosterior(
         source.weak_orders,
         "single" if options.concentration == "single" else "tier",
-        _normalised(as_theta_prior(options.prior_theta)),
+        as_theta_prior(options.prior_theta),
         cast("TiersPriorName", options.prior_sizes),
     )
 
@@ -370,25 +370,6 @@ def sampler_of(options: SamplingOptions, posterior: TiersPosterior) -> Sampler:
         prior_sizes=posterior.prior_sizes,
     )
     return IndependentTiers(posterior, evidence)
-
-
-@dataclass(frozen=True)
-class _Normalised:
-    """A prior that integrates to 1, which evidence and numbers of thetas need."""
-
-    prior: ThetaPrior
-    log_integral: float
-
-    def log_density(self, theta: _Floats) -> _Floats:
-        return self.prior.log_density(theta) - self.log_integral
-
-
-def _normalised(prior: ThetaPrior) -> ThetaPrior:
-    if isinstance(prior, Gamma):
-        return prior
-    heights = _log_density_of_log(prior)
-    step = float(_LOG_THETAS[1] - _LOG_THETAS[0])
-    return _Normalised(prior, float(np.logaddexp.reduce(heights)) + float(np.log(step)))
 
 
 def _log_density_of_log(prior: ThetaPrior) -> _Floats:

@@ -41,7 +41,6 @@ from tierwise.fitting.every_size import MOST_ITEMS, every_size
 from tierwise.fitting.result import agreement_of_counts
 from tierwise.fitting.solve import Settings, Solution, solve
 from tierwise.inversions.comparisons import log_integrated_likelihood as integrated_over_theta
-from tierwise.inversions.objective import ThetaTable
 from tierwise.model.priors import SizesPrior, ThetaPrior, log_prior_of_sizes
 from tierwise.partition import recursion
 from tierwise.partition.base import PartitionFunction
@@ -244,7 +243,7 @@ def _log_integrated(setting: Setting, solution: Solution, rng: np.random.Generat
     source, labels, prior = setting.source, solution.consensus.labels, setting.prior_theta
     sizes: Sizes = tuple(np.bincount(labels).tolist())
     if source.capabilities.engine == "comparisons":
-        value = integrated_over_theta(source.wins, labels, ThetaTable.of(prior))
+        value = integrated_over_theta(source.wins, labels, prior)
         return Estimate(value, method="closed form")
     if source.capabilities.engine == "mistakes":
         correction = laplace_correction(solution.theta, prior)
