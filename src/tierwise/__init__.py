@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from tierwise.tiers import Tiers as Tiers
     from tierwise.tiers import compositions as compositions
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # Names are looked up on first use: `import tierwise` does not wait for compilers and readers.
 _HOME_OF = {
