@@ -1,5 +1,6 @@
 """Ballots as cities publish them: words that are not candidates, overvotes, repeated names."""
 
+import re
 from io import StringIO
 
 import pytest
@@ -111,3 +112,37 @@ def layout_of(text):
 def test_if_all_are_broken_that_is_said():
     with pytest.raises(tw.InputError, match="listed twice"):
         tw.read_rankings(StringIO("place 1,place 2\na,a\nb,b\n"), broken="skip")
+
+
+BALLOTS = {
+    "x.blt": ('3 1\n5 1 2 0\n2 2 2 0\n4 3 1 2 0\n0\n"a"\n"b"\n"c"\n"title"\n', 9),
+    "x.order": ("3 1\n0 3 0 1 2\n0 3 0 0 1\n0 2 2 1\n", 2),
+    "x.soi": (
+        "# DATA TYPE: soi\n# NUMBER ALTERNATIVES: 3\n# NUMBER VOTERS: 11\n"
+        "# NUMBER UNIQUE ORDERS: 3\n# ALTERNATIVE NAME 1: a\n# ALTERNATIVE NAME 2: b\n"
+        "# ALTERNATIVE NAME 3: c\n5: 1,2\n2: 2,2\n4: 3,1,2\n",
+        9,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BALLOTS)
+def test_broken_ballots_of_every_format(name, tmp_path):
+    text, n_answers = BALLOTS[name]
+    (tmp_path / name).write_text(text)
+    with pytest.raises(tw.InputError, match=r"listed twice.*to leave out such answers"):
+        tw.read_rankings(tmp_path / name, unranked="below")
+    found = tw.read_rankings(tmp_path / name, unranked="below", broken="skip")
+    assert found.n_rankings == n_answers
+    [remark] = found.reading.remarks
+    assert re.fullmatch(r"1 row cannot be right and is set aside \(line \d+\)\.", str(remark))
+
+
+def test_broken_answers_on_the_command_line(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text(BROKEN["an item twice"][0])
+    asked = CliRunner().invoke(app, ["describe", str(path)])
+    assert isinstance(asked.exception, tw.InputError)
+    done = CliRunner().invoke(app, ["describe", str(path), "--broken", "skip"])
+    assert done.exit_code == 0
+    assert "1 row cannot be right and is set aside (line 3)" in " ".join(done.output.split())

@@ -3,6 +3,8 @@
 from io import StringIO
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -89,3 +91,13 @@ def test_what_cannot_be_scanned(tmp_path):
         scan_rankings(StringIO("a,b\n1,2\n"), chunk_rows=0)
     with pytest.raises(InputError, match="no rankings"):
         scan_rankings(StringIO("a,b\n"))
+
+
+def test_a_chunk_is_not_refused_for_a_word_of_another(tmp_path):
+    column = pa.array(["1", "2", "one"]).dictionary_encode()
+    table = pa.table({"a": column, "b": pa.array(["2", "1", "2"]).dictionary_encode()})
+    pq.write_table(table, tmp_path / "x.parquet")
+    chunks = scan_rankings(tmp_path / "x.parquet", chunk_rows=2, layout="ranks")
+    assert len(next(chunks)) == 2
+    with pytest.raises(InputError, match="row 3: the rank of item 'a' is 'one'"):
+        next(chunks)

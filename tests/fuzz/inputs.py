@@ -337,6 +337,16 @@ def _sushi(rng):
     return Input("read_rankings", "sushi", words_of("\n".join(lines)), {"unranked": "anywhere"})
 
 
+def _cast_votes(rng):
+    items = [name for name in _some(rng) if name != "7"]
+    rows = [["Precinct", *(f"Choice {place + 1}" for place in range(3))]]
+    words = ["skipped", "overvote", "undervote", "Write-in", items[0]]
+    for _ in range(rng.randint(4, 8)):
+        order = [*_permuted(rng, items)[:2], rng.choice(words)]
+        rows.append([rng.choice("AB"), *_permuted(rng, order)])
+    return _table(rng, rng.choice(["read", "read_rankings"]), rows, unranked="anywhere")
+
+
 def _scottish(rng):
     items = [f"Person {letter}" for letter in "ABCDE"[: rng.randint(3, 5)]]
     rows = [[len(items), 2]]
@@ -350,7 +360,7 @@ def _scottish(rng):
 
 _KINDS = (
     *(_orderings, _ranks, _long, _lists, _pairs, _battles, _scores),
-    *(_preflib, _blt, _sushi, _scottish),
+    *(_preflib, _blt, _sushi, _scottish, _cast_votes),
 )
 
 

@@ -142,26 +142,35 @@ OPTIONS = {
     "encoding": ("utf-8", "latin-1", "utf-16", "cp500", "utf-7", "big5"),
     "sheet": (1, "Answers", "2"),
     "cycles": ("keep", "error"),
+    "missing": ("99", "nothing", [99, -1], "a"),
+    "overvotes": ("skip", "end"),
+    "repeats": ("first", "error"),
+    "broken": ("skip", "error"),
     "spellings": ("keep", "ask"),
     "draws": ("half", "drop", "ignore"),
     "winner": ("winner", "a"),
     "judge": ("judge", "voter"),
-    "weight": ("weight", "a"),
     "decimal": (".", ","),
     "tolerance": (0.0, 0.1, 1e300),
     "task": ("task", "a"),
     "score": ("score", "a"),
+    "items_in": ("rows", "columns"),
+    "tasks": ("t0,t1", "a"),
+    "lower": ("t0", "a"),
 }
 TAKES = {
     "read": tuple(OPTIONS),
     "read_rankings": (
         *("unranked", "ties", "layout", "items", "weights", "assessor", "item", "rank", "better"),
-        *("empty", "rename", "encoding", "sheet"),
+        *("empty", "rename", "encoding", "sheet", "missing", "overvotes", "repeats", "broken"),
     ),
-    "scan_rankings": ("unranked", "ties", "layout", "items", "weights", "assessor"),
+    "scan_rankings": ("unranked", "ties", "layout", "items", "weights", "assessor", "missing"),
     "read_preferences": ("cycles", "items", "assessor"),
-    "read_battles": ("winner", "judge", "weight", "draws", "rename", "spellings", "encoding"),
-    "read_scores": ("items", "tolerance", "decimal", "task", "item", "score", "encoding", "layout"),
+    "read_battles": ("winner", "judge", "weights", "draws", "rename", "spellings", "encoding"),
+    "read_scores": (
+        *("items", "tolerance", "decimal", "task", "item", "score", "encoding", "layout"),
+        *("missing", "items_in", "tasks", "lower"),
+    ),
 }
 
 

@@ -130,7 +130,9 @@ def outcome(given):
         return "hangs", (given.reader, given.form)
     except Exception as error:  # noqa: BLE001 - whatever it is, it is to be named
         frames = traceback.extract_tb(error.__traceback__)
-        where = [frame for frame in frames if "tierwise" in frame.filename][-1]
+        where = [frame for frame in frames if "tierwise" in frame.filename or frame is frames[-1]][
+            -1
+        ]
         place = f"{Path(where.filename).name}:{where.lineno}"
         return "exceptions", (type(error).__name__, place, str(error)[:100])
     return "accepted", (given.reader, given.form, *_seen(answers))
@@ -164,8 +166,10 @@ class Corpus:
                 self.keep(from_json(path.read_text(encoding="utf-8")), *path.stem.split("-")[:1])
 
     def choose(self, rng):
-        """Return one, mostly of those that were accepted."""
-        return rng.choice(self.others if self.others and rng.random() < 0.08 else self.accepted)
+        """Return one, mostly of those that were accepted, and half of the time a sound one."""
+        if self.others and rng.random() < 0.05:
+            return rng.choice(self.others)
+        return rng.choice(self.accepted[:SEEDS] if rng.random() < 0.5 else self.accepted)
 
     def keep(self, given, kind, news=None):
         """Keep an input if its outcome is new."""

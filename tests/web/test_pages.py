@@ -118,6 +118,16 @@ def test_ties_contradictions_and_empty_rows_are_asked_about(client):
     assert "2 rankings of 3 items" in words(client.get(f"{empty}?empty=skip"))
 
 
+def test_broken_answers_may_be_left_out(client):
+    here = give(client, "place 1,place 2,place 3\na,b,c\nb,b,a\nc,a,b\na,c,b\n")
+    page = words(client.get(here))
+    assert "line 3: item 'b' is listed twice" in page
+    assert "Some answers cannot be right. Shall they be left out?" in page
+    page = words(client.get(here, params={"broken": "skip"}))
+    assert "3 rankings of 3 items" in page
+    assert "1 row cannot be right and is set aside (line 3)" in page
+
+
 def test_codes_for_missing_answers_are_asked_about(client):
     here = give(client, "a,b,c\n1,2,3\n2,99,1\n3,1,2\n1,99,2\n")
     page = words(client.get(here))

@@ -22,7 +22,7 @@ from tierwise.errors import InputError, counted, drop, instead, quoted, use
 from tierwise.files.battles import are_battles
 from tierwise.files.cast_votes import Overvotes, Repeats
 from tierwise.files.missing import Missing
-from tierwise.files.options import Better, Columns, Layout, TableLayout, TableOptions
+from tierwise.files.options import Better, Broken, Columns, Layout, TableLayout, TableOptions
 from tierwise.files.places import EncodedRankings
 from tierwise.files.source import Format, errors_name
 from tierwise.files.table_file import EncodedPairs, TableFile
@@ -175,7 +175,7 @@ def read_rankings(
     missing: Missing | None = None,
     overvotes: Overvotes = "end",
     repeats: Repeats | None = None,
-    broken: Literal["error", "skip"] = "error",
+    broken: Broken = "error",
     encoding: str | None = None,
     sheet: str | int | None = None,
 ) -> Rankings:
@@ -432,15 +432,15 @@ def _read_announced(opened: Opened, options: TableOptions) -> Rankings:
     if file_format == "preflib":
         from tierwise.files.ballots import read_preflib
 
-        encoded = read_preflib(source, options.unranked)
+        encoded = read_preflib(source, options.unranked, options.broken)
     elif file_format == "blt":
         from tierwise.files.ballots import read_blt
 
-        encoded = read_blt(source, options.unranked)
+        encoded = read_blt(source, options.unranked, options.broken)
     else:
         from tierwise.files.ballots import read_sushi
 
-        encoded = read_sushi(source, options.unranked)
+        encoded = read_sushi(source, options.unranked, options.broken)
     rankings = Rankings.from_encoded(encoded)
     if options.items is None:
         return rankings

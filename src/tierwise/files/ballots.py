@@ -9,15 +9,19 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tierwise._util.checks import check_item
-from tierwise._util.types import RowNamer, Unranked
+from tierwise._util.types import Places, RowNamer, Unranked
 from tierwise.errors import InputError, counted, quoted, use
-from tierwise.files.options import ReadingNotes
+from tierwise.files.options import Broken, ReadingNotes
 from tierwise.files.places import (
     EncodedRankings,
     check_memory_of_places,
     encode_orderings,
     encode_weights,
+    read_sound_rows,
 )
 from tierwise.files.source import Source
 
@@ -38,7 +42,9 @@ _BALLOT = re.compile(r"(?:\([^)]*\)\s*)?(\d+(?:\.\d+)?)((?:\s+(?:\d+(?:=\d+)*|-)
 _MOST_DIGITS_OF_BALLOTS = 9
 
 
-def read_preflib(source: Source, unranked: Unranked | None) -> EncodedRankings:
+def read_preflib(
+    source: Source, unranked: Unranked | None, broken: Broken = "error"
+) -> EncodedRankings:
     """Read a PrefLib file, and check that its body holds what its header announces."""
     fields: _Fields = {}
     rows: list[_Row] = []
@@ -61,11 +67,12 @@ def read_preflib(source: Source, unranked: Unranked | None) -> EncodedRankings:
     n_items, where = _announced("NUMBER ALTERNATIVES", fields, source)
     fields, remarks = _with_letters_repaired(fields)
     names = _names_of_alternatives(fields, n_items, where, source)
-    _, places = encode_orderings(rows, range(1, n_items + 1), name_row)
+    places, kept, left_out = _sound_places(rows, range(1, n_items + 1), name_row, broken)
     _check_kind(fields, source, rows, n_items, name_row)
+    n_broken = len({str(rows[number]) for number in set(range(len(rows))).difference(kept)})
     for key, found in (
         ("NUMBER VOTERS", sum(weights)),
-        ("NUMBER UNIQUE ORDERS", len({row.tobytes() for row in places})),
+        ("NUMBER UNIQUE ORDERS", len({row.tobytes() for row in places}) + n_broken),
     ):
         announced, where = _announced(key, fields, source)
         if announced != found:
@@ -73,7 +80,9 @@ def read_preflib(source: Source, unranked: Unranked | None) -> EncodedRankings:
                 f"{where} announces {key} {announced}, but the body holds {found}: "
                 "correct the header, or fetch the file again if it was cut short"
             )
-    checked = encode_weights(weights, len(rows), name_row)
+    line_of_row = [line_of_row[number] for number in kept]
+    checked = encode_weights([weights[number] for number in kept], len(kept), name_row)
+    remarks += left_out
     notes = ReadingNotes(
         file=source.name,
         format="PrefLib",
@@ -214,7 +223,9 @@ def _check_kind(
             )
 
 
-def read_blt(source: Source, unranked: Unranked | None) -> EncodedRankings:
+def read_blt(
+    source: Source, unranked: Unranked | None, broken: Broken = "error"
+) -> EncodedRankings:
     """Read a BLT file: "candidates seats", a ballot per line that ends in 0, a 0, and the names."""
     lines = [
         (number, line.split("#")[0].strip() if '"' not in line else line.strip())
@@ -265,15 +276,16 @@ def read_blt(source: Source, unranked: Unranked | None) -> EncodedRankings:
             + ", ".join(quoted(names[one - 1]) for one in sorted(withdrawn) if one <= len(names))
             + "."
         )
-    _, places = encode_orderings(rows, range(1, n_candidates + 1), name_row)
+    places, kept, left_out = _sound_places(rows, range(1, n_candidates + 1), name_row, broken)
+    line_of_row = [line_of_row[number] for number in kept]
     notes = ReadingNotes(
         file=source.name,
         format="BLT",
         layout="orderings",
-        remarks=tuple(remarks),
+        remarks=(*remarks, *left_out),
         n_answers=len(places),
     )
-    checked = encode_weights(weights, len(rows), name_row)
+    checked = encode_weights([weights[number] for number in kept], len(kept), name_row)
     return EncodedRankings(names, places, checked, unranked, name_row, notes)
 
 
@@ -311,7 +323,9 @@ def _names(lines: list[tuple[int, str]], n_candidates: int, source: Source) -> t
     return names
 
 
-def read_sushi(source: Source, unranked: Unranked | None) -> EncodedRankings:
+def read_sushi(
+    source: Source, unranked: Unranked | None, broken: Broken = "error"
+) -> EncodedRankings:
     """Read orderings: first the number of items and 1, then lines ``0 k item_1 ... item_k``."""
     rows: list[list[int]] = []
     line_of_row: list[int] = []
@@ -345,5 +359,27 @@ def read_sushi(source: Source, unranked: Unranked | None) -> EncodedRankings:
     def name_row(row: int) -> str:
         return source.line(line_of_row[row])
 
-    items, places = encode_orderings(rows, range(n_items or 0), name_row)
-    return EncodedRankings(items, places, None, unranked, name_row)
+    items = tuple(range(n_items or 0))
+    places, kept, left_out = _sound_places(rows, items, name_row, broken)
+    line_of_row = [line_of_row[number] for number in kept]
+    notes = ReadingNotes(
+        file=source.name,
+        format="sushi",
+        layout="orderings",
+        remarks=left_out,
+        n_answers=len(places),
+    )
+    return EncodedRankings(items, places, None, unranked, name_row, notes if left_out else None)
+
+
+def _sound_places(
+    rows: Sequence[Sequence[object]], items: Sequence[int], name_row: RowNamer, broken: Broken
+) -> tuple[Places, list[int], tuple[str, ...]]:
+    """Return the places of items, the numbers of the rows that were read, and a remark."""
+
+    def read(kept: NDArray[np.int64]) -> Places:
+        some = [rows[number] for number in kept.tolist()]
+        return encode_orderings(some, items, lambda row: name_row(int(kept[row])))[1]
+
+    places, kept, remarks = read_sound_rows(read, len(rows), name_row, broken)
+    return places, kept.tolist(), remarks

@@ -223,6 +223,8 @@ def numbers(column: "pa.ChunkedArray", what: str, name_row: RowNamer) -> NDArray
             values[code] = _as_number(label)
         except (TypeError, ValueError, OverflowError):
             row = int(first_rows(codes, len(labels))[code])
+            if row == len(codes):
+                continue  # a part of a table may know words that stand in others only
             raise InputError(
                 f"{name_row(row)}: {what} is {quoted(label)}, which is not a number",
                 ["correct the cell"],

@@ -17,6 +17,8 @@ from tierwise.files.missing import said_missing
 TableLayout: TypeAlias = Literal["orderings", "ranks", "long", "pairs"]
 Layout: TypeAlias = Literal["auto", "orderings", "ranks", "long"]
 Columns: TypeAlias = str | Iterable[str]
+Broken: TypeAlias = Literal["error", "skip"]
+"""Whether answers that cannot be right are an error, or left out."""
 Better: TypeAlias = Literal["higher", "lower"]
 """Which scores are better."""
 
@@ -57,7 +59,7 @@ class TableOptions:
     missing: tuple[str, ...] | None = None
     overvotes: Overvotes = "end"
     repeats: Repeats | None = None
-    broken: Literal["error", "skip"] = "error"
+    broken: Broken = "error"
 
     @classmethod
     def make(
@@ -72,7 +74,7 @@ class TableOptions:
         others["rename"] = tuple(dict(others.get("rename") or {}).items())
         others["missing"] = said_missing(others.get("missing"))
         check_choice("overvotes", others.get("overvotes", "end"), get_args(Overvotes))
-        check_choice("broken", others.get("broken", "error"), ("error", "skip"))
+        check_choice("broken", others.get("broken", "error"), get_args(Broken))
         check_choice("repeats", others.get("repeats"), (*get_args(Repeats), None))
         if isinstance(items, str) and "*" in items:
             items, others["pattern"] = None, items

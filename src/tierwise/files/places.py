@@ -1,8 +1,8 @@
 """From orderings and ranks to tables of places: every row is checked."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,12 @@ from tierwise._util.types import (
 )
 from tierwise.errors import InputError, counted, instead, quoted, use
 from tierwise.files.cells import codes_of
-from tierwise.files.options import Better, ReadingNotes
+from tierwise.files.options import Better, Broken, ReadingNotes
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_Read = TypeVar("_Read")
 _MOST_WHOLE_WEIGHT = 2.0**62
 # A name, and its entry in a dictionary.
 _BYTES_OF_ITEM = 200
@@ -195,6 +196,51 @@ def scatter(
             ["list each item once in a row"],
         ).about(np.unique(row_of[again]).tolist())
     return places
+
+
+def read_sound_rows(
+    read: Callable[[NDArray[np.int64]], _Read], n_rows: int, name_row: RowNamer, broken: Broken
+) -> tuple[_Read, NDArray[np.int64], tuple[str, ...]]:
+    """Read rows, without those that cannot be right if that is said.
+
+    Parameters
+    ----------
+    read
+        Reads the rows of these numbers.
+    n_rows
+        How many there are.
+    name_row
+        Names a row for messages.
+    broken
+        "skip" if broken rows are to be left out.
+
+    Returns
+    -------
+    what was read, the numbers of the rows that were, and a remark about the others
+    """
+    kept, first = np.arange(n_rows, dtype=np.int64), ""
+    while True:
+        try:
+            found = read(kept)
+            break
+        except InputError as error:
+            if not error.rows:
+                raise
+            if broken != "skip" or len(error.rows) == len(kept):
+                leave_out = use("to leave out such answers", broken="skip")
+                raise InputError(error.problem, [*error.remedies, leave_out]) from None
+            first = first or name_row(int(kept[error.rows[0]]))
+            kept = np.delete(kept, error.rows)
+    n_broken = n_rows - len(kept)
+    return found, kept, (say_left_out(n_broken, "cannot be right", first),) if n_broken else ()
+
+
+def say_left_out(n_rows: int, why: str, first: str) -> str:
+    """Say how many rows are set aside, and which is the first."""
+    return (
+        f"{counted(n_rows, 'row')} {why} and {'is' if n_rows == 1 else 'are'} "
+        f"set aside ({'' if n_rows == 1 else 'first '}{first.rpartition(', ')[2]})."
+    )
 
 
 def check_places(places: Any, n_items: int, name_row: RowNamer) -> Places:

@@ -31,6 +31,8 @@ from tierwise.files.places import (
     encode_ranks,
     places_of_ranks,
     ranks_of_scores,
+    read_sound_rows,
+    say_left_out,
     scatter,
     unknown_item,
 )
@@ -50,40 +52,18 @@ def rankings_from_table(
     name_row: RowNamer,
 ) -> EncodedRankings:
     """Make rankings from a table whose columns have known roles; broken answers may be left out."""
-    kept = np.arange(table.num_rows)
-    first_broken = ""
-    while True:
-        try:
-            encoded = _rankings_from_rows(
-                table.take(kept) if first_broken else table,
-                columns,
-                roles,
-                options,
-                lambda row, kept=kept: name_row(int(kept[row])),  # type: ignore[misc]
-            )
-            break
-        except InputError as error:
-            if not error.rows:
-                raise
-            if options.broken != "skip" or len(error.rows) == len(kept):
-                leave_out = use("to leave out such answers", broken="skip")
-                raise InputError(error.problem, [*error.remedies, leave_out]) from None
-            first_broken = first_broken or name_row(int(kept[error.rows[0]]))
-            kept = np.delete(kept, error.rows)
-    n_broken = table.num_rows - len(kept)
-    if encoded.notes is None or not n_broken:
+
+    def read(kept: NDArray[np.int64]) -> EncodedRankings:
+        some = table if len(kept) == table.num_rows else table.take(kept)
+        return _rankings_from_rows(
+            some, columns, roles, options, lambda row: name_row(int(kept[row]))
+        )
+
+    encoded, _, remarks = read_sound_rows(read, table.num_rows, name_row, options.broken)
+    if encoded.notes is None:
         return encoded
-    remark = _left_out(n_broken, "cannot be right", first_broken)
-    notes = replace(encoded.notes, remarks=(*encoded.notes.remarks, remark))
+    notes = replace(encoded.notes, remarks=(*encoded.notes.remarks, *remarks))
     return replace(encoded, notes=notes)
-
-
-def _left_out(n_rows: int, why: str, first: str) -> str:
-    """Say how many rows are set aside, and which is the first."""
-    return (
-        f"{counted(n_rows, 'row')} {why} and {'is' if n_rows == 1 else 'are'} "
-        f"set aside ({'' if n_rows == 1 else 'first '}{first.rpartition(', ')[2]})."
-    )
 
 
 def _rankings_from_rows(
@@ -159,7 +139,7 @@ def _without_empty_rows(
     if len(kept) == len(listed) or len(kept) == 0:
         return table, name_row, ()
     n_left_out = len(listed) - len(kept)
-    remark = _left_out(
+    remark = say_left_out(
         n_left_out,
         "lists no item" if n_left_out == 1 else "list no item",
         name_row(int(np.argmin(listed))),
