@@ -43,9 +43,33 @@ model.sample(1000, rng=1)
 """
 
 
+NAMES = [
+    "pages",
+    "complete rankings",
+    "rankings of many items",
+    "ballots",
+    "rankings with gaps",
+    "pairwise answers",
+    "pairwise answers that may be mistaken",
+    "battles",
+    "groups of people",
+]
+
+
 def test_every_kind_of_answers_is_among_the_steps(tmp_path):
-    names = [name for name, _ in steps(tmp_path)]
-    assert len(names) == len(set(names)) == 9
+    assert [name for name, _ in steps(tmp_path)] == NAMES
+
+
+@pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name not in ("ballots", "battles")))
+        for name in NAMES
+    ],
+)
+def test_steps_run(tmp_path, name):
+    dict(steps(tmp_path))[name]()
 
 
 @pytest.mark.slow

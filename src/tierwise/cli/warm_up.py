@@ -66,21 +66,26 @@ def _page(data: Any, folder: Path) -> None:
 
 
 def _use(data: Any, *distances: str) -> None:
-    """Search, fit, check and draw."""
+    """Search, fit, check and draw, with each distance and with worths."""
     from tierwise.checking.check import check_fit
     from tierwise.fitting.bootstrap import bootstrap
+    from tierwise.fitting.fit import fit
+    from tierwise.model.clustered_mallows import ClusteredMallows
     from tierwise.posterior.run import sample_posterior
     from tierwise.searching.search import search
 
     found = search(data, progress="off", rng=1)
     bootstrap(data, found.best, replicates=2, progress="off", rng=1)
     check_fit(data, found.best, draws=100, rng=1)
-    model: Any = found.best.model()
-    model.log_partition()
-    model.sample(10, rng=1)
+    found.best.model().sample(10, rng=1)
     for distance in distances:
-        sample_posterior(data, distance=distance, **_FEW_DRAWS)
-        sample_posterior(data, found.best.sizes, distance, **_FEW_DRAWS)
+        fitted = fit(data, found.best.sizes, distance, family="mallows", rng=1)
+        if isinstance(model := fitted.model(), ClusteredMallows):
+            model.log_partition()
+            model.sample(10, rng=1)
+        sample_posterior(data, distance=distance, family="mallows", **_FEW_DRAWS)
+        sample_posterior(data, found.best.sizes, distance, family="mallows", **_FEW_DRAWS)
+    sample_posterior(data, family="luce", **_FEW_DRAWS)
 
 
 def _board(data: Any) -> None:
