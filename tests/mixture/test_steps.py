@@ -29,16 +29,20 @@ from tierwise.mixture.em import (
     local_search,
     log_joint,
     m_step,
-    moved_items,
     normalised,
     run_em,
     run_short_then_long,
     split_and_merge,
     starting_memberships,
-    swapped_tiers,
 )
 from tierwise.mixture.gibbs import Chain, MixtureTarget, answer_bits, theta_points
-from tierwise.mixture.groups import Component, GroupFitter, distinct_answers
+from tierwise.mixture.groups import (
+    Component,
+    GroupFitter,
+    distinct_answers,
+    moved_items,
+    swapped_tiers,
+)
 from tierwise.mixture.scores import standard_errors
 from tierwise.partition.interpolated import LogPartition
 from tierwise.theta.density import ThetaGivenDistance
@@ -283,8 +287,9 @@ def test_standard_errors_are_those_of_the_curvature():
     run = run_em(fitter, (sizes,) * 2, components, shares, tolerance=1e-9, most_steps=3)
     assert run.shares == pytest.approx(shares, abs=1e-6)
     memberships, _ = e_step(fitter, run.components, run.shares)
-    share_errors, theta_errors = standard_errors(fitter, run, memberships)
+    share_errors, covariances = standard_errors(fitter, run, memberships)
     assert share_errors == pytest.approx([errors[0], errors[0]], rel=1e-3)
+    theta_errors = [float(np.sqrt(covariance[0, 0])) for covariance in covariances]
     assert theta_errors == pytest.approx(errors[1:], rel=1e-3)
 
 

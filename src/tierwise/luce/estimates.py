@@ -13,6 +13,8 @@ from tierwise._util.results import Result
 from tierwise._util.types import plain
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from tierwise.luce.worths import Worths
 
 ELO = 400.0 / log(10.0)
@@ -71,11 +73,30 @@ def estimate_worths(worths: Worths, level: float) -> tuple[WorthEstimate, ...]:
     >>> round(first.value, 3), round(first.strength), round(second.strength)
     (1.732, 95, -95)
     """
-    sizes = np.bincount(worths.labels)
+    covariance = worths.covariance if worths.n_tiers > 1 else np.zeros((1, 1))
+    return estimates_of_logs(worths.logs, np.bincount(worths.labels), covariance, level)
+
+
+def estimates_of_logs(
+    logs: NDArray[np.float64],
+    sizes: NDArray[np.int64],
+    covariance: NDArray[np.float64],
+    level: float,
+) -> tuple[WorthEstimate, ...]:
+    """Give log worths of tiers, whatever their scale, a mean over items of 0, and intervals.
+
+    Parameters
+    ----------
+    logs, sizes
+        Log worths and sizes of the tiers.
+    covariance
+        Covariances of the log worths; NaN where there are none.
+    level
+        Level of the intervals.
+    """
     shares = sizes / sizes.sum()
-    logs = worths.logs - shares @ worths.logs
     centring = np.eye(len(logs)) - shares
-    covariance = centring @ worths.covariance @ centring.T if len(logs) > 1 else np.zeros((1, 1))
+    logs, covariance = logs - shares @ logs, centring @ covariance @ centring.T
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     reach = NormalDist().inv_cdf(0.5 + level / 2.0)
     return tuple(

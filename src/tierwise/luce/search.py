@@ -442,7 +442,7 @@ def tiers_of_sizes(races: Races, sizes: Sizes, shape: float = SHAPE) -> Found:
                 found
                 for found in (
                     search.evaluate(labels, current.worths.logs)
-                    for labels in _likely_exchanges(races, current.worths)
+                    for labels in likely_exchanges(races, current.labels, current.worths.logs)
                 )
                 if found.score > current.score + 1e-9 and found.sizes == sizes
             ),
@@ -454,15 +454,14 @@ def tiers_of_sizes(races: Races, sizes: Sizes, shape: float = SHAPE) -> Found:
     return current
 
 
-def _likely_exchanges(races: Races, worths: Worths) -> list[Integers]:
+def likely_exchanges(races: Races, labels: Integers, logs: Floats) -> list[Integers]:
     """Tiers in which two items of neighbouring tiers have changed places, likely ones first."""
-    labels = worths.labels
-    _, gradient, hessian = races.derivatives(np.arange(races.n_items), worths.logs[labels])
+    _, gradient, hessian = races.derivatives(np.arange(races.n_items), logs[labels])
     stiffness = np.maximum(-np.diag(hessian), 1e-12)
     changes: list[tuple[float, Integers]] = []
-    for tier in range(worths.n_tiers - 1):
+    for tier in range(len(logs) - 1):
         upper, lower = np.flatnonzero(labels == tier), np.flatnonzero(labels == tier + 1)
-        step = worths.logs[tier] - worths.logs[tier + 1]
+        step = logs[tier] - logs[tier + 1]
         down = -gradient[upper] * step - 0.5 * stiffness[upper] * step**2
         up = gradient[lower] * step - 0.5 * stiffness[lower] * step**2
         for first in np.argsort(-down)[:_ITEMS_OF_A_TIER].tolist():

@@ -25,15 +25,16 @@ Neural Computation 12, 2109-2128.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierwise.distances import Distance
-from tierwise.mixture.groups import Component, DistinctAnswers, GroupFitter
-from tierwise.tiers import Sizes, log_number_of_tiers
+from tierwise.mixture.groups import Component, DistinctAnswers, Fitter, GroupFitter
+from tierwise.mixture.worths import WorthFitter
+from tierwise.tiers import Sizes
 
 GroupSizes: TypeAlias = Sizes | Literal["search"]
 """The sizes of a group's tiers, or that they are to be found."""
@@ -77,7 +78,7 @@ class EMRun:
     log_likelihood
         Log-likelihood of all answers.
     history
-        Log-likelihood less the log number of tiers of each group, after each step: never falling.
+        Log-likelihood less the penalty of each group, after each step: never falling.
     converged
         Whether it stopped because a step gained next to nothing.
     """
@@ -90,7 +91,10 @@ class EMRun:
 
     @property
     def criterion(self) -> float:
-        """What EM raises: the log-likelihood less the log number of tiers of each group."""
+        """What EM raises: the log-likelihood less the penalty of each group.
+
+        That is the log number of its tiers; with worths, what these cost as well.
+        """
         return self.history[-1]
 
 
@@ -107,7 +111,7 @@ class EMSettings:
     uniform
         Whether the last of the groups is one in which all orderings are equally probable.
     distance
-        The distance.
+        The distance; None where tiers have worths.
     n_starts
         The number of short runs.
     tolerance, most_steps
@@ -117,15 +121,24 @@ class EMSettings:
     answers: DistinctAnswers
     sizes: tuple[GroupSizes, ...]
     uniform: bool
-    distance: Distance
+    distance: Distance | None
     n_starts: int
     tolerance: float
     most_steps: int
 
+    def fitter(self) -> Fitter:
+        """Return what fits groups to the answers."""
+        return make_fitter(self.answers, self.distance)
+
+
+def make_fitter(answers: DistinctAnswers, distance: Distance | None) -> Fitter:
+    """Return what fits groups at a distance, or with worths where there is none."""
+    return WorthFitter(answers) if distance is None else GroupFitter(answers, distance)
+
 
 def run_short_then_long(settings: EMSettings, seed: np.random.SeedSequence) -> EMRun:
     """Run EM for a few steps from several starts, and go on with the best (emEM)."""
-    fitter = GroupFitter(settings.answers, settings.distance)
+    fitter = settings.fitter()
     rng = np.random.default_rng(seed)
     runs = []
     for number in range(settings.n_starts):
@@ -179,7 +192,7 @@ def split_and_merge(settings: EMSettings, run: EMRun, seed: np.random.SeedSequen
     to another place; a group gets other sizes, where these are searched for. Each change is
     followed for a few steps, those that did not lead back for some more, and the best to the end.
     """
-    fitter = GroupFitter(settings.answers, settings.distance)
+    fitter = settings.fitter()
     rng = np.random.default_rng(seed)
     seen: set[bytes] = set()
     for _ in range(_MOST_ROUNDS):
@@ -213,7 +226,7 @@ def _fingerprint(run: EMRun) -> bytes:
 
 def _split_groups(
     settings: EMSettings,
-    fitter: GroupFitter,
+    fitter: Fitter,
     run: EMRun,
     memberships: NDArray[np.float64],
     rng: np.random.Generator,
@@ -239,7 +252,7 @@ def _split_groups(
 
 
 def _alter_groups(
-    settings: EMSettings, fitter: GroupFitter, run: EMRun, memberships: NDArray[np.float64]
+    settings: EMSettings, fitter: Fitter, run: EMRun, memberships: NDArray[np.float64]
 ) -> list[tuple[tuple[Component, ...], NDArray[np.float64]]]:
     """Give each group other tiers: an item elsewhere or, where they are sought, other sizes."""
     found = []
@@ -248,9 +261,7 @@ def _alter_groups(
         own, component = settings.answers.weights * memberships[:, group], run.components[group]
         if own.sum() <= _LEAST_WEIGHT:
             continue
-        rivals = moved_items(component)
-        if wanted == "search":
-            rivals += swapped_tiers(fitter, component)
+        rivals = fitter.altered(component, resize=wanted == "search")
         rivals.sort(key=_value_in_place(fitter, joint, group, float(run.shares[group])))
         rivals = rivals[-_ALTERED_GROUPS:]
         if wanted == "search":
@@ -258,37 +269,6 @@ def _alter_groups(
         for rival in rivals:
             components = (*run.components[:group], rival, *run.components[group + 1 :])
             found.append((components, run.shares))
-    return found
-
-
-def moved_items(component: Component) -> list[Component]:
-    """List the tiers of the same sizes in which an item was taken out and put back elsewhere.
-
-    Swaps of two items are not among them.
-    """
-    labels, places = component.labels, np.sort(component.labels)
-    in_order = np.argsort(labels, kind="stable")
-    found: dict[bytes, NDArray[np.int64]] = {}
-    for place, item in enumerate(in_order.tolist()):
-        others = np.delete(in_order, place)
-        for goal in range(len(labels)):
-            moved = np.empty_like(labels)
-            moved[np.insert(others, goal, item)] = places
-            if (moved != labels).sum() > 2:
-                found[moved.tobytes()] = moved
-    return [replace(component, labels=moved) for moved in found.values()]
-
-
-def swapped_tiers(fitter: GroupFitter, component: Component) -> list[Component]:
-    """List the tiers in which two neighbouring ones that differ in size have traded places."""
-    found, sizes = [], component.sizes
-    for tier in range(len(sizes) - 1):
-        if sizes[tier] != sizes[tier + 1]:
-            order = np.arange(len(sizes))
-            order[[tier, tier + 1]] = tier + 1, tier
-            labels = order[component.labels]
-            swapped = tuple(np.bincount(labels).tolist())
-            found.append(fitter.component(swapped, labels, component.theta))
     return found
 
 
@@ -315,7 +295,7 @@ def _split(
 
 def _run_from(
     settings: EMSettings,
-    fitter: GroupFitter,
+    fitter: Fitter,
     components: tuple[Component, ...],
     shares: NDArray[np.float64],
     most_steps: int,
@@ -331,7 +311,7 @@ def _run_from(
 
 
 def run_em(
-    fitter: GroupFitter,
+    fitter: Fitter,
     sizes: tuple[GroupSizes, ...],
     components: tuple[Component, ...],
     shares: NDArray[np.float64],
@@ -350,7 +330,7 @@ def run_em(
     while True:
         memberships, log_totals = e_step(fitter, components, shares)
         log_likelihood = float(weights @ log_totals)
-        history.append(log_likelihood - sum(_penalty(component) for component in components))
+        history.append(log_likelihood - sum(map(fitter.penalty, components)))
         gain = history[-1] - history[-2] if len(history) > 1 else np.inf
         converged = searched and gain < tolerance
         if converged or len(history) > most_steps:
@@ -365,7 +345,7 @@ def run_em(
 
 
 def first_groups(
-    fitter: GroupFitter, sizes: tuple[GroupSizes, ...], memberships: NDArray[np.float64]
+    fitter: Fitter, sizes: tuple[GroupSizes, ...], memberships: NDArray[np.float64]
 ) -> tuple[tuple[Component, ...], NDArray[np.float64]]:
     """Fit groups and shares to first memberships; a search begins with tiers of one item each."""
     weights = fitter.answers.weights
@@ -380,14 +360,14 @@ def first_groups(
 
 
 def e_step(
-    fitter: GroupFitter, components: tuple[Component, ...], shares: NDArray[np.float64]
+    fitter: Fitter, components: tuple[Component, ...], shares: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the probability of each group for each answer, and each answer's log probability."""
     return normalised(log_joint(fitter, components, shares))
 
 
 def m_step(
-    fitter: GroupFitter, components: tuple[Component, ...], memberships: NDArray[np.float64]
+    fitter: Fitter, components: tuple[Component, ...], memberships: NDArray[np.float64]
 ) -> tuple[tuple[Component, ...], NDArray[np.float64]]:
     """Fit each group to the answers, by how probably they belong to it."""
     weights = fitter.answers.weights
@@ -401,7 +381,7 @@ def m_step(
 
 
 def log_joint(
-    fitter: GroupFitter, components: tuple[Component, ...], shares: NDArray[np.float64]
+    fitter: Fitter, components: tuple[Component, ...], shares: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Log of share times probability: ``[answer, group]``."""
     with np.errstate(divide="ignore"):
@@ -424,7 +404,7 @@ def normalised(joint: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray
 
 
 def local_search(
-    fitter: GroupFitter,
+    fitter: Fitter,
     sizes: tuple[GroupSizes, ...],
     components: tuple[Component, ...],
     shares: NDArray[np.float64],
@@ -447,7 +427,7 @@ def local_search(
 
 
 def _resize(
-    fitter: GroupFitter,
+    fitter: Fitter,
     component: Component,
     joint: NDArray[np.float64],
     group: int,
@@ -465,7 +445,7 @@ def _resize(
 
 
 def _value_in_place(
-    fitter: GroupFitter, joint: NDArray[np.float64], group: int, share: float
+    fitter: Fitter, joint: NDArray[np.float64], group: int, share: float
 ) -> Callable[[Component], float]:
     """Return the criterion of all groups, but for a constant, as a function of one group."""
     weights = fitter.answers.weights
@@ -473,13 +453,9 @@ def _value_in_place(
 
     def value(candidate: Component) -> float:
         column = np.log(share) + fitter.log_probabilities(candidate)
-        return float(weights @ np.logaddexp(others, column)) - _penalty(candidate)
+        return float(weights @ np.logaddexp(others, column)) - fitter.penalty(candidate)
 
     return value
-
-
-def _penalty(component: Component) -> float:
-    return log_number_of_tiers(component.sizes)
 
 
 def starting_memberships(

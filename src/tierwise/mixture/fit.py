@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import nan
 from operator import index
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -16,18 +17,21 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.distances import Distance, get_distance
 from tierwise.errors import InputError, TooLargeError, counted, instead, quoted, use
-from tierwise.fitting.result import agreement_of_counts
+from tierwise.fitting.luce import refuse_options_of_mallows
+from tierwise.fitting.result import Family, agreement_of_counts
 from tierwise.fitting.solve import named_tiers
+from tierwise.luce.estimates import WorthEstimate, estimates_of_logs
 from tierwise.mixture.em import (
     SHORT_RUNS,
     EMRun,
     EMSettings,
     GroupSizes,
     e_step,
+    make_fitter,
     run_short_then_long,
     split_and_merge,
 )
-from tierwise.mixture.groups import GroupFitter, distinct_answers, fold_weights
+from tierwise.mixture.groups import Component, Fitter, distinct_answers, fold_weights
 from tierwise.mixture.result import Group, Mixture
 from tierwise.mixture.scores import Scores, held_out_values, score, standard_errors, with_held_out
 from tierwise.tiers import check_sizes
@@ -43,6 +47,8 @@ _MOST_GROUPS_TRIED = 6
 _MOST_ITEMS_FOR_A_SEARCH = 50
 # Runs whose criteria differ by less ended at the same groups.
 _SAME_END = 0.01
+# Level of the intervals of worths.
+_LEVEL = 0.95
 # Where the seeds for splits of groups are in the tree of seeds: behind those of all runs.
 _SEED_OF_SPLITS = 2**31
 
@@ -62,6 +68,7 @@ def fit_mixture(
     sizes: SizesOfGroups = "search",
     distance: str | Distance = "kendall",
     *,
+    family: Family = "mallows",
     noise: Noise = "none",
     criterion: Criterion = "bic",
     starts: int = 20,
@@ -72,11 +79,12 @@ def fit_mixture(
     progress: Progress = "auto",
     rng: RandomSource = None,
 ) -> Mixture:
-    """Divide people into groups, and find the share, the tiers and theta of each group.
+    """Divide people into groups, and find the share, the tiers and theta or worths of each group.
 
-    Every group has a clustered Mallows model of its own. The groups that make the rankings most
-    probable are found by EM (Murphy and Martin, 2003): exact memberships given the groups, then the
-    best tiers, theta and share of each group given the memberships, and so on, from many starts.
+    Every group has a clustered Mallows model, or a clustered Luce model, of its own. The groups
+    that make the rankings most probable are found by EM (Murphy and Martin, 2003): exact
+    memberships given the groups, then the best tiers, theta or worths, and share of each group
+    given the memberships, and so on, from many starts.
 
     Parameters
     ----------
@@ -90,6 +98,8 @@ def fit_mixture(
         entry per group.
     distance
         "kendall", "inversions", "hamming", "footrule" or "spearman".
+    family
+        "mallows": a distance and theta. "luce": one worth per tier, for rankings of every kind.
     noise
         "uniform" adds a group of those who follow no tiers.
     criterion
@@ -123,6 +133,8 @@ def fit_mixture(
     likelihood. EM finds maxima near its starts: more starts may find a better one. Groups of the
     best are then merged and split, and their tiers changed, as long as EM ends higher from there.
 
+    For the family "luce" each worth of a group but one takes half the log number of rankings, too.
+
     A group that no answer supports keeps a share of 0.
 
     Examples
@@ -137,7 +149,8 @@ def fit_mixture(
     watch = Stopwatch()
     data = check_data(data, "fit_mixture", Rankings, Preferences)
     refuse_mistakes(data)
-    measure = get_distance(distance)
+    check_choice("family", family, get_args(Family))
+    measure = _measure(data, distance, family)
     check_choice("noise", noise, get_args(Noise))
     check_choice("criterion", criterion, get_args(Criterion))
     starts = check_count("starts", starts)
@@ -162,7 +175,7 @@ def fit_mixture(
     template = EMSettings(answers, (), noise == "uniform", measure, starts, tolerance, most_steps)
     found = _run_all(template, wanted, held_out, root, workers, progress)
 
-    fitter = GroupFitter(answers, measure)
+    fitter = make_fitter(answers, measure)
     comparison = [score(fitter, found[number, 0].run, number) for number in wanted]
     if len(held_out):
         folds_held_out = range(1, len(held_out) + 1)
@@ -173,7 +186,7 @@ def fit_mixture(
         comparison = with_held_out(comparison, values, held_out[held_out > 0])
     chosen = _choose(comparison, criterion)
     best = found[chosen.n_groups, 0]
-    groups, memberships = _groups(fitter, best.run, noise)
+    groups, memberships = _groups(fitter, best.run, noise, "" if measure is None else measure.name)
     return Mixture(
         groups=groups,
         scores=chosen,
@@ -186,11 +199,27 @@ def fit_mixture(
         converged=best.run.converged,
         n_runs=best.n_runs,
         n_agreeing=best.n_agreeing,
-        distance=measure.name,
+        distance="" if measure is None else measure.name,
+        family=family,
         provenance=watch.provenance(rng),
         pairwise=data.pairwise,
         people=data.people if isinstance(data, Rankings) else None,
     )
+
+
+def _measure(
+    data: Rankings | Preferences, distance: str | Distance, family: Family
+) -> Distance | None:
+    """Return the distance; None for worths, which have none."""
+    if family == "mallows":
+        return get_distance(distance)
+    refuse_options_of_mallows(distance=(distance, "kendall"))
+    if isinstance(data, Preferences):
+        raise InputError(
+            "groups with worths are found in rankings, and these are answers pair by pair: take "
+            "the family that has theta"
+        )
+    return None
 
 
 def refuse_mistakes(data: Rankings | Preferences) -> None:
@@ -294,12 +323,12 @@ def _choose(comparison: list[Scores], criterion: Criterion) -> Scores:
 
 
 def _groups(
-    fitter: GroupFitter, run: EMRun, noise: Noise
+    fitter: Fitter, run: EMRun, noise: Noise, distance: str
 ) -> tuple[tuple[Group, ...], NDArray[np.float64]]:
     """Give the groups their names back, the largest first, and return all memberships likewise."""
     answers = fitter.answers
     memberships, _ = e_step(fitter, run.components, run.shares)
-    share_errors, theta_errors = standard_errors(fitter, run, memberships)
+    share_errors, covariances = standard_errors(fitter, run, memberships)
     n_with_tiers = len(run.shares) - (noise == "uniform")
     order = np.argsort(-run.shares[:n_with_tiers], kind="stable").tolist()
     order += range(n_with_tiers, len(run.shares))
@@ -315,13 +344,34 @@ def _groups(
                 tiers=named_tiers(component.labels, answers.items),
                 sizes=component.sizes,
                 theta=component.theta,
-                theta_error=float(theta_errors[number]),
-                distance=fitter.distance.name,
+                theta_error=_theta_error(component, covariances[number]),
+                distance=distance,
+                worth_estimates=_worths(component, covariances[number]),
                 n_rankings=float(own.sum()),
                 agreement=agreement_of_counts(answers.pair_counts(own), component.labels).overall,
             )
         )
     return tuple(groups), memberships[:, order]
+
+
+def _theta_error(component: Component, covariance: NDArray[np.float64] | None) -> float:
+    if covariance is None or component.log_worths is not None:
+        return nan
+    return float(np.sqrt(covariance[0, 0]))
+
+
+def _worths(
+    component: Component, covariance: NDArray[np.float64] | None
+) -> tuple[WorthEstimate, ...]:
+    """Return the worths of a group with intervals, if it has any."""
+    logs = component.log_worths
+    if logs is None:
+        return ()
+    # The last worth is held fixed, until all are centred.
+    full = np.zeros((len(logs), len(logs)))
+    if len(logs) > 1:
+        full[:-1, :-1] = nan if covariance is None else covariance
+    return estimates_of_logs(logs, np.array(component.sizes), full, _LEVEL)
 
 
 def sizes_of_groups(

@@ -52,7 +52,7 @@ _MOST_STEPS_OF_AN_UPDATE = 3_000_000
 # Rounds of completing the answers on the average when a group is fitted from nothing.
 _FIRST_ROUNDS = 3
 # Fits of neighbouring sizes that are compared with the best by the likelihood of all groups.
-_RIVALS = 5
+RIVALS = 5
 _RIVALS_OF_ALL_SIZES = 16
 # Answers are kept as bits for so many size vectors; they take memory.
 _MOST_PACKED = 64
@@ -236,7 +236,7 @@ def fold_weights(
 
 @dataclass(frozen=True, eq=False)
 class Component:
-    """Tiers and theta of a group.
+    """Tiers of a group, with theta or worths.
 
     Attributes
     ----------
@@ -244,12 +244,91 @@ class Component:
         The tiers, counted from 0, their sizes, and the concentration around them.
     log_partition
         Log of the partition function at theta.
+    log_worths
+        Log worth of each tier; then theta is NaN.
     """
 
     sizes: Sizes
     labels: NDArray[np.int64]
     theta: float
     log_partition: float
+    log_worths: NDArray[np.float64] | None = None
+
+
+class Fitter(ABC):
+    """What EM needs to know of the models of groups.
+
+    Attributes
+    ----------
+    answers
+        The answers.
+    """
+
+    answers: DistinctAnswers
+
+    @abstractmethod
+    def log_probabilities(self, component: Component) -> NDArray[np.float64]:
+        """Log probability of each answer in a group."""
+
+    @abstractmethod
+    def penalty(self, component: Component) -> float:
+        """Return what the criterion of EM takes from the log-likelihood for a group."""
+
+    @abstractmethod
+    def n_parameters(self, component: Component) -> int:
+        """Count the parameters of a group, its tiers and share apart."""
+
+    @abstractmethod
+    def error_of_log_likelihood(self, component: Component, weight: float) -> float:
+        """Return the standard error of the log-likelihood of so many answers of a group."""
+
+    @abstractmethod
+    def fit(
+        self, weights: NDArray[np.float64], sizes: Sizes, current: Component | None
+    ) -> tuple[Component, float]:
+        """Fit a group of given sizes, no worse than the current one; return its value as well."""
+
+    @abstractmethod
+    def search(
+        self, weights: NDArray[np.float64], component: Component
+    ) -> tuple[Component, list[Component]]:
+        """Search better sizes; return the best group, and others that come close to it."""
+
+    @abstractmethod
+    def best_swap(
+        self, memberships: NDArray[np.float64], component: Component
+    ) -> tuple[Component, float]:
+        """Swap two items of neighbouring tiers; return the group and what the mixture gains."""
+
+    @abstractmethod
+    def altered(self, component: Component, *, resize: bool) -> list[Component]:
+        """List groups that are a little different; in their sizes, too, where that is allowed."""
+
+    @abstractmethod
+    def scores(self, component: Component) -> NDArray[np.float64]:
+        """Return derivatives of each answer's log probability in the parameters, by column."""
+
+    @abstractmethod
+    def bends(self, component: Component, own: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum, with weights of the answers, second derivatives over probabilities."""
+
+
+def moved_items(component: Component) -> list[Component]:
+    """List the tiers of the same sizes in which an item was taken out and put back elsewhere.
+
+    Swaps of two items are not among them.
+    """
+    labels, places = component.labels, np.sort(component.labels)
+    in_order = np.argsort(labels, kind="stable")
+    found: dict[bytes, NDArray[np.int64]] = {}
+    for place, item in enumerate(in_order.tolist()):
+        others = np.delete(in_order, place)
+        for goal in range(len(labels)):
+            moved = np.empty_like(labels)
+            moved[np.insert(others, goal, item)] = places
+            if (moved != labels).sum() > 2:
+                found[moved.tobytes()] = moved
+    return [replace(component, labels=moved) for moved in found.values()]
 
 
 def pairs_fit_a_word(sizes: Sizes, distance: Distance) -> bool:
@@ -299,7 +378,7 @@ class PackedAnswers:
         return counts.astype(np.float64) * self._rule.unit
 
 
-class GroupFitter:
+class GroupFitter(Fitter):
     """Fits groups to weighted answers; remembers what it computed for sizes it has met.
 
     Parameters
@@ -362,6 +441,40 @@ class GroupFitter:
                 places = self._source.complete_places()
                 self._packed_answers[sizes] = PackedAnswers(places, sizes, self.distance)
         return self._packed_answers[sizes]
+
+    def penalty(self, component: Component) -> float:
+        """Log number of tiers of the group's sizes."""
+        return log_number_of_tiers(component.sizes)
+
+    def n_parameters(self, component: Component) -> int:
+        """Count theta, unless there is a single tier."""
+        return int(len(component.sizes) > 1)
+
+    def error_of_log_likelihood(self, component: Component, weight: float) -> float:
+        """Return what the error of the partition function makes of it."""
+        log_value = self.partition(component.sizes).log_value(component.theta)
+        return weight * log_value.standard_error
+
+    def altered(self, component: Component, *, resize: bool) -> list[Component]:
+        """List groups with an item elsewhere, and with neighbouring tiers that traded places."""
+        swapped = swapped_tiers(self, component) if resize else []
+        return moved_items(component) + swapped
+
+    def scores(self, component: Component) -> NDArray[np.float64]:
+        """Return the derivative of the log probability of each answer in theta."""
+        mean = float(self.partition(component.sizes).moments(component.theta).mean)
+        return (mean - self.distance_moments(component)[0])[:, None]
+
+    def bends(self, component: Component, own: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum second derivatives over probabilities.
+
+        That is (E d - m)^2 + v - Var d, where m and v are mean and variance of the distance given
+        the answer.
+        """
+        moments = self.partition(component.sizes).moments(component.theta)
+        means, variances = self.distance_moments(component)
+        excess = float(moments.mean) - means
+        return np.array([own @ (excess**2 + variances - float(moments.variance))])
 
     def distance_moments(
         self, component: Component
@@ -458,7 +571,7 @@ class GroupFitter:
 
         *_, best = hill_climb(component.sizes, [neighbours], best_of)
         ranked = sorted(neighbours(best), key=value, reverse=True)
-        return known[best][0], [known[sizes][0] for sizes in ranked[:_RIVALS]]
+        return known[best][0], [known[sizes][0] for sizes in ranked[:RIVALS]]
 
     def _search_all_sizes(self, weights: NDArray[np.float64]) -> list[Component]:
         """Return the fits of the sizes that suit a group best, the best first."""
@@ -502,3 +615,16 @@ class GroupFitter:
             swapped[swap] = labels[swap[::-1]]
             after.append(self._log_weights(replace(component, labels=swapped), theta))
         return np.array(after) - before
+
+
+def swapped_tiers(fitter: GroupFitter, component: Component) -> list[Component]:
+    """List the tiers in which two neighbouring ones that differ in size have traded places."""
+    found, sizes = [], component.sizes
+    for tier in range(len(sizes) - 1):
+        if sizes[tier] != sizes[tier + 1]:
+            order = np.arange(len(sizes))
+            order[[tier, tier + 1]] = tier + 1, tier
+            labels = order[component.labels]
+            swapped = tuple(np.bincount(labels).tolist())
+            found.append(fitter.component(swapped, labels, component.theta))
+    return found

@@ -16,11 +16,14 @@ from tierwise._util.provenance import Provenance
 from tierwise._util.results import Result
 from tierwise._util.types import plain_number
 from tierwise.errors import InputError, counted, quoted
+from tierwise.fitting.result import Family
+from tierwise.luce.estimates import WorthEstimate
 from tierwise.mixture.scores import Scores
 from tierwise.tiers import Sizes, Tiers, plain_tiers
 
 if TYPE_CHECKING:
     from tierwise.data.frames import Backend
+    from tierwise.model.clustered_luce import ClusteredLuce
     from tierwise.model.clustered_mallows import ClusteredMallows
 
 
@@ -37,7 +40,7 @@ def summarise(mixture: "Mixture", width: int) -> str:
     n_items = len(mixture.groups[0].tiers.items)
     lines = [
         f"{who_said_what(mixture.n_rankings, n_items, pairwise=mixture.pairwise)} in "
-        f"{counted(mixture.n_groups, 'group')}, {mixture.distance} distance",
+        f"{counted(mixture.n_groups, 'group')}, {mixture.model_in_words()}",
         "",
     ]
     for name, group in zip(mixture.names(), mixture.groups, strict=True):
@@ -52,8 +55,7 @@ def _group_lines(name: str, group: "Group", width: int) -> list[str]:
     head = f"{name}: {group.share:.1%}{_plus_minus(100 * group.share_error, 1)}"
     if group.kind == "uniform":
         return [f"{head}, all orderings equally probable"]
-    theta = "infinite" if isinf(group.theta) else f"{group.theta:.4f}"
-    head += f", theta {theta}{_plus_minus(group.theta_error, 4)}"
+    head += f", {group.parameters()}"
     return [
         head,
         *textwrap.wrap(
@@ -138,7 +140,7 @@ class Group(Result):
     sizes : tuple of int
         Their sizes.
     theta : float
-        How closely the group keeps to its tiers.
+        How closely the group keeps to its tiers; NaN where they have worths.
     theta_error : float
         Its standard error, given the tiers; NaN where there is none.
     distance : str
@@ -147,6 +149,8 @@ class Group(Result):
         Expected number of rankings that belong to it.
     agreement : float
         Share of pairs of items of different tiers that the group's rankings order likewise.
+    worth_estimates : tuple of WorthEstimate
+        The worth of each tier with an interval, given the tiers; empty where there is theta.
     """
 
     kind: Literal["tiers", "uniform"]
@@ -159,17 +163,40 @@ class Group(Result):
     distance: str
     n_rankings: float
     agreement: float
+    worth_estimates: tuple[WorthEstimate, ...] = ()
 
     @property
-    def model(self) -> "ClusteredMallows":
+    def worths(self) -> tuple[float, ...]:
+        """Worth of each tier, with a geometric mean over items of 1; else empty."""
+        return tuple(estimate.value for estimate in self.worth_estimates)
+
+    def parameters(self, digits: int = 4) -> str:
+        """Write theta with its error, or worths.
+
+        Parameters
+        ----------
+        digits
+            Digits behind the point of theta.
+        """
+        if self.worth_estimates:
+            return f"worths {', '.join(format(worth, '.3g') for worth in self.worths)}"
+        theta = "infinite" if isinf(self.theta) else f"{self.theta:.{digits}f}"
+        return f"theta {theta}{_plus_minus(self.theta_error, digits)}"
+
+    @property
+    def model(self) -> "ClusteredMallows | ClusteredLuce":
         """The model of the group's rankings."""
+        from tierwise.model.clustered_luce import ClusteredLuce
         from tierwise.model.clustered_mallows import ClusteredMallows
 
+        if self.worth_estimates:
+            return ClusteredLuce(self.tiers, self.worths)
         return ClusteredMallows(self.tiers, self.theta, self.distance)
 
     def __repr__(self) -> str:
         tiers = "uniform" if self.kind == "uniform" else str(self.tiers)
-        return f"Group({self.share:.1%}: {tiers}, theta={self.theta:.4g})"
+        numbers = self.parameters() if self.worth_estimates else f"theta={self.theta:.4g}"
+        return f"Group({self.share:.1%}: {tiers}, {numbers})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values, as in JSON; None stands for NaN and infinity."""
@@ -181,7 +208,8 @@ class Group(Result):
             "sizes": list(self.sizes),
             "theta": plain_number(self.theta),
             "theta_error": plain_number(self.theta_error),
-            "distance": self.distance,
+            "worths": [estimate.to_dict() for estimate in self.worth_estimates],
+            "distance": self.distance or None,
             "n_rankings": self.n_rankings,
             "agreement": plain_number(self.agreement),
         }
@@ -213,13 +241,15 @@ class Mixture(Result):
         How often EM was followed to the end, and how often it ended as high as the best. Where only
         one of many did, a better result may exist: allow more starts.
     distance : str
-        Name of the distance.
+        Name of the distance; empty where tiers have worths.
     provenance : Provenance
         Version, seed and time.
     pairwise : bool
         Whether people compared pairs; then rankings are people.
     people : pyarrow.Table or None
         What else is known of people, as `Rankings.people`.
+    family : str
+        "mallows" for theta and a distance, or "luce" for one worth per tier.
     """
 
     groups: tuple[Group, ...]
@@ -237,6 +267,11 @@ class Mixture(Result):
     provenance: Provenance
     pairwise: bool = False
     people: Any = None
+    family: Family = "mallows"
+
+    def model_in_words(self) -> str:
+        """Say what the models of groups are."""
+        return "one worth per tier" if self.family == "luce" else f"{self.distance} distance"
 
     @property
     def n_groups(self) -> int:
@@ -328,7 +363,8 @@ class Mixture(Result):
         from tierwise.data.frames import make_frame
 
         if covariate is None:
-            names = ("kind", "share", "share_error", "theta", "theta_error", "agreement")
+            fitted = ("worths",) if self.family == "luce" else ("theta", "theta_error")
+            names = ("kind", "share", "share_error", *fitted, "agreement")
             columns: dict[str, Any] = {"group": self.names()}
             columns |= {name: [getattr(group, name) for group in self.groups] for name in names}
             columns["n_rankings"] = [group.n_rankings for group in self.groups]
@@ -359,7 +395,7 @@ class Mixture(Result):
             Section(
                 rows_of(group.tiers),
                 f"{name}: {group.share:.1%}"
-                + ("" if group.kind == "uniform" else f", theta {group.theta:.3f}"),
+                + ("" if group.kind == "uniform" else f", {group.parameters(3)}"),
             )
             for name, group in zip(self.names(), self.groups, strict=True)
         ]
@@ -410,7 +446,8 @@ class Mixture(Result):
             "converged": self.converged,
             "n_runs": self.n_runs,
             "n_agreeing": self.n_agreeing,
-            "distance": self.distance,
+            "family": self.family,
+            "distance": self.distance or None,
             "n_rankings": self.n_rankings,
             "pairwise": self.pairwise,
             "provenance": self.provenance.to_dict(),

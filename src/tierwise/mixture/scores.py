@@ -8,7 +8,7 @@ integrated completed likelihood. IEEE Transactions on Pattern Analysis and Machi
 """
 
 from dataclasses import dataclass, replace
-from math import hypot, inf, log, nan, sqrt
+from math import hypot, isinf, log, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from tierwise._util.results import Result
 from tierwise._util.types import plain_number
 from tierwise.mixture.em import EMRun, e_step
-from tierwise.mixture.groups import GroupFitter
+from tierwise.mixture.groups import Fitter
+from tierwise.tiers import log_number_of_tiers
 
 # Where the log-likelihood bends less than this in some direction, it does not bend.
 _LEAST_INFORMATION = 1e-9
@@ -33,7 +34,7 @@ class Scores(Result):
         The number of groups, without a uniform one.
     n_parameters
         Free numbers: shares (one less than groups, a uniform one included) and the theta of every
-        group that has more than one tier.
+        group that has more than one tier, or all worths of its tiers but one.
     log_likelihood
         Log probability of the rankings.
     log_likelihood_error
@@ -81,15 +82,17 @@ class Scores(Result):
         }
 
 
-def score(fitter: GroupFitter, run: EMRun, n_groups: int) -> Scores:
+def score(fitter: Fitter, run: EMRun, n_groups: int) -> Scores:
     """Compute the criteria of groups on the answers they were fitted to."""
     weights = fitter.answers.weights
     memberships, _ = e_step(fitter, run.components, run.shares)
-    n_thetas = sum(len(component.sizes) > 1 for component in run.components)
-    n_parameters = len(run.components) - 1 + n_thetas
-    bic = -2 * run.criterion + n_parameters * log(fitter.answers.n_rankings)
+    n_parameters = len(run.components) - 1 + sum(map(fitter.n_parameters, run.components))
+    criterion = run.log_likelihood - sum(
+        log_number_of_tiers(component.sizes) for component in run.components
+    )
+    bic = -2 * criterion + n_parameters * log(fitter.answers.n_rankings)
     errors = [
-        float(weights @ own) * fitter.partition(group.sizes).log_value(group.theta).standard_error
+        fitter.error_of_log_likelihood(group, float(weights @ own))
         for own, group in zip(memberships.T, run.components, strict=True)
     ]
     certain = np.where(memberships > 0, memberships, 1.0)
@@ -99,7 +102,7 @@ def score(fitter: GroupFitter, run: EMRun, n_groups: int) -> Scores:
         n_parameters=n_parameters,
         log_likelihood=run.log_likelihood,
         log_likelihood_error=hypot(*errors),
-        criterion=run.criterion,
+        criterion=criterion,
         bic=bic,
         entropy=entropy,
         icl=bic + 2 * entropy,
@@ -107,7 +110,7 @@ def score(fitter: GroupFitter, run: EMRun, n_groups: int) -> Scores:
 
 
 def held_out_values(
-    fitter: GroupFitter, folds: NDArray[np.float64], runs: list[EMRun]
+    fitter: Fitter, folds: NDArray[np.float64], runs: list[EMRun]
 ) -> NDArray[np.float64]:
     """Log probability of the answers of each fold under groups that were fitted without it.
 
@@ -158,50 +161,50 @@ def _error_of_gap(
 
 
 def standard_errors(
-    fitter: GroupFitter, run: EMRun, memberships: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the standard errors of all shares and thetas.
+    fitter: Fitter, run: EMRun, memberships: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], list[NDArray[np.float64] | None]]:
+    """Return the standard errors of all shares, and covariances of each group's parameters.
 
     They come from the observed information, by which the log-likelihood bends at its maximum, so
-    that doubt about memberships is in them; doubt about the tiers is not. NaN stands for what has
-    no such error: the theta of a single tier or of perfect agreement, and everything where groups
-    cannot be told apart.
+    doubt about memberships is in them; doubt about the tiers is not. NaN and None stand for what
+    has no such error: the theta of a single tier or of perfect agreement, and everything where
+    groups cannot be told apart.
     """
     n_groups = len(run.shares)
-    share_errors, theta_errors = np.full(n_groups, nan), np.full(n_groups, nan)
+    share_errors = np.full(n_groups, nan)
+    covariances: list[NDArray[np.float64] | None] = [None] * n_groups
     present = np.flatnonzero(run.shares > 0)
     free = [
         group
-        for group in present
-        if len(run.components[group].sizes) > 1 and run.components[group].theta < inf
+        for group in present.tolist()
+        if len(run.components[group].sizes) > 1 and not isinf(run.components[group].theta)
     ]
     *others, last = present.tolist()
     columns = [
         memberships[:, group] / run.shares[group] - memberships[:, last] / run.shares[last]
         for group in others
     ]
-    # A probability f is linear in the shares. In a theta, f'' / f is (E d - m)^2 + v - Var d, where
-    # m and v are mean and variance of the distance given the answer.
+    # A probability is linear in the shares, so it bends in the parameters of groups alone.
     bend = [0.0] * len(others)
     weights = fitter.answers.weights
+    ends = {}
     for group in free:
         component = run.components[group]
-        moments = fitter.partition(component.sizes).moments(component.theta)
-        means, variances = fitter.distance_moments(component)
-        excess = float(moments.mean) - means
-        columns.append(memberships[:, group] * excess)
-        own = weights * memberships[:, group]
-        bend.append(float(own @ (excess**2 + variances - float(moments.variance))))
+        scores = fitter.scores(component)
+        first = len(columns)
+        columns += list((memberships[:, [group]] * scores).T)
+        ends[group] = slice(first, len(columns))
+        bend += fitter.bends(component, weights * memberships[:, group]).tolist()
     if not columns:
         share_errors[last] = 0.0
-        return share_errors, theta_errors
-    scores = np.column_stack(columns)
-    information = scores.T @ (weights[:, None] * scores) - np.diag(bend)
+        return share_errors, covariances
+    table = np.column_stack(columns)
+    information = table.T @ (weights[:, None] * table) - np.diag(bend)
     if np.linalg.eigvalsh(information)[0] <= _LEAST_INFORMATION:
-        return share_errors, theta_errors
+        return share_errors, covariances
     covariance = np.linalg.inv(information)
-    errors = np.sqrt(np.diag(covariance))
-    share_errors[others] = errors[: len(others)]
+    share_errors[others] = np.sqrt(np.diag(covariance))[: len(others)]
     share_errors[last] = np.sqrt(covariance[: len(others), : len(others)].sum())
-    theta_errors[free] = errors[len(others) :]
-    return share_errors, theta_errors
+    for group, own in ends.items():
+        covariances[group] = covariance[own, own]
+    return share_errors, covariances

@@ -153,8 +153,7 @@ def _heading(name: str, group: Group) -> tuple[str, str, str]:
     share = f"{group.share:.1%}{_plus_minus(100 * group.share_error, 1)}"
     if len(group.tiers) == 1:
         return name, share, "no tiers"
-    theta = "infinite" if isinf(group.theta) else f"{group.theta:.3f}"
-    return name, share, f"theta {theta}{_plus_minus(group.theta_error, 3)}"
+    return name, share, group.parameters(3)
 
 
 def _plus_minus(error: float, digits: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, isinf, isnan
+from math import inf, isnan
 from typing import TYPE_CHECKING
 
 from tierwise.errors import counted
@@ -146,10 +146,10 @@ def _about(group: Group) -> str:
     """Say how closely a group keeps to its tiers."""
     if len(group.tiers) == 1:
         return "No tiers."
-    theta = "infinite" if isinf(group.theta) else f"{group.theta:.3f}"
+    numbers = group.parameters(3)
     return (
-        f"Theta {theta}{_plus_minus(group.theta_error, 3)}; {group.agreement:.0%} of pairs from "
-        "different tiers are ranked in tier order."
+        f"{numbers[0].upper()}{numbers[1:]}; {group.agreement:.0%} of pairs from different tiers "
+        "are ranked in tier order."
     )
 
 

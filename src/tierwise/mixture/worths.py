@@ -1,0 +1,184 @@
+"""One group with worths fitted to answers that belong to it in part: the M step of EM.
+
+Given tiers, worths are those of greatest probability, by Newton's method; items of neighbouring
+tiers trade places, and tiers of all sizes are searched, as for one group. Each worth but the first
+costs half the log number of rankings (BIC), so tiers are not cut for nothing; their prior keeps
+worths finite where an item is never beaten.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from math import log, nan
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tierwise.answers.races import races_of
+from tierwise.data.rankings import Rankings
+from tierwise.fitting.luce import sceptical
+from tierwise.luce.search import (
+    TierSearch,
+    likely_exchanges,
+    search_tiers,
+    sizes_of,
+    tiers_of_sizes,
+)
+from tierwise.luce.worths import SHAPE, best_worths
+from tierwise.mixture.groups import RIVALS, Component, Fitter, moved_items
+from tierwise.tiers import log_number_of_tiers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tierwise.answers.races import Races
+    from tierwise.mixture.groups import DistinctAnswers
+    from tierwise.tiers import Sizes
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+# Step of the difference quotients that give derivatives in log worths.
+_STEP = 1e-4
+
+
+class WorthFitter(Fitter):
+    """Fits groups with one worth per tier to weighted answers.
+
+    Parameters
+    ----------
+    answers
+        The answers.
+    """
+
+    def __init__(self, answers: DistinctAnswers) -> None:
+        assert isinstance(answers.data, Rankings)
+        self.answers = answers
+        self._races = races_of(answers.data)
+        self._price = log(max(answers.n_rankings, 1.0)) / 2
+
+    def _component(self, labels: Integers, logs: Floats) -> Component:
+        return Component(sizes_of(labels), labels, nan, 0.0, logs)
+
+    def log_probabilities(self, component: Component) -> Floats:
+        """Log probability of each answer in a group."""
+        return self._races.log_probabilities(component.labels, _logs(component))
+
+    def penalty(self, component: Component) -> float:
+        """Log number of tiers of these sizes, the price of worths, and what their prior takes."""
+        logs = _logs(component)
+        n_tiers = len(logs)
+        peak = float(logs.max())
+        total = peak + log(float(np.exp(logs - peak).sum())) - log(n_tiers) - float(logs.mean())
+        price = (n_tiers - 1) * self._price + SHAPE * n_tiers * total
+        return log_number_of_tiers(component.sizes) + price
+
+    def n_parameters(self, component: Component) -> int:
+        """Count the worths that are free."""
+        return len(component.sizes) - 1
+
+    def error_of_log_likelihood(self, component: Component, weight: float) -> float:  # noqa: ARG002
+        """Probabilities are exact: 0."""
+        return 0.0
+
+    def fit(
+        self, weights: Floats, sizes: Sizes, current: Component | None
+    ) -> tuple[Component, float]:
+        """Fit a group of given sizes: no worse than the current one, where there is one.
+
+        Returned are the group, and its answers' log-likelihood less the penalty.
+        """
+        races = self._races.reweighted(weights)
+        if current is None:
+            found = tiers_of_sizes(races, sizes).worths
+            labels = found.labels
+            if sizes_of(labels) != sizes:
+                # Worths of the best tiers go against their sizes: begin with the order of items.
+                strict = tiers_of_sizes(races, (1,) * len(labels)).worths
+                labels = np.repeat(np.arange(len(sizes)), sizes)[strict.labels]
+                found = best_worths(races, labels)
+            candidates = [self._component(labels, _decreasing(found.logs))]
+        else:
+            found = best_worths(races, current.labels, _logs(current))
+            order = np.argsort(-found.logs, kind="stable")
+            labels = np.argsort(order)[current.labels]
+            candidates = [current, self._component(current.labels, _decreasing(found.logs))]
+            if sizes_of(labels) == sizes:
+                candidates.append(self._component(labels, found.logs[order]))
+        best = max(candidates, key=lambda one: self._value(races, one))
+        return best, self._value(races, best)
+
+    def _value(self, races: Races, component: Component) -> float:
+        return races.value(component.labels, _logs(component)) - self.penalty(component)
+
+    def search(self, weights: Floats, component: Component) -> tuple[Component, list[Component]]:
+        """Search tiers of all sizes for a group.
+
+        Returned are the best group, and other tiers that come closest to it.
+        """
+        races = self._races.reweighted(weights)
+        found = search_tiers(TierSearch(races, sceptical))[: RIVALS + 1]
+        known = [self.fit(weights, component.sizes, component)[0]]
+        known += [self._component(one.labels, one.worths.logs) for one in found]
+        known.sort(key=lambda one: self._value(races, one), reverse=True)
+        return known[0], known[1:]
+
+    def best_swap(self, memberships: Floats, component: Component) -> tuple[Component, float]:
+        """Swap the two items of neighbouring tiers for which a mixture's log-likelihood gains most.
+
+        Returned are the group after the swap, and the gain, which may be negative.
+        """
+        weights = self.answers.weights
+        races = self._races.reweighted(np.ascontiguousarray(weights * memberships))
+        swapped = [
+            replace(component, labels=labels)
+            for labels in likely_exchanges(races, component.labels, _logs(component))
+        ]
+        if not swapped:
+            return component, 0.0
+        before = self.log_probabilities(component)
+        changes = np.array([self.log_probabilities(one) - before for one in swapped])
+        gains = np.log1p(memberships * np.expm1(changes)) @ weights
+        best = int(gains.argmax())
+        return swapped[best], float(gains[best])
+
+    def altered(self, component: Component, *, resize: bool) -> list[Component]:  # noqa: ARG002
+        """List groups in which an item was taken out and put back elsewhere."""
+        return moved_items(component)
+
+    def scores(self, component: Component) -> Floats:
+        """Return derivatives of each answer's log probability, in log worths but the last."""
+        logs = _logs(component)
+        columns = []
+        for tier in range(len(logs) - 1):
+            step = np.zeros(len(logs))
+            step[tier] = _STEP
+            up, down = (
+                self._races.log_probabilities(component.labels, logs + sign * step)
+                for sign in (1.0, -1.0)
+            )
+            columns.append((up - down) / (2 * _STEP))
+        return np.column_stack(columns)
+
+    def bends(self, component: Component, own: Floats) -> Floats:  # noqa: ARG002
+        """Return 0: squares of scores alone give the information, as many answers do."""
+        return np.zeros(len(component.sizes) - 1)
+
+
+def _logs(component: Component) -> Floats:
+    assert component.log_worths is not None
+    return component.log_worths
+
+
+def _decreasing(logs: Floats) -> Floats:
+    """Return the nearest log worths that do not increase: neighbours that do are averaged."""
+    runs = [[value] for value in logs.tolist()]
+    while any(np.mean(one) < np.mean(other) for one, other in pairwise(runs)):
+        at = next(
+            place
+            for place, (one, other) in enumerate(pairwise(runs))
+            if np.mean(one) < np.mean(other)
+        )
+        runs[at : at + 2] = [runs[at] + runs[at + 1]]
+    return np.concatenate([np.full(len(run), np.mean(run)) for run in runs])
