@@ -14,15 +14,8 @@ from tierwise.fitting.solve import PseudoCurve, PseudoLikelihood
 from tierwise.partition.choose import partition_function
 from tierwise.partition.parts import parted_partition
 from tierwise.theta.curve import Derivatives, climb
-from tierwise.theta.estimate import (
-    CurveOfAnswers,
-    CurveOfDistance,
-    CurveOfParts,
-    CurveOfWins,
-    best_theta,
-    best_theta_of_wins,
-    top_of,
-)
+from tierwise.theta.curves import CurveOfAnswers, CurveOfDistance, CurveOfParts, CurveOfWins
+from tierwise.theta.estimate import best_theta, best_theta_of_wins, top_of
 
 LABELS = np.array([0, 1, 1, 2, 2, 0, 2])
 

@@ -8,35 +8,27 @@ together: by importance sampling in log theta, from a Student distribution aroun
 
 from __future__ import annotations
 
-from math import inf, isfinite, lgamma, log, pi
+from math import inf, isfinite, log, pi
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tierwise._util.types import Estimate
 from tierwise.partition.interpolated import LogPartition, ThetaSeries
-from tierwise.theta.curve import Derivatives, climb
+from tierwise.theta.curves import CurveOfParts
 from tierwise.theta.density import ThetaGivenDistance
+from tierwise.theta.together import ThetasTogether
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise.answers.base import Labels
     from tierwise.answers.given_sizes import Likelihood
-    from tierwise.answers.parted import PartedAnswers, PartStatistics
+    from tierwise.answers.parted import PartedAnswers
     from tierwise.model.priors import ThetaPrior
     from tierwise.theta.estimate import ThetaEstimate
 
 _TOLERANCE = 1e-9
-# Of log theta: for derivatives of the prior, and for the way to the mode.
-_STEP = 1e-3
-_LONGEST_STEP = 1.0
-_LEAST_LOG, _LARGEST_LOG = log(1e-9), log(46.0)
-# A density that is flatter than this, or bends the wrong way, is taken to bend by so much.
-_LEAST_BEND = 1e-3
-# Points of importance sampling, and how heavy the tails are that they come from.
-_POINTS = 512
-_FREEDOM = 5
 
 
 def log_integrated_likelihood(
@@ -151,7 +143,10 @@ def log_integrated_parts(answers: PartedAnswers, labels: Labels, prior: ThetaPri
     """
     statistics = answers.statistics(labels)
     if statistics.coefficients is None:
-        return _ThetasTogether(answers, statistics, prior).log_integral()
+        curve = CurveOfParts(
+            answers.partition, statistics.totals, statistics.log_orders, answers.n_rankings
+        )
+        return ThetasTogether(curve, prior).log_integral()
     n_items = answers.partition.n_items
     value = statistics.log_orders
     for total, coefficients in zip(
@@ -173,97 +168,3 @@ def _log_integral_of_part(
         return -np.array(values)
 
     return ThetaGivenDistance(log_partition, 1.0, prior).log_integral(total)
-
-
-class _ThetasTogether:
-    """Thetas of parts of the distance that are not independent, integrated out.
-
-    In log theta the posterior has its mode inside, also where a theta of greatest likelihood is 0
-    or infinite, and tails that a Student distribution covers. Its points are a Sobol sequence,
-    which leaves less to chance, and the same every time.
-    """
-
-    def __init__(
-        self, answers: PartedAnswers, statistics: PartStatistics, prior: ThetaPrior
-    ) -> None:
-        self._partition = answers.partition
-        self._n_rankings = answers.n_rankings
-        self._statistics = statistics
-        self._prior = prior
-
-    def _height(self, logs: npt.NDArray[np.float64]) -> Derivatives:
-        """Log density of the answers and log theta, its gradient and its Hessian."""
-        thetas = np.exp(logs)
-        moments = self._partition.part_moments(thetas)
-        totals = self._statistics.totals
-        prior, slope, bend = self._prior_at(logs)
-        value = self._statistics.log_orders - float(thetas @ totals)
-        value += prior - self._n_rankings * moments.log_value
-        pull = thetas * (self._n_rankings * moments.means - totals)
-        information = self._n_rankings * np.outer(thetas, thetas) * moments.covariances
-        return Derivatives(value, pull + slope, np.diag(pull + bend) - information)
-
-    def _prior_at(
-        self, logs: npt.NDArray[np.float64]
-    ) -> tuple[float, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Log prior density of log theta, summed, with its first and second derivatives."""
-        low, middle, high = (
-            self._prior.log_density(np.exp(near)) + near
-            for near in (logs - _STEP, logs, logs + _STEP)
-        )
-        slope = (high - low) / (2 * _STEP)
-        return float(middle.sum()), slope, (high - 2 * middle + low) / _STEP**2
-
-    def log_integral(self) -> Estimate:
-        """Average density over that of the points drawn around the mode."""
-        from scipy.special import ndtri
-        from scipy.stats import chi2
-        from scipy.stats.qmc import Sobol
-
-        mode, bend = self._mode()
-        root = _root_of_inverse(bend)
-        uniform = Sobol(len(mode) + 1, rng=np.random.default_rng(0)).random(_POINTS)
-        scales = np.sqrt(chi2.ppf(uniform[:, -1], _FREEDOM) / _FREEDOM)
-        standard = ndtri(uniform[:, :-1]) / scales[:, None]
-        points = standard @ root.T + mode
-        logs = np.array([self._height(point).value for point in points])
-        logs -= _log_student(standard) - np.log(np.diag(root)).sum()
-        top = float(logs.max())
-        weights = np.exp(logs - top)
-        mean = float(weights.mean())
-        error = float(weights.std(ddof=1)) / (mean * len(weights) ** 0.5)
-        return Estimate(top + log(mean), standard_error=error, method="importance sampling")
-
-    def _mode(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return the mode, in log theta, and minus the Hessian there."""
-        start = np.zeros(len(self._statistics.totals))
-        mode, found = climb(
-            self._height,
-            start,
-            low=_LEAST_LOG,
-            high=_LARGEST_LOG,
-            longest=_LONGEST_STEP,
-            scale=1.0,
-        )
-        return mode, -found.hessian
-
-
-def _root_of_inverse(bend: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the Cholesky factor of the inverse, also of what bends the wrong way somewhere.
-
-    One theta may be known a million times as precisely as another, so each is scaled first.
-    """
-    scales = np.sqrt(np.maximum(np.abs(np.diag(bend)), _LEAST_BEND))
-    eigenvalues, vectors = np.linalg.eigh(bend / np.outer(scales, scales))
-    inverse = vectors / np.maximum(np.abs(eigenvalues), _LEAST_BEND) @ vectors.T
-    root: npt.NDArray[np.float64] = np.linalg.cholesky(inverse) / scales[:, None]
-    return root
-
-
-def _log_student(points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Log density of the standard Student distribution in several dimensions."""
-    n_dimensions = points.shape[1]
-    half = (_FREEDOM + n_dimensions) / 2
-    constant = lgamma(half) - lgamma(_FREEDOM / 2) - n_dimensions / 2 * log(_FREEDOM * pi)
-    logs: npt.NDArray[np.float64] = constant - half * np.log1p((points**2).sum(axis=1) / _FREEDOM)
-    return logs

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import ceil, inf, isinf, log, nan, sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +28,17 @@ from tierwise.answers.given_sizes import (
     DOUBTFUL_THETA_OF_UNIT,
     LARGEST_FINITE_THETA_OF_UNIT,
     LARGEST_THETA_OF_UNIT,
-    derivatives_of_wins,
     likely_theta,
 )
 from tierwise.errors import InputError
-from tierwise.theta.curve import Derivatives, climb
+from tierwise.theta.curve import climb
+from tierwise.theta.curves import (
+    CurveOfAnswers,
+    CurveOfDistance,
+    CurveOfParts,
+    CurveOfWins,
+    HeldCurve,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -263,80 +269,6 @@ def simulated_mean_distance(
     return float(model.distances(model.sample(draws, rng, method="mcmc")).mean())
 
 
-@dataclass(frozen=True, eq=False)
-class CurveOfDistance:
-    """Answers that leave nothing open, at a total distance from the tiers."""
-
-    partition: PartitionFunction
-    total: float
-    n_rankings: float
-    n_thetas: ClassVar[int] = 1
-
-    def derivatives(self, thetas: _Floats) -> Derivatives:
-        """Log-likelihood, slope and curvature."""
-        theta = float(thetas[0])
-        moments = self.partition.moments(theta)
-        return Derivatives(
-            -theta * self.total - self.n_rankings * float(moments.log_value),
-            np.array([self.n_rankings * float(moments.mean) - self.total]),
-            np.array([[-self.n_rankings * float(moments.variance)]]),
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class CurveOfAnswers:
-    """Answers of any kind whose completions are summed over, given tiers."""
-
-    likelihood: Likelihood
-    labels: Labels
-    n_thetas: ClassVar[int] = 1
-
-    def derivatives(self, thetas: _Floats) -> Derivatives:
-        """Log-likelihood, slope and curvature."""
-        value, slope, bend = self.likelihood.derivatives(self.labels, float(thetas[0]))
-        return Derivatives(value, np.array([slope]), np.array([[bend]]))
-
-
-@dataclass(frozen=True, eq=False)
-class CurveOfWins:
-    """Wins between tiers, the best tier first."""
-
-    between: _Floats
-    sizes: NDArray[np.int64]
-    n_thetas: ClassVar[int] = 1
-
-    def derivatives(self, thetas: _Floats) -> Derivatives:
-        """Log-likelihood, slope and curvature."""
-        value, slope, bend = derivatives_of_wins(self.between, self.sizes, float(thetas[0]))
-        return Derivatives(value, np.array([slope]), np.array([[bend]]))
-
-
-@dataclass(frozen=True, eq=False)
-class CurveOfParts:
-    """Answers that leave nothing open, with a theta for each part of the distance."""
-
-    partition: PartedPartition
-    totals: _Floats
-    log_orders: float
-    n_rankings: float
-
-    @property
-    def n_thetas(self) -> int:
-        """Number of parts."""
-        return len(self.totals)
-
-    def derivatives(self, thetas: _Floats) -> Derivatives:
-        """Log-likelihood, gradient and Hessian; a theta may be infinite if its total is 0."""
-        moments = self.partition.part_moments(thetas)
-        finite = np.where(np.isinf(thetas), 0.0, thetas)
-        value = self.log_orders - float(finite @ self.totals)
-        return Derivatives(
-            value - self.n_rankings * moments.log_value,
-            self.n_rankings * moments.means - self.totals,
-            -self.n_rankings * moments.covariances,
-        )
-
-
 def top_of(curve: ThetaCurve, start: _Floats, largest: float) -> Top:
     """Return the top of a curve, thetas being between 0 and what is as good as infinite."""
     unit = largest / LARGEST_THETA_OF_UNIT
@@ -540,28 +472,9 @@ def _together(
     if start is not None:
         usable = free & np.isfinite(start) & (start > 0.0)
         thetas[usable] = start[usable]
-    top = top_of(_Held(curve, free, thetas), thetas[free], LARGEST_THETA_OF_UNIT)
+    top = top_of(HeldCurve(curve, free, thetas), thetas[free], LARGEST_THETA_OF_UNIT)
     thetas[free] = np.where(top.point > LARGEST_FINITE_THETA_OF_UNIT, inf, top.point)
     return PartedMaximum(thetas, top.derivatives.value)
-
-
-@dataclass(frozen=True, eq=False)
-class _Held:
-    """A curve over some of its thetas, the others being held."""
-
-    curve: ThetaCurve
-    free: NDArray[np.bool_]
-    thetas: _Floats
-
-    @property
-    def n_thetas(self) -> int:
-        return int(self.free.sum())
-
-    def derivatives(self, thetas: _Floats) -> Derivatives:
-        every = self.thetas.copy()
-        every[self.free] = thetas
-        value, gradient, hessian = self.curve.derivatives(every)
-        return Derivatives(value, gradient[self.free], hessian[np.ix_(self.free, self.free)])
 
 
 def estimates_of_thetas(
