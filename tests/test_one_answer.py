@@ -1,0 +1,118 @@
+"""Whichever door: the same model, the same tiers, the same certainty up to Monte Carlo error."""
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import tierwise as tw
+from tierwise.cli.main import app
+
+TIERS = tw.Tiers([["ash"], ["beech", "cedar"], ["elm", "fir"]])
+
+
+def drawn(n_rankings, seed, theta=1.0):
+    return tw.ClusteredMallows(TIERS, theta, "inversions").sample(n_rankings, rng=seed)
+
+
+def raced(n_rankings, seed):
+    return tw.ClusteredLuce(TIERS, (9.0, 3.0, 1.0)).sample(n_rankings, rng=seed)
+
+
+def hidden(rankings, unranked, n_listed=3):
+    """List only some items of each answer: the best ones, or any."""
+    rng = np.random.default_rng(5)
+    rows = rankings.to_orderings()
+    if unranked == "anywhere":
+        shown = [set(rng.choice(len(row), n_listed, replace=False).tolist()) for row in rows]
+        rows = [
+            [item for item in row if sorted(TIERS.items).index(item) in chosen]
+            for row, chosen in zip(rows, shown, strict=True)
+        ]
+    else:
+        rows = [row[:n_listed] for row in rows]
+    return tw.Rankings.from_orderings(rows, items=sorted(TIERS.items), unranked=unranked)
+
+
+def tied(rankings):
+    return tw.Rankings.from_orderings(
+        [[row[0], row[1:3], row[3:]] for row in rankings.to_orderings()], items=rankings.items
+    )
+
+
+def fought(n_battles, seed):
+    rng = np.random.default_rng(seed)
+    worths = dict(zip(TIERS.items, (9.0, 3.0, 3.0, 1.0, 1.0), strict=True))
+    rows = []
+    for _ in range(n_battles):
+        one, other = rng.choice(TIERS.items, 2, replace=False).tolist()
+        won = rng.random() < worths[one] / (worths[one] + worths[other])
+        rows.append((one, other, one if won else other))
+    return tw.Battles.from_rows(rows)
+
+
+DATA = {
+    "political goals": tw.load_political_goals,
+    "complete, distances": lambda: drawn(200, 1),
+    "complete, worths": lambda: raced(200, 2),
+    "complete, weak": lambda: drawn(30, 3, theta=0.5),
+    "noise": lambda: drawn(60, 4, theta=0.0),
+    "counted": lambda: drawn(40, 5).with_people(None),
+    "top lists": lambda: hidden(raced(150, 6), "below"),
+    "gaps": lambda: hidden(raced(150, 7), "anywhere"),
+    "ties": lambda: tied(drawn(80, 8)),
+    "battles": lambda: fought(800, 9),
+    "few battles": lambda: fought(60, 10),
+    "perfect agreement": lambda: tw.Rankings.from_orderings([list("abcd")] * 20),
+}
+
+
+@cache
+def answers(name):
+    return DATA[name]()
+
+
+@cache
+def found(name):
+    return tw.choose(answers(name), progress="off", rng=1)
+
+
+QUICK = ("political goals", "complete, worths", "battles")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in DATA],
+)
+def test_search_leaderboard_and_posterior_agree(name):
+    choice = found(name)
+    board = tw.leaderboard(answers(name), draws=500, progress="off", rng=2)
+    assert board.choice.family == choice.family
+    assert board.choice.distance == choice.distance
+    assert board.tiers == choice.fit.tiers == board.fit.tiers
+    posterior = tw.sample_posterior(answers(name), draws=500, progress="off", rng=3)
+    assert posterior.family == choice.family
+    assert posterior.distance == choice.distance
+    shown = dict(zip(posterior.items, posterior.best_k_probabilities(1).to_numpy(), strict=True))
+    for row in board.rows:
+        assert row.best_k_probabilities[0] == pytest.approx(shown[row.item], abs=0.06)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in DATA if "battles" not in name])
+def test_pages_and_the_shell_agree(name, tmp_path):
+    choice, data = found(name), answers(name)
+    page = tw.report(data, tmp_path / "report.html", replicates=300, progress="off", rng=4)
+    assert page.fit.family == choice.family
+    assert page.fit.tiers == choice.fit.tiers
+    file = tmp_path / "answers.csv"
+    tw.write_rankings(data, file)
+    words = ["fit", str(file), "--json", "--ties", "allow"]
+    if data.unranked is not None:
+        words += ["--unranked", data.unranked]
+    shown = json.loads(CliRunner().invoke(app, words).stdout)
+    assert shown["family"] == choice.family
+    own = [sorted(map(str, tier)) for tier in choice.fit.tiers]
+    assert [sorted(tier) for tier in shown["tiers"]] == own
