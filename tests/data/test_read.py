@@ -82,7 +82,6 @@ def test_what_was_found_is_said():
     ]
     scores = tw.read_scores(pl.DataFrame(WIDE), "higher")
     assert scores.reading.columns == ("x", "y", "z")
-    assert "Column 'task' is not among the scores: it is set aside." in str(scores.reading)
     assert tw.read(pl.DataFrame(RANKS)).reading.format == "a data frame of polars"
 
 

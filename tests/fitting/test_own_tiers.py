@@ -121,7 +121,7 @@ def test_a_single_tier_is_all_there_is():
         ({"tiers": OWN, "sizes": (1, 3)}, "leave out sizes"),
         ({"tiers": [["a"], ["b"]]}, "not in the tiers: 'c'"),
         ({"tiers": "a > b"}, "list of lists"),
-        ({"tiers": OWN, "concentration": "tier"}, "leave out concentration"),
+        ({"tiers": OWN, "concentration": "tier"}, "several thetas are for tiers that are sought"),
         ({"tiers": OWN, "likelihood": "pseudo"}, "leave out likelihood"),
     ],
 )
