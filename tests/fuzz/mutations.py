@@ -147,7 +147,7 @@ OPTIONS = {
     "repeats": ("first", "error"),
     "broken": ("skip", "error"),
     "spellings": ("keep", "ask"),
-    "draws": ("half", "drop", "ignore"),
+    "drawn": ("half", "drop", "ignore"),
     "winner": ("winner", "a"),
     "judge": ("judge", "voter"),
     "decimal": (".", ","),
@@ -166,7 +166,7 @@ TAKES = {
     ),
     "scan_rankings": ("unranked", "ties", "layout", "items", "weights", "assessor", "missing"),
     "read_preferences": ("cycles", "items", "assessor"),
-    "read_battles": ("winner", "judge", "weights", "draws", "rename", "spellings", "encoding"),
+    "read_battles": ("winner", "judge", "weights", "drawn", "rename", "spellings", "encoding"),
     "read_scores": (
         *("items", "tolerance", "decimal", "task", "item", "score", "encoding", "layout"),
         *("missing", "items_in", "tasks", "lower"),

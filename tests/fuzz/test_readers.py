@@ -3,6 +3,7 @@
 Short runs are part of the tests; ``python -m tests.fuzz.run`` runs for as long as one likes.
 """
 
+import inspect
 import random
 from io import BytesIO
 
@@ -11,6 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import tierwise
+from tests.fuzz.mutations import TAKES
 from tests.fuzz.run import fuzz
 from tests.strategies import rankings
 from tierwise import InputError, Rankings, read_rankings, write_rankings
@@ -150,6 +153,12 @@ def test_any_text(content, said):
 @settings(max_examples=300, **lenient)
 def test_damaged_files(damaged):
     read(*damaged)
+
+
+@pytest.mark.parametrize("reader", [name for name in TAKES if name != "read"])
+def test_options_that_are_tried_exist(reader):
+    function = getattr(tierwise.data.read, reader, None) or getattr(tierwise, reader)
+    assert set(TAKES[reader]) <= set(inspect.signature(function).parameters)
 
 
 def test_files_that_differ_from_sound_ones_in_a_field():
