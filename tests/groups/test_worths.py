@@ -143,3 +143,20 @@ def test_items_that_are_not_listed_may_be_anywhere():
     assert found.best.preferred == "own"
     with pytest.raises(InputError, match="may be anywhere"):
         tw.compare_groups(data, by="group", rng=1)
+
+
+def test_a_tree_splits_people_whose_tiers_differ():
+    rng = np.random.default_rng(6)
+    data = in_groups(sample(ITEMS, (5, 2, 1), 80, rng), sample(ITEMS[::-1], (5, 2, 1), 80, rng))
+    known = data.people.append_column("shoe", pa.array([38, 42] * 80))
+    tree = tw.group_tree(
+        data.with_people(known), by=["group", "shoe"], family="luce", permutations=19, rng=1
+    )
+    assert tree.root.column == "group"
+    assert [leaf.column for leaf in tree.leaves()] == [None, None]
+    assert all(len(leaf.group.worths) == len(leaf.group.tiers) for leaf in tree.leaves())
+    assert "worths averaged over" in tree.summary()
+    assert json.loads(json.dumps(tree.to_dict(), allow_nan=False))["family"] == "luce"
+    assert "worths" in tree.to_frame().columns
+    alone = in_groups(sample(ITEMS, (5, 2, 1), 60, rng), sample(ITEMS, (5, 2, 1), 60, rng))
+    assert tw.group_tree(alone, by="group", family="luce", rng=1).root.column is None

@@ -29,24 +29,28 @@ from tierwise._util.checks import RandomSource, as_generator, check_choice
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.results import Result
 from tierwise._util.types import Estimate, plain_item, plain_number
-from tierwise.answers.races import races_of
 from tierwise.data.people import MISSING, Column, find_columns
 from tierwise.errors import InputError, counted, use
 from tierwise.fitting.result import Family
 from tierwise.groups.evidence import (
     GroupAnswers,
     PeopleGroup,
-    answers_of,
     bayes_factor_in_words,
     check_answers,
+    columns_of_parameters,
     factor_in_digits,
     log_evidence_of_thetas,
     log_sum,
     people_group,
-    scale_of_weights,
 )
 from tierwise.groups.permutation import LEVEL, Statements, p_value_of_groups
-from tierwise.groups.worths import WorthAnswers, log_evidence_of_worths
+from tierwise.groups.worths import (
+    AnyAnswers,
+    WorthAnswers,
+    collector,
+    how_evidence_was_found,
+    log_evidence_of_worths,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -277,11 +281,7 @@ class GroupComparison(Result):
                 "log_bayes_factor": [one.log_bayes_factor for one, _ in rows],
                 "group": [group.name for _, group in rows],
                 "share": [group.share for _, group in rows],
-                **(
-                    {"worths": [group.parameters().removeprefix("worths ") for _, group in rows]}
-                    if self.family == "luce"
-                    else {"theta": [group.theta for _, group in rows]}
-                ),
+                **columns_of_parameters([group for _, group in rows], self.family),
                 "tiers": [str(group.tiers) for _, group in rows],
             },
             backend,
@@ -321,7 +321,7 @@ class GroupComparison(Result):
             for group in one.groups:
                 lines += _group_lines(group, width)
             lines += ["", *_move_lines(one), ""]
-        lines += textwrap.wrap(_how(self.method), width)
+        lines += textwrap.wrap(how_evidence_was_found(self.method, self.family), width)
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -396,7 +396,7 @@ def compare_groups(
     columns = [column.in_groups() for column in find_columns(rankings, by, "compare_groups")]
     for column in columns:
         column.check_groups()
-    collect = _collector(rankings, family)
+    collect = collector(rankings, family, most_items_to_sum=MOST_ITEMS_TO_SUM)
     everybody = collect(np.arange(len(rankings)))
     statements = Statements.of(rankings)
     found = [
@@ -414,31 +414,12 @@ def compare_groups(
     )
 
 
-def _collector(
-    rankings: Rankings, family: Family
-) -> Callable[[NDArray[np.int64]], GroupAnswers | WorthAnswers]:
-    """Return what collects the answers of some people, by their rows."""
-    scale = scale_of_weights(rankings)
-    if family == "mallows":
-        return lambda rows: answers_of(
-            rankings, rows, most_items_to_sum=MOST_ITEMS_TO_SUM, scale=scale
-        )
-    races, weights = races_of(rankings), scale * rankings.weights.astype(np.float64)
-
-    def collect(rows: NDArray[np.int64]) -> WorthAnswers:
-        own = np.zeros(len(rankings.patterns))
-        np.add.at(own, rankings.pattern_of[rows], weights[rows])
-        return WorthAnswers(rankings.items, races.restricted(own > 0).reweighted(own[own > 0]))
-
-    return collect
-
-
 def _compare(
     rankings: Rankings,
-    everybody: GroupAnswers | WorthAnswers,
+    everybody: AnyAnswers,
     statements: Statements,
     column: Column,
-    collect: Callable[[NDArray[np.int64]], GroupAnswers | WorthAnswers],
+    collect: Callable[[NDArray[np.int64]], AnyAnswers],
     rng: np.random.Generator,
 ) -> ColumnComparison:
     parts = []
@@ -461,8 +442,8 @@ def _compare(
 
 
 def _log_evidence(
-    everybody: GroupAnswers | WorthAnswers,
-    groups: Sequence[GroupAnswers | WorthAnswers],
+    everybody: AnyAnswers,
+    groups: Sequence[AnyAnswers],
     rng: np.random.Generator,
 ) -> dict[Hypothesis, Estimate]:
     """Return the log evidence of each model."""
@@ -484,7 +465,7 @@ def _log_evidence(
 def _moves(
     items: tuple[Item, ...],
     groups: list[PeopleGroup],
-    answers: Sequence[GroupAnswers | WorthAnswers],
+    answers: Sequence[AnyAnswers],
     rng: np.random.Generator,
 ) -> tuple[Move, ...]:
     """Find between which groups each item moves most."""
@@ -590,17 +571,3 @@ def _move_lines(one: ColumnComparison) -> list[str]:
             f"{move.places[1]:.1f} in {move.lower}{sure}"
         )
     return lines
-
-
-def _how(method: str) -> str:
-    if method == "tiers that were met":
-        return (
-            "Evidence is summed over the tiers that a search met, worths averaged over: there are "
-            "too many items to sum over all tiers."
-        )
-    if method == "best tiers":
-        return (
-            "Evidence is that of the best tiers that were found, theta averaged over: there are "
-            "too many items to sum over all tiers."
-        )
-    return "Evidence is summed over all tiers of all sizes, theta averaged over."

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tierwise._util.types import Item
+    from tierwise.fitting.result import Family
     from tierwise.groups.worths import WorthAnswers
     from tierwise.inversions.evidence import Evidence
 
@@ -165,11 +166,11 @@ class PeopleGroup(Result):
         numbers = self.parameters() if self.worths else f"theta={self.theta:.4g}"
         return f"PeopleGroup({self.name}: {self.share:.1%}, {self.tiers}, {numbers})"
 
-    def parameters(self) -> str:
-        """Write theta, or worths."""
+    def parameters(self, digits: int = 4) -> str:
+        """Write theta, with so many digits behind the point, or worths."""
         if self.worths:
             return f"worths {', '.join(format(worth, '.3g') for worth in self.worths)}"
-        return f"theta {theta_in_words(self.theta)}"
+        return "theta infinite" if isinf(self.theta) else f"theta {self.theta:.{digits}f}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values, as in JSON; None stands for infinity."""
@@ -197,6 +198,13 @@ def people_group(
         log_evidence=answers.log_evidence,
         worths=answers.worths,
     )
+
+
+def columns_of_parameters(groups: Sequence[PeopleGroup], family: Family) -> dict[str, list[Any]]:
+    """Return the column of a data frame that holds theta, or worths."""
+    if family == "luce":
+        return {"worths": [group.parameters().removeprefix("worths ") for group in groups]}
+    return {"theta": [group.theta for group in groups]}
 
 
 def check_answers(
@@ -354,8 +362,3 @@ def factor_in_digits(log_factor: float) -> str:
         return f"{value:.2g}" if value < 100 else f"{value:,.0f}"
     power = log_factor / log(10.0)
     return f"1e+{power:.0f}"
-
-
-def theta_in_words(theta: float) -> str:
-    """Write theta."""
-    return "infinite" if isinf(theta) else f"{theta:.4f}"

@@ -1,11 +1,11 @@
 """group_tree: a classification tree of people, split greedily by the evidence of tiers.
 
 Each node holds some people. Of all columns and all ways to cut them, that one is found under which
-the people's answers are most probable, each branch having tiers and a theta of its own. It is made
-if that pays for the number of ways in which the people might have been split: with a prior that
-gives all columns, and all cuts of a column, the same probability, a column with many values does
-not win because it has many (compare Chipman, George and McCulloch, JASA 93, 1998). Missing values
-are a branch of their own. And no split is made that chance would match (`permutation`).
+the people's answers are most probable, each branch having tiers and theta or worths of its own. It
+is made if that pays for the number of ways in which the people might have been split: with a prior
+that gives all columns, and all cuts of a column, the same probability, a column with many values
+does not win because it has many (compare Chipman, George and McCulloch, JASA 93, 1998). Missing
+values are a branch of their own. And no split is made that chance would match (`permutation`).
 """
 
 from __future__ import annotations
@@ -15,32 +15,33 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import inf, log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.cards import Card, Section, rows_of
-from tierwise._util.checks import RandomSource, as_generator, check_count
+from tierwise._util.checks import RandomSource, as_generator, check_choice, check_count
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.results import Result
 from tierwise.data.people import MISSING, Column, find_columns
 from tierwise.errors import counted
+from tierwise.fitting.result import Family
 from tierwise.groups.evidence import (
-    GroupAnswers,
     PeopleGroup,
-    answers_of,
     check_answers,
+    columns_of_parameters,
     people_group,
-    scale_of_weights,
 )
 from tierwise.groups.permutation import LEVEL, PERMUTATIONS, Statements
+from tierwise.groups.worths import collector, how_evidence_was_found
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from tierwise.data.frames import Backend
     from tierwise.data.rankings import Rankings
+    from tierwise.groups.worths import AnyAnswers
 
 _Integers = NDArray[np.int64]
 _Floats = NDArray[np.float64]
@@ -117,13 +118,16 @@ class GroupTree(Result):
     by : tuple of str
         The columns by which people might be split.
     method : str
-        Whether evidence is a sum over all tiers, or that of the best tiers.
+        Whether evidence is a sum over all tiers, over those that a search met, or that of the best
+        tiers.
     effective_size : float
         How many answers of equal weight would say as much (Kish).
     permutations : int
         How often what is known of people was dealt out anew, to check each split.
     provenance : Provenance
         Version, seed and time.
+    family : str
+        "mallows" for theta and the distance inversions, or "luce" for one worth per tier.
     """
 
     root: Node
@@ -132,6 +136,7 @@ class GroupTree(Result):
     effective_size: float
     permutations: int
     provenance: Provenance
+    family: Family = "mallows"
 
     def leaves(self) -> tuple[Node, ...]:
         """Return the parts that are not split further."""
@@ -163,12 +168,8 @@ class GroupTree(Result):
 
     def how(self) -> str:
         """Say how splits were found."""
-        evidence = (
-            "Evidence is summed over all tiers of all sizes, theta averaged over"
-            if self.method == "sum over all tiers"
-            else "Evidence is that of the best tiers that were found, theta averaged over"
-        )
-        told = f"{evidence}. Splits pay for the number of splits that are possible."
+        evidence = how_evidence_was_found(self.method, self.family)
+        told = f"{evidence} Splits pay for the number of splits that are possible."
         if self.root.column is None:
             told = f"Nobody is split: no column of {', '.join(self.by)} pays. {told}"
         if self.effective_size != self.root.group.n_rankings:
@@ -184,7 +185,7 @@ class GroupTree(Result):
         return told
 
     def to_frame(self, *, backend: Backend = "pandas") -> Any:
-        """Return a data frame with one row per leaf: who they are, share, theta and tiers.
+        """Return a data frame with one row per leaf: people, share, theta or worths, and tiers.
 
         Parameters
         ----------
@@ -199,7 +200,7 @@ class GroupTree(Result):
                 "people": [group.name for group in groups],
                 "n_rankings": [group.n_rankings for group in groups],
                 "share": [group.share for group in groups],
-                "theta": [group.theta for group in groups],
+                **columns_of_parameters(groups, self.family),
                 "tiers": [str(group.tiers) for group in groups],
             },
             backend,
@@ -209,6 +210,7 @@ class GroupTree(Result):
         """Return everything as plain values, as in JSON."""
         return {
             "by": list(self.by),
+            "family": self.family,
             "method": self.method,
             "effective_size": self.effective_size,
             "n_leaves": len(self.leaves()),
@@ -222,6 +224,7 @@ def group_tree(
     data: Rankings,
     by: str | Iterable[str],
     *,
+    family: Family = "mallows",
     smallest: int = 10,
     permutations: int = PERMUTATIONS,
     rng: RandomSource = None,
@@ -235,6 +238,8 @@ def group_tree(
     by
         The columns by which people may be split. Numbers are cut in two; categories are parted in
         two; people without a value are a branch of their own.
+    family
+        "mallows": the distance inversions with theta. "luce": one worth per tier.
     smallest
         The least number of answers in a branch (but for missing values).
     permutations
@@ -264,11 +269,13 @@ def group_tree(
     more than 5% of 199 permutations.
     """
     watch = Stopwatch()
-    rankings, numbers = check_answers(data, "group_tree")
+    check_choice("family", family, get_args(Family))
+    rankings, numbers = check_answers(data, "group_tree", with_gaps=family == "luce")
     columns = find_columns(rankings, by, "group_tree")
     check_count("smallest", smallest)
     check_count("permutations", permutations, least=0)
-    grower = _Grower(rankings, columns, smallest, permutations, numbers, as_generator(rng))
+    collect = collector(rankings, family, most_items_to_sum=MOST_ITEMS_TO_SUM)
+    grower = _Grower(rankings, columns, smallest, permutations, numbers, collect, as_generator(rng))
     root = grower.grow()
     return GroupTree(
         root=root,
@@ -277,6 +284,7 @@ def group_tree(
         effective_size=rankings.effective_size,
         permutations=permutations,
         provenance=watch.provenance(rng),
+        family=family,
     )
 
 
@@ -287,7 +295,7 @@ class _Split:
     log_gain: float
     p_value: float = 1.0
     column: str | None = None
-    branches: tuple[tuple[str, _Integers, GroupAnswers], ...] = ()
+    branches: tuple[tuple[str, _Integers, AnyAnswers], ...] = ()
 
 
 class _Grower:
@@ -300,6 +308,7 @@ class _Grower:
         smallest: int,
         permutations: int,
         numbers: _Integers,
+        collect: Callable[[_Integers], AnyAnswers],
         rng: np.random.Generator,
     ) -> None:
         self.rankings = rankings
@@ -309,23 +318,18 @@ class _Grower:
         self.numbers = numbers
         self.rng = rng
         self.statements = Statements.of(rankings)
-        self.scale = scale_of_weights(rankings)
+        self.answers = collect
         self.everybody = np.arange(len(rankings))
 
     @cached_property
-    def answers_of_all(self) -> GroupAnswers:
+    def answers_of_all(self) -> AnyAnswers:
         return self.answers(self.everybody)
-
-    def answers(self, rows: _Integers) -> GroupAnswers:
-        return answers_of(
-            self.rankings, rows, most_items_to_sum=MOST_ITEMS_TO_SUM, scale=self.scale
-        )
 
     def grow(self) -> Node:
         return self.node("", "everybody", self.everybody, self.answers_of_all, 0)
 
     def node(
-        self, condition: str, name: str, rows: _Integers, answers: GroupAnswers, depth: int
+        self, condition: str, name: str, rows: _Integers, answers: AnyAnswers, depth: int
     ) -> Node:
         number = float(self.rankings.weights[rows].sum())
         share = number / float(self.rankings.n_rankings)
@@ -345,7 +349,7 @@ class _Grower:
             rows=self.numbers[rows],
         )
 
-    def best_split(self, rows: _Integers, answers: GroupAnswers, depth: int) -> _Split:
+    def best_split(self, rows: _Integers, answers: AnyAnswers, depth: int) -> _Split:
         """Find the split with the greatest posterior probability, given that of no split."""
         statements = self.statements.take(rows)
         found = [_Cuts.of(column, rows, self.smallest) for column in self.columns]

@@ -9,17 +9,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from tierwise._util.types import Estimate
+from tierwise.answers.races import races_of
 from tierwise.groups.evidence import (
     MOST_ITEMS_TO_LIST,
+    GroupAnswers,
     Method,
     all_tiers,
+    answers_of,
     log_prior_of_tiers,
     log_sum,
+    scale_of_weights,
 )
 from tierwise.luce.estimates import estimate_worths
 from tierwise.luce.search import TierSearch, search_tiers
@@ -27,10 +31,12 @@ from tierwise.luce.worths import best_worths, log_evidence
 from tierwise.tiers import Tiers, log_number_of_tiers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from tierwise._util.types import Item
     from tierwise.answers.races import Integers, Races
+    from tierwise.data.rankings import Rankings
+    from tierwise.fitting.result import Family
     from tierwise.luce.search import Found
     from tierwise.luce.worths import Worths
     from tierwise.tiers import Sizes
@@ -138,6 +144,50 @@ class WorthAnswers:
         chances = np.exp(logs - logs.max())
         chosen = rng.choice(len(listed), size=n_draws, p=chances / chances.sum())
         return np.array(listed)[chosen]
+
+
+AnyAnswers: TypeAlias = GroupAnswers | WorthAnswers
+"""What people said, and what it says about tiers, with theta or with worths."""
+
+
+def collector(
+    rankings: Rankings, family: Family, *, most_items_to_sum: int
+) -> Callable[[Integers], AnyAnswers]:
+    """Return what collects the answers of some people, by their rows.
+
+    Parameters
+    ----------
+    rankings
+        The answers of everybody.
+    family
+        "mallows" or "luce".
+    most_items_to_sum
+        For so many items, at most, the evidence of Mallows models is summed over all tiers.
+    """
+    scale = scale_of_weights(rankings)
+    if family == "mallows":
+        return lambda rows: answers_of(
+            rankings, rows, most_items_to_sum=most_items_to_sum, scale=scale
+        )
+    races, weights = races_of(rankings), scale * rankings.weights.astype(np.float64)
+
+    def collect(rows: Integers) -> WorthAnswers:
+        own = np.zeros(len(rankings.patterns))
+        np.add.at(own, rankings.pattern_of[rows], weights[rows])
+        return WorthAnswers(rankings.items, races.restricted(own > 0).reweighted(own[own > 0]))
+
+    return collect
+
+
+def how_evidence_was_found(method: str, family: Family) -> str:
+    """Say over which tiers evidence was summed, and what was averaged over."""
+    averaged = f"{'worths' if family == 'luce' else 'theta'} averaged over"
+    if method == "sum over all tiers":
+        return f"Evidence is summed over all tiers of all sizes, {averaged}."
+    which = "summed over the tiers that a search met"
+    if method == "best tiers":
+        which = "that of the best tiers that were found"
+    return f"Evidence is {which}, {averaged}: there are too many items to sum over all tiers."
 
 
 def log_evidence_of_worths(together: WorthAnswers, groups: Sequence[WorthAnswers]) -> Estimate:

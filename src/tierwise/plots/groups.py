@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from math import isinf, isnan
+from math import isnan
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -280,8 +280,8 @@ def _label_of_node(node: Node) -> str:
     """Say who they are, and how many."""
     group = node.group
     who = textwrap.wrap(node.condition or group.name, _TREE_LABEL)
-    theta = "infinite" if isinf(group.theta) else f"{group.theta:.3f}"
-    about = f"{group.share:.1%}" + (f", theta {theta}" if len(group.tiers) > 1 else ", no tiers")
+    numbers = group.parameters(3) if len(group.tiers) > 1 else "no tiers"
+    about = f"{group.share:.1%}, {numbers}"
     return "\n".join([*who[:4], about])
 
 

@@ -66,16 +66,19 @@ class PeopleSection:
 
 def describe_people(compared: GroupComparison, tree: GroupTree) -> PeopleSection:
     """Return what the page says about people who differ by what is known of them."""
+    named = "worths" if tree.family == "luce" else "theta"
     rows = tuple(
         (
             Cell(leaf.group.name),
             percent(leaf.group.share),
-            decimal(leaf.group.theta, 4),
+            Cell(leaf.group.parameters().removeprefix(f"{named} "))
+            if tree.family == "luce"
+            else decimal(leaf.group.theta, 4),
             Cell(str(leaf.group.tiers) if len(leaf.group.tiers) > 1 else "no tiers"),
         )
         for leaf in tree.leaves()
     )
-    table = Table("Who differs, and how", ("people", "share", "theta", "tiers"), rows)
+    table = Table("Who differs, and how", ("people", "share", named, "tiers"), rows)
     return PeopleSection([one.verdict() for one in compared.columns], table, tree.how())
 
 
