@@ -9,12 +9,19 @@ import json
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
 from tierwise._util.cards import Card, Section, rows_of
-from tierwise._util.checks import RandomSource, check_count, check_level, check_number, spawn_seeds
+from tierwise._util.checks import (
+    RandomSource,
+    check_choice,
+    check_count,
+    check_level,
+    check_number,
+    spawn_seeds,
+)
 from tierwise._util.columns import within
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.tasks import Progress, run_tasks
@@ -24,7 +31,8 @@ from tierwise.data.frames import table_of_items
 from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
 from tierwise.distances import Distance, get_distance
-from tierwise.errors import InputError, TierwiseWarning, percent
+from tierwise.errors import InputError, TierwiseWarning, instead, percent
+from tierwise.fitting.result import Family
 from tierwise.mixture.fit import Noise, SizesOfGroups, fit_mixture, sizes_of_groups
 from tierwise.mixture.gibbs import MixtureTarget, run_chain
 from tierwise.mixture.groups import distinct_rankings
@@ -429,6 +437,7 @@ def sample_mixture(
     sizes: SizesOfGroups = "search",
     distance: str | Distance = "kendall",
     *,
+    family: Family = "mallows",
     noise: Noise = "none",
     chains: int = 4,
     draws: int = 1000,
@@ -457,6 +466,8 @@ def sample_mixture(
         As for `fit_mixture`; "search" keeps to the sizes that are found there.
     distance, noise, starts, workers, progress
         As for `fit_mixture`.
+    family
+        "mallows". Groups with worths, "luce", are fitted by `fit_mixture`, and not drawn.
     chains, draws, warmup
         Number of chains, draws to keep from each, and draws to throw away before.
     prior_theta
@@ -486,6 +497,12 @@ def sample_mixture(
     """
     watch = Stopwatch()
     data = check_data(data, "sample_mixture", Rankings)
+    check_choice("family", family, get_args(Family))
+    if family == "luce":
+        raise InputError(
+            "groups are drawn of Mallows models, and not with worths",
+            [instead("fit_mixture", "for their shares, tiers and worths", command="mixture")],
+        )
     chains = check_count("chains", chains)
     draws = check_count("draws", draws)
     warmup = check_count("warmup", warmup, least=0)
