@@ -13,6 +13,7 @@ from studies import (
     formula_one,
     leaderboards,
     other_truths,
+    prior_of_sizes,
     pseudo_likelihood,
     rank_tiers,
     simulation_1,
@@ -45,6 +46,7 @@ STUDIES: list[Study] = [
     false_tiers.STUDY,
     other_truths.STUDY,
     leaderboards.STUDY,
+    prior_of_sizes.STUDY,
 ]
 
 
