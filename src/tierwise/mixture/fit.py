@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tierwise._util.checks import RandomSource, check_choice, check_count, check_number, spawn_seeds
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.tasks import Progress, run_tasks
+from tierwise.answers.likelihood import source_of
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
@@ -203,7 +204,7 @@ def fit_mixture(
         family=family,
         provenance=watch.provenance(rng),
         pairwise=data.pairwise,
-        people=data.people if isinstance(data, Rankings) else None,
+        people=answers.people,
     )
 
 
@@ -224,7 +225,7 @@ def _measure(
 
 def refuse_mistakes(data: Rankings | Preferences) -> None:
     """Refuse pairwise answers that may be mistaken."""
-    if isinstance(data, Preferences) and data.cycles == "keep":
+    if source_of(data, None).capabilities.may_be_mistaken:
         raise InputError(
             "a mixture cannot tell groups from mistakes, and these answers may be mistaken",
             [

@@ -94,6 +94,11 @@ class DistinctAnswers(ABC):
         return float(self.weights.sum())
 
     @property
+    def people(self) -> Any:
+        """What is known of those who answered."""
+        return None
+
+    @property
     @abstractmethod
     def weights_of_rows(self) -> NDArray[Any]:
         """The weight of each answer as it was given."""
@@ -121,6 +126,11 @@ class DistinctRankings(DistinctAnswers):
     """Distinct rankings, complete or not."""
 
     data: Rankings
+
+    @property
+    def people(self) -> Any:
+        """What is known of those who ranked."""
+        return self.data.people
 
     @property
     def weights_of_rows(self) -> NDArray[Any]:
