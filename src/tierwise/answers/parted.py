@@ -98,7 +98,7 @@ def line_statistics(counts: WeakOrderCounts, labels: _Integers) -> LineStatistic
     log_orders = float((of_tier @ logs[:width]).sum()) - counts.n_rankings * float(
         logs[sizes].sum()
     )
-    coefficients = -counts.n_rankings * coefficients_of_lines(sizes.tolist())
+    coefficients = -counts.n_rankings * coefficients_of_lines(tuple(sizes.tolist()))
     coefficients[:, :width] += of_tail[: n_tiers - 1] - of_tier[:-1] - of_tail[1:n_tiers]
     return LineStatistics(np.array(totals), coefficients, log_orders)
 

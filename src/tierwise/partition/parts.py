@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import lgamma, log
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
@@ -31,7 +31,7 @@ from tierwise.partition.gaussian import pair_probabilities, rank_tier_probabilit
 from tierwise.tiers import check_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from tierwise._kernels.recursion import States
     from tierwise.distances import Distance
@@ -198,7 +198,8 @@ class ClosedParts(PartedPartition):
         )
 
 
-def coefficients_of_lines(sizes: Sequence[int]) -> _Floats:
+@lru_cache(maxsize=256)
+def coefficients_of_lines(sizes: Sizes) -> _Floats:
     """Power of ``[k]_q!`` in the Gaussian binomial of each tier but the last.
 
     Examples
@@ -213,6 +214,8 @@ def coefficients_of_lines(sizes: Sequence[int]) -> _Floats:
         n_left -= size
         table[line, size] -= 1.0
         table[line, n_left] -= 1.0
+    # Local searches ask for the same sizes thousands of times.
+    table.flags.writeable = False
     return table
 
 
