@@ -653,3 +653,11 @@ def test_the_likelihood_of_open_answers_is_made_once_for_sizes(monkeypatch):
     for sizes in ((2, 2), (1, 1, 2), (1, 1, 1, 1)):
         assert np.isfinite(evaluate.evaluate_sizes(setting, sizes, "posterior").log_integrated)
     assert made == [(2, 2), (1, 1, 2), (1, 1, 1, 1)]
+
+
+@pytest.mark.parametrize("limit", [{"margin": 0.6}, {"max_tiers": 2}])
+@pytest.mark.parametrize("asked", [{"bottom": (1,)}, {"top": (1,)}, {"criterion": "likelihood"}])
+def test_limits_where_no_family_of_models_is_left(limit, asked):
+    rankings = tw.Rankings.from_orderings([["a", "b", "c"], ["b", "a", "c"]])
+    with pytest.raises(tw.InputError, match="limits of the tiers are for worths"):
+        tw.search(rankings, **limit, **asked)

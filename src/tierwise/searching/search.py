@@ -226,10 +226,8 @@ def search(
             [use(criterion="posterior"), instead("fit", "for given sizes", command="fit")],
         )
     limits = _limits(space, max_tiers, margin)
-    check_choice("family", family, get_args(FamilyChoice))
-    named = not (isinstance(distance, str) and distance == "auto") or concentration != "single"
     plan = _plan(
-        "mallows" if family == "auto" and named else family,
+        _family_of(family, distance, concentration),
         known,
         space,
         criterion,
@@ -323,6 +321,15 @@ class _Plan:
     luce: bool
 
 
+def _family_of(
+    family: FamilyChoice, distance: str | Distance, concentration: ConcentrationChoice
+) -> FamilyChoice:
+    """Return the family that was asked for; who names a distance or thetas asks for Mallows."""
+    check_choice("family", family, get_args(FamilyChoice))
+    named = not (isinstance(distance, str) and distance == "auto") or concentration != "single"
+    return "mallows" if family == "auto" and named else family
+
+
 def _plan(
     family: FamilyChoice,
     data: KnownData,
@@ -345,6 +352,12 @@ def _plan(
         raise InputError(
             'family "luce" is searched at once over all sizes by criterion "posterior": leave '
             "criterion, method, top and bottom as they are"
+        )
+    if not possible and limited:
+        raise InputError(
+            "limits of the tiers are for worths, which are searched at once over all sizes by the "
+            "posterior",
+            [drop("max_tiers", "margin"), drop("criterion", "method", "top", "bottom")],
         )
     if "luce" not in data.families:
         raise InputError(
