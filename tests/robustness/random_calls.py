@@ -251,6 +251,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "impute": {"draws": (lambda drawn: drawn.one_of((2, 100)),), "rng": (seed,)},
     "fit_mixture": {
+        "family": FAMILIES,
         "n_groups": (lambda drawn: drawn.one_of((1, 2, 3, (1, 2))),),
         "sizes": (sizes_of_mixture, "search"),
         "distance": DISTANCES,
@@ -263,6 +264,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "rng": (seed,),
     },
     "sample_mixture": {
+        "family": FAMILIES,
         "n_groups": (lambda drawn: drawn.one_of((1, 2, 3)),),
         "sizes": (sizes_of_mixture, "search"),
         "distance": DISTANCES,
@@ -277,6 +279,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "compare_groups": {"by": (columns,), "family": FAMILIES, "rng": (seed,)},
     "group_tree": {
+        "family": FAMILIES,
         "by": (columns,),
         "smallest": (1, 2, 5),
         "permutations": (lambda drawn: drawn.one_of((1, 9)),),
