@@ -39,6 +39,7 @@ from tierwise.data.counts import (
     blocks_are_known,
     count_open_answers,
 )
+from tierwise.data.kinds import refuse_too_many_answers
 from tierwise.data.preferences import Preferences
 from tierwise.distances import get_distance
 from tierwise.errors import InputError, drop, use
@@ -61,8 +62,6 @@ if TYPE_CHECKING:
     from tierwise.partition.base import PartitionFunction
     from tierwise.tiers import Sizes
 
-# Log probabilities of so many answers are rounded to about a tenth, and posteriors to as much.
-MOST_ANSWERS = 1e13
 # Where Monte Carlo has to stand in, the same sizes have the same partition function every time.
 _SEED = 0
 
@@ -639,12 +638,7 @@ def source_of(data: KnownData, distance: str | Distance | None) -> AnswerSource:
     >>> likelihood.known, round(likelihood.value(np.array([0, 0, 1]), theta=1.0), 4)
     (False, -1.7385)
     """
-    if data.n_rankings > MOST_ANSWERS:
-        raise InputError(
-            f"the answers count {data.n_rankings:.3g} times in all, and beyond {MOST_ANSWERS:.0e} "
-            "log probabilities of all of them are rounded too much",
-            ["divide all weights by the same number"],
-        )
+    refuse_too_many_answers(data)
     measure = distance_for(data, distance)
     if isinstance(data, Battles):
         return _BattleSource(data, measure)

@@ -18,7 +18,7 @@ import numpy as np
 from tierwise._kernels.luce import derivatives, log_probabilities
 from tierwise._util.types import NOT_LISTED
 from tierwise.data.battles import Battles
-from tierwise.data.kinds import check_data
+from tierwise.data.kinds import check_data, refuse_too_many_answers
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 
@@ -184,6 +184,7 @@ def races_of(data: Rankings | RankingScan | Preferences | Battles) -> Races:
     (4, 24, 'exact')
     """
     known = check_data(data, "a model with worths", Rankings, Preferences, Battles)
+    refuse_too_many_answers(known)
     if isinstance(known, Rankings):
         order, starts, first_blocks = blocks_of_places(
             known.patterns, rest_is_below=known.unranked == "below"

@@ -36,6 +36,9 @@ _REMEDIES: dict[type, str] = {
     tuple: _FROM_LISTS,
 }
 
+# Log probabilities of so many answers are rounded to about a tenth, and posteriors to as much.
+MOST_ANSWERS = 1e13
+
 _A = TypeVar("_A")
 _B = TypeVar("_B")
 _C = TypeVar("_C")
@@ -100,3 +103,13 @@ def _remedy(data: object) -> str:
         if isinstance(data, kind):
             return remedy
     return "read a file with tierwise.read, or make rankings with Rankings.from_orderings"
+
+
+def refuse_too_many_answers(data: KnownData) -> None:
+    """Raise if answers count so often that log probabilities of all of them are rounded."""
+    if data.n_rankings > MOST_ANSWERS:
+        raise InputError(
+            f"the answers count {data.n_rankings:.3g} times in all, and beyond {MOST_ANSWERS:.0e} "
+            "log probabilities of all of them are rounded too much",
+            ["divide all weights by the same number"],
+        )
