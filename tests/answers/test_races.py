@@ -238,7 +238,7 @@ def test_drawn_battles_count_half_to_each_side_or_not_at_all():
     rows = [("x", "y", "x"), ("x", "y", "tie"), ("y", "z", "tie (bothbad)")]
     battles = tw.Battles.from_rows(rows)
     assert races_of(battles).wins.tolist() == [[0, 1.5, 0], [0.5, 0, 0.5], [0, 0.5, 0]]
-    dropped = races_of(battles.with_draws("drop"))
+    dropped = races_of(battles.with_drawn("drop"))
     assert dropped.wins.tolist() == [[0, 1, 0], [0, 0, 0], [0, 0, 0]]
     assert dropped.n_rankings == 1
 

@@ -211,8 +211,8 @@ def search(
     known = check_data(data, "search", Rankings, Counts, Preferences, Battles)
     space = make_space(len(known.items), n_tiers, top, bottom)
     check_choice("criterion", criterion, get_args(Criterion))
-    if prior_sizes is None:
-        prior_sizes = "sceptical" if criterion == "posterior" else "uniform"
+    by_default: SizesPrior = "sceptical" if criterion == "posterior" else "uniform"
+    prior_sizes = by_default if prior_sizes is None else prior_sizes
     judge = Judge(criterion, prior_sizes, shortlist)
     strategy = strategy_of(method)
     asked = Greedy() if isinstance(strategy, str) else strategy
