@@ -212,3 +212,20 @@ def test_a_posterior_may_say_what_to_expect():
     assert not check.exact
     with pytest.raises(InputError, match='family "luce", and the fit of "mallows"'):
         tw.check_fit(rankings, tw.fit(rankings, (1, 2, 1)), posterior=posterior)
+
+
+@pytest.mark.parametrize("family", ["mallows", "luce"])
+def test_improbable_ranks_of_many_items_are_no_false_alarm(family):
+    # Of 25 items many ranks are expected once in hundreds of rankings, and there are 40.
+    tiers = Tiers.from_sizes((2, 2, 4, 9, 8), [f"item {number:02}" for number in range(25)])
+    rng = np.random.default_rng(1)
+    model = tw.ClusteredMallows(tiers, 0.15, "inversions")
+    if family == "luce":
+        model = tw.ClusteredLuce(tiers, (9.6, 3.6, 2.2, 1.0, 0.3))
+    distance = "inversions" if family == "mallows" else None
+    verdicts = Counter()
+    for _ in range(8):
+        rankings = model.sample(40, rng)
+        fit = tw.fit(rankings, tiers.sizes, distance, family=family)
+        verdicts[tw.check_fit(rankings, fit, draws=2000, rng=rng).verdict] += 1
+    assert verdicts["fits"] >= 7

@@ -23,6 +23,7 @@ from tierwise.checking.result import (
     Finding,
     Found,
     Line,
+    binomial_scores,
     chi_square_score,
     direction_statement,
     finding_of_pairs,
@@ -212,30 +213,8 @@ def _compare_answers(
     error = 0.0
     if not orderings.exact:
         error = float(np.sqrt(np.nanmax(opinions * (1 - opinions)) / orderings.n_draws))
-    scores = _binomial_scores(observed, expected, n_effective, 1 / orderings.n_draws)
+    scores = binomial_scores(observed, expected, n_effective, 1 / orderings.n_draws)
     return PairShares(observed, expected, scores, error)
-
-
-def _binomial_scores(
-    observed: NDArray[np.float64],
-    expected: NDArray[np.float64],
-    numbers: NDArray[np.float64],
-    least: float,
-) -> NDArray[np.float64]:
-    """Return how surprising shares are, as normal scores; there may be few answers to a pair.
-
-    A binomial tail is a beta function, which takes numbers of answers that are not whole.
-    """
-    from scipy.special import betainc, ndtri
-
-    known = np.where(numbers > 0, numbers, np.nan)
-    chances = np.clip(expected, max(least, 1e-12), 1 - max(least, 1e-12))
-    won, lost = observed * known, (1 - observed) * known
-    at_least = np.where(won > 0, betainc(np.maximum(won, 1e-12), lost + 1, chances), 1.0)
-    at_most = np.where(lost > 0, betainc(np.maximum(lost, 1e-12), won + 1, 1 - chances), 1.0)
-    tails = np.clip(np.minimum(at_least, at_most), 1e-300, 0.5)
-    scores: NDArray[np.float64] = np.sign(observed - expected) * -ndtri(tails)
-    return np.where(np.isnan(known), np.nan, scores)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ from tierwise.checking.result import (
     Finding,
     Found,
     Line,
+    binomial_scores,
     chi_square_score,
     direction_statement,
     finding_of_pairs,
@@ -88,7 +89,7 @@ def check_rankings(
     ranks_observed = _rank_shares(rankings)
     findings = [
         finding_of_pairs(pairs.scores),
-        _finding_of_ranks(ranks_observed, ranks_expected, n_effective),
+        _finding_of_ranks(ranks_observed, ranks_expected, n_effective, 1 / orderings.n_draws),
     ]
     lines: tuple[Line, ...] = ()
     spread, direction = nan, np.zeros(len(measure.labels))
@@ -186,12 +187,26 @@ def _explained(orderings: Orderings, fitted: NDArray[np.float64]) -> NDArray[np.
 
 
 def _finding_of_ranks(
-    observed: NDArray[np.float64], expected: NDArray[np.float64], n_effective: float
+    observed: NDArray[np.float64],
+    expected: NDArray[np.float64],
+    n_effective: float,
+    least: float,
 ) -> Finding:
-    """Judge how often items have each rank, against how often they should."""
-    errors = np.sqrt(expected * (1 - expected) / n_effective)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scores = np.where(errors > 1e-9, np.abs(observed - expected) / errors, nan)
+    """Judge how often items have each rank, against how often they should.
+
+    Many ranks of an item are improbable, so tails are those of the binomial distribution.
+
+    Parameters
+    ----------
+    observed, expected
+        Share of each item (row) in each rank.
+    n_effective
+        The number of rankings.
+    least
+        The least probability that a sample of orderings can tell from 0.
+    """
+    numbers = np.where(np.isnan(observed), nan, n_effective)
+    scores = np.abs(binomial_scores(observed, expected, numbers, least))
     return largest_of_many("ranks", scores[~np.isnan(scores)], "shares of an item in a rank")
 
 

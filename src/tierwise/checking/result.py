@@ -103,6 +103,28 @@ def chi_square_score(
     return float((parts**2 / values[varying]).sum()), int(varying.sum())
 
 
+def binomial_scores(
+    observed: NDArray[np.float64],
+    expected: NDArray[np.float64],
+    numbers: NDArray[np.float64],
+    least: float,
+) -> NDArray[np.float64]:
+    """Return how surprising shares are, as normal scores, however few answers there are.
+
+    A binomial tail is a beta function, which takes numbers of answers that are not whole.
+    """
+    from scipy.special import betainc, ndtri
+
+    known = np.where(numbers > 0, numbers, np.nan)
+    chances = np.clip(expected, max(least, 1e-12), 1 - max(least, 1e-12))
+    won, lost = observed * known, (1 - observed) * known
+    at_least = np.where(won > 0, betainc(np.maximum(won, 1e-12), lost + 1, chances), 1.0)
+    at_most = np.where(lost > 0, betainc(np.maximum(lost, 1e-12), won + 1, 1 - chances), 1.0)
+    tails = np.clip(np.minimum(at_least, at_most), 1e-300, 0.5)
+    scores: NDArray[np.float64] = np.sign(observed - expected) * -ndtri(tails)
+    return np.where(np.isnan(known), np.nan, scores)
+
+
 def standard_score(chi_square: float, freedom: int) -> float:
     """Turn a chi-square value into a standard normal score (Wilson and Hilferty)."""
     if freedom == 0:
