@@ -384,6 +384,7 @@ def test_a_single_tier_without_any_theta(distance, concentration, tmp_path):
         sizes=(4,),
         distance=distance,
         concentration=concentration,
+        uncertainty="bootstrap",
         replicates=2,
         rng=1,
     )
