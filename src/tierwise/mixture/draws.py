@@ -490,7 +490,7 @@ def sample_mixture(
     >>> other = tw.ClusteredMallows(tw.Tiers([["c"], ["b", "a"]]), theta=3.0)
     >>> rankings = tw.Rankings.concat([one.sample(60, rng=1), other.sample(40, rng=2)])
     >>> drawn = sample_mixture(rankings, 2, sizes=(1, 2), draws=400, warmup=100, rng=1)
-    >>> drawn.tiers(1)
+    >>> drawn.tiers(1), drawn.tiers_probability(1)
     (Tiers('a > b ~ c'), 1.0)
     >>> drawn.problems
     ()

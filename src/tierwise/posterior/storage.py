@@ -336,7 +336,7 @@ class StoredDraws(Result):
         >>> import tierwise as tw
         >>> drawn = tw.sample_posterior(tw.load_political_goals(), sizes=(2, 2), draws=50, rng=1)
         >>> sorted(drawn.to_arviz().posterior.data_vars)
-        ['n_tiers', 'theta', 'tier', 'total_distance']
+        ['log_posterior', 'n_tiers', 'theta', 'tier', 'total_distance']
         """
         from importlib import import_module
         from importlib.metadata import PackageNotFoundError, version

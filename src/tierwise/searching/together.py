@@ -48,7 +48,7 @@ class Distributions:
     >>> one = Distributions(every.vectors, np.array([every.sizes.index((1, 2))]))
     >>> values, resolved = one.log_integrals(np.array([4.0]), 9.0, Gamma(2.0, 2.0))
     >>> values.round(4), resolved
-    (array([-11.5806]), array([ True]))
+    (array([-13.0486]), array([ True]))
     """
 
     def __init__(self, vectors: SizeVectors, rows: _Integers) -> None:
