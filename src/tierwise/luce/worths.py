@@ -32,6 +32,8 @@ SHAPE = 1.0
 _MOST_ROUNDS = 100
 # A step whose expected gain is this small changes nothing that is shown.
 _LEAST_GAIN = 1e-10
+# Eigenvalues below this share of the largest are rounding.
+_LEAST_SHARE = 1e-12
 # Degrees of freedom of the distribution that importance sampling draws from.
 _FREEDOM = 8.0
 _DRAWS = 2000
@@ -78,7 +80,7 @@ class Worths:
     @cached_property
     def _root(self) -> Floats:
         """Upper triangular root of the regular precision."""
-        return np.asarray(np.linalg.cholesky(self._regular).T, dtype=np.float64)
+        return lower_root(self._regular).T
 
     @cached_property
     def covariance(self) -> Floats:
@@ -127,7 +129,7 @@ class Worths:
         n_tiers = self.n_tiers
         gaps = self.logs[:-1] - self.logs[1:]
         to_gaps = -np.diff(np.eye(n_tiers), axis=0)
-        root = np.linalg.cholesky(to_gaps @ self.covariance @ to_gaps.T)
+        root = lower_root(to_gaps @ self.covariance @ to_gaps.T)
         steps = np.empty((n_draws, n_tiers - 1))
         constant = gammaln(0.5 * (_FREEDOM + 1.0)) - gammaln(0.5 * _FREEDOM)
         constant -= 0.5 * log(_FREEDOM * pi)
@@ -143,6 +145,29 @@ class Worths:
         below = np.cumsum(gaps + steps @ root.T, axis=1)
         draws = np.column_stack((np.zeros(n_draws), -below))
         return draws - draws.mean(axis=1)[:, None], logs
+
+
+def lower_root(matrix: Floats) -> Floats:
+    """Lower triangular root of a positive definite matrix.
+
+    Where answers count very often, rounding may leave it indefinite in directions about which they
+    say next to nothing: eigenvalues are then raised to a small share of the largest.
+
+    Examples
+    --------
+    >>> lower_root(np.array([[4.0, 2.0], [2.0, 5.0]]))
+    array([[2., 0.],
+           [1., 2.]])
+    >>> bool(np.isfinite(lower_root(np.array([[1.0, 2.0], [2.0, 1.0]]))).all())
+    True
+    """
+    try:
+        return np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(matrix)
+        raised = np.maximum(values, _LEAST_SHARE * float(np.abs(values).max()))
+        upper = np.linalg.qr((vectors * np.sqrt(raised)).T)[1]
+        return np.asarray((upper * np.sign(np.diag(upper))[:, None]).T, dtype=np.float64)
 
 
 def _scale_block(precision: Floats) -> Floats:
@@ -198,7 +223,8 @@ def best_worths(
     logs = np.zeros(n_tiers) if start is None else start - start.mean()
     value, gradient, precision, likelihood = _log_density(races, labels, logs, shape)
     for _ in range(_MOST_ROUNDS):
-        step = np.linalg.solve(precision + _scale_block(precision), gradient)
+        root = lower_root(precision + _scale_block(precision))
+        step = np.linalg.solve(root.T, np.linalg.solve(root, gradient))
         gain = float(gradient @ step)
         if gain < _LEAST_GAIN:
             break
