@@ -33,6 +33,7 @@ def mixture_command(
         options.option(_GROUPS, "How many groups; several numbers are compared.", "3|1-6|2,4"),
     ] = "1-6",
     sizes: options.Sizes = None,
+    family: options.FamilyOfGroups = "mallows",
     distance: options.Distance = "kendall",
     noise: Annotated[
         Literal["none", "uniform"],
@@ -78,6 +79,7 @@ def mixture_command(
         options.parse_groups(groups),
         "search" if sizes is None else options.parse_sizes(sizes),
         distance,
+        family=family,
         noise=noise,
         criterion=criterion,
         starts=starts,
@@ -144,6 +146,7 @@ def groups_command(
             _GROUPS, "Columns of the file that hold no answers, such as age,region.", "COLUMNS"
         ),
     ],
+    family: options.FamilyOfGroups = "mallows",
     smallest: Annotated[
         int,
         options.option(_GROUPS, "The least number of answers in a branch.", min=1),
@@ -152,8 +155,8 @@ def groups_command(
         int,
         options.option(
             _GROUPS,
-            "Deal out what is known of people N times anew before each split, which is not "
-            "made if chance does as well; 0 is without this check.",
+            "Shuffle what is known of people N times before each split, which is not made if "
+            "chance does as well; 0 is without this check.",
             "N",
             min=0,
         ),
@@ -180,9 +183,16 @@ def groups_command(
     rankings = check_data(answers, "groups", Rankings)
     columns = options.parse_names(by)
     with printing.working("comparing groups", quiet=quiet):
-        compared = compare_groups(rankings, columns, rng=seed)
+        compared = compare_groups(rankings, columns, family=family, rng=seed)
     with printing.working("growing the tree", quiet=quiet):
-        tree = group_tree(rankings, columns, smallest=smallest, permutations=permutations, rng=seed)
+        tree = group_tree(
+            rankings,
+            columns,
+            family=family,
+            smallest=smallest,
+            permutations=permutations,
+            rng=seed,
+        )
     if figure is not None:
         from tierwise.plots.groups import group_tree as draw
 

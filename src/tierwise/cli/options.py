@@ -226,6 +226,10 @@ Family: TypeAlias = Annotated[
         "far tiers are apart; auto lets the data choose.",
     ),
 ]
+FamilyOfGroups: TypeAlias = Annotated[
+    Literal["mallows", "luce"],
+    option(MODEL, "mallows: a distance from the tiers and theta; luce: one worth per tier."),
+]
 MaxTiers: TypeAlias = Annotated[
     int | None,
     option(MODEL, "For luce: at most so many tiers, for a list that is easy to read.", "N", min=1),
