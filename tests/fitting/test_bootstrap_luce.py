@@ -95,7 +95,7 @@ def test_judges_are_drawn_with_all_their_battles():
     fit = tw.search(battles, family="luce").best
     again = tw.bootstrap(battles, fit, replicates=10, rng=1)
     assert again.resampled == "judges"
-    assert tw.bootstrap(battles, fit, replicates=10, by="battle", rng=1).resampled == "battles"
+    assert tw.bootstrap(battles, fit, replicates=10, unit="battle", rng=1).resampled == "battles"
 
 
 @pytest.mark.parametrize("cycles", ["error", "keep"])

@@ -29,7 +29,7 @@ DOORS = {
     "data", [[["a", "b", "c"]], np.array([[1, 2, 3]]), None, "answers.csv", 7], ids=repr
 )
 def test_what_is_no_data_is_refused_by_name(door, data):
-    with pytest.raises(InputError, match=f"{door} takes Rankings.*Rankings.from_|read_rankings"):
+    with pytest.raises(InputError, match=f"{door} takes Rankings.*(Rankings.from_|tierwise.read)"):
         DOORS[door](data)
 
 

@@ -35,7 +35,7 @@ def strict_in_order(races):
 def test_text_embedding_models():
     models, scores = mteb_scores()
     noise = 1e-9 * np.random.default_rng(1).normal(size=scores.shape)
-    rankings = tw.Rankings.from_order_array(models, np.argsort(-(scores + noise), axis=1))
+    rankings = tw.Rankings.from_order_array(np.argsort(-(scores + noise), axis=1), models)
     races = races_of(rankings)
     tiers = tw.Tiers([tier.split(" ~ ") for tier in TEN_TIERS.split(" > ")])
     found = best_worths(races, tiers.label_array(models))

@@ -221,7 +221,7 @@ def test_models_are_compared_and_shown_by_value():
     ("worths", "message"),
     [
         ((1.0,), "one worth per tier, 2 in all; got 1"),
-        ((1.0, 1.0), "worths must decrease"),
+        ((1.0, 2.0), "worths must not increase"),
         ((1.0, 2.0), "put the tiers into the order of their worths"),
         ((1.0, 0.0), "positive and finite"),
         ((np.inf, 1.0), "positive and finite"),
@@ -234,6 +234,13 @@ def test_models_are_compared_and_shown_by_value():
 def test_worths_that_are_refused(worths, message):
     with pytest.raises(tw.InputError, match=message):
         tw.ClusteredLuce(tw.Tiers([["a"], ["b", "c"]]), worths)
+
+
+def test_tiers_of_equal_worths_are_as_one_tier():
+    rankings = tw.Rankings.from_orderings([["a", "b", "c"], ["c", "b", "a"], ["b", "c", "a"]])
+    two = tw.ClusteredLuce(tw.Tiers([["a"], ["b", "c"]]), (1.0, 1.0))
+    one = tw.ClusteredLuce(tw.Tiers([["a", "b", "c"]]), (1.0,))
+    assert two.log_prob(rankings) == pytest.approx(one.log_prob(rankings))
 
 
 def test_tiers_and_numbers_that_are_refused():

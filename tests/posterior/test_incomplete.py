@@ -78,6 +78,10 @@ def exact_probabilities_of_sizes(unranked):
     return {sizes: weight / total for sizes, weight in weights.items()}
 
 
+# What the brute force is about: one theta, and all sizes equally probable beforehand.
+ALL_SIZES = {"family": "mallows", "prior_sizes": "uniform"}
+
+
 def sample(data, sizes=None, **options):
     """Draw from the posterior, without what is said about short chains."""
     with warnings.catch_warnings():
@@ -196,7 +200,7 @@ def test_weak_orders_around_a_strict_consensus_are_drawn_as_if_they_were_complet
 )
 def test_sizes_may_be_unknown(unranked, how, draws):
     rankings = tw.Rankings.from_orderings(ROWS, items="abcd", unranked=unranked)
-    posterior = sample(rankings, draws=draws, completions=how)
+    posterior = sample(rankings, draws=draws, completions=how, **ALL_SIZES)
     expected = exact_probabilities_of_sizes(unranked)
     found = posterior.sizes_probabilities()
     assert sum(expected.values()) == pytest.approx(1)
@@ -209,8 +213,10 @@ def test_sizes_may_be_unknown(unranked, how, draws):
 @pytest.mark.slow
 def test_many_answers_are_counted_once_for_all_sizes():
     rankings = tw.Rankings.from_orderings(ROWS * 5, items="abcd", unranked="anywhere")
-    drawn = sample(rankings, draws=1500, completions="reinsert").sizes_probabilities()
-    summed = sample(rankings, draws=1500).sizes_probabilities()
+    drawn, summed = (
+        sample(rankings, draws=1500, completions=how, **ALL_SIZES).sizes_probabilities()
+        for how in ("reinsert", "auto")
+    )
     for sizes in drawn | summed:
         # Each share is off by five standard errors of 400 independent draws at most.
         assert abs(drawn.get(sizes, 0.0) - summed.get(sizes, 0.0)) < 2 * 5 * 0.5 / np.sqrt(400)
@@ -286,7 +292,7 @@ def test_mistaken_answers_have_a_posterior(prior):
 @pytest.mark.slow
 def test_mistaken_answers_may_leave_the_sizes_open():
     votes = tw.Preferences(VOTES, items="abcd", cycles="keep")
-    posterior = sample(votes, draws=300)
+    posterior = sample(votes, draws=300, **ALL_SIZES)
     assert sum(posterior.sizes_probabilities().values()) == pytest.approx(1)
     assert len(posterior.sizes_probabilities()) > 4
 

@@ -182,7 +182,7 @@ def test_two_spellings_are_told_with_a_remedy_that_works(tmp_path):
     refused = CliRunner().invoke(app, call)
     assert refused.exit_code != 0
     told = shell("leaderboard").says(refused.exception)
-    assert "line 3: 'Gpt 4' differs from 'GPT 4'" in told
+    assert "'Gpt 4' (battles.csv, line 3) and 'GPT 4' (battles.csv, line 2)" in told
     assert 'use --rename "Gpt 4=GPT 4" if they are one model, or --spellings keep if' in told
     kept = CliRunner().invoke(app, [*call, "--spellings", "keep"])
     assert len(json.loads(kept.stdout)["rows"]) == 3
@@ -205,7 +205,9 @@ def test_report_of_battles(battles, tmp_path):
     assert shown.check.verdict_in_words() in page
     assert shown.board.n_draws == 800
     assert shown.fit.sizes == (2, 3, 2)
-    resampled = tw.report(battles, tmp_path / "page.html", replicates=20, rng=1)
+    resampled = tw.report(
+        battles, tmp_path / "page.html", uncertainty="bootstrap", replicates=20, rng=1
+    )
     assert resampled.board.uncertainty == "bootstrap over battles"
     for wrong in ({"sizes": (3, 4)}, {"groups": 2}, {"distance": "kendall"}, {"by": "age"}):
         with pytest.raises(tw.InputError, match="leave out sizes"):

@@ -21,7 +21,9 @@ def posterior():
 
 @pytest.fixture(scope="module")
 def open_posterior():
-    return sample_posterior(small_rankings(), draws=500, rng=1)
+    return sample_posterior(
+        small_rankings(), family="mallows", prior_sizes="uniform", draws=500, rng=1
+    )
 
 
 def test_probabilities_are_shares_of_draws(open_posterior):
@@ -117,10 +119,13 @@ def test_bands_with_open_sizes_are_those_of_the_best(open_posterior):
 
 @pytest.mark.slow
 def test_shares_of_sizes_come_from_draws_of_chains():
-    posterior = sample_posterior(small_rankings(), method="mcmc", draws=400, rng=2, thin=3)
+    all_sizes = {"family": "mallows", "prior_sizes": "uniform"}
+    posterior = sample_posterior(
+        small_rankings(), method="mcmc", draws=400, rng=2, thin=3, **all_sizes
+    )
     shares = posterior.sizes_probabilities()
     assert sum(shares.values()) == pytest.approx(1)
-    exact = sample_posterior(small_rankings(), draws=1).sizes_probabilities()
+    exact = sample_posterior(small_rankings(), draws=1, **all_sizes).sizes_probabilities()
     for sizes, share in exact.items():
         assert shares.get(sizes, 0) == pytest.approx(share, abs=0.05)
     given = sample_posterior(small_rankings(), SIZES, draws=10)

@@ -16,6 +16,8 @@ from tierwise.model.priors import Gamma
 from tierwise.posterior.run import sample_posterior
 
 TINY = 1e-6
+# What the enumeration is of: all sizes are equally probable beforehand.
+ALL_SIZES = {"family": "mallows", "prior_sizes": "uniform"}
 WAYS = {
     "exact": {"method": "exact"},
     "exact theta": {"method": "mcmc", "thin": 3},
@@ -84,7 +86,7 @@ def test_posterior_of_political_goals_is_that_of_enumeration(goals, goals_refere
     "options", [{"method": "exact"}, {"method": "mcmc", "thin": 4, "draws": 400}]
 )
 def test_posterior_over_all_sizes_is_that_of_enumeration(options):
-    posterior = sample_posterior(small_rankings(), rng=5, progress="off", **options)
+    posterior = sample_posterior(small_rankings(), rng=5, progress="off", **ALL_SIZES, **options)
     reference = small_reference(None)
     assert tiers_p_value(posterior.labels - 1, reference) > TINY
     assert theta_p_value(posterior.thetas, reference) > TINY
@@ -100,6 +102,7 @@ def test_hamming_over_all_sizes():
         draws=400,
         rng=6,
         progress="off",
+        **ALL_SIZES,
     )
     reference = small_reference(None, hamming)
     assert tiers_p_value(posterior.labels - 1, reference) > TINY
@@ -114,7 +117,7 @@ def test_exact_evidence_is_that_of_enumeration():
 
 
 def test_exact_probabilities_of_sizes_are_those_of_enumeration():
-    posterior = sample_posterior(small_rankings(), draws=1, chains=1, rng=1)
+    posterior = sample_posterior(small_rankings(), draws=1, chains=1, rng=1, **ALL_SIZES)
     reference = small_reference(None)
     shares = posterior.sizes_probabilities()
     assert sum(shares.values()) == pytest.approx(1)
@@ -135,9 +138,12 @@ def test_priors_are_taken_into_account():
         )
         assert tight.thetas.mean() == pytest.approx(1.5, abs=0.1)
         assert loose.thetas.mean() < 1.0
-    few = sample_posterior(rankings, prior_sizes="penalised", rng=1)
-    any_number = sample_posterior(rankings, rng=1)
-    assert few.data["posterior"]["n_tiers"].mean() < any_number.data["posterior"]["n_tiers"].mean()
+    posteriors = (
+        sample_posterior(rankings, family="mallows", prior_sizes=prior, rng=1)
+        for prior in ("sceptical", "penalised", "uniform")
+    )
+    numbers = [float(one.data["posterior"]["n_tiers"].mean()) for one in posteriors]
+    assert numbers == sorted(set(numbers))
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ def test_what_is_saved_is_loaded(posterior, tmp_path):
 
 def test_names_of_items_survive(tmp_path):
     rankings = Rankings.from_orderings([["tuna", "寿司", "x y"], ["寿司", "tuna", "x y"]])
-    posterior = sample_posterior(rankings, draws=20, rng=1)
+    posterior = sample_posterior(rankings, family="mallows", draws=20, rng=1)
     posterior.save(tmp_path / "posterior.nc")
     again = Posterior.load(tmp_path / "posterior.nc")
     assert again.items == ("tuna", "寿司", "x y")
