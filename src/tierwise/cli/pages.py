@@ -62,11 +62,13 @@ def report_command(
         options.option(_REPORT, "The title of the page."),
     ] = None,
     uncertainty: Annotated[
-        Literal["bootstrap", "posterior"],
+        Literal["auto", "bootstrap", "posterior"],
         options.option(
-            _REPORT, "How sure the tiers are: from draws from the posterior, or resampled answers."
+            _REPORT,
+            "How sure the tiers are: from draws from the posterior, or resampled answers; auto is "
+            "the posterior, where there is one.",
         ),
-    ] = "posterior",
+    ] = "auto",
     replicates: Annotated[
         int | None,
         options.option(_REPORT, "How many resampled data sets, or draws per chain.", "N", min=2),

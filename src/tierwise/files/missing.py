@@ -195,6 +195,8 @@ def refuse_codes(values: NDArray[np.float64], names: Sequence[object], *, ranks:
     top = float(numbers.max())
     suspected = codes[:, scale] & ((values[:, scale] < 0) | (values[:, scale] > 2 * top))
     zeros = values[:, scale] == 0
+    if (np.sort(values[:, scale], axis=1) == np.arange(len(scale))).all():
+        zeros[:] = False  # numbered from 0 in every row: places, or items by number
     starts_with_one = top in _FROM_ONE or (ranks and top <= len(scale))
     # A single one is a slip, which is named with its line where it is read.
     if starts_with_one and 1 < zeros.sum() < numbers.size / 4:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from operator import index
@@ -16,7 +17,7 @@ from tierwise.data.describe import Description, describe
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError, drop, instead, use
+from tierwise.errors import InputError, TierwiseWarning, drop, instead, use
 from tierwise.fitting.bootstrap import Bootstrap, bootstrap
 from tierwise.fitting.fit import ConcentrationChoice, fit
 from tierwise.fitting.neighbours import neighbour_agreement
@@ -122,7 +123,7 @@ def analyse(
     family: FamilyChoice,
     distance: str,
     concentration: ConcentrationChoice,
-    uncertainty: Uncertainty,
+    uncertainty: Uncertainty | Literal["auto"],
     replicates: int | None,
     groups: int | Iterable[int] | None,
     by: str | Iterable[str] | None,
@@ -135,7 +136,7 @@ def analyse(
     watch = Stopwatch()
     data = check_data(data, "report", Rankings, Preferences)
     check_choice("concentration", concentration, get_args(ConcentrationChoice))
-    check_choice("uncertainty", uncertainty, get_args(Uncertainty))
+    check_choice("uncertainty", uncertainty, (*get_args(Uncertainty), "auto"))
     if uncertainty == "posterior" and concentration != "single" and sizes is not None:
         raise InputError(
             "draws from the posterior of given sizes are for one theta",
@@ -182,7 +183,7 @@ def analyse(
             data,
             best,
             best.sizes if found is None else None,
-            uncertainty,
+            _settled(uncertainty, best, sizes_given=found is None, cluster=cluster),
             replicates,
             cluster,
             workers,
@@ -212,6 +213,20 @@ def analyse(
     )
 
 
+def _settled(
+    uncertainty: Uncertainty | Literal["auto"],
+    best: Fit,
+    *,
+    sizes_given: bool,
+    cluster: str | None,
+) -> Uncertainty:
+    """Take draws from the posterior where there are any, and resampled answers elsewhere."""
+    if uncertainty != "auto":
+        return uncertainty
+    several = best.concentration == "place" or (sizes_given and best.concentration != "single")
+    return "bootstrap" if several or cluster is not None else "posterior"
+
+
 def _sample(
     data: Rankings | Preferences,
     best: Fit,
@@ -238,18 +253,21 @@ def _sample(
                 "draws of tiers with a theta per place are not possible",
                 [use(uncertainty="bootstrap"), use(concentration="single")],
             )
-        return sample_posterior(
-            data,
-            None if best.family == "luce" else sizes,
-            best.distance or None,
-            family=best.family,
-            concentration=best.concentration,
-            prior_sizes="sceptical" if sizes is None else "uniform",
-            draws=replicates,
-            workers=workers,
-            progress=progress,
-            rng=seed,
-        )
+        with warnings.catch_warnings():
+            # The page says itself whether chains have settled.
+            warnings.simplefilter("ignore", TierwiseWarning)
+            return sample_posterior(
+                data,
+                None if best.family == "luce" else sizes,
+                best.distance or None,
+                family=best.family,
+                concentration=best.concentration,
+                prior_sizes="sceptical" if sizes is None else "uniform",
+                draws=replicates,
+                workers=workers,
+                progress=progress,
+                rng=seed,
+            )
     return bootstrap(
         data,
         best,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args, overload
+from typing import TYPE_CHECKING, Literal, get_args, overload
 
 from tierwise._util.checks import check_choice
 from tierwise._util.resources import whole_file
@@ -70,7 +70,7 @@ def report(
     data: Battles,
     path: str | PathLike[str],
     *,
-    uncertainty: Uncertainty = ...,
+    uncertainty: Uncertainty | Literal["auto"] = ...,
     replicates: int | None = ...,
     title: str | None = ...,
     workers: int | None = ...,
@@ -88,7 +88,7 @@ def report(
     family: FamilyChoice = ...,
     distance: str = ...,
     concentration: ConcentrationChoice = ...,
-    uncertainty: Uncertainty = ...,
+    uncertainty: Uncertainty | Literal["auto"] = ...,
     replicates: int | None = ...,
     groups: int | Iterable[int] | None = ...,
     by: str | Iterable[str] | None = ...,
@@ -108,7 +108,7 @@ def report(
     family: FamilyChoice = "auto",
     distance: str = "auto",
     concentration: ConcentrationChoice = "single",
-    uncertainty: Uncertainty = "posterior",
+    uncertainty: Uncertainty | Literal["auto"] = "auto",
     replicates: int | None = None,
     groups: int | Iterable[int] | None = None,
     by: str | Iterable[str] | None = None,
@@ -148,7 +148,8 @@ def report(
         stand in a row of their own.
     uncertainty
         How sure the tiers are is found from draws from the "posterior", in which the sizes are open
-        unless they were given, or from resampled rankings, "bootstrap".
+        unless they were given, or from resampled rankings, "bootstrap". "auto" is the posterior,
+        and the bootstrap where clusters are resampled or there are several thetas to draw.
     replicates
         How many resampled data sets, or draws from each of four chains; where None, 1000 draws, or
         as many data sets as take some seconds, between 40 and 200; fewer, at least 10, if what the
@@ -217,7 +218,7 @@ def report(
 def _report_battles(
     data: Battles,
     path: str | PathLike[str],
-    uncertainty: Uncertainty,
+    uncertainty: Uncertainty | Literal["auto"],
     replicates: int | None,
     title: str | None,
     workers: int | None,
@@ -225,11 +226,12 @@ def _report_battles(
     rng: RandomSource,
 ) -> LeaderboardReport:
     """Write the page of a leaderboard."""
-    check_choice("uncertainty", uncertainty, get_args(Uncertainty))
-    how_many = {"bootstrap": "replicates", "posterior": "draws"}[uncertainty]
+    check_choice("uncertainty", uncertainty, (*get_args(Uncertainty), "auto"))
+    how: Uncertainty = "bootstrap" if uncertainty == "bootstrap" else "posterior"
+    how_many = {"bootstrap": "replicates", "posterior": "draws"}[how]
     board = leaderboard(
         data,
-        uncertainty=uncertainty,
+        uncertainty=how,
         workers=workers,
         progress=progress,
         rng=rng,

@@ -184,7 +184,11 @@ WISHES = {
     ),
     "uncertainty": (
         "How sure the tiers are",
-        {"posterior": "from draws from the posterior", "bootstrap": "from resampled answers"},
+        {
+            "auto": "from draws from the posterior, where there is one",
+            "posterior": "from draws from the posterior",
+            "bootstrap": "from resampled answers",
+        },
     ),
 }
 """What can be chosen for an analysis: for each option its words, and those of its values."""
