@@ -35,7 +35,8 @@ def test_people_get_a_table(table):
 
 
 def test_programs_get_json(table):
-    result = run(table, "--seed", "1", "--draws", "100", "--json")
+    named = ("--distance", "kendall", "--prior-sizes", "uniform")
+    result = run(table, "--seed", "1", "--draws", "100", *named, "--json")
     found = json.loads(result.stdout)
     assert found["tiers"] == [["order"], ["prices"], ["say"], ["speech"]]
     assert found["method"] == "exact"

@@ -146,7 +146,13 @@ def test_tiers_in_findings_are_numbered_as_they_are_shown(tastes_report):
 
 def test_draws_from_the_posterior_are_for_one_theta(tmp_path):
     with pytest.raises(InputError, match="bootstrap"):
-        write(tastes(50), tmp_path, uncertainty="posterior", concentration="tier")
+        write(
+            tastes(50),
+            tmp_path,
+            sizes=(1, 1, 2),
+            uncertainty="posterior",
+            concentration="tier",
+        )
     with pytest.raises(InputError, match="concentration must be"):
         write(tastes(50), tmp_path, concentration="line")
 

@@ -27,7 +27,7 @@ def one_camp():
 
 @pytest.fixture(scope="module")
 def camps_report(two_camps, tmp_path_factory):
-    return write(two_camps, tmp_path_factory.mktemp("camps"), groups=[2, 3])
+    return write(two_camps, tmp_path_factory.mktemp("camps"), family="mallows", groups=[2, 3])
 
 
 def section(text):
@@ -115,9 +115,9 @@ def test_sizes_and_distance_are_those_of_the_report(two_camps, tmp_path):
 @pytest.mark.slow
 def test_seed_decides_and_other_numbers_stay_the_same(two_camps, camps_report, tmp_path):
     with_groups, _, _ = camps_report
-    again, _, _ = write(two_camps, tmp_path, groups=[2, 3])
+    again, _, _ = write(two_camps, tmp_path, family="mallows", groups=[2, 3])
     assert again.groups.comparison == with_groups.groups.comparison
-    without = tw.report(two_camps, tmp_path / "report.html", rng=1, replicates=20)
+    without = tw.report(two_camps, tmp_path / "report.html", family="mallows", rng=1, replicates=20)
     assert without.groups is None
     assert without.fit.theta == with_groups.fit.theta
     assert (without.sampled.labels == with_groups.sampled.labels).all()

@@ -198,7 +198,7 @@ def analyse(
                 data,
                 numbers,
                 "search" if found is not None else best.sizes,
-                best.distance,
+                best,
                 workers,
                 progress,
                 seeds[4],
@@ -326,19 +326,24 @@ def _fit_groups(
     data: Rankings | Preferences,
     numbers: list[int],
     sizes: Sizes | Literal["search"],
-    distance: str,
+    fitted: Fit,
     workers: int | None,
     progress: Progress,
     seed: RandomSource,
 ) -> Mixture:
-    """Fit groups; if one number is asked for, it is shown whether or not it is the best."""
+    """Fit groups; if one number is asked for, it is shown whether or not it is the best.
+
+    They have the model of the best tiers; answers pair by pair have a distance in any case.
+    """
+    with_worths = fitted.family == "luce" and isinstance(data, Rankings)
 
     def fit_numbers(n_groups: list[int], folds: int | None) -> Mixture:
         return fit_mixture(
             data,
             n_groups,
             sizes,
-            distance,
+            fitted.distance or "kendall",
+            family="luce" if with_worths else "mallows",
             folds=folds,
             workers=workers,
             progress=progress,
