@@ -133,3 +133,16 @@ def test_json_lines():
         tw.read_rankings(BytesIO(lines), format="jsonl")
     found = tw.read_rankings(BytesIO(lines), format="jsonl", missing=99, unranked="anywhere")
     assert (found.places < 0).sum() == 1
+
+
+@pytest.mark.parametrize("n_listed", [8, 3])
+def test_items_that_are_numbers_from_0_are_not_codes(tmp_path, n_listed):
+    orders = np.random.default_rng(1).permuted(np.tile(np.arange(8), (50, 1)), axis=1)
+    rankings = tw.Rankings.from_orderings(
+        orders[:, :n_listed].tolist(), items=range(8), unranked="below"
+    )
+    file = tmp_path / "answers.csv"
+    tw.write_rankings(rankings, file)
+    read = tw.read_rankings(file, unranked="below")
+    assert {int(item) for item in read.items} == set(range(8))
+    assert len(read) == 50

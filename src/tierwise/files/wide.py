@@ -79,7 +79,10 @@ def choose_columns(
     """
     seen = _Seen(columns, table, sample, options)
     free = tuple(column for column in range(len(columns)) if column not in taken)
-    if options.missing is None and options.layout != "orderings":
+    by_place = options.layout == "orderings" or (
+        options.layout == "auto" and seen.places(free) is not None
+    )
+    if options.missing is None and not by_place:
         seen.ask_about_codes(free)
     if options.pattern is not None:
         return seen.chosen(seen.matching(options.pattern), free)
