@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 # The best tiers are compared with other families by their evidence without Laplace's error; so many
 # draws need at most so many steps.
 _DRAWS, _MOST_STEPS = 1000, 2e9
+# The same answers have the same evidence every time.
+_SEED = 0
 # Level of the intervals of worths.
 _LEVEL = 0.95
 
@@ -80,7 +82,6 @@ class RaceSearch:
         self,
         merging: Merging,
         n_families: int,
-        entropy: int,
         provenance: Callable[[], Provenance],
     ) -> Search:
         """Make the result of a search.
@@ -91,8 +92,6 @@ class RaceSearch:
             What the search of other families starts from, which the result shows.
         n_families
             How many families share the prior probability of tiers.
-        entropy
-            Seed of importance sampling.
         provenance
             Tells version, seed and time when all is done.
         """
@@ -107,7 +106,7 @@ class RaceSearch:
         def candidate(one: Found) -> Candidate:
             evidence, error = one.worths.log_evidence, 0.0
             if one is best and races.n_steps * _DRAWS <= _MOST_STEPS:
-                estimate = log_evidence(races, one.worths, np.random.default_rng(entropy), _DRAWS)
+                estimate = log_evidence(races, one.worths, np.random.default_rng(_SEED), _DRAWS)
                 evidence, error = float(estimate), estimate.standard_error
             score = one.score + evidence - one.worths.log_evidence
             return Candidate(

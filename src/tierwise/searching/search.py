@@ -278,7 +278,6 @@ def search(
             RaceSearch.conclude,
             merging=merging,
             n_families=judge.n_families,
-            entropy=entropy,
             provenance=lambda: watch.provenance(rng),
         )
         searches = _orders([*searches, _with_worths(conclude(races))], known, left_out)
