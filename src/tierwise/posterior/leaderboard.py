@@ -74,7 +74,7 @@ Published: TypeAlias = Literal["best", "leader", "sure"]
 
 _REPLICATES_PER_TASK = 10
 # Sweeps for each draw: neighbouring ones are much alike.
-_THIN_OF_BATTLES = 6
+_THIN_OF_BATTLES = {"mallows": 6, "luce": 2}
 
 
 @dataclass(frozen=True, eq=False)
@@ -440,7 +440,7 @@ def leaderboard(
             concentration=choice.concentration,
             chains=chains,
             draws=draws,
-            thin=_THIN_OF_BATTLES if choice.family == "mallows" and known.pairwise else 1,
+            thin=_THIN_OF_BATTLES[choice.family] if known.pairwise else 1,
             prior_sizes=prior_sizes,
             workers=workers,
             progress=progress,
