@@ -2,6 +2,7 @@
 
 import json
 import re
+from copy import copy
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -368,3 +369,15 @@ def test_wrong_data_are_named_with_the_remedy(data, remedy, tmp_path):
 def test_wrong_arguments_are_named(arguments, message, tmp_path):
     with pytest.raises(InputError, match=message):
         tw.report(tw.load_political_goals(), tmp_path / "report.html", **arguments)
+
+
+def test_what_is_not_certain_is_not_called_so(tmp_path):
+    goals = tw.load_political_goals()
+    analysis = tw.report(goals, tmp_path / "report.html", replicates=250, progress="off", rng=1)
+    labels = analysis.sampled.labels.copy()
+    labels[0] = 1  # one draw of a thousand puts all items into one tier
+    sampled = copy(analysis.sampled)
+    sampled.__dict__["labels"] = labels
+    text = render(replace(analysis, sampled=sampled), None)
+    assert '<span class="sure">&gt; 99%</span>' in text
+    assert '<span class="sure">100%</span>' not in text

@@ -15,7 +15,7 @@ from tierwise._util.results import Result
 from tierwise.checking.check import check_fit
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
-from tierwise.errors import InputError, counted, drop, percent
+from tierwise.errors import InputError, counted, drop, percent, share_in_words
 from tierwise.plots.posterior import rank_intervals
 from tierwise.plots.style import height_for
 from tierwise.posterior.leaderboard import leaderboard
@@ -404,6 +404,7 @@ def _template(name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["share"] = share_in_words
     return environment.get_template(name)
 
 
