@@ -2,6 +2,10 @@
 
 import textwrap
 from collections.abc import Collection, Sequence
+from unicodedata import combining, east_asian_width
+
+# A name is cut to no fewer letters than this; then columns are left out instead.
+_SHORTEST_NAME = 12
 
 
 def aligned(
@@ -28,18 +32,126 @@ def aligned(
     a ~ b        0.5
     a      10 thetas
     """
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    widths = [max(map(display_width, column)) for column in zip(*lines, strict=True)]
     widths = [
         max(width, least[column]) if column < len(least) else width
         for column, width in enumerate(widths)
     ]
     return [
         "  ".join(
-            cell.ljust(width) if column in left else cell.rjust(width)
+            _padded(cell, width, side="left" if column in left else "right")
             for column, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines
     ]
+
+
+def display_width(text: str) -> int:
+    r"""Return how many columns of a terminal a text takes: some letters take two, marks none.
+
+    Examples
+    --------
+    >>> display_width("tea"), display_width("お茶"), display_width("e\u0301")
+    (3, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if combining(mark) else 2 if east_asian_width(mark) in "WF" else 1 for mark in text
+    )
+
+
+def _padded(cell: str, width: int, *, side: str) -> str:
+    spaces = " " * (width - display_width(cell))
+    return cell + spaces if side == "left" else spaces + cell
+
+
+def shortened(text: str, width: int) -> str:
+    """Cut the middle out of a text that is wider than a number of columns; its end often differs.
+
+    Examples
+    --------
+    >>> shortened("claude-3-5-sonnet-20241022", 16)
+    'claude-3…0241022'
+    """
+    if display_width(text) <= width:
+        return text
+    first, last = text, ""
+    while display_width(first) > width - 1 - (width - 1) // 2:
+        first = first[:-1]
+    last = text[len(first) :]
+    while display_width(last) > width - 1 - display_width(first):
+        last = last[1:]
+    return f"{first}…{last}"
+
+
+def fitted(
+    lines: Sequence[Sequence[str]],
+    width: int | None,
+    *,
+    left: Collection[int] = (0,),
+    droppable: Sequence[int] = (),
+) -> tuple[list[str], str]:
+    r"""Write a table so that no line is wider than the terminal, and say what was left out.
+
+    Names are shortened first, as far as they can still be read; then columns are left out.
+
+    Parameters
+    ----------
+    lines
+        The cells of each line, the head first.
+    width
+        How many columns of letters there are; as many as needed if None.
+    left
+        Columns of names, which stand left and can be shortened.
+    droppable
+        Columns that can be left out, the first one first.
+
+    Examples
+    --------
+    >>> lines, said = fitted([["item", "tier", "won"], ["tea", "1", "5"]], 12, droppable=[2])
+    >>> print("\n".join([*lines, said]))
+    item  tier
+    tea      1
+    Left out, for want of room: won.
+    """
+    lines = [list(line) for line in lines]
+    kept = list(range(len(lines[0])))
+    if width is None:
+        return aligned(lines, left=left), ""
+    widths = [max(map(display_width, column)) for column in zip(*lines, strict=True)]
+    names = [place for place in kept if place in left]
+
+    def room_lacking() -> int:
+        return sum(widths[place] for place in kept) + 2 * (len(kept) - 1) - width
+
+    dropped = []
+    for place in (*droppable, None):
+        could_shorten = sum(
+            max(widths[name] - max(_SHORTEST_NAME, display_width(lines[0][name])), 0)
+            for name in names
+            if name in kept
+        )
+        if place is None or room_lacking() <= could_shorten:
+            break
+        kept.remove(place)
+        dropped.append(place)
+    # The widest names give way, one letter at a time, until all fit.
+    while room_lacking() > 0 and names:
+        widest = max((name for name in names if name in kept), key=lambda name: widths[name])
+        if widths[widest] <= _SHORTEST_NAME // 2:
+            break
+        widths[widest] -= 1
+    shown = [
+        [shortened(line[place], widths[place]) if place in left else line[place] for place in kept]
+        for line in lines
+    ]
+    shown_left = [number for number, place in enumerate(kept) if place in left]
+    said = ", ".join(lines[0][place] for place in sorted(dropped))
+    return (
+        aligned(shown, left=shown_left),
+        f"Left out, for want of room: {said}." if said else "",
+    )
 
 
 def within(text: str, width: int) -> str:

@@ -1,7 +1,5 @@
 """Printing that several commands share: tables for people, JSON for programs."""
 
-import json
-import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
 
     from tierwise._util.tasks import Progress
 
-_CONTROLS_IN_JSON = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 # Wide enough for tables and narrow enough for a page, where there is no terminal to ask.
 _WIDTH_OF_FILES = 100
 
@@ -95,16 +92,12 @@ def _escaped(text: str) -> str:
 
 def print_json(result: dict[str, Any], out: Path | None) -> None:
     """Print a result as JSON, to standard output or to a file."""
-    text = json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False, default=str) + "\n"
-    # JSON escapes most of what a terminal would obey, but not all.
-    text = _CONTROLS_IN_JSON.sub(lambda mark: f"\\u{ord(mark[0]):04x}", text)
-    if out is None:
-        sys.stdout.write(text)
-        return
-    from tierwise._util.resources import whole_file
+    from tierwise._util.tables import as_json, write_bytes
 
-    with whole_file(out) as partial:
-        partial.write_text(text, encoding="utf-8")
+    if out is None:
+        sys.stdout.write(as_json(result))
+    else:
+        write_bytes(as_json(result).encode(), out)
 
 
 def progress(*, quiet: bool) -> "Progress":

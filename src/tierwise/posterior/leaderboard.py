@@ -18,10 +18,10 @@ from tierwise._util.checks import (
     check_number,
     spawn_seeds,
 )
-from tierwise._util.columns import aligned, within
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.resources import whole_file
 from tierwise._util.results import Result
+from tierwise._util.tables import Table
 from tierwise._util.tasks import run_tasks
 from tierwise._util.types import plain_item
 from tierwise.answers.likelihood import source_of
@@ -238,23 +238,26 @@ class Leaderboard(Result):
 
     def to_csv(self, path: str | PathLike[str] | None = None) -> str:
         """Return the table as CSV, and write it to a file if one is named."""
-        import csv
-        from io import StringIO
-
-        columns = self.columns()
-        text = StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
-        return _written(text.getvalue(), path)
+        return _written(self.as_table().to_csv(), path)
 
     def to_markdown(self, path: str | PathLike[str] | None = None) -> str:
         """Return the table as Markdown, and write it to a file if one is named."""
+        return _written(self.as_table().to_markdown() + "\n", path)
+
+    def to_latex(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the table as LaTeX (booktabs), and write it to a file if one is named."""
+        return _written(self.as_table().to_latex() + "\n", path)
+
+    def as_table(self) -> Table:
+        """Return the table in all the ways in which tables are written."""
         header, cells = self.table()
-        lines = [header, ["---" if place == 1 else "---:" for place in range(len(header))], *cells]
-        escaped = [[cell.replace("|", "\\|") for cell in line] for line in lines]
-        text = "\n".join(f"| {' | '.join(line)} |" for line in escaped)
-        return _written(f"{text}\n\n{self.note()}\n", path)
+        return Table(
+            header,
+            cells,
+            left=(1,),
+            note=self.note(),
+            values=self.columns(),
+        )
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows as people read them."""
@@ -327,9 +330,7 @@ class Leaderboard(Result):
         width
             How many columns there are to write in.
         """
-        header, cells = self.table()
-        lines = [*aligned([header, *cells], left=(1,)), "", self.note()]
-        return within("\n".join(lines), width)
+        return self.as_table().to_text(width)
 
 
 def leaderboard(
