@@ -47,7 +47,7 @@ def _race(n_battles: int) -> list[Row]:
         below = np.sign(labels[None, :] - labels[:, None])
         start = perf_counter()
         posterior = tw.sample_posterior(
-            battles, prior_sizes="sceptical", chains=2, draws=500, progress="off", rng=1
+            battles, priors=tw.Priors(sizes="sceptical"), chains=2, draws=500, progress="off", rng=1
         )
         drawn = perf_counter() - start
     above = posterior.above_probabilities().to_numpy()

@@ -45,7 +45,9 @@ def main() -> None:
     print(compared.to_frame(home).round(3).to_string(index=False))
 
     start = perf_counter()
-    tw.sample_mixture(sushi, 3, strict, chains=1, draws=900, warmup=100, starts=5, rng=1)
+    tw.sample_mixture(
+        sushi, 3, strict, chains=1, draws=900, sampler=tw.Sampler(warmup=100), starts=5, rng=1
+    )
     print(f"1,000 Gibbs iterations of three strict groups: {perf_counter() - start:.1f} s")
 
 

@@ -10,17 +10,17 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from tierwise import Counts, Rankings
+from tierwise import Counts, Rankings, Sampler
 from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.posterior.run import sample_posterior
 from tierwise.tiers import Tiers
 
 STRICT = (1,) * 10
 WAYS = {
-    "theta integrated out": {"theta_update": "integrated", "draws": 25_000},
-    "theta drawn exactly": {"method": "mcmc", "draws": 5_000},
-    "independent draws": {"method": "exact", "draws": 1_000},
-    "exchange algorithm": {"theta_update": "exchange", "draws": 2_000, "thin": 2},
+    "theta integrated out": {"sampler": Sampler(theta_update="integrated"), "draws": 25_000},
+    "theta drawn exactly": {"sampler": Sampler(method="mcmc"), "draws": 5_000},
+    "independent draws": {"sampler": Sampler(method="exact"), "draws": 1_000},
+    "exchange algorithm": {"sampler": Sampler(theta_update="exchange", thin=2), "draws": 2_000},
 }
 
 
@@ -48,9 +48,14 @@ def microseconds_a_draw(data: Counts) -> float:
     for draws in (2_000, 22_000):
         start = process_time()
         sample_posterior(
-            data, STRICT, theta_update="integrated", chains=1, draws=draws, warmup=500, rng=1,
+            data,
+            STRICT,
+            sampler=Sampler(theta_update="integrated", warmup=500),
+            chains=1,
+            draws=draws,
+            rng=1,
             progress="off",
-        )  # fmt: skip
+        )
         times.append(process_time() - start)
     return (times[1] - times[0]) / 20_000 * 1e6
 

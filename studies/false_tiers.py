@@ -10,7 +10,7 @@ import numpy as np
 
 from studies.harness import Place, Results, Study
 from studies.writing import paragraphs, sizes_text, table
-from tierwise import ClusteredMallows, Rankings, Tiers, search
+from tierwise import ClusteredMallows, Priors, Rankings, Tiers, search
 from tierwise._util.tasks import run_tasks
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def one_data_set(
                 data,
                 "kendall",
                 criterion=criterion,
-                prior_sizes=None if criterion == "likelihood" else "uniform",
+                priors=Priors(sizes=None if criterion == "likelihood" else "uniform"),
                 progress="off",
             )
             found[criterion] = float(len(other.best.tiers) == 1)

@@ -11,7 +11,7 @@ import numpy as np
 
 from studies.harness import Place, Results, Study
 from studies.writing import paragraphs, sizes_text, table
-from tierwise import Battles, TierwiseWarning, leaderboard
+from tierwise import Battles, Priors, TierwiseWarning, leaderboard
 from tierwise._util.tasks import run_tasks
 from tierwise.partition.gaussian import pair_probabilities
 
@@ -99,7 +99,7 @@ def one_from_the_prior(
             data,
             level=LEVEL,
             k=BEST,
-            prior_sizes="uniform",
+            priors=Priors(sizes="uniform"),
             chains=2,
             draws=n_draws,
             progress="off",

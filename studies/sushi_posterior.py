@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from studies.harness import Claim, Place, Results, Study, number_claim, text_claim
 from studies.sushi_paper import DRAWS, MEANT
 from studies.writing import duration, figure, paragraphs, sizes_text, table, tiers_text
-from tierwise import ClusteredMallows, Exchange, Rankings, Tiers, agreement, load_sushi
+from tierwise import ClusteredMallows, Exchange, Rankings, Sampler, Tiers, agreement, load_sushi
 from tierwise.errors import TierwiseWarning
 from tierwise.posterior.run import sample_posterior
 
@@ -55,7 +55,7 @@ def compute(settings: Settings, place: Place) -> Results:
         posterior = sample_posterior(
             rankings,
             sizes,
-            method="exact",
+            sampler=Sampler(method="exact"),
             draws=settings.exact_draws,
             progress="off",
             rng=settings.seed,
@@ -92,7 +92,9 @@ def _exchange(rankings: Rankings, settings: Settings) -> Results:
         posterior = sample_posterior(
             rankings,
             MEANT,
-            theta_update=Exchange(auxiliary="mcmc", steps=settings.auxiliary_steps),
+            sampler=Sampler(
+                theta_update=Exchange(auxiliary="mcmc", steps=settings.auxiliary_steps)
+            ),
             draws=settings.chain_draws,
             progress="off",
             rng=settings.seed,

@@ -18,6 +18,7 @@ NOT_DATA = [None, [["a", "b"]], np.eye(2), 3, "answers.csv"]
 NOT_A_CHOICE = ["nonsense", 7, np.array(["auto", "csv"])]
 NOT_A_COUNT = ["many", 1.5, -3, 10**12, np.arange(2)]
 NOT_A_NUMBER = ["much", np.arange(2), float("nan")]
+NOT_A_GROUP = [None, "sceptical", 3, {}, tw.Gamma(2, 2)]
 NOT_SIZES = [7, (1.5, 1.5), (0, 3), (1, 1), "a,b"]
 NOT_A_PATH = [3.5, "x" * 5000, "no/such/folder/x.csv", "nul\0.csv"]
 NOT_ITEMS = [7, ["a", "a"], ["a", "b\x1b"], [["a"], ["b"]]]
@@ -237,12 +238,28 @@ WRONG = {
             "distance": NOT_A_CHOICE,
             "chains": NOT_A_COUNT,
             "draws": NOT_A_COUNT,
+            "sampler": NOT_A_GROUP,
+            "priors": NOT_A_GROUP,
+        },
+    ),
+    "Sampler": (
+        {},
+        {
             "warmup": NOT_A_COUNT,
             "thin": NOT_A_COUNT,
             "method": NOT_A_CHOICE,
             "theta_update": NOT_A_CHOICE,
             "likelihood": NOT_A_CHOICE,
             "completions": NOT_A_CHOICE,
+        },
+    ),
+    "Priors": (
+        {},
+        {
+            "theta": NOT_A_CHOICE,
+            "sizes": NOT_A_CHOICE,
+            "mistakes": NOT_A_CHOICE,
+            "shares": [*NOT_A_NUMBER, 0, -1],
         },
     ),
     "choose": (
@@ -254,6 +271,7 @@ WRONG = {
             "concentration": NOT_A_CHOICE,
             "max_tiers": NOT_A_COUNT,
             "margin": [*NOT_A_NUMBER, -1, 2],
+            "priors": NOT_A_GROUP,
         },
     ),
     "fit_mixture": (
@@ -275,7 +293,8 @@ WRONG = {
             "distance": NOT_A_CHOICE,
             "chains": NOT_A_COUNT,
             "draws": NOT_A_COUNT,
-            "warmup": NOT_A_COUNT,
+            "sampler": NOT_A_GROUP,
+            "priors": NOT_A_GROUP,
         },
     ),
     "report": (

@@ -123,12 +123,24 @@ def remedies():
         if file == "errors.py":
             continue
         kind = call.func.id
-        settings = {one.arg: value_of(one.value) for one in call.keywords if one.arg}
+        settings = {
+            one.arg: value_of(one.value)
+            for keyword in call.keywords
+            for one in fields_of(keyword)
+            if one.arg
+        }
         command = settings.pop("command", "")
         function = call.args[0].value if kind == "instead" else ""
         if kind == "drop":
             settings = dict.fromkeys(map(value_of, call.args))
         yield Written(file, call.lineno, function, command, settings)
+
+
+def fields_of(keyword):
+    """Return what a keyword gives: options of a group are options of their own on the shell."""
+    called = keyword.value.func if isinstance(keyword.value, ast.Call) else None
+    is_group = isinstance(called, ast.Name) and called.id == "grouped"
+    return keyword.value.keywords if is_group else [keyword]
 
 
 def value_of(node):

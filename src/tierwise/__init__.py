@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from tierwise.model.clustered_mallows import ClusteredMallows as ClusteredMallows
     from tierwise.model.priors import Beta as Beta
     from tierwise.model.priors import Gamma as Gamma
+    from tierwise.model.priors import Priors as Priors
     from tierwise.partition.choose import log_partition as log_partition
     from tierwise.partition.choose import partition_function as partition_function
     from tierwise.posterior.leaderboard import Leaderboard as Leaderboard
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from tierwise.posterior.moves import Exchange as Exchange
     from tierwise.posterior.result import Posterior as Posterior
     from tierwise.posterior.run import sample_posterior as sample_posterior
+    from tierwise.posterior.samplers import Sampler as Sampler
     from tierwise.reporting.report import report as report
     from tierwise.searching.choice import Choice as Choice
     from tierwise.searching.choice import choose as choose
@@ -112,8 +114,10 @@ _HOME_OF = {
     "PairsDescription": "data.describe",
     "Posterior": "posterior.result",
     "Preferences": "data.preferences",
+    "Priors": "model.priors",
     "RankingScan": "data.scan",
     "Rankings": "data.rankings",
+    "Sampler": "posterior.samplers",
     "Search": "searching.result",
     "Tabu": "searching.strategies",
     "Tiers": "tiers",

@@ -58,6 +58,33 @@ def use(means: str = "", /, **settings: Any) -> Remedy:
     return Remedy(tuple(settings.items()), means)
 
 
+@dataclass(frozen=True)
+class Group:
+    """Options that are given together, as an object such as ``Sampler(method="mcmc")``.
+
+    Attributes
+    ----------
+    name
+        The class of the object.
+    settings
+        Its fields and their values.
+    """
+
+    name: str
+    settings: tuple[tuple[str, Any], ...]
+
+
+def grouped(name: str, /, **settings: Any) -> Group:
+    """Make the value of a keyword that takes a group of options; the shell has them one by one.
+
+    Examples
+    --------
+    >>> print(InputError("a chain is needed", [use(sampler=grouped("Sampler", method="mcmc"))]))
+    a chain is needed: use sampler=Sampler(method="mcmc")
+    """
+    return Group(name, tuple(settings.items()))
+
+
 def drop(*keywords: str, means: str = "") -> Remedy:
     """Make the remedy of leaving keywords out.
 
@@ -127,6 +154,9 @@ def in_python(remedy: Remedy) -> str:
 def _as_code(value: Any) -> str:
     if value is ...:
         return "..."
+    if isinstance(value, Group):
+        fields = (f"{name}={_as_code(setting)}" for name, setting in value.settings)
+        return f"{value.name}({', '.join(fields)})"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_as_code, value))}]"
     if isinstance(value, dict):

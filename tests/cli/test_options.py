@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tierwise.cli.main import app, shell
-from tierwise.errors import InputError, drop, instead, use
+from tierwise.errors import InputError, drop, grouped, instead, use
 
 COMMANDS = ["describe", "fit", "search", "posterior", "sample", "report", "mixture", "groups"]
 RACES = "race,driver,place\n1,a,1\n1,b,2\n1,c,3\n2,a,1\n2,c,2\n2,b,3\n"
@@ -99,6 +99,13 @@ def test_messages_speak_of_options_that_the_command_has():
     assert shell("search").says(InputError("no", remedies)) == "no: use --criterion likelihood"
     assert shell("posterior").says(InputError("no", remedies)) == "no: leave out --sizes"
     assert shell("describe").says(InputError("no", remedies)) == "no"
+
+
+def test_options_of_a_group_are_options_of_their_own():
+    error = InputError("no", [use(sampler=grouped("Sampler", method="mcmc", thin=2))])
+    assert str(error) == 'no: use sampler=Sampler(method="mcmc", thin=2)'
+    assert shell("posterior").says(error) == "no: use --method mcmc and --thin 2"
+    assert shell("describe").says(error) == "no"
 
 
 def test_arguments_are_named_as_options(files):

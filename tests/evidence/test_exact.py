@@ -126,8 +126,10 @@ def test_a_prior_may_be_a_function(kind):
         rows = [["a"], ["b", "a"], ["a", "c"]]
     data = Rankings.from_orderings(rows, items="abcd", unranked="anywhere")
     options = {"criterion": "evidence", "progress": "off", "rng": 1}
-    named = tw.search(data, prior_theta=Gamma(3, 1), **options)
-    given = tw.search(data, prior_theta=lambda theta: 2 * np.log(theta) - theta, **options)
+    named = tw.search(data, priors=tw.Priors(theta=Gamma(3, 1)), **options)
+    given = tw.search(
+        data, priors=tw.Priors(theta=lambda theta: 2 * np.log(theta) - theta), **options
+    )
     for sizes, probability in named.probabilities.items():
         assert given.probabilities[sizes] == pytest.approx(probability, abs=1e-9)
 

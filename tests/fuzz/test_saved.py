@@ -168,7 +168,9 @@ def load_with_little_memory(load, path, most=20e6):
 def results():
     rankings = tw.ClusteredMallows(tw.Tiers([["a"], ["b", "c"]]), 1.0).sample(20, rng=1)
     posterior = tw.sample_posterior(rankings, draws=20, chains=2, rng=1)
-    mixture = tw.sample_mixture(rankings, 2, draws=10, warmup=5, chains=2, starts=1, rng=1)
+    mixture = tw.sample_mixture(
+        rankings, 2, draws=10, sampler=tw.Sampler(warmup=5), chains=2, starts=1, rng=1
+    )
     return {"posterior": posterior, "mixture": mixture}
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 import tierwise as tw
 from tests.golden.data import data
+from tests.options import in_groups
 from tierwise.fitting.neighbours import neighbour_agreement
 
 # How much values may differ, relative to themselves.
@@ -118,13 +119,14 @@ def _fit(name, sizes, distance=None, *, bounds=None, slow=False, **options):
 
 def _search(name, *distance, bounds=None, slow=False, **options):
     shown = [f"{key}={value}" for key, value in options.items()]
+    grouped = in_groups(options, "priors")
     _add(
         "search",
         name,
         *distance,
         *shown,
         run=lambda: of_search(
-            tw.search(data(name), *distance, family="mallows", progress="off", rng=1, **options)
+            tw.search(data(name), *distance, family="mallows", progress="off", rng=1, **grouped)
         ),
         slow=slow,
         **(bounds or {}),
@@ -410,7 +412,7 @@ def _evidence(name, sizes, distance, **options):
         sizes,
         distance,
         family="mallows",
-        prior_sizes="uniform",
+        priors=tw.Priors(sizes="uniform"),
         chains=1,
         draws=4,
         progress="off",

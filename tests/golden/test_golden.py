@@ -32,10 +32,10 @@ def test_draws_of_sizes_are_as_frequent_as_they_should_be(name, distance):
         data(name),
         None,
         distance,
-        prior_sizes="uniform",
+        priors=tw.Priors(sizes="uniform"),
         chains=2,
         draws=2000,
-        method="exact",
+        sampler=tw.Sampler(method="exact"),
         progress="off",
         rng=3,
     )

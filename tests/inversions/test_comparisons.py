@@ -97,7 +97,12 @@ def test_posterior_is_the_exact_one(prior_sizes):
     )
     exact = np.exp(logs - np.logaddexp.reduce(logs))
     posterior = tw.sample_posterior(
-        battles_of(wins), prior_sizes=prior_sizes, chains=2, draws=3000, thin=12, rng=3
+        battles_of(wins),
+        priors=tw.Priors(sizes=prior_sizes),
+        chains=2,
+        draws=3000,
+        sampler=tw.Sampler(thin=12),
+        rng=3,
     )
     number_of = {tuple(labels.tolist()): number for number, labels in enumerate(every)}
     drawn = np.bincount(
@@ -115,7 +120,10 @@ def test_posterior_is_the_exact_one(prior_sizes):
 def test_the_same_seed_gives_the_same_draws():
     battles, _ = simulated((2, 3, 2), 0.4, 200, 1)
     one, other = (
-        tw.sample_posterior(battles, chains=2, draws=20, warmup=20, rng=7).labels for _ in range(2)
+        tw.sample_posterior(
+            battles, chains=2, draws=20, sampler=tw.Sampler(warmup=20), rng=7
+        ).labels
+        for _ in range(2)
     )
     assert np.array_equal(one, other)
     assert str(tw.search(battles, rng=1).best.tiers) == str(tw.search(battles, rng=1).best.tiers)
@@ -171,7 +179,7 @@ def test_what_battles_do_not_have_is_refused():
     with pytest.raises(tw.InputError, match="criterion"):
         tw.search(battles, criterion="evidence")
     with pytest.raises(tw.InputError, match='"uniform", "penalised" or "sceptical"'):
-        tw.sample_posterior(battles, prior_sizes={(2, 2): 1.0})
+        tw.sample_posterior(battles, priors=tw.Priors(sizes={(2, 2): 1.0}))
     with pytest.raises(tw.InputError, match="nonparametric"):
         tw.bootstrap(battles, tw.fit(battles, (2, 2)), kind="parametric")
     with pytest.raises(tw.InputError, match="cluster"):
@@ -188,7 +196,7 @@ def test_bootstrap_says_what_was_drawn():
 @pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")  # so few draws do not settle
 def test_a_check_goes_by_the_fit_alone():
     battles, _ = simulated((2, 2), 0.5, 50, 1)
-    posterior = tw.sample_posterior(battles, chains=1, draws=5, warmup=5, rng=1)
+    posterior = tw.sample_posterior(battles, chains=1, draws=5, sampler=tw.Sampler(warmup=5), rng=1)
     with pytest.raises(tw.InputError, match="leave out posterior"):
         tw.check_fit(battles, tw.fit(battles, (2, 2)), posterior=posterior)
 

@@ -9,6 +9,7 @@ import pytest
 import tierwise as tw
 from tests import reference
 from tests.mixture.simulated import from_groups
+from tests.options import in_groups
 from tierwise.errors import InputError
 from tierwise.mixture.gibbs import matching_groups
 from tierwise.model.priors import Gamma
@@ -56,7 +57,14 @@ def test_draws_are_from_the_exact_posterior():
 
     rankings = tw.Rankings.from_orderings(ORDERINGS)
     drawn = tw.sample_mixture(
-        rankings, 2, (1, 1, 1), chains=2, draws=3000, warmup=200, starts=1, rng=3
+        rankings,
+        2,
+        (1, 1, 1),
+        chains=2,
+        draws=3000,
+        sampler=tw.Sampler(warmup=200),
+        starts=1,
+        rng=3,
     )
     values = (
         drawn.log_likelihood,
@@ -77,7 +85,14 @@ def drawn():
     rankings, belongs = from_groups(groups, (150, 50), seed=1)
     with pytest.warns(tw.TierwiseWarning):
         found = tw.sample_mixture(
-            rankings, 2, (1, 2, 1), noise="uniform", chains=2, draws=300, warmup=100, rng=1
+            rankings,
+            2,
+            (1, 2, 1),
+            noise="uniform",
+            chains=2,
+            draws=300,
+            sampler=tw.Sampler(warmup=100),
+            rng=1,
         )
     return found, belongs
 
@@ -163,7 +178,9 @@ def test_frame_has_one_row_per_draw_and_group(drawn):
 def test_warning_says_what_to_do():
     goals = tw.load_political_goals()
     with pytest.warns(tw.TierwiseWarning) as told:
-        found = tw.sample_mixture(goals, 2, (2, 2), chains=2, draws=50, warmup=5, starts=1, rng=1)
+        found = tw.sample_mixture(
+            goals, 2, (2, 2), chains=2, draws=50, sampler=tw.Sampler(warmup=5), starts=1, rng=1
+        )
     said = [str(warning.message) for warning in told]
     assert said == list(found.problems)
     assert said[0].startswith("the chains have not settled: R-hat of")
@@ -176,7 +193,9 @@ def test_warning_says_what_to_do():
 def test_one_chain_cannot_be_judged():
     goals = tw.load_political_goals()
     with pytest.warns(tw.TierwiseWarning, match="one chain has nothing to be compared with"):
-        found = tw.sample_mixture(goals, 2, (2, 2), chains=1, draws=20, warmup=5, starts=1, rng=1)
+        found = tw.sample_mixture(
+            goals, 2, (2, 2), chains=1, draws=20, sampler=tw.Sampler(warmup=5), starts=1, rng=1
+        )
     assert len(found.problems) == 1
     assert "R-hat" not in found.summary()
     assert "Careful: one chain" in found.summary()
@@ -186,15 +205,15 @@ def test_one_chain_cannot_be_judged():
 def test_the_same_seed_gives_the_same_draws_and_arguments_matter():
     goals = tw.load_political_goals()
     base = {"n_groups": 2, "sizes": (2, 2), "chains": 2, "draws": 20, "warmup": 5, "starts": 2}
-    plain = tw.sample_mixture(goals, **base, rng=1)
-    assert np.array_equal(plain.shares, tw.sample_mixture(goals, **base, rng=1).shares)
+    plain = tw.sample_mixture(goals, **in_groups(base), rng=1)
+    assert np.array_equal(plain.shares, tw.sample_mixture(goals, **in_groups(base), rng=1).shares)
     for change in (
         {"prior_theta": Gamma(50, 10)},
         {"prior_shares": 500.0},
         {"warmup": 6},
         {"distance": "hamming"},
     ):
-        other = tw.sample_mixture(goals, **(base | change), rng=1)
+        other = tw.sample_mixture(goals, **in_groups(base | change), rng=1)
         assert not np.array_equal(plain.thetas, other.thetas)
 
 
@@ -213,16 +232,17 @@ def test_groups_are_matched_by_their_members():
         ({"chains": 0}, "chains must be at least 1"),
         ({"draws": 0}, "draws must be at least 1"),
         ({"warmup": -1}, "warmup must be at least 0"),
-        ({"prior_shares": 0.0}, "prior_shares must be above 0"),
+        ({"prior_shares": 0.0}, "shares must be above 0"),
         ({"n_groups": (1, 2)}, "n_groups must be one number"),
-        ({"prior_theta": "flat"}, "prior_theta"),
+        ({"method": "mcmc", "thin": 2}, "no choice of method and thin: it takes warmup"),
+        ({"prior_theta": "flat"}, "prior of theta"),
         ({"draws": 10**12}, "draws must be at most"),
-        ({"prior_shares": np.inf}, "prior_shares must be a finite number"),
+        ({"prior_shares": np.inf}, "shares must be a finite number"),
     ],
 )
 def test_bad_input_is_named(arguments, message):
     with pytest.raises(InputError, match=message):
-        tw.sample_mixture(tw.load_political_goals(), **({"n_groups": 2} | arguments))
+        tw.sample_mixture(tw.load_political_goals(), **in_groups({"n_groups": 2} | arguments))
 
 
 def test_broken_weights_are_refused():

@@ -41,9 +41,9 @@ def test_what_is_no_prior_is_refused(prior, message):
     with pytest.raises(InputError, match=message):
         log_prior_of_sizes(prior, (2, 2))
     with pytest.raises(InputError, match=message):
-        tw.search(GOALS, criterion="evidence", prior_sizes=prior, distance="kendall")
+        tw.search(GOALS, criterion="evidence", priors=tw.Priors(sizes=prior), distance="kendall")
     with pytest.raises(InputError, match=message):
-        tw.sample_posterior(GOALS, prior_sizes=prior)
+        tw.sample_posterior(GOALS, priors=tw.Priors(sizes=prior))
 
 
 def test_probabilities_and_their_logs_say_the_same():
@@ -56,22 +56,22 @@ def test_probabilities_and_their_logs_say_the_same():
         return logs.get(sizes, -inf)
 
     by_mapping = tw.search(
-        few, criterion="evidence", prior_sizes=listed, distance="kendall"
+        few, criterion="evidence", priors=tw.Priors(sizes=listed), distance="kendall"
     ).probabilities
     by_function = tw.search(
-        few, criterion="evidence", prior_sizes=function, distance="kendall"
+        few, criterion="evidence", priors=tw.Priors(sizes=function), distance="kendall"
     ).probabilities
     assert by_mapping == pytest.approx(by_function)
     scaled = {sizes: 7 * probability for sizes, probability in listed.items()}
     normalised = tw.search(
-        few, criterion="evidence", prior_sizes=scaled, distance="kendall"
+        few, criterion="evidence", priors=tw.Priors(sizes=scaled), distance="kendall"
     ).probabilities
     assert normalised == pytest.approx(by_mapping)
     uniform = tw.search(few, criterion="evidence", distance="kendall").probabilities
     odds = by_mapping[(1, 2)] / by_mapping[(2, 1)]
     assert odds == pytest.approx(3 * uniform[(1, 2)] / uniform[(2, 1)])
-    drawn = tw.sample_posterior(few, prior_sizes=listed, draws=200, rng=1)
-    same = tw.sample_posterior(few, prior_sizes=function, draws=200, rng=1)
+    drawn = tw.sample_posterior(few, priors=tw.Priors(sizes=listed), draws=200, rng=1)
+    same = tw.sample_posterior(few, priors=tw.Priors(sizes=function), draws=200, rng=1)
     assert drawn.sizes_probabilities() == pytest.approx(same.sizes_probabilities())
     assert drawn.sizes_probabilities() == pytest.approx(
         {sizes: by_mapping[sizes] for sizes in drawn.sizes_probabilities()}
@@ -84,11 +84,11 @@ def test_probabilities_and_their_logs_say_the_same():
 def test_the_constant_of_a_prior_given_as_a_function_does_not_matter(constant, distance):
     """It counted for several tiers and not for a single one, so that it decided between them."""
     rankings = tw.Rankings.from_orderings([["a", "b", "c"]] * 4 + [["c", "b", "a"]] * 3)
-    known = tw.search(rankings, distance, prior_theta=tw.Gamma(2, 2), progress="off")
+    known = tw.search(rankings, distance, priors=tw.Priors(theta=tw.Gamma(2, 2)), progress="off")
     found = tw.search(
         rankings,
         distance,
-        prior_theta=lambda theta: np.log(theta) - 2 * theta + constant,
+        priors=tw.Priors(theta=lambda theta: np.log(theta) - 2 * theta + constant),
         progress="off",
     )
     assert found.best.tiers == known.best.tiers

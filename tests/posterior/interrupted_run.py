@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from tests.options import in_groups
 from tests.posterior.small import SIZES, small_rankings
 from tierwise.posterior import chain as checkpoints
 from tierwise.posterior.run import sample_posterior
@@ -17,7 +18,7 @@ COMMON = {"chains": 2, "draws": 2000, "warmup": 400, "rng": 21, "progress": "off
 
 
 def run(case, folder=None):
-    return sample_posterior(small_rankings(), **CASES[case], **COMMON, checkpoint=folder)
+    return sample_posterior(small_rankings(), **in_groups(CASES[case] | COMMON), checkpoint=folder)
 
 
 if __name__ == "__main__":

@@ -48,7 +48,13 @@ def test_draws_have_the_probabilities_of_all_completions(sizes, distance):
     answers = [(person, *pair) for person, pairs in PAIRS.items() for pair in pairs]
     preferences = tw.Preferences.from_pairs(answers, items=ITEMS)
     posterior = tw.sample_posterior(
-        preferences, sizes, distance, completions="reinsert", draws=4000, rng=1, progress="off"
+        preferences,
+        sizes,
+        distance,
+        sampler=tw.Sampler(completions="reinsert"),
+        draws=4000,
+        rng=1,
+        progress="off",
     )
     assert posterior.completions == "drawn by reinsert"
     exact = exact_posterior(sizes, distance)

@@ -106,10 +106,10 @@ def test_draws_have_the_probabilities_of_brute_force(make, prior_sizes):
     posterior = tw.sample_posterior(
         data,
         distance="inversions",
-        prior_sizes=prior_sizes,
+        priors=tw.Priors(sizes=prior_sizes),
         chains=2,
         draws=4000,
-        thin=8,
+        sampler=tw.Sampler(thin=8),
         progress="off",
         rng=1,
     )
@@ -162,7 +162,12 @@ def test_many_items_with_gaps_take_seconds_and_say_what_is_sure():
     assert board.fit.total_distance > 0
     assert (
         tw.sample_posterior(
-            data, distance="inversions", prior_sizes="sceptical", draws=20, chains=1, rng=1
+            data,
+            distance="inversions",
+            priors=tw.Priors(sizes="sceptical"),
+            draws=20,
+            chains=1,
+            rng=1,
         ).single_tier_log_odds
         < -30
     )

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+from tests.options import in_groups
 from tierwise import Tiers, TierwiseWarning
 from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.posterior.run import sample_posterior
@@ -49,7 +50,7 @@ def test_ranks_of_theta_and_of_distance_are_uniform(way):
                 draws=N_DRAWS,
                 rng=simulation,
                 progress="off",
-                **WAYS[way],
+                **in_groups(WAYS[way]),
             )
         ranks[0, int((posterior.thetas < theta).sum())] += 1
         # The total distance is a whole number: ties are broken at random.

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tierwise as tw
+from tests.options import in_groups
 from tests.posterior.interrupted_run import CASES, run
 from tests.posterior.small import SIZES, small_rankings
 from tierwise import InputError
@@ -63,20 +64,26 @@ def test_user_can_interrupt_and_resume(tmp_path):
     options = {"method": "mcmc", "chains": 2, "draws": 300, "rng": 1}
     with pytest.raises(KeyboardInterrupt):
         sample_posterior(
-            small_rankings(), SIZES, checkpoint=tmp_path / "run", progress=interrupt, **options
+            small_rankings(),
+            SIZES,
+            checkpoint=tmp_path / "run",
+            progress=interrupt,
+            **in_groups(options),
         )
     assert 0 < draws_on_disk(tmp_path / "run", 2) < 300
-    resumed = sample_posterior(small_rankings(), SIZES, checkpoint=tmp_path / "run", **options)
-    whole = sample_posterior(small_rankings(), SIZES, **options)
+    resumed = sample_posterior(
+        small_rankings(), SIZES, checkpoint=tmp_path / "run", **in_groups(options)
+    )
+    whole = sample_posterior(small_rankings(), SIZES, **in_groups(options))
     assert resumed.data["posterior"].equals(whole.data["posterior"])
 
 
 def test_finished_run_is_read_and_not_run_again(tmp_path):
     options = {"method": "mcmc", "chains": 2, "draws": 50, "checkpoint": tmp_path / "run"}
-    first = sample_posterior(small_rankings(), SIZES, **options)
+    first = sample_posterior(small_rankings(), SIZES, **in_groups(options))
     told = []
     again = sample_posterior(
-        small_rankings(), SIZES, progress=lambda *said: told.append(said), **options
+        small_rankings(), SIZES, progress=lambda *said: told.append(said), **in_groups(options)
     )
     assert not told
     # Without a seed, the seed of the run there is counts.
@@ -108,9 +115,9 @@ def test_other_run_does_not_resume(tmp_path, change, difference):
         "rng": 1,
         "checkpoint": tmp_path / "run",
     }
-    sample_posterior(**options)
+    sample_posterior(**in_groups(options))
     with pytest.raises(InputError, match=f"holds another run, with {difference}"):
-        sample_posterior(**options | change)
+        sample_posterior(**in_groups(options | change))
 
 
 def many_items(seed):
@@ -144,11 +151,11 @@ def test_other_data_do_not_resume(tmp_path, one, other):
     if len(one.items) > 50:
         # All others would take long.
         options["prior_sizes"] = {(51,): 1.0, (1, 50): 1.0, (50, 1): 1.0}
-    first = sample_posterior(one, **options)
-    again = sample_posterior(one, **options)
+    first = sample_posterior(one, **in_groups(options))
+    again = sample_posterior(one, **in_groups(options))
     assert again.data["posterior"].equals(first.data["posterior"])
     with pytest.raises(InputError, match="with other data"):
-        sample_posterior(other, **options)
+        sample_posterior(other, **in_groups(options))
 
 
 def test_run_is_readable(tmp_path):
@@ -161,14 +168,14 @@ def test_run_is_readable(tmp_path):
 
 def test_damaged_checkpoint_is_refused(tmp_path):
     options = {"method": "mcmc", "chains": 1, "draws": 50, "checkpoint": tmp_path}
-    sample_posterior(small_rankings(), SIZES, rng=1, **options)
+    sample_posterior(small_rankings(), SIZES, rng=1, **in_groups(options))
     chain = tmp_path / "chain-1.npz"
     chain.write_bytes(chain.read_bytes()[:200])
     with pytest.raises(InputError, match=r"chain-1.npz is damaged"):
-        sample_posterior(small_rankings(), SIZES, rng=1, **options)
+        sample_posterior(small_rankings(), SIZES, rng=1, **in_groups(options))
     (tmp_path / "run.json").write_text("{")
     with pytest.raises(InputError, match=r"run.json is damaged"):
-        sample_posterior(small_rankings(), SIZES, rng=1, **options)
+        sample_posterior(small_rankings(), SIZES, rng=1, **in_groups(options))
 
 
 def changed(arrays, name):
@@ -200,13 +207,13 @@ def changed(arrays, name):
 )
 def test_changed_checkpoint_is_refused(tmp_path, change):
     options = {"method": "mcmc", "chains": 1, "draws": 50, "checkpoint": tmp_path, "rng": 1}
-    sample_posterior(small_rankings(), SIZES, **options)
+    sample_posterior(small_rankings(), SIZES, **in_groups(options))
     chain = tmp_path / "chain-1.npz"
     with np.load(chain) as saved:
         arrays = dict(saved)
     np.savez(chain, **changed(arrays, change))
     with pytest.raises(InputError, match=r"chain-1.npz is damaged"):
-        sample_posterior(small_rankings(), SIZES, **options)
+        sample_posterior(small_rankings(), SIZES, **in_groups(options))
 
 
 @pytest.mark.parametrize(

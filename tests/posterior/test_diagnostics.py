@@ -51,7 +51,13 @@ def test_chains_that_are_stuck_are_found_out():
 def test_warning_says_what_to_do():
     with pytest.warns(tw.TierwiseWarning) as told:
         sample_posterior(
-            small_rankings(), SIZES, method="mcmc", draws=50, chains=2, rng=1, progress="off"
+            small_rankings(),
+            SIZES,
+            sampler=tw.Sampler(method="mcmc"),
+            draws=50,
+            chains=2,
+            rng=1,
+            progress="off",
         )
     said = [str(warning.message) for warning in told]
     assert any("use more draws or chains, or a larger thin" in text for text in said)
@@ -59,13 +65,21 @@ def test_warning_says_what_to_do():
 
 
 def test_exact_draws_need_no_warning():
-    sample_posterior(small_rankings(), SIZES, method="exact", draws=20, chains=1, rng=1)
+    sample_posterior(
+        small_rankings(), SIZES, sampler=tw.Sampler(method="exact"), draws=20, chains=1, rng=1
+    )
 
 
 def test_one_chain_and_one_draw_are_enough_to_ask():
     with pytest.warns(tw.TierwiseWarning):
         posterior = sample_posterior(
-            small_rankings(), SIZES, method="mcmc", draws=1, chains=1, rng=1, progress="off"
+            small_rankings(),
+            SIZES,
+            sampler=tw.Sampler(method="mcmc"),
+            draws=1,
+            chains=1,
+            rng=1,
+            progress="off",
         )
     assert len(posterior) == 1
     assert "theta" in posterior.summary()

@@ -7,6 +7,7 @@ import pytest
 
 import tierwise as tw
 from tests.data_paths import shared_data
+from tests.options import in_groups
 from tests.reference import DISTANCES as NAIVE_DISTANCES
 from tests.reference_incomplete import completions, pairs_of_groups
 from tierwise import InputError
@@ -79,14 +80,14 @@ def exact_probabilities_of_sizes(unranked):
 
 
 # What the brute force is about: one theta, and all sizes equally probable beforehand.
-ALL_SIZES = {"family": "mallows", "prior_sizes": "uniform"}
+ALL_SIZES = {"family": "mallows", "priors": tw.Priors(sizes="uniform")}
 
 
 def sample(data, sizes=None, **options):
     """Draw from the posterior, without what is said about short chains."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", tw.TierwiseWarning)
-        return tw.sample_posterior(data, sizes, progress="off", **({"rng": 1} | options))
+        return tw.sample_posterior(data, sizes, progress="off", **in_groups({"rng": 1} | options))
 
 
 def every_pair_but_slow(hows, slow):
@@ -107,7 +108,7 @@ def every_pair_but_slow(hows, slow):
 )
 def test_chains_draw_from_the_posterior(unranked, how):
     rankings = tw.Rankings.from_orderings(ROWS, items="abcd", unranked=unranked)
-    posterior = sample(rankings, SIZES, draws=1000, completions=how)
+    posterior = sample(rankings, SIZES, draws=1000, sampler=tw.Sampler(completions=how))
     assert posterior.completions == ("summed over" if how == "auto" else f"drawn by {how}")
     of_tiers, mean, deviation = exact_posterior(unranked, "kendall")
     # Draws are worth a tenth of independent ones at least; five standard errors.
@@ -200,7 +201,7 @@ def test_weak_orders_around_a_strict_consensus_are_drawn_as_if_they_were_complet
 )
 def test_sizes_may_be_unknown(unranked, how, draws):
     rankings = tw.Rankings.from_orderings(ROWS, items="abcd", unranked=unranked)
-    posterior = sample(rankings, draws=draws, completions=how, **ALL_SIZES)
+    posterior = sample(rankings, draws=draws, sampler=tw.Sampler(completions=how), **ALL_SIZES)
     expected = exact_probabilities_of_sizes(unranked)
     found = posterior.sizes_probabilities()
     assert sum(expected.values()) == pytest.approx(1)
@@ -214,7 +215,9 @@ def test_sizes_may_be_unknown(unranked, how, draws):
 def test_many_answers_are_counted_once_for_all_sizes():
     rankings = tw.Rankings.from_orderings(ROWS * 5, items="abcd", unranked="anywhere")
     drawn, summed = (
-        sample(rankings, draws=1500, completions=how, **ALL_SIZES).sizes_probabilities()
+        sample(
+            rankings, draws=1500, sampler=tw.Sampler(completions=how), **ALL_SIZES
+        ).sizes_probabilities()
         for how in ("reinsert", "auto")
     )
     for sizes in drawn | summed:
@@ -227,7 +230,7 @@ def test_preferences_have_a_posterior():
         [(person, "a", other) for person in range(10) for other in "bc"], items="abc"
     )
     for how in ("auto", "reinsert"):
-        posterior = sample(preferences, (1, 2), draws=200, completions=how)
+        posterior = sample(preferences, (1, 2), draws=200, sampler=tw.Sampler(completions=how))
         assert posterior.tiers() == tw.Tiers([["a"], ["b", "c"]])
 
 
@@ -277,7 +280,7 @@ def exact_posterior_of_votes(sizes, prior):
 @pytest.mark.parametrize("prior", [tw.Beta(1, 3), tw.Beta(4, 6)])
 def test_mistaken_answers_have_a_posterior(prior):
     votes = tw.Preferences(VOTES, items="abcd", cycles="keep")
-    posterior = sample(votes, (1, 1, 2), draws=2000, prior_mistakes=prior)
+    posterior = sample(votes, (1, 1, 2), draws=2000, priors=tw.Priors(mistakes=prior))
     of_tiers, theta, mistake = exact_posterior_of_votes((1, 1, 2), prior)
     # Draws are worth a tenth of independent ones at least; five standard errors.
     reach = 5 / np.sqrt(8000 / 10)
@@ -328,7 +331,9 @@ def test_an_interrupted_chain_that_draws_completions_goes_on(tmp_path, sizes, ki
 
     whole = sample(data, sizes, **options)
     with pytest.raises(Stop):
-        tw.sample_posterior(data, sizes, checkpoint=tmp_path, progress=stop_halfway, **options)
+        tw.sample_posterior(
+            data, sizes, checkpoint=tmp_path, progress=stop_halfway, **in_groups(options)
+        )
     resumed = sample(data, sizes, checkpoint=tmp_path, **options)
     assert np.array_equal(resumed.thetas, whole.thetas)
     assert np.array_equal(resumed.labels, whole.labels)
@@ -342,17 +347,17 @@ def test_what_needs_known_blocks_is_refused():
         {"sizes": SIZES, "likelihood": "pseudo"},
     ):
         with pytest.raises(InputError, match="open"):
-            tw.sample_posterior(rankings, **options)
+            tw.sample_posterior(rankings, **in_groups(options))
     with pytest.raises(InputError, match="nothing to complete"):
-        tw.sample_posterior(tw.load_political_goals(), completions="refill")
+        tw.sample_posterior(tw.load_political_goals(), sampler=tw.Sampler(completions="refill"))
     with pytest.raises(InputError, match="completions must be one of"):
-        tw.sample_posterior(rankings, completions="guess")
+        tw.sample_posterior(rankings, sampler=tw.Sampler(completions="guess"))
     weighted = tw.Rankings.from_orderings(ROWS, "abcd", [0.5] * len(ROWS), unranked="below")
     with pytest.raises(InputError, match="whole weights"):
-        tw.sample_posterior(weighted, SIZES, completions="reinsert")
+        tw.sample_posterior(weighted, SIZES, sampler=tw.Sampler(completions="reinsert"))
     votes = tw.Preferences(VOTES, items="abcd", cycles="keep")
     with pytest.raises(InputError, match="no places to refill"):
-        tw.sample_posterior(votes, SIZES, completions="refill")
+        tw.sample_posterior(votes, SIZES, sampler=tw.Sampler(completions="refill"))
     with pytest.raises(InputError, match="positive"):
         tw.Beta(0, 1)
 

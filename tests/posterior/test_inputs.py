@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tierwise as tw
+from tests.options import in_groups
 from tests.posterior.small import SIZES, small_rankings
 from tierwise import InputError, TooLargeError
 from tierwise.posterior.moves import are_connected, relocate, split_or_merge
@@ -29,20 +30,20 @@ from tierwise.posterior.run import sample_posterior
         ({"theta_update": np.zeros(2)}, "theta_update"),
         ({"likelihood": np.zeros(2)}, "likelihood"),
         ({"completions": ["auto"]}, "completions"),
-        ({"prior_sizes": np.zeros(2)}, "prior_sizes"),
-        ({"prior_mistakes": (1, 3)}, "prior_mistakes"),
+        ({"prior_sizes": np.zeros(2)}, "prior of sizes"),
+        ({"prior_mistakes": (1, 3)}, "prior of mistakes"),
         ({"draws": 10**12}, "draws must be at most"),
         ({"draws": 10**9}, "GiB of memory"),
         ({"chains": 10**8}, "GiB of memory"),
         ({"likelihood": "none"}, "likelihood"),
         ({"distance": "cayley"}, "distance"),
-        ({"prior_theta": lambda theta: np.nan * theta}, "prior_theta is not a density"),
+        ({"prior_theta": lambda theta: np.nan * theta}, "prior of theta is not a density"),
         ({"prior_theta": lambda theta: np.full_like(theta, -np.inf)}, "-inf everywhere"),
-        ({"prior_theta": 3}, "prior_theta"),
-        ({"prior_sizes": "flat"}, "prior_sizes"),
-        ({"sizes": None, "prior_sizes": lambda sizes: np.nan}, "prior_sizes"),
-        ({"sizes": None, "prior_sizes": lambda sizes: -np.inf}, "prior_sizes"),
-        ({"sizes": None, "prior_sizes": lambda sizes: -np.inf, "method": "mcmc"}, "prior_sizes"),
+        ({"prior_theta": 3}, "prior of theta"),
+        ({"prior_sizes": "flat"}, "prior of sizes"),
+        ({"sizes": None, "prior_sizes": lambda sizes: np.nan}, "prior of sizes"),
+        ({"sizes": None, "prior_sizes": lambda sizes: -np.inf}, "prior of sizes"),
+        ({"sizes": None, "prior_sizes": lambda sizes: -np.inf, "method": "mcmc"}, "prior is -inf"),
         ({"method": "exact", "theta_update": "exchange"}, "exact"),
         ({"method": "exact", "likelihood": "pseudo"}, "exact"),
         ({"sizes": None, "theta_update": "exchange"}, r"use sizes=\.\.\."),
@@ -52,7 +53,7 @@ from tierwise.posterior.run import sample_posterior
 )
 def test_wrong_arguments_are_named(options, message):
     with pytest.raises(InputError, match=message):
-        sample_posterior(small_rankings(), **{"sizes": SIZES, "draws": 5} | options)
+        sample_posterior(small_rankings(), **in_groups({"sizes": SIZES, "draws": 5} | options))
 
 
 @pytest.mark.parametrize(
@@ -78,13 +79,13 @@ def test_what_is_no_data_is_refused(data):
 def test_exchange_needs_whole_rankings():
     rankings = tw.Rankings.from_orderings([["a", "b"], ["b", "a"]], weights=[1.5, 2])
     with pytest.raises(InputError, match="whole number"):
-        sample_posterior(rankings, (1, 1), theta_update="exchange")
+        sample_posterior(rankings, (1, 1), sampler=tw.Sampler(theta_update="exchange"))
 
 
 def test_pseudo_needs_rankings_not_counts():
     counts = tw.Counts.of(small_rankings())
     with pytest.raises(InputError, match="pseudo"):
-        sample_posterior(counts, SIZES, likelihood="pseudo")
+        sample_posterior(counts, SIZES, sampler=tw.Sampler(likelihood="pseudo"))
 
 
 def test_too_many_tiers_for_exact_draws():
@@ -93,15 +94,15 @@ def test_too_many_tiers_for_exact_draws():
         rng.permuted(np.tile(np.arange(26), (5, 1)), axis=1), range(26)
     )
     with pytest.raises(TooLargeError, match="mcmc"):
-        sample_posterior(rankings, method="exact")
+        sample_posterior(rankings, sampler=tw.Sampler(method="exact"))
     with pytest.raises(TooLargeError, match="mcmc"):
-        sample_posterior(rankings, (1,) * 26, method="exact")
+        sample_posterior(rankings, (1,) * 26, sampler=tw.Sampler(method="exact"))
 
 
 def test_fractional_weights_are_fine_without_auxiliary_rankings():
     rankings = tw.Rankings.from_orderings([["a", "b"], ["b", "a"]], weights=[1.5, 2])
     for options in ({"method": "exact"}, {"method": "mcmc"}, {"theta_update": "integrated"}):
-        posterior = sample_posterior(rankings, (1, 1), rng=1, progress="off", **options)
+        posterior = sample_posterior(rankings, (1, 1), rng=1, progress="off", **in_groups(options))
         assert posterior.n_rankings == 3.5
 
 
@@ -112,15 +113,18 @@ def test_estimated_partition_function_is_told():
     )
     with pytest.warns(tw.TierwiseWarning) as told:
         sample_posterior(
-            rankings, (1,) * 30, "footrule", method="mcmc", chains=1, draws=10, warmup=10, rng=1,
-            prior_theta=tw.Gamma(50, 100), progress="off",
+            rankings, (1,) * 30, "footrule", chains=1, draws=10, rng=1,
+            sampler=tw.Sampler(method="mcmc", warmup=10),
+            priors=tw.Priors(theta=tw.Gamma(50, 100)), progress="off",
         )  # fmt: skip
     assert any("is estimated" in str(warning.message) for warning in told)
 
 
 def test_single_tier_leaves_theta_to_its_prior():
     for options in ({"method": "exact"}, {"method": "mcmc"}, {"theta_update": "integrated"}):
-        posterior = sample_posterior(small_rankings(), (4,), rng=1, progress="off", **options)
+        posterior = sample_posterior(
+            small_rankings(), (4,), rng=1, progress="off", **in_groups(options)
+        )
         assert len(posterior.tiers()) == 1
         # Gamma(2, 2) has mean 1 and standard deviation 0.707.
         assert posterior.thetas.mean() == pytest.approx(1.0, abs=0.06)
@@ -130,14 +134,18 @@ def test_single_tier_leaves_theta_to_its_prior():
 def test_a_chain_must_be_able_to_reach_all_sizes_of_the_prior():
     islands = {(4,): 1.0, (1, 1, 1, 1): 1.0}
     with pytest.raises(InputError, match="sizes that the prior allows"):
-        sample_posterior(tw.load_political_goals(), method="mcmc", prior_sizes=islands)
-    exact = sample_posterior(tw.load_political_goals(), prior_sizes=islands, rng=1)
+        sample_posterior(
+            tw.load_political_goals(),
+            sampler=tw.Sampler(method="mcmc"),
+            priors=tw.Priors(sizes=islands),
+        )
+    exact = sample_posterior(tw.load_political_goals(), priors=tw.Priors(sizes=islands), rng=1)
     assert set(exact.sizes_probabilities()) <= set(islands)
     bridged = islands | {(2, 2): 1.0, (1, 3): 1.0, (1, 1, 2): 1.0}
     chain = sample_posterior(
         tw.load_political_goals(),
-        method="mcmc",
-        prior_sizes=bridged,
+        sampler=tw.Sampler(method="mcmc"),
+        priors=tw.Priors(sizes=bridged),
         draws=200,
         rng=1,
         progress="off",

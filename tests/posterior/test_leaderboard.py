@@ -56,8 +56,8 @@ def test_the_note_on_tiers_is_true_of_the_draws():
         distance="inversions",
         chains=2,
         draws=200,
-        thin=6,
-        prior_sizes="sceptical",
+        sampler=tw.Sampler(thin=6),
+        priors=tw.Priors(sizes="sceptical"),
         progress="off",
         rng=np.random.SeedSequence(5).spawn(2)[1],
     ).labels
@@ -286,7 +286,12 @@ def test_rank_intervals_cover_and_probabilities_are_calibrated():
         ranks = np.empty(n_items, dtype=int)
         ranks[order] = np.arange(1, n_items + 1)
         posterior = tw.sample_posterior(
-            battles, chains=2, draws=250, warmup=200, thin=3, progress="off", rng=seed
+            battles,
+            chains=2,
+            draws=250,
+            sampler=tw.Sampler(warmup=200, thin=3),
+            progress="off",
+            rng=seed,
         )
         low, high = posterior.rank_interval(0.9).to_numpy().T
         covered += ((low <= ranks) & (ranks <= high)).tolist()
@@ -401,3 +406,24 @@ def test_a_choice_of_other_items_is_refused(board_of_races):
     others = tw.Battles.from_rows([("x", "y", "x")] * 4)
     with pytest.raises(tw.InputError, match="other items"):
         tw.leaderboard(others, choice=board_of_races.choice)
+
+
+def test_priors_of_theta_and_of_sizes_matter():
+    rows = (
+        [("a", "b", "a")] * 7
+        + [("a", "b", "b")] * 4
+        + [("b", "c", "b")] * 6
+        + [("b", "c", "c")] * 5
+    )
+    battles = tw.Battles.from_rows(rows)
+    options = {"family": "mallows", "chains": 1, "draws": 200, "progress": "off", "rng": 1}
+    plain, tight, open_minded = (
+        tw.leaderboard(battles, priors=priors, **options).above_probabilities
+        for priors in (
+            tw.Priors(),
+            tw.Priors(theta=tw.Gamma(2, 200)),
+            tw.Priors(sizes="uniform"),
+        )
+    )
+    assert not np.array_equal(plain, tight)
+    assert not np.array_equal(plain, open_minded)

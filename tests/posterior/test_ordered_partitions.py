@@ -10,6 +10,7 @@ from scipy.stats import kstest
 import tierwise as tw
 from tests.data_paths import shared_data
 from tests.inversions.small import chi_square_p_value, counts_of, random_answers
+from tests.options import in_groups
 from tests.reference_inversions import (
     LOG_PRIOR,
     LOG_THETAS,
@@ -101,7 +102,7 @@ def test_exact_draws_and_evidence_are_those_of_all_tiers(n_items, complete, prio
         rankings_of(answers, n_items),
         distance="inversions",
         concentration=concentration,
-        prior_sizes=prior,
+        priors=tw.Priors(sizes=prior),
         rng=3,
     )
     assert posterior.method == "exact"
@@ -138,10 +139,8 @@ def test_chain_follows_the_posterior(complete, prior, concentration):
         rankings_of(answers, 4),
         distance="inversions",
         concentration=concentration,
-        prior_sizes=prior,
-        method="mcmc",
-        warmup=50,
-        thin=5,
+        priors=tw.Priors(sizes=prior),
+        sampler=tw.Sampler(method="mcmc", warmup=50, thin=5),
         rng=4,
     )
     assert posterior.method == "mcmc"
@@ -158,11 +157,13 @@ def test_chain_agrees_with_exact_draws_on_eight_items():
         options = {
             "distance": "inversions",
             "concentration": concentration,
-            "prior_sizes": "sceptical",
+            "priors": tw.Priors(sizes="sceptical"),
             "rng": 5,
         }
         exact = sample_posterior(answers, **options)
-        chain = sample_posterior(answers, method="mcmc", chains=2, warmup=100, **options)
+        chain = sample_posterior(
+            answers, sampler=tw.Sampler(method="mcmc", warmup=100), chains=2, **options
+        )
         for table in ("tier_probabilities", "co_tier_probabilities", "above_probabilities"):
             known, found = (getattr(one, table)().to_numpy() for one in (exact, chain))
             width = min(known.shape[1], found.shape[1])
@@ -224,8 +225,10 @@ def test_theta_of_a_line_follows_its_posterior():
 def test_a_prior_given_as_a_function_is_normalised(concentration):
     rankings = rankings_of(random_answers(4, 9, seed=2, complete=True), 4)
     options = {"distance": "inversions", "concentration": concentration, "draws": 10, "rng": 1}
-    function = sample_posterior(rankings, prior_theta=lambda theta: 5 - 3 * theta, **options)
-    gamma = sample_posterior(rankings, prior_theta=Gamma(1, 3), **options)
+    function = sample_posterior(
+        rankings, priors=tw.Priors(theta=lambda theta: 5 - 3 * theta), **options
+    )
+    gamma = sample_posterior(rankings, priors=tw.Priors(theta=Gamma(1, 3)), **options)
     assert function.log_evidence == pytest.approx(gamma.log_evidence, abs=1e-4)
     assert function.sizes_probabilities() == pytest.approx(gamma.sizes_probabilities(), abs=1e-4)
 
@@ -233,14 +236,18 @@ def test_a_prior_given_as_a_function_is_normalised(concentration):
 def test_other_priors_go_the_general_way():
     rankings = rankings_of(random_answers(4, 9, seed=2, complete=True), 4)
     listed = dict.fromkeys(compositions(4), 1.0)
-    general = sample_posterior(rankings, distance="inversions", prior_sizes=listed, rng=1)
-    at_once = sample_posterior(rankings, distance="inversions", prior_sizes="uniform", rng=1)
+    general = sample_posterior(
+        rankings, distance="inversions", priors=tw.Priors(sizes=listed), rng=1
+    )
+    at_once = sample_posterior(
+        rankings, distance="inversions", priors=tw.Priors(sizes="uniform"), rng=1
+    )
     assert general.log_evidence is None
     assert general.sizes_probabilities() == pytest.approx(at_once.sizes_probabilities(), abs=1e-6)
     cut = sample_posterior(
         rankings,
         distance="inversions",
-        prior_theta=lambda theta: np.where(theta < 0.5, 0.0, -np.inf),
+        priors=tw.Priors(theta=lambda theta: np.where(theta < 0.5, 0.0, -np.inf)),
         draws=50,
         rng=1,
     )
@@ -257,10 +264,10 @@ def test_tiers_of_forty_items_are_recovered():
     posterior = sample_posterior(
         rankings,
         distance="inversions",
-        prior_sizes="sceptical",
+        priors=tw.Priors(sizes="sceptical"),
         chains=2,
         draws=100,
-        warmup=150,
+        sampler=tw.Sampler(warmup=150),
         rng=2,
     )
     assert posterior.method == "mcmc"
@@ -279,10 +286,10 @@ def test_noise_of_forty_items_is_one_tier():
     posterior = sample_posterior(
         rankings,
         distance="inversions",
-        prior_sizes="sceptical",
+        priors=tw.Priors(sizes="sceptical"),
         chains=2,
         draws=50,
-        warmup=150,
+        sampler=tw.Sampler(warmup=150),
         rng=2,
     )
     assert posterior.single_tier_log_odds > 3
@@ -308,11 +315,13 @@ def test_stopped_chain_resumes_with_the_same_draws(tmp_path, concentration):
         "rng": 1,
     }
     with pytest.raises(KeyboardInterrupt):
-        sample_posterior(rankings, checkpoint=tmp_path / "run", progress=interrupting, **options)
-    resumed = sample_posterior(rankings, checkpoint=tmp_path / "run", **options)
-    whole = sample_posterior(rankings, **options)
+        sample_posterior(
+            rankings, checkpoint=tmp_path / "run", progress=interrupting, **in_groups(options)
+        )
+    resumed = sample_posterior(rankings, checkpoint=tmp_path / "run", **in_groups(options))
+    whole = sample_posterior(rankings, **in_groups(options))
     assert resumed.data["posterior"].equals(whole.data["posterior"])
-    exact = options | {"method": "exact"}
+    exact = in_groups(options | {"method": "exact"})
     kept = sample_posterior(rankings, checkpoint=tmp_path / "exact", **exact)
     assert kept.data["posterior"].equals(sample_posterior(rankings, **exact).data["posterior"])
 
@@ -365,7 +374,7 @@ def test_what_a_theta_per_tier_is_not_for():
         {"distance": "inversions", "theta_update": "integrated"},
     ):
         with pytest.raises(InputError, match="a theta per tier is drawn with"):
-            sample_posterior(goals, concentration="tier", **options)
+            sample_posterior(goals, concentration="tier", **in_groups(options))
     with pytest.raises(InputError, match="concentration"):
         sample_posterior(goals, concentration="line")
 
@@ -373,7 +382,7 @@ def test_what_a_theta_per_tier_is_not_for():
 def test_exact_draws_of_too_many_items_are_refused():
     _, rankings = simulated(0.15, 20, seed=1)
     with pytest.raises(tw.TooLargeError, match="mcmc"):
-        sample_posterior(rankings, distance="inversions", method="exact")
+        sample_posterior(rankings, distance="inversions", sampler=tw.Sampler(method="exact"))
 
 
 def test_distance_may_be_left_to_a_search():
@@ -398,7 +407,7 @@ def test_evidence_of_political_goals(concentration, log_evidence):
         tw.load_political_goals(),
         distance="inversions",
         concentration=concentration,
-        prior_sizes="uniform",
+        priors=tw.Priors(sizes="uniform"),
         draws=10,
         rng=1,
     )
@@ -414,7 +423,7 @@ def test_evidence_of_sushi(concentration, log_evidence):
         tohoku,
         distance="inversions",
         concentration=concentration,
-        prior_sizes="uniform",
+        priors=tw.Priors(sizes="uniform"),
         draws=200,
         rng=1,
     )

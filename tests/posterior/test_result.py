@@ -22,7 +22,7 @@ def posterior():
 @pytest.fixture(scope="module")
 def open_posterior():
     return sample_posterior(
-        small_rankings(), family="mallows", prior_sizes="uniform", draws=500, rng=1
+        small_rankings(), family="mallows", priors=tw.Priors(sizes="uniform"), draws=500, rng=1
     )
 
 
@@ -119,9 +119,9 @@ def test_bands_with_open_sizes_are_those_of_the_best(open_posterior):
 
 @pytest.mark.slow
 def test_shares_of_sizes_come_from_draws_of_chains():
-    all_sizes = {"family": "mallows", "prior_sizes": "uniform"}
+    all_sizes = {"family": "mallows", "priors": tw.Priors(sizes="uniform")}
     posterior = sample_posterior(
-        small_rankings(), method="mcmc", draws=400, rng=2, thin=3, **all_sizes
+        small_rankings(), sampler=tw.Sampler(method="mcmc", thin=3), draws=400, rng=2, **all_sizes
     )
     shares = posterior.sizes_probabilities()
     assert sum(shares.values()) == pytest.approx(1)
@@ -142,7 +142,9 @@ def test_summary_and_plain_values(posterior, open_posterior):
         assert plain["tiers"] == [list(tier) for tier in result.tiers()]
         assert plain["provenance"]["seed"] == 1
     assert "sizes  " in open_posterior.summary()
-    chains = sample_posterior(small_rankings(), SIZES, method="mcmc", rng=1, progress="off")
+    chains = sample_posterior(
+        small_rankings(), SIZES, sampler=tw.Sampler(method="mcmc"), rng=1, progress="off"
+    )
     assert "R-hat" in chains.summary()
     json.dumps(chains.to_dict(), allow_nan=False)
 

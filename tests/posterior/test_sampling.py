@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tierwise as tw
+from tests.options import in_groups
 from tests.posterior.small import (
     SIZES,
     small_rankings,
@@ -17,7 +18,7 @@ from tierwise.posterior.run import sample_posterior
 
 TINY = 1e-6
 # What the enumeration is of: all sizes are equally probable beforehand.
-ALL_SIZES = {"family": "mallows", "prior_sizes": "uniform"}
+ALL_SIZES = {"family": "mallows", "priors": tw.Priors(sizes="uniform")}
 WAYS = {
     "exact": {"method": "exact"},
     "exact theta": {"method": "mcmc", "thin": 3},
@@ -56,7 +57,9 @@ _BUT_EXCHANGE = [
 
 @pytest.mark.parametrize("way", _BUT_SLOW)
 def test_posterior_is_that_of_enumeration(way):
-    posterior = sample_posterior(small_rankings(), SIZES, rng=11, progress="off", **WAYS[way])
+    posterior = sample_posterior(
+        small_rankings(), SIZES, rng=11, progress="off", **in_groups(WAYS[way])
+    )
     reference = small_reference()
     assert tiers_p_value(posterior.labels - 1, reference) > TINY
     assert theta_p_value(posterior.thetas, reference) > TINY
@@ -74,7 +77,7 @@ def test_posterior_of_political_goals_is_that_of_enumeration(goals, goals_refere
             "chains": 2,
         }
     with pytest.warns(tw.TierwiseWarning) if way == "exchange, mcmc" else _silence():
-        posterior = sample_posterior(goals, (2, 2), rng=3, progress="off", **options)
+        posterior = sample_posterior(goals, (2, 2), rng=3, progress="off", **in_groups(options))
     assert tiers_p_value(posterior.labels - 1, goals_reference) > TINY
     if way == "exchange, mcmc":
         assert posterior.thetas.mean() == pytest.approx(0.5345, abs=0.02)
@@ -86,7 +89,9 @@ def test_posterior_of_political_goals_is_that_of_enumeration(goals, goals_refere
     "options", [{"method": "exact"}, {"method": "mcmc", "thin": 4, "draws": 400}]
 )
 def test_posterior_over_all_sizes_is_that_of_enumeration(options):
-    posterior = sample_posterior(small_rankings(), rng=5, progress="off", **ALL_SIZES, **options)
+    posterior = sample_posterior(
+        small_rankings(), rng=5, progress="off", **ALL_SIZES, **in_groups(options)
+    )
     reference = small_reference(None)
     assert tiers_p_value(posterior.labels - 1, reference) > TINY
     assert theta_p_value(posterior.thetas, reference) > TINY
@@ -97,8 +102,7 @@ def test_hamming_over_all_sizes():
     posterior = sample_posterior(
         small_rankings(),
         distance="hamming",
-        method="mcmc",
-        thin=4,
+        sampler=tw.Sampler(method="mcmc", thin=4),
         draws=400,
         rng=6,
         progress="off",
@@ -133,13 +137,20 @@ def test_priors_are_taken_into_account():
     rankings = small_rankings()
     for options in ({"method": "exact"}, {"method": "mcmc"}, {"theta_update": "integrated"}):
         loose, tight = (
-            sample_posterior(rankings, SIZES, prior_theta=prior, rng=1, progress="off", **options)
+            sample_posterior(
+                rankings,
+                SIZES,
+                priors=tw.Priors(theta=prior),
+                rng=1,
+                progress="off",
+                **in_groups(options),
+            )
             for prior in (Gamma(2, 2), lambda theta: -((theta - 1.5) ** 2) / 0.002)
         )
         assert tight.thetas.mean() == pytest.approx(1.5, abs=0.1)
         assert loose.thetas.mean() < 1.0
     posteriors = (
-        sample_posterior(rankings, family="mallows", prior_sizes=prior, rng=1)
+        sample_posterior(rankings, family="mallows", priors=tw.Priors(sizes=prior), rng=1)
         for prior in ("sceptical", "penalised", "uniform")
     )
     numbers = [float(one.data["posterior"]["n_tiers"].mean()) for one in posteriors]
@@ -151,7 +162,12 @@ def test_pseudo_posterior_is_that_of_quadrature():
     """Two items: the pseudo-likelihood is a choice between two labels."""
     rankings = tw.Rankings.from_orderings([["a", "b"]] * 6 + [["b", "a"]] * 2)
     posterior = sample_posterior(
-        rankings, (1, 1), likelihood="pseudo", thin=8, draws=500, rng=1, progress="off"
+        rankings,
+        (1, 1),
+        sampler=tw.Sampler(likelihood="pseudo", thin=8),
+        draws=500,
+        rng=1,
+        progress="off",
     )
     thetas = np.linspace(1e-4, 12, 40_000)
     wrong = np.exp(-thetas) / (1 + np.exp(-thetas))
@@ -168,7 +184,7 @@ def test_pseudo_posterior_is_that_of_quadrature():
 def test_pseudo_posterior_of_political_goals(goals):
     with pytest.warns(tw.TierwiseWarning):
         posterior = sample_posterior(
-            goals, (2, 2), likelihood="pseudo", draws=200, rng=1, progress="off"
+            goals, (2, 2), sampler=tw.Sampler(likelihood="pseudo"), draws=200, rng=1, progress="off"
         )
     assert str(posterior.tiers()) == "order ~ prices > say ~ speech"
     assert posterior.tiers("consensus") == posterior.tiers()
@@ -182,7 +198,7 @@ def test_draws_do_not_depend_on_the_number_of_workers(options):
     alone, together = (
         sample_posterior(
             small_rankings(), SIZES, chains=3, draws=200, workers=workers, rng=8, progress="off",
-            **options,
+            **in_groups(options),
         )
         for workers in (1, 2)
     )  # fmt: skip

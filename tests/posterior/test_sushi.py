@@ -5,6 +5,7 @@ import pytest
 
 import tierwise as tw
 from tests.data_paths import shared_data
+from tests.options import in_groups
 from tierwise.posterior.run import sample_posterior
 
 SIZES = (1, 1, 1, 2, 3, 2)
@@ -29,7 +30,7 @@ def tohoku():
     "options", [{"method": "exact"}, {"method": "mcmc"}, {"theta_update": "integrated"}]
 )
 def test_posterior_of_tohoku_is_the_papers(tohoku, options):
-    posterior = sample_posterior(tohoku, SIZES, rng=1, progress="off", **options)
+    posterior = sample_posterior(tohoku, SIZES, rng=1, progress="off", **in_groups(options))
     assert posterior.tiers() == TIERS
     assert posterior.tiers("consensus") == TIERS
     low, high = posterior.theta_interval()
@@ -45,8 +46,12 @@ def test_posterior_of_tohoku_is_the_papers(tohoku, options):
 
 @pytest.mark.slow
 def test_chain_over_sizes_agrees_with_exact_evidence(tohoku):
-    chain = sample_posterior(tohoku, method="mcmc", draws=4000, rng=2, progress="off")
-    exact = sample_posterior(tohoku, method="exact", draws=1, chains=1, rng=1).sizes_probabilities()
+    chain = sample_posterior(
+        tohoku, sampler=tw.Sampler(method="mcmc"), draws=4000, rng=2, progress="off"
+    )
+    exact = sample_posterior(
+        tohoku, sampler=tw.Sampler(method="exact"), draws=1, chains=1, rng=1
+    ).sizes_probabilities()
     assert next(iter(exact)) == (1, 1, 1, 2, 1, 2, 1, 1)
     shares = chain.sizes_probabilities()
     n_chains, n_draws = 4, 4000
@@ -65,7 +70,9 @@ def test_chain_over_sizes_agrees_with_exact_evidence(tohoku):
 
 @pytest.mark.slow
 def test_search_by_evidence_agrees(tohoku):
-    exact = sample_posterior(tohoku, method="exact", draws=1, chains=1, rng=1).sizes_probabilities()
+    exact = sample_posterior(
+        tohoku, sampler=tw.Sampler(method="exact"), draws=1, chains=1, rng=1
+    ).sizes_probabilities()
     found = tw.search(
         tohoku, criterion="evidence", progress="off", distance="kendall"
     ).probabilities
@@ -76,7 +83,12 @@ def test_search_by_evidence_agrees(tohoku):
 def test_strict_consensus_of_all_is_that_of_bayesmallows():
     rankings = tw.load_sushi(shared_data("sushi"))
     posterior = sample_posterior(
-        rankings, (1,) * 10, theta_update="integrated", draws=2000, rng=1, progress="off"
+        rankings,
+        (1,) * 10,
+        sampler=tw.Sampler(theta_update="integrated"),
+        draws=2000,
+        rng=1,
+        progress="off",
     )
     # BayesMallows's alpha is the number of items times theta.
     assert 10 * posterior.thetas.mean() == pytest.approx(2.42, abs=0.004)

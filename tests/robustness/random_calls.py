@@ -121,6 +121,35 @@ def prior_of_sizes(drawn: Drawn) -> Any:
     return drawn.one_of(("uniform", "penalised", "sceptical", {one: 1.0, tuple(one[::-1]): 0.5}))
 
 
+def some_priors(drawn: Drawn) -> tw.Priors:
+    known = {
+        "theta": PRIORS,
+        "sizes": (prior_of_sizes, None),
+        "mistakes": (tw.Beta(1, 3), tw.Beta(0.5, 100.0)),
+        "shares": (0.1, 1.0, 10.0),
+    }
+    return tw.Priors(**drawn.options(known, 0.4))
+
+
+def some_sampler(drawn: Drawn) -> tw.Sampler:
+    known = {
+        "warmup": (0, 20),
+        "thin": (1, 3),
+        "method": ("auto", "exact", "mcmc"),
+        "theta_update": (
+            *("auto", "exact", "integrated", "exchange"),
+            tw.Exchange(auxiliary="mcmc", steps=5),
+        ),
+        "likelihood": ("exact", "exact", "pseudo"),
+        "completions": ("auto", "reinsert", "refill"),
+    }
+    return tw.Sampler(**drawn.options(known))
+
+
+def some_warmup(drawn: Drawn) -> tw.Sampler:
+    return tw.Sampler(warmup=drawn.one_of((0, 10)))
+
+
 def some_fit(drawn: Drawn) -> tw.Fit:
     """A fit with most options as they are."""
     return tw.fit(drawn.data, **drawn.options(OPTIONS["fit"], 0.15))
@@ -182,8 +211,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "top": ((1,), (1, 1), (2,)),
         "bottom": ((1,), (2,)),
         "shortlist": (0.1, 0.5, 1.0),
-        "prior_theta": PRIORS,
-        "prior_sizes": (prior_of_sizes, None),
+        "priors": (some_priors,) * 2,
         "rng": (seed,),
     },
     "sample_posterior": {
@@ -193,28 +221,17 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "concentration": ("single", "tier"),
         "chains": (lambda drawn: drawn.one_of((1, 2)),),
         "draws": (lambda drawn: drawn.one_of((1, 2, 50)),),
-        "warmup": (0, 20),
-        "thin": (1, 3),
-        "method": ("auto", "exact", "mcmc"),
-        "theta_update": (
-            *("auto", "exact", "integrated", "exchange"),
-            tw.Exchange(auxiliary="mcmc", steps=5),
-        ),
-        "likelihood": ("exact", "exact", "pseudo"),
-        "completions": ("auto", "reinsert", "refill"),
-        "prior_theta": PRIORS,
-        "prior_sizes": (prior_of_sizes, "uniform"),
-        "prior_mistakes": (tw.Beta(1, 3), tw.Beta(0.5, 100.0)),
+        "sampler": (some_sampler,),
+        "priors": (some_priors,) * 2,
         "choice": (None, some_choice),
         "checkpoint": (lambda drawn: drawn.folder / "checkpoint",) * 2,
         "rng": (seed,),
     },
     "choose": {
-        "prior_theta": PRIORS,
+        "priors": (some_priors,) * 2,
         "family": ("auto", *FAMILIES),
         "distance": ("auto", *DISTANCES),
         "concentration": CONCENTRATIONS,
-        "prior_sizes": (prior_of_sizes, "sceptical"),
         "max_tiers": (1, 2, 3),
         "margin": (0.5, 0.52, 0.9),
         "rng": (seed,),
@@ -231,7 +248,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "k": (1, 7, (1, 2, 3)),
         "uncertainty": ("posterior", "bootstrap"),
         "concentration": CONCENTRATIONS,
-        "prior_sizes": ("uniform", "penalised", "sceptical"),
+        "priors": (some_priors,) * 2,
         "chains": (lambda drawn: drawn.one_of((1, 2)),),
         "draws": (lambda drawn: drawn.one_of((2, 50)),),
         "replicates": (lambda drawn: drawn.one_of((1, 8)),),
@@ -271,9 +288,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "noise": ("none", "uniform"),
         "chains": (lambda drawn: drawn.one_of((1, 2)),),
         "draws": (lambda drawn: drawn.one_of((1, 20)),),
-        "warmup": (lambda drawn: drawn.one_of((0, 10)),),
-        "prior_theta": PRIORS,
-        "prior_shares": (0.1, 1.0, 10.0),
+        "sampler": (some_warmup,),
+        "priors": (some_priors,) * 2,
         "starts": (lambda drawn: drawn.one_of((1, 2)),),
         "rng": (seed,),
     },

@@ -140,8 +140,8 @@ CHAINS = """
 chain.SECONDS_BETWEEN = 0.0
 try:
     sample_posterior(
-        rankings, (2, 2), method="mcmc", chains=1, draws=4000, rng=1, progress="off",
-        checkpoint=folder / "run",
+        rankings, (2, 2), sampler=tw.Sampler(method="mcmc"), chains=1, draws=4000, rng=1,
+        progress="off", checkpoint=folder / "run",
     )
 except tw.TierwiseError as error:
     print("refused:", error)

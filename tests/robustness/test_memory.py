@@ -14,7 +14,7 @@ REFUSED = {
     "joint counts": "tw.Counts.of(many)",
     "subsets": "tw.fit(many, (1,) * 60, method='subsets')",
     "evidence": "tw.search(many, criterion='evidence')",
-    "exact posterior": "sample_posterior(many, (20, 20, 20), method='exact')",
+    "exact posterior": "sample_posterior(many, (20, 20, 20), sampler=tw.Sampler(method='exact'))",
 }
 # What only the memory decides.
 MEMORY_DECIDES = {

@@ -83,7 +83,7 @@ def test_search_survives_the_death_of_a_worker(cluster, killer):
 @pytest.mark.slow
 def test_chains_on_a_cluster(cluster):
     rankings = random_rankings(100, 6, seed=4)
-    options = {"sizes": (2, 2, 2), "method": "mcmc", "draws": 1000, "rng": 1}
+    options = {"sizes": (2, 2, 2), "sampler": tw.Sampler(method="mcmc"), "draws": 1000, "rng": 1}
     with parallel("dask", address=cluster.scheduler_address):
         found = tw.sample_posterior(rankings, **options)
     expected = tw.sample_posterior(rankings, **options)

@@ -38,7 +38,9 @@ def test_half_of_the_sceptical_prior_is_for_no_tiers(n_items):
 
 def test_the_score_is_the_posterior_probability():
     rankings = simulated((2, 2, 1), 0.8, 60, seed=1)
-    found = tw.search(rankings, "inversions", prior_sizes="penalised", prior_theta=tw.Gamma(3, 2))
+    found = tw.search(
+        rankings, "inversions", priors=tw.Priors(sizes="penalised", theta=tw.Gamma(3, 2))
+    )
     for one in found.leaderboard[:6]:
         source = source_of(rankings, "inversions")
         fitted = tw.fit(rankings, one.sizes, "inversions")

@@ -62,7 +62,7 @@ def test_counts_and_rankings_give_the_same():
 def test_evidence_gives_posterior_probabilities():
     rankings = random_rankings(3, 4, 12)
     found = tw.search(
-        rankings, criterion="evidence", prior_theta=Gamma(3.0, 1.0), distance="kendall"
+        rankings, criterion="evidence", priors=tw.Priors(theta=Gamma(3.0, 1.0)), distance="kendall"
     )
     rows = [tuple("abcd".index(item) for item in row) for row in rankings.to_orderings()]
     weights = [1] * len(rows)
@@ -88,7 +88,7 @@ def test_a_prior_over_sizes_multiplies_the_evidence():
         return log(weights[sizes]) if sizes in weights else -inf
 
     found = tw.search(
-        rankings, criterion="evidence", prior_sizes=prior, distance="kendall"
+        rankings, criterion="evidence", priors=tw.Priors(sizes=prior), distance="kendall"
     ).probabilities
     expected = {sizes: uniform[sizes] * weights.get(sizes, 0.0) for sizes in uniform}
     for sizes, share in found.items():
@@ -511,7 +511,7 @@ def test_auto_is_greedy_where_all_sizes_are_too_many():
         ({"method": tw.Tabu(start=(2, 2)), "n_tiers": 3}, InputError, "start"),
         ({"n_tiers": 7}, InputError, "1 to 4 tiers"),
         ({"shortlist": 0.0}, InputError, "share"),
-        ({"prior_sizes": "flat", "criterion": "evidence"}, InputError, "uniform"),
+        ({"priors": "flat", "criterion": "evidence"}, InputError, "priors must be a Priors"),
         ({"method": tw.Greedy(tolerance=2.0)}, InputError, "tolerance"),
         ({"workers": 0}, InputError, "workers"),
         ({"distance": "cayley"}, InputError, "kendall"),

@@ -6,7 +6,7 @@ from math import isfinite
 from operator import index
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from tierwise.errors import InputError, has_control_characters, quoted
 
 # Beyond this, a number of draws, chains or starts is a slip of the pen.
 MOST_COUNT = 10**9
+_Group = TypeVar("_Group")
 RandomSource: TypeAlias = "int | np.random.SeedSequence | np.random.Generator | None"
 
 
@@ -95,6 +96,23 @@ def check_number(
     if above is not None and number <= above:
         raise InputError(f"must be above {above:g}; got {number:g}", argument=name)
     return number
+
+
+def check_group(name: str, value: Any, kind: type[_Group], example: str) -> _Group:
+    """Return a group of options, or say of which class it must be.
+
+    Examples
+    --------
+    >>> check_group("rates", 3, dict, "dict(tea=1)")
+    Traceback (most recent call last):
+    ...
+    tierwise.errors.InputError: rates must be a dict, such as dict(tea=1); got 3
+    """
+    if not isinstance(value, kind):
+        raise InputError(
+            f"must be a {kind.__name__}, such as {example}; got {quoted(value)}", argument=name
+        )
+    return value
 
 
 def check_level(value: Any, name: str = "level") -> float:

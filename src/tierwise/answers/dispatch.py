@@ -34,7 +34,7 @@ from tierwise.answers.top import (
 )
 from tierwise.answers.votes import DrawnVotes
 from tierwise.answers.weak_orders import InvertedWeakOrders, WeakOrders
-from tierwise.errors import InputError, use
+from tierwise.errors import InputError, grouped, use
 from tierwise.files.places import first_places
 from tierwise.partition.scope import is_for
 
@@ -241,7 +241,8 @@ def completions_of_assessors(
         )
     if proposal == "refill":
         raise InputError(
-            "answers pair by pair have no places to refill", [use(completions="reinsert")]
+            "answers pair by pair have no places to refill",
+            [use(sampler=grouped("Sampler", completions="reinsert"))],
         )
     return DrawnVotes(
         source.votes, sizes, source.distance, rng, FIRST_MISTAKE_PROBABILITY, each="assessor"

@@ -42,7 +42,7 @@ from tierwise.data.counts import (
 from tierwise.data.kinds import refuse_too_many_answers
 from tierwise.data.preferences import Preferences
 from tierwise.distances import get_distance
-from tierwise.errors import InputError, drop, use
+from tierwise.errors import InputError, drop
 from tierwise.partition.choose import partition_function
 from tierwise.partition.scope import is_for
 
@@ -205,7 +205,7 @@ class AnswerSource(ABC):
         """Return ``orderings[answer, place]``, the items of complete rankings place by place."""
         raise InputError(
             "the pseudo-likelihood needs complete rankings without ties",
-            [use(likelihood="exact")],
+            [drop("likelihood")],
         )
 
     def counted(self) -> AnswerSource:

@@ -93,7 +93,9 @@ def posterior_command(
     quiet: options.Quiet = False,
 ) -> None:
     """Say how sure tiers, sizes and theta are; without --sizes the sizes are open too."""
+    from tierwise.model.priors import Priors
     from tierwise.posterior.run import sample_posterior
+    from tierwise.posterior.samplers import Sampler
 
     with _interrupts_say_what_is_kept(checkpoint):
         posterior = sample_posterior(
@@ -104,11 +106,8 @@ def posterior_command(
             concentration=concentration,
             chains=chains,
             draws=draws,
-            warmup=warmup,
-            thin=thin,
-            method=method,
-            theta_update=theta_update,
-            prior_sizes=prior_sizes,
+            priors=Priors(sizes=prior_sizes),
+            sampler=Sampler(method=method, theta_update=theta_update, warmup=warmup, thin=thin),
             workers=workers,
             progress=printing.progress(quiet=quiet),
             rng=seed,

@@ -3,13 +3,13 @@
 import inspect
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args, get_origin
 
 from typer.models import OptionInfo
 
-from tierwise.errors import Remark, Remedy, TierwiseError, advise, listed, printable
+from tierwise.errors import Group, Remark, Remedy, TierwiseError, advise, listed, printable
 
 # Keywords that options have other names for.
 _OPTION_OF = {"n_groups": "groups", "rng": "seed"}
@@ -85,7 +85,9 @@ class Shell:
         """Write a remedy as options; None if the command cannot be told so."""
         if remedy.function and not remedy.command:
             return None
-        settings = [self._setting(remedy, keyword, value) for keyword, value in remedy.settings]
+        settings = [
+            self._setting(remedy, keyword, value) for keyword, value in _ungrouped(remedy.settings)
+        ]
         written = [setting for setting in settings if setting is not None]
         if remedy.command == self.command != "" and written:
             return listed(written)
@@ -111,6 +113,12 @@ class Shell:
         if isinstance(value, Mapping):
             return " ".join(f"{option.name} {_as_word({old: new})}" for old, new in value.items())
         return f"{option.name} {_as_word(value)}"
+
+
+def _ungrouped(settings: tuple[tuple[str, Any], ...]) -> Iterator[tuple[str, Any]]:
+    """Yield keywords with their values; what Python groups, the shell has one by one."""
+    for keyword, value in settings:
+        yield from value.settings if isinstance(value, Group) else [(keyword, value)]
 
 
 def _as_word(value: Any) -> str:

@@ -68,7 +68,7 @@ def log_normaliser_of_sizes(prior_sizes: SizesPriorName, n_items: int) -> float:
         return (n_items - 1) * log(2.0)
     if prior_sizes == "penalised":
         return (n_items - 1) * log1p(np.exp(-1.0)) - 1.0
-    raise InputError(f'prior_sizes must be "uniform" or "penalised"; got {prior_sizes!r}')
+    raise InputError(f'the prior of sizes must be "uniform" or "penalised"; got {prior_sizes!r}')
 
 
 def log_prior_constant(prior_sizes: SizesPriorName, n_items: int) -> float:
@@ -174,7 +174,7 @@ def tiers_prior(prior_sizes: SizesPrior | TiersPriorName, n_items: int) -> Tiers
     """
     if prior_sizes not in get_args(TiersPriorName):
         raise InputError(
-            'tiers of all sizes take "uniform", "penalised" or "sceptical" as prior_sizes, not '
+            'tiers of all sizes take "uniform", "penalised" or "sceptical" as prior of sizes, not '
             f"probabilities by sizes or a function; got {quoted(prior_sizes)}"
         )
     if prior_sizes in ("uniform", "penalised") or n_items == 1:

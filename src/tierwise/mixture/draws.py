@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -19,7 +19,6 @@ from tierwise._util.checks import (
     check_choice,
     check_count,
     check_level,
-    check_number,
     spawn_seeds,
 )
 from tierwise._util.columns import within
@@ -36,7 +35,8 @@ from tierwise.fitting.result import Family
 from tierwise.mixture.fit import Noise, SizesOfGroups, fit_mixture, sizes_of_groups
 from tierwise.mixture.gibbs import MixtureTarget, run_chain
 from tierwise.mixture.groups import distinct_rankings
-from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
+from tierwise.model.priors import DEFAULT_PRIORS, Priors, as_theta_prior, check_priors
+from tierwise.posterior.samplers import DEFAULT_SAMPLER, Sampler, check_sampler
 from tierwise.posterior.storage import Schema, StoredDraws
 from tierwise.posterior.summary import Diagnostics, diagnose
 from tierwise.tiers import Tiers, plain_tiers
@@ -53,6 +53,9 @@ if TYPE_CHECKING:
     from tierwise.mixture.gibbs import Trace
     from tierwise.mixture.result import Mixture
     from tierwise.tiers import Sizes
+
+# Draws that each chain throws away.
+_WARMUP = 500
 
 SCHEMA = Schema(
     "MixtureDraws",
@@ -96,7 +99,7 @@ class MixtureDraws(StoredDraws):
     >>> one = tw.ClusteredMallows(tw.Tiers([["a"], ["b", "c"]]), theta=3.0)
     >>> other = tw.ClusteredMallows(tw.Tiers([["c"], ["b", "a"]]), theta=3.0)
     >>> rankings = tw.Rankings.concat([one.sample(60, rng=1), other.sample(40, rng=2)])
-    >>> drawn = tw.sample_mixture(rankings, 2, sizes=(1, 2), draws=400, warmup=100, rng=1)
+    >>> drawn = tw.sample_mixture(rankings, 2, sizes=(1, 2), draws=400, rng=1)
     >>> drawn.data["posterior"]["tier"].dims
     ('chain', 'draw', 'group', 'item')
     >>> drawn.to_frame().columns.tolist()
@@ -441,9 +444,8 @@ def sample_mixture(
     noise: Noise = "none",
     chains: int = 4,
     draws: int = 1000,
-    warmup: int = 500,
-    prior_theta: ThetaPrior | Callable[[Any], Any] = Gamma(2.0, 2.0),  # noqa: B008 - frozen
-    prior_shares: float = 1.0,
+    priors: Priors = DEFAULT_PRIORS,
+    sampler: Sampler = DEFAULT_SAMPLER,
     starts: int = 20,
     workers: int | None = None,
     progress: Progress = "auto",
@@ -468,12 +470,12 @@ def sample_mixture(
         As for `fit_mixture`.
     family
         "mallows". Groups with worths, "luce", are fitted by `fit_mixture`, and not drawn.
-    chains, draws, warmup
-        Number of chains, draws to keep from each, and draws to throw away before.
-    prior_theta
-        Prior of every theta: `Gamma`, or a function that gives the log density.
-    prior_shares
-        Parameter of the symmetric Dirichlet prior of the shares.
+    chains, draws
+        Number of chains, and of draws to keep from each.
+    priors
+        Priors of every theta and of the shares; see `Priors`.
+    sampler
+        ``Sampler(warmup=...)``: how many draws to throw away before, 500 if not given.
     rng
         Seed or generator.
 
@@ -489,7 +491,7 @@ def sample_mixture(
     >>> one = tw.ClusteredMallows(tw.Tiers([["a"], ["b", "c"]]), theta=3.0)
     >>> other = tw.ClusteredMallows(tw.Tiers([["c"], ["b", "a"]]), theta=3.0)
     >>> rankings = tw.Rankings.concat([one.sample(60, rng=1), other.sample(40, rng=2)])
-    >>> drawn = sample_mixture(rankings, 2, sizes=(1, 2), draws=400, warmup=100, rng=1)
+    >>> drawn = sample_mixture(rankings, 2, sizes=(1, 2), draws=400, rng=1)
     >>> drawn.tiers(1), drawn.tiers_probability(1)
     (Tiers('a > b ~ c'), 1.0)
     >>> drawn.problems
@@ -505,15 +507,16 @@ def sample_mixture(
         )
     chains = check_count("chains", chains)
     draws = check_count("draws", draws)
-    warmup = check_count("warmup", warmup, least=0)
-    prior_shares = check_number("prior_shares", prior_shares, above=0)
+    check_sampler(sampler).refuse_all_but("warmup", function="sample_mixture")
+    warmup = _WARMUP if sampler.warmup is None else sampler.warmup
+    prior_shares = check_priors(priors).shares
     if isinstance(n_groups, Iterable):
         raise InputError(f"n_groups must be one number; got {n_groups!r}: compare by fit_mixture")
     if data.weights.dtype.kind != "i":
         raise InputError("sampling memberships needs whole weights: each ranking is in one group")
     (wanted,) = sizes_of_groups(len(data.items), n_groups, sizes, noise).values()
     _refuse_open_answers(data, wanted)
-    measure, prior = get_distance(distance), as_theta_prior(prior_theta)
+    measure, prior = get_distance(distance), as_theta_prior(priors.theta)
     start_seed, chain_seed = spawn_seeds(rng, 2)
     start = fit_mixture(
         data,

@@ -1,4 +1,4 @@
-"""What is believed about theta and about sizes before any ranking is seen."""
+"""What is believed about theta, sizes, mistakes and shares before any ranking is seen."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.checks import check_group, check_number
 from tierwise.errors import InputError, quoted
 from tierwise.tiers import Sizes, check_sizes
 
@@ -187,19 +188,19 @@ def as_theta_prior(prior: ThetaPrior | Callable[[Any], Any]) -> ThetaPrior:
         made = _FunctionPrior(prior)
     else:
         raise InputError(
-            "prior_theta must be a prior such as Gamma(2, 2), or a function that gives the log "
+            "the prior of theta must be one such as Gamma(2, 2), or a function that gives the log "
             f"density at theta; got {quoted(prior)}"
         )
     given = made.values if isinstance(made, _FunctionPrior) else made.log_density
     values = given(np.geomspace(1e-9, 1e3, 400))
     if np.isnan(values).any() or (values == inf).any():
         raise InputError(
-            "prior_theta is not a density: its logarithm is NaN or infinite at some theta between "
-            "0 and 1000; use -inf only where theta is impossible"
+            "the prior of theta is not a density: its logarithm is NaN or infinite at some theta "
+            "between 0 and 1000; use -inf only where theta is impossible"
         )
     if (values == -inf).all():
         raise InputError(
-            "prior_theta is not a density: its logarithm is -inf everywhere, so no theta is "
+            "the prior of theta is not a density: its logarithm is -inf everywhere, so no theta is "
             "possible"
         )
     return made
@@ -231,7 +232,7 @@ def log_prior_of_sizes(prior: SizesPrior, sizes: Sizes) -> float:
         return _sceptical(sizes)
     if not callable(prior):
         raise InputError(
-            'prior_sizes must be "uniform", "penalised", "sceptical", probabilities such as '
+            'the prior of sizes must be "uniform", "penalised", "sceptical", probabilities such as '
             "{(2, 2): 0.7, (1, 3): 0.3}, or a function that gives the log prior probability of "
             "sizes; "
             f"got {quoted(prior)}"
@@ -239,10 +240,70 @@ def log_prior_of_sizes(prior: SizesPrior, sizes: Sizes) -> float:
     value = float(prior(sizes))
     if np.isnan(value) or value == inf:
         raise InputError(
-            f"prior_sizes gives {value} for sizes {sizes}: it must be a log probability, -inf "
-            "where the sizes are impossible"
+            f"the prior of sizes gives {value} for sizes {sizes}: it must be a log probability, "
+            "-inf where the sizes are impossible"
         )
     return value
+
+
+@dataclass(frozen=True)
+class Priors:
+    """Prior distributions, for every function that has some.
+
+    A function takes what it has a use for; its documentation says what that is.
+
+    Parameters
+    ----------
+    theta
+        Prior of theta: a distribution such as ``Gamma(2, 2)``, the default, or a function that
+        gives the log density at theta, up to a constant.
+    sizes
+        Prior of the sizes: "uniform"; "penalised", which makes sizes ``e`` times less probable with
+        every further tier; "sceptical", which is that with half of all probability for a single
+        tier; probabilities by sizes, such as ``{(2, 2): 0.7, (1, 3): 0.3}``, others being
+        impossible; or a function that gives the log prior probability of sizes, up to a constant.
+        Tiers of the same sizes are equally probable. None is "sceptical", but "uniform" where
+        `search` compares by the evidence.
+    mistakes
+        Prior of the probability that an answer is mistaken, for preferences with ``cycles="keep"``.
+    shares
+        Parameter of the symmetric Dirichlet prior of the shares of groups.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> priors = tw.Priors(theta=tw.Gamma(3, 1), sizes="penalised")
+    >>> tw.search(tw.load_political_goals(), priors=priors).best.tiers
+    Tiers('order ~ prices > say ~ speech')
+    """
+
+    theta: ThetaPrior | Callable[[Any], Any] = Gamma(2.0, 2.0)
+    sizes: SizesPrior | None = None
+    mistakes: Beta = Beta(1.0, 3.0)
+    shares: float = 1.0
+
+    def __post_init__(self) -> None:
+        as_theta_prior(self.theta)  # refuses what is no prior
+        if self.sizes is not None and not (isinstance(self.sizes, Mapping) or callable(self.sizes)):
+            log_prior_of_sizes(self.sizes, (1,))  # refuses what is no prior
+        if not isinstance(self.mistakes, Beta):
+            raise InputError(
+                "the prior of mistakes must be a Beta distribution, such as Beta(1, 3); "
+                f"got {quoted(self.mistakes)}"
+            )
+        check_number("shares", self.shares, above=0)
+
+    def sizes_or(self, default: SizesPrior) -> SizesPrior:
+        """Return the prior of sizes, or a default where none is given."""
+        return default if self.sizes is None else self.sizes
+
+
+DEFAULT_PRIORS = Priors()
+
+
+def check_priors(priors: Priors) -> Priors:
+    """Return priors, or say that these are none."""
+    return check_group("priors", priors, Priors, "Priors(theta=Gamma(2, 2))")
 
 
 def _sceptical(sizes: Sizes) -> float:
@@ -258,17 +319,21 @@ def _log_prior_of_listed(prior: Mapping[Sizes, float], sizes: Sizes) -> float:
     """Log of what a mapping says about sizes, once all that it says makes sense."""
     for listed, probability in prior.items():
         if not isinstance(listed, tuple):
-            raise InputError(f"prior_sizes lists {listed!r}: its keys must be sizes, as (1, 2, 2)")
+            raise InputError(
+                f"the prior of sizes lists {listed!r}: its keys must be sizes, as (1, 2, 2)"
+            )
         try:
             check_sizes(listed, sum(sizes))
         except InputError as error:
-            raise InputError(f"prior_sizes: {error}") from None
+            raise InputError(f"the prior of sizes: {error}") from None
         if not isinstance(probability, Real) or not 0 <= probability < inf:
             raise InputError(
-                f"prior_sizes gives {probability!r} for sizes {listed}: it must be a probability "
-                "(they need not sum to 1)"
+                f"the prior of sizes gives {probability!r} for sizes {listed}: it must be a "
+                "probability (they need not sum to 1)"
             )
     if not any(prior.values()):
-        raise InputError("prior_sizes makes all sizes impossible: give some a positive probability")
+        raise InputError(
+            "the prior of sizes makes all sizes impossible: give some a positive probability"
+        )
     probability = float(prior.get(sizes, 0.0))
     return log(probability) if probability else -inf

@@ -213,9 +213,9 @@ def can_draw(options: SamplingOptions) -> bool:
     """Whether answers are completed and tiers of all sizes drawn then, as far as options go."""
     return (
         options.takes_all_sizes
-        and options.method != "exact"
+        and options.sampler.method != "exact"
         and options.concentration == "single"
-        and options.completions in ("auto", "reinsert")
+        and options.sampler.completions in ("auto", "reinsert")
     )
 
 
@@ -337,7 +337,7 @@ class WalkOverCompletions:
 def sampler_of(options: SamplingOptions, source: AnswerSource) -> WalkOverCompletions:
     """Return what makes the draws."""
     n_items = len(source.items)
-    table = ThetaTable.of(as_theta_prior(options.prior_theta))
+    table = ThetaTable.of(as_theta_prior(options.priors.theta))
     walk = WalkOverCompletions(source, table, tiers_prior(options.prior_sizes, n_items))
     if options.prior_sizes != "sceptical" or n_items <= MOST_ITEMS_TO_JOIN:
         return walk

@@ -351,7 +351,7 @@ class Move(Protocol):
         """Make the step."""
 
 
-class Sampler(Protocol):
+class TierSampler(Protocol):
     """What a chain does, iteration by iteration."""
 
     def __call__(
@@ -418,7 +418,7 @@ def _random_sizes(target: Target, rng: np.random.Generator) -> Sizes:
         if log_prior_of_sizes(target.prior_sizes, sizes) > -inf:
             return sizes
     raise InputError(
-        f"prior_sizes is -inf for all of {_MOST_ATTEMPTS} random size vectors: it must allow more"
+        f"the prior is -inf for all of {_MOST_ATTEMPTS} random size vectors: it must allow more"
     )
 
 
@@ -426,7 +426,7 @@ def run_chain(
     number: int,
     start: Callable[[np.random.Generator], State],
     n_lines: int | None,
-    sampler: Sampler,
+    sampler: TierSampler,
     schedule: Schedule,
     seed: np.random.SeedSequence,
     checkpoint: Checkpoint | None,

@@ -17,7 +17,7 @@ import numpy as np
 from tierwise._kernels.consensus import total_costs
 from tierwise._kernels.subsets import draw_tiers
 from tierwise.consensus.subsets import subset_work
-from tierwise.errors import InputError, TooLargeError, use
+from tierwise.errors import InputError, TooLargeError, grouped, use
 from tierwise.evidence.exact import NODES, SumOverTiers, sum_over_tiers
 from tierwise.posterior.target import summed_over
 from tierwise.tiers import Sizes, compositions
@@ -98,7 +98,7 @@ class ExactPosterior:
             if np.isfinite(sized.log_prior_of_sizes)
         ]
         if not entries:
-            raise InputError("prior_sizes is -inf for all sizes: it must allow some")
+            raise InputError("the prior of sizes is -inf for all of them: it must allow some")
         logs = np.array(
             [entry.summed.log_evidence + entry.sized.log_prior_of_sizes for entry in entries]
         )
@@ -190,7 +190,7 @@ def refuse_too_many_steps(sizes: Sizes | None, n_items: int, n_draws: int) -> No
         what = "all sizes" if sizes is None else f"sizes {sizes}"
         raise TooLargeError(
             f"exact draws for {what} sum over too many tiers of {n_items} items",
-            [use(method="mcmc"), "give fewer draws"],
+            [use(sampler=grouped("Sampler", method="mcmc")), "give fewer draws"],
         )
 
 

@@ -34,7 +34,7 @@ from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, counted, percent, share_in_words, use
 from tierwise.fitting.solve import named_tiers
 from tierwise.luce.search import Limits
-from tierwise.model.priors import log_prior_of_sizes
+from tierwise.model.priors import DEFAULT_PRIORS, Priors, check_priors, log_prior_of_sizes
 from tierwise.posterior.estimates import (
     rank_intervals,
     rank_shares,
@@ -45,6 +45,7 @@ from tierwise.posterior.estimates import (
     tiers_of_leaders,
 )
 from tierwise.posterior.run import sample_posterior
+from tierwise.posterior.samplers import Sampler
 from tierwise.searching.all_sizes import best_tiers_of_battles
 from tierwise.searching.choice import Choice, choose
 from tierwise.searching.luce import search_races
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from tierwise.distances import Distance
     from tierwise.fitting.fit import ConcentrationChoice
     from tierwise.fitting.result import Family, Fit
+    from tierwise.model.priors import SizesPrior
     from tierwise.searching.search import FamilyChoice
     from tierwise.tiers import Tiers
 
@@ -347,7 +349,7 @@ def leaderboard(
     certainty: float = 0.95,
     k: int | Iterable[int] = (1, 3),
     uncertainty: Uncertainty = "posterior",
-    prior_sizes: Literal["uniform", "penalised", "sceptical"] = "sceptical",
+    priors: Priors = DEFAULT_PRIORS,
     chains: int = 4,
     draws: int = 1000,
     replicates: int = 200,
@@ -387,8 +389,9 @@ def leaderboard(
         "posterior" draws tiers of all sizes from their posterior. "bootstrap", for battles,
         searches tiers anew in battles that are drawn with replacement: whole judges, where judges
         decided several battles each.
-    prior_sizes
-        Prior of the sizes, as for `search`: noise is seldom taken for tiers if it is "sceptical".
+    priors
+        Priors of theta and of sizes; see `Priors`. Noise is seldom taken for tiers if the prior of
+        sizes is "sceptical", the default.
     chains, draws
         Number of chains, and of draws of each.
     replicates
@@ -412,13 +415,14 @@ def leaderboard(
     numbers = _check_k(k, len(known.items))
     first_seed, second_seed = spawn_seeds(rng, 2)
     check_choice("tiers", tiers, get_args(Published))
+    prior_sizes = check_priors(priors).sizes_or("sceptical")
     if choice is None:
         choice = choose(
             known,
             family=family,
             distance=distance,
             concentration=concentration,
-            prior_sizes=prior_sizes,
+            priors=priors,
             max_tiers=max_tiers,
             margin=margin,
             workers=workers,
@@ -441,8 +445,8 @@ def leaderboard(
             concentration=choice.concentration,
             chains=chains,
             draws=draws,
-            thin=_THIN_OF_BATTLES[choice.family] if known.pairwise else 1,
-            prior_sizes=prior_sizes,
+            sampler=Sampler(thin=_THIN_OF_BATTLES[choice.family] if known.pairwise else 1),
+            priors=priors,
             workers=workers,
             progress=progress,
             rng=second_seed,
@@ -513,7 +517,7 @@ def _check_k(k: int | Iterable[int], n_items: int) -> tuple[int, ...]:
 def _resampled_labels(
     data: Battles,
     family: Family,
-    prior_sizes: Literal["uniform", "penalised", "sceptical"],
+    prior_sizes: SizesPrior,
     seeds: Sequence[np.random.SeedSequence],
     workers: int | None,
     progress: Progress,
@@ -535,7 +539,7 @@ def _resampled_labels(
 def _search_replicates(
     data: Battles,
     family: Family,
-    prior_sizes: Literal["uniform", "penalised", "sceptical"],
+    prior_sizes: SizesPrior,
     seeds: Sequence[np.random.SeedSequence],
 ) -> NDArray[np.int64]:
     labels = np.empty((len(seeds), len(data.items)), dtype=np.int64)

@@ -87,19 +87,19 @@ def sampler_of_races(data: KnownData, options: SamplingOptions) -> WalkOverRaces
     """Return what makes the draws, or say what cannot be had."""
     refuse_options_of_mallows(
         concentration=(options.concentration, "single"),
-        theta_update=(options.theta_update, "auto"),
-        likelihood=(options.likelihood, "exact"),
-        completions=(options.completions, "auto"),
+        theta_update=(options.sampler.theta_update, "auto"),
+        likelihood=(options.sampler.likelihood, "exact"),
+        completions=(options.sampler.completions, "auto"),
     )
-    if options.sizes is not None or options.method == "exact":
+    if options.sizes is not None or options.sampler.method == "exact":
         raise InputError(
             'for family "luce" tiers of all sizes are drawn by a chain: leave out sizes and '
             "method, or use fit"
         )
     if options.prior_sizes not in _NAMED_PRIORS:
         raise InputError(
-            'for family "luce" prior_sizes is "uniform", "penalised" or "sceptical": a prior that '
-            "depends on the order of the sizes is not possible"
+            'for family "luce" the prior of sizes is "uniform", "penalised" or "sceptical": one '
+            "that depends on the order of the sizes is not possible"
         )
     races = _whole_numbers(races_of(data))  # type: ignore[arg-type]
     n_items = races.n_items

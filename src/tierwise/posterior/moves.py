@@ -24,7 +24,7 @@ import numpy as np
 
 from tierwise._kernels.consensus import switch_labels
 from tierwise._util.checks import check_choice, check_count
-from tierwise.errors import InputError, TooLargeError, use
+from tierwise.errors import InputError, TooLargeError, grouped, use
 from tierwise.partition.base import ExactPartition
 
 if TYPE_CHECKING:
@@ -372,7 +372,7 @@ class ExchangeTheta:
             raise InputError(
                 "the exchange algorithm draws as many auxiliary rankings as there are, so the "
                 "weights must sum to a whole number",
-                [use(theta_update="exact")],
+                [use(sampler=grouped("Sampler", theta_update="exact"))],
             )
 
     def __call__(self, state: State, rng: np.random.Generator) -> State:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.errors import InputError, TooLargeError, drop, instead, use
+from tierwise.errors import InputError, TooLargeError, drop, grouped, instead, use
 from tierwise.inversions.chain import (
     DRAWS,
     POWERS,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from tierwise._kernels.inversions_lines import LineObjective
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.counts import WeakOrderCounts
-    from tierwise.posterior.chain import Sampler, Trace
+    from tierwise.posterior.chain import TierSampler, Trace
     from tierwise.posterior.samplers import SamplingOptions
 
 _Floats = NDArray[np.float64]
@@ -306,8 +306,8 @@ def can_draw(options: SamplingOptions) -> bool:
     """
     return (
         options.takes_all_sizes
-        and options.completions == "auto"
-        and bool(np.isfinite(_log_density_of_log(as_theta_prior(options.prior_theta))).all())
+        and options.sampler.completions == "auto"
+        and bool(np.isfinite(_log_density_of_log(as_theta_prior(options.priors.theta))).all())
     )
 
 
@@ -331,7 +331,7 @@ def posterior_of(options: SamplingOptions, source: AnswerSource) -> TiersPosteri
     return TiersPosterior(
         source.weak_orders,
         "single" if options.concentration == "single" else "tier",
-        as_theta_prior(options.prior_theta),
+        as_theta_prior(options.priors.theta),
         cast("TiersPriorName", options.prior_sizes),
     )
 
@@ -339,23 +339,23 @@ def posterior_of(options: SamplingOptions, source: AnswerSource) -> TiersPosteri
 def settle_method(options: SamplingOptions, posterior: TiersPosterior) -> SamplingOptions:
     """Choose exact draws where they take seconds, and refuse them where they take too long."""
     n_items = posterior.counts.n_items
-    if options.method == "exact":
+    if options.sampler.method == "exact":
         if n_items > _MOST_ITEMS:
             raise TooLargeError(
                 f"exact draws sum over all tiers of up to {_MOST_ITEMS} items, not {n_items}",
-                [use(method="mcmc")],
+                [use(sampler=grouped("Sampler", method="mcmc"))],
             )
         return options.settled("exact")
     slow = posterior.concentration == "tier" and posterior.counts.n_blocks > 0
     affordable = _AFFORDABLE_ITEMS_WITH_TIES if slow else _AFFORDABLE_ITEMS
-    if options.method == "auto" and n_items <= affordable:
+    if options.sampler.method == "auto" and n_items <= affordable:
         return options.settled("exact")
     return options.settled("mcmc")
 
 
-def sampler_of(options: SamplingOptions, posterior: TiersPosterior) -> Sampler:
+def sampler_of(options: SamplingOptions, posterior: TiersPosterior) -> TierSampler:
     """Return what makes the draws."""
-    if options.method == "mcmc":
+    if options.sampler.method == "mcmc":
         single_tier = None
         many = posterior.counts.n_items > MOST_ITEMS_TO_JOIN
         if posterior.prior_sizes == "sceptical" and many:
@@ -427,14 +427,18 @@ def sampler_of_battles(options: SamplingOptions, source: AnswerSource) -> WalkOv
             "for battles, tiers of all sizes are drawn",
             [drop("sizes"), instead("fit", "and bootstrap")],
         )
-    if options.method == "exact" or options.needs_chain or options.concentration != "single":
+    if (
+        options.sampler.method == "exact"
+        or options.sampler.needs_chain
+        or options.concentration != "single"
+    ):
         raise InputError(
             "for battles there is one theta and a chain over tiers of all sizes",
             [drop("method", "theta_update", "likelihood", "concentration")],
         )
     chain = ComparisonsChain(
         source.wins,
-        ThetaTable.of(as_theta_prior(options.prior_theta)),
+        ThetaTable.of(as_theta_prior(options.priors.theta)),
         tiers_prior(options.prior_sizes, len(source.items)),
     )
     return WalkOverComparisons(chain, source.likelihood)

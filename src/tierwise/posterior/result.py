@@ -125,7 +125,7 @@ class Posterior(StoredDraws):
     def single_tier_log_odds(self) -> Estimate | None:
         """Log odds of a single tier against several, where a chain had them estimated apart.
 
-        That is so for ``prior_sizes="sceptical"`` with "inversions", beyond what is drawn exactly.
+        That is so for the "sceptical" prior with "inversions", beyond what is drawn exactly.
         Where a single tier is out of the question they are a bound from above, as `method` says.
         """
         value = self._facts.get("single_tier_log_odds")

@@ -18,13 +18,11 @@ from tierwise.data.counts import Counts
 from tierwise.data.kinds import KnownData, check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError, TierwiseWarning, drop, instead, use
+from tierwise.errors import InputError, TierwiseWarning, drop, grouped, instead, use
 from tierwise.fitting.luce import refuse_options_of_mallows
 from tierwise.model.priors import (
-    Beta,
-    Gamma,
-    SizesPrior,
-    ThetaPrior,
+    DEFAULT_PRIORS,
+    Priors,
     as_theta_prior,
     log_prior_of_sizes,
 )
@@ -34,12 +32,10 @@ from tierwise.posterior.luce import sampler_of_races
 from tierwise.posterior.moves import are_connected
 from tierwise.posterior.result import Posterior
 from tierwise.posterior.samplers import (
-    CompletionsMethod,
+    DEFAULT_SAMPLER,
     PosteriorConcentration,
-    PosteriorLikelihood,
-    PosteriorMethod,
+    Sampler,
     SamplingOptions,
-    ThetaUpdate,
     make_sampler,
 )
 from tierwise.posterior.storage import assemble
@@ -60,12 +56,8 @@ if TYPE_CHECKING:
     from tierwise.data.scan import RankingScan
     from tierwise.distances import Distance
     from tierwise.fitting.result import Family
-    from tierwise.posterior.chain import Sampler, State
-    from tierwise.posterior.moves import Exchange
+    from tierwise.posterior.chain import State, TierSampler
 
-# The paper's prior of theta.
-DEFAULT_PRIOR = Gamma(2.0, 2.0)
-DEFAULT_PRIOR_OF_MISTAKES = Beta(1.0, 3.0)
 # An error of the log-likelihood that is felt in the posterior.
 _MOST_ERROR = 0.1
 # Log odds of so many standard errors leave open which side they are on.
@@ -82,15 +74,8 @@ def sample_posterior(
     choice: Choice | None = None,
     chains: int = 4,
     draws: int = 1000,
-    warmup: int | None = None,
-    thin: int = 1,
-    method: PosteriorMethod = "auto",
-    theta_update: ThetaUpdate | Exchange = "auto",
-    likelihood: PosteriorLikelihood = "exact",
-    completions: CompletionsMethod = "auto",
-    prior_theta: ThetaPrior | Callable[[Any], Any] = DEFAULT_PRIOR,
-    prior_sizes: SizesPrior = "sceptical",
-    prior_mistakes: Beta = DEFAULT_PRIOR_OF_MISTAKES,
+    priors: Priors = DEFAULT_PRIORS,
+    sampler: Sampler = DEFAULT_SAMPLER,
     workers: int | None = None,
     progress: Progress = "auto",
     rng: RandomSource = None,
@@ -121,39 +106,10 @@ def sample_posterior(
         What `choose` found for these data; then models are not compared again.
     chains, draws
         Number of chains, and of draws kept from each.
-    warmup
-        Iterations of each chain before its first draw; half the draws, and at least 500, if None.
-    thin
-        Iterations from one draw to the next.
-    method
-        "exact" draws independently, by summing over all tiers; "mcmc" runs Metropolis chains;
-        "auto" is exact where affordable, because that gives most for the time: up to about 14
-        items with given sizes, and up to 14 with open sizes. Answers that leave something open
-        are drawn exactly where tiers hold one item each, the distance is "kendall" or
-        "inversions", and all items are ranked, tied, or below those listed.
-    theta_update
-        How chains update theta: "exact" draws it from its conditional distribution, "integrated"
-        moves tiers with theta integrated out, "exchange" is the paper's exchange algorithm, of
-        which `Exchange` has the options. "auto" is "integrated" where sizes are given and
-        ``method="auto"`` needs a chain, else "exact".
-    likelihood
-        "pseudo" puts the paper's pseudo-likelihood in the place of the likelihood.
-    completions
-        For answers that leave something open, what is done about the complete orderings behind
-        them. "auto" sums over all of them where that is possible, and else draws them by
-        "reinsert", which takes out each item and puts it back where it may be. "refill" draws them
-        as in the paper, by proposing any of them.
-    prior_theta
-        Prior of theta: a distribution such as ``Gamma(2, 2)``, the default, or a function that
-        gives the log density at theta, up to a constant.
-    prior_sizes
-        Prior of the sizes: "uniform"; "penalised", which makes sizes ``e`` times less probable with
-        every further tier; "sceptical", the default, which is that with half of all probability for
-        a single tier; probabilities by sizes, such as ``{(2, 2): 0.7, (1, 3): 0.3}``, others
-        being impossible; or a function that gives the log prior probability of sizes. Tiers of the
-        same sizes are equally probable.
-    prior_mistakes
-        Prior of the probability that an answer is mistaken, for preferences with ``cycles="keep"``.
+    priors
+        Priors of theta, sizes and mistakes; see `Priors`.
+    sampler
+        How the draws are made, if not by default: see `Sampler`.
     workers
         Number of processes; see `tierwise._util.tasks.run_tasks`. The answer does not depend on it.
     progress
@@ -187,19 +143,13 @@ def sample_posterior(
         distance="",
         chains=chains,
         draws=draws,
-        warmup=warmup,
-        thin=thin,
-        method=method,
-        theta_update=theta_update,
-        likelihood=likelihood,
-        completions=completions,
-        prior_theta=prior_theta,
-        prior_sizes=prior_sizes,
-        prior_mistakes=prior_mistakes,
+        sampler=sampler,
+        priors=priors,
         concentration=concentration,
     )
     n_items = len(known.items)
-    log_prior_of_sizes(prior_sizes, options.sizes or (1,) * n_items)  # refuses what is no prior
+    # Refuses what is not a prior.
+    log_prior_of_sizes(options.prior_sizes, options.sizes or (1,) * n_items)
     options.refuse_too_many_draws(n_items)
     check_choice("family", family, get_args(FamilyChoice))
     model = _chosen_model(known, family, distance, choice, options)
@@ -224,7 +174,7 @@ def sample_posterior(
             **options.identity(n_items),
         }
         seeds = place.seeds(identity, rng, chains)
-    sampler = run.make_sampler()
+    maker = run.make_sampler()
     # Chains that run one after the other tell how far they are; others only when they are done.
     one_by_one = workers in (None, 1)
     traces = run_tasks(
@@ -234,7 +184,7 @@ def sample_posterior(
                 number,
                 run.start,
                 run.n_lines,
-                sampler,
+                maker,
                 run.schedule,
                 seed,
                 place,
@@ -251,7 +201,7 @@ def sample_posterior(
             traces,
             known.items,
             options,
-            {**sampler.facts(), **model.compared},
+            {**maker.facts(), **model.compared},
             known.n_rankings,
             watch.provenance(rng),
         )
@@ -266,15 +216,17 @@ class _Run:
 
     options: SamplingOptions
     start: Callable[[np.random.Generator], State]
-    make_sampler: Callable[[], Sampler]
+    make_sampler: Callable[[], TierSampler]
     n_lines: int | None = None
     target: Target | None = None
 
     @property
     def schedule(self) -> Schedule:
         """When the chain is where; independent draws are made all together."""
-        at_once = self.options.method == "exact"
-        schedule = Schedule(self.options.draws, self.options.warmup_or_default, self.options.thin)
+        at_once = self.options.sampler.method == "exact"
+        schedule = Schedule(
+            self.options.draws, self.options.warmup_or_default, self.options.sampler.thin
+        )
         return replace(schedule, n_parts=1) if at_once else schedule
 
 
@@ -323,8 +275,8 @@ def _run_by_sizes(options: SamplingOptions, source: AnswerSource) -> _Run:
     """Draw theta and tiers of given sizes, or of sizes that change step by step."""
     options = _settled(options, source)
     _refuse_islands(options)
-    counted = source.counted() if options.likelihood == "exact" else source
-    target = Target(counted, as_theta_prior(options.prior_theta), options.prior_sizes)
+    counted = source.counted() if options.sampler.likelihood == "exact" else source
+    target = Target(counted, as_theta_prior(options.priors.theta), options.prior_sizes)
     start = partial(random_state, target, options.sizes)
     return _Run(options, start, partial(make_sampler, options, target), target=target)
 
@@ -376,8 +328,7 @@ def _chosen_model(
     found = choose(
         data,
         family=family,
-        prior_theta=options.prior_theta,
-        prior_sizes=options.prior_sizes,
+        priors=options.priors,
         progress="off",
         rng=0,
     )
@@ -397,43 +348,52 @@ def _settled(options: SamplingOptions, source: AnswerSource) -> SamplingOptions:
     """Settle what was left to "auto", and refuse what does not go with these answers."""
     n_items, n_draws = len(source.items), options.chains * options.draws
     known = source.is_known(options.sizes or (1,) * n_items)
-    if known and options.completions != "auto":
+    if known and options.sampler.completions != "auto":
         raise InputError(
             "these answers leave no doubt about their blocks, so there is nothing to complete",
             [drop("completions")],
         )
-    by_distance = depends_on_distance_only(source, options.sizes) and options.completions == "auto"
-    if not known and (options.exchange is not None or options.likelihood == "pseudo"):
+    by_distance = (
+        depends_on_distance_only(source, options.sizes) and options.sampler.completions == "auto"
+    )
+    if not known and (
+        options.sampler.exchange is not None or options.sampler.likelihood == "pseudo"
+    ):
         raise InputError(
             "these answers leave open which items lie in which tier-sized block",
             [drop("theta_update", "likelihood")],
         )
     if not by_distance:
-        if options.needs_chain or options.method == "exact":
+        if options.sampler.needs_chain or options.sampler.method == "exact":
             raise InputError(
                 "these answers leave open which items lie in which tier-sized block",
                 [drop("method", "theta_update", "likelihood")],
             )
         return options.settled("mcmc")
-    if options.method == "exact":
+    if options.sampler.method == "exact":
         exact.refuse_too_many_steps(options.sizes, n_items, n_draws)
         return options.settled("exact")
     of_all_sizes = options.sizes is None
     limit = exact.AFFORDABLE_STEPS_OF_ALL_SIZES if of_all_sizes else exact.AFFORDABLE_STEPS
     affordable = exact.is_affordable(options.sizes, n_items, n_draws, limit)
-    if options.method == "auto" and affordable and not options.needs_chain:
+    if options.sampler.method == "auto" and affordable and not options.sampler.needs_chain:
         return options.settled("exact")
     if not known:
         # The moves that are made given theta take the whole distance to be known.
-        return replace(options, theta_update="integrated").settled("mcmc")
-    integrated = options.sizes is not None and options.method == "auto"
+        sampler = replace(options.sampler, theta_update="integrated")
+        return replace(options, sampler=sampler).settled("mcmc")
+    integrated = options.sizes is not None and options.sampler.method == "auto"
     return options.settled("mcmc", "integrated" if integrated else "exact")
 
 
 def _refuse_islands(options: SamplingOptions) -> None:
     """Refuse a prior under which a chain cannot get from some sizes to others."""
     prior = options.prior_sizes
-    if options.sizes is not None or options.method == "exact" or not isinstance(prior, Mapping):
+    if (
+        options.sizes is not None
+        or options.sampler.method == "exact"
+        or not isinstance(prior, Mapping)
+    ):
         return
     if not are_connected([sizes for sizes, share in prior.items() if share > 0]):
         raise InputError(
@@ -441,7 +401,7 @@ def _refuse_islands(options: SamplingOptions) -> None:
             "some of the sizes that the prior allows to others",
             [
                 "list sizes between them too",
-                use(method="exact"),
+                use(sampler=grouped("Sampler", method="exact")),
                 instead("search", command="search", criterion="evidence"),
             ],
         )
@@ -457,12 +417,12 @@ def _warn(posterior: Posterior, target: Target | None, options: SamplingOptions)
             TierwiseWarning,
             stacklevel=3,
         )
-    if options.method == "mcmc":
+    if options.sampler.method == "mcmc":
         for problem in posterior.diagnostics().problems:
             warnings.warn(problem, TierwiseWarning, stacklevel=3)
-    if target is None or options.sizes is None or options.exchange is not None:
+    if target is None or options.sizes is None or options.sampler.exchange is not None:
         return
-    if options.likelihood == "pseudo":
+    if options.sampler.likelihood == "pseudo":
         return
     sized = target.at(options.sizes)
     estimate = sized.partition.log_value(float(posterior.thetas.mean()))

@@ -10,22 +10,22 @@ its tiers, so the draw of theta must be the next move.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise._util.checks import check_choice, check_count
+from tierwise._util.checks import check_choice, check_count, check_group
 from tierwise._util.provenance import digest
-from tierwise.errors import InputError, drop, use
+from tierwise.errors import InputError, drop, grouped, listed, use
 from tierwise.fitting.solve import PseudoLikelihood
 from tierwise.model.priors import (
     NAMED_PRIORS,
-    Beta,
     Gamma,
+    Priors,
     SizesPrior,
-    ThetaPrior,
     as_theta_prior,
+    check_priors,
     log_prior_of_sizes,
 )
 from tierwise.posterior.augmented import Augmented
@@ -45,11 +45,9 @@ from tierwise.posterior.moves import (
 from tierwise.posterior.target import depends_on_distance_only, summed_over
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
-    from tierwise.posterior.chain import Sampler
+    from tierwise.posterior.chain import TierSampler
     from tierwise.posterior.target import Target
     from tierwise.tiers import Sizes
 
@@ -66,50 +64,66 @@ _BYTES_OF_A_DRAW = 2 * 8 * 8
 
 
 @dataclass(frozen=True)
-class SamplingOptions:
-    """Everything that `sample_posterior` takes besides the data and the place to work."""
+class Sampler:
+    """How draws of a posterior are made, where the default is not what you want.
 
-    sizes: Sizes | None
-    distance: str
-    chains: int
-    draws: int
-    warmup: int | None
-    thin: int
-    method: PosteriorMethod
-    theta_update: ThetaUpdate | Exchange
-    likelihood: PosteriorLikelihood
-    completions: CompletionsMethod
-    prior_theta: ThetaPrior | Callable[[Any], Any]
-    prior_sizes: SizesPrior
-    prior_mistakes: Beta
-    concentration: PosteriorConcentration = "single"
+    Parameters
+    ----------
+    method
+        "exact" draws independently, by summing over all tiers; "mcmc" runs Metropolis chains;
+        "auto" is exact where affordable, because that gives most for the time: up to about 14
+        items with given sizes, and up to 14 with open sizes. Answers that leave something open
+        are drawn exactly where tiers hold one item each, the distance is "kendall" or
+        "inversions", and all items are ranked, tied, or below those listed.
+    theta_update
+        How chains update theta: "exact" draws it from its conditional distribution, "integrated"
+        moves tiers with theta integrated out, "exchange" is the paper's exchange algorithm, of
+        which `Exchange` has the options. "auto" is "integrated" where sizes are given and
+        ``method="auto"`` needs a chain, else "exact".
+    likelihood
+        "pseudo" puts the paper's pseudo-likelihood in the place of the likelihood.
+    completions
+        For answers that leave something open, what is done about the complete orderings behind
+        them. "auto" sums over all of them where that is possible, and else draws them by
+        "reinsert", which takes out each item and puts it back where it may be. "refill" draws them
+        as in the paper, by proposing any of them.
+    warmup
+        Iterations of each chain before its first draw; half the draws, and at least 500, if None.
+    thin
+        Iterations from one draw to the next.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> sampler = tw.Sampler(method="mcmc", thin=2)
+    >>> chains = tw.sample_posterior(tw.load_political_goals(), (2, 2), sampler=sampler, rng=1)
+    >>> chains.method
+    'mcmc'
+    """
+
+    method: PosteriorMethod = "auto"
+    theta_update: ThetaUpdate | Exchange = "auto"
+    likelihood: PosteriorLikelihood = "exact"
+    completions: CompletionsMethod = "auto"
+    warmup: int | None = None
+    thin: int = 1
 
     def __post_init__(self) -> None:
-        for name in ("chains", "draws", "thin"):
-            check_count(name, getattr(self, name))
+        check_count("thin", self.thin)
         if self.warmup is not None:
             check_count("warmup", self.warmup, 0)
         check_choice("method", self.method, get_args(PosteriorMethod))
         if not isinstance(self.theta_update, Exchange):
             check_choice("theta_update", self.theta_update, get_args(ThetaUpdate))
         check_choice("likelihood", self.likelihood, get_args(PosteriorLikelihood))
-        check_choice("concentration", self.concentration, get_args(PosteriorConcentration))
         check_choice("completions", self.completions, get_args(CompletionsMethod))
-        if not isinstance(self.prior_mistakes, Beta):
-            raise InputError(
-                "prior_mistakes must be a Beta distribution, such as Beta(1, 3); "
-                f"got {self.prior_mistakes!r}"
-            )
-        as_theta_prior(self.prior_theta)  # refuses what is no prior
         if self.method == "exact" and self.needs_chain:
             raise InputError(
                 "exact draws take theta and tiers together from the exact posterior",
-                [drop("theta_update", "likelihood"), use(method="mcmc")],
-            )
-        if self.sizes is None and self.needs_chain and self.theta_update != "integrated":
-            raise InputError(
-                "the exchange algorithm and the pseudo-likelihood are for given sizes",
-                [use("to give them", sizes=...)],
+                [
+                    drop("theta_update", "likelihood"),
+                    use(sampler=grouped("Sampler", method="mcmc")),
+                ],
             )
 
     @property
@@ -118,24 +132,10 @@ class SamplingOptions:
         return self.theta_update not in ("auto", "exact") or self.likelihood != "exact"
 
     @property
-    def takes_all_sizes(self) -> bool:
-        """Whether tiers of all sizes can be drawn at once, as far as options go.
-
-        That takes open sizes, a named prior of them, and nothing that only other chains do.
-        """
-        prior = self.prior_sizes
-        named = isinstance(prior, str) and prior in NAMED_PRIORS
-        return self.sizes is None and named and not self.needs_chain
-
-    @property
     def is_for_mallows(self) -> bool:
         """Whether something was asked for that only Mallows models have."""
-        return (
-            self.theta_update != "auto"
-            or self.likelihood != "exact"
-            or self.completions != "auto"
-            or self.method == "exact"
-            or not isinstance(self.prior_sizes, str)
+        return self.needs_chain or any(
+            (self.theta_update != "auto", self.completions != "auto", self.method == "exact")
         )
 
     @property
@@ -145,10 +145,77 @@ class SamplingOptions:
             return self.theta_update
         return Exchange() if self.theta_update == "exchange" else None
 
+    def refuse_all_but(self, *names: str, function: str) -> None:
+        """Refuse options that a function does not have."""
+        others = [
+            one.name
+            for one in fields(self)
+            if one.name not in names and getattr(self, one.name) != one.default
+        ]
+        if others:
+            raise InputError(
+                f"{function} has no choice of {listed(others)}: it takes {listed(names)}",
+                [drop(*others)],
+            )
+
+
+DEFAULT_SAMPLER = Sampler()
+
+
+def check_sampler(sampler: Sampler) -> Sampler:
+    """Return a sampler, or say that this is none."""
+    return check_group("sampler", sampler, Sampler, 'Sampler(method="mcmc")')
+
+
+@dataclass(frozen=True)
+class SamplingOptions:
+    """Everything that `sample_posterior` takes besides the data and the place to work."""
+
+    sizes: Sizes | None
+    distance: str
+    chains: int
+    draws: int
+    sampler: Sampler
+    priors: Priors
+    concentration: PosteriorConcentration = "single"
+
+    def __post_init__(self) -> None:
+        for name in ("chains", "draws"):
+            check_count(name, getattr(self, name))
+        check_choice("concentration", self.concentration, get_args(PosteriorConcentration))
+        sampler = check_sampler(self.sampler)
+        check_priors(self.priors)
+        if self.sizes is None and sampler.needs_chain and sampler.theta_update != "integrated":
+            raise InputError(
+                "the exchange algorithm and the pseudo-likelihood are for given sizes",
+                [use("to give them", sizes=...)],
+            )
+
+    @property
+    def prior_sizes(self) -> SizesPrior:
+        """The prior of sizes."""
+        return self.priors.sizes_or("sceptical")
+
+    @property
+    def takes_all_sizes(self) -> bool:
+        """Whether tiers of all sizes can be drawn at once, as far as options go.
+
+        That takes open sizes, a named prior of them, and nothing that only other chains do.
+        """
+        prior = self.prior_sizes
+        named = isinstance(prior, str) and prior in NAMED_PRIORS
+        return self.sizes is None and named and not self.sampler.needs_chain
+
+    @property
+    def is_for_mallows(self) -> bool:
+        """Whether something was asked for that only Mallows models have."""
+        return self.sampler.is_for_mallows or not isinstance(self.prior_sizes, str)
+
     @property
     def warmup_or_default(self) -> int:
         """Iterations before the first draw: half the draws where the user leaves it open."""
-        return max(_LEAST_WARMUP, self.draws // 2) if self.warmup is None else self.warmup
+        warmup = self.sampler.warmup
+        return max(_LEAST_WARMUP, self.draws // 2) if warmup is None else warmup
 
     def refuse_too_many_draws(self, n_items: int) -> None:
         """Raise if the draws are more than a computer's memory holds."""
@@ -165,24 +232,26 @@ class SamplingOptions:
         self, method: PosteriorMethod, theta_update: ThetaUpdate = "exact"
     ) -> SamplingOptions:
         """Return the options with a method and what follows from it; "auto" is an update."""
-        update = theta_update if self.theta_update == "auto" else self.theta_update
-        if method == "exact":
-            # Independent draws need neither warm-up nor thinning.
-            return replace(self, method="exact", theta_update=update, warmup=0, thin=1)
-        return replace(self, method="mcmc", theta_update=update, warmup=self.warmup_or_default)
+        sampler = self.sampler
+        update = theta_update if sampler.theta_update == "auto" else sampler.theta_update
+        # Independent draws need neither warm-up nor thinning.
+        warmup, thin = (0, 1) if method == "exact" else (self.warmup_or_default, sampler.thin)
+        settled = replace(sampler, method=method, theta_update=update, warmup=warmup, thin=thin)
+        return replace(self, sampler=settled)
 
     def plain(self) -> dict[str, Any]:
         """Return the options as text and numbers, for people and files."""
-        names = ("distance", "chains", "draws", "warmup", "thin", "likelihood")
-        plain = {name: getattr(self, name) for name in names}
-        plain["theta_update"] = "exchange" if self.exchange else self.theta_update
+        sampler, exchange = self.sampler, self.sampler.exchange
+        plain = {name: getattr(self, name) for name in ("distance", "chains", "draws")}
+        plain |= {name: getattr(sampler, name) for name in ("warmup", "thin", "likelihood")}
+        plain["theta_update"] = "exchange" if exchange else sampler.theta_update
         if self.concentration != "single":
             plain["concentration"] = self.concentration
-        plain["prior_theta"] = _name(self.prior_theta)
+        plain["prior_theta"] = _name(self.priors.theta)
         plain["prior_sizes"] = _name(self.prior_sizes)
-        if self.exchange is not None:
-            plain["auxiliary"] = self.exchange.auxiliary
-            plain["auxiliary_steps"] = self.exchange.steps
+        if exchange is not None:
+            plain["auxiliary"] = exchange.auxiliary
+            plain["auxiliary_steps"] = exchange.steps
         return plain
 
     def identity(self, n_items: int) -> dict[str, Any]:
@@ -193,11 +262,11 @@ class SamplingOptions:
         prior_sizes = self.prior_sizes
         return {
             "sizes": self.sizes,
-            "method": self.method,
-            "completions": self.completions,
-            "prior_mistakes": [self.prior_mistakes.mistakes, self.prior_mistakes.right],
+            "method": self.sampler.method,
+            "completions": self.sampler.completions,
+            "prior_mistakes": [self.priors.mistakes.mistakes, self.priors.mistakes.right],
             **self.plain(),
-            "values of prior_theta": digest(as_theta_prior(self.prior_theta).log_density(thetas)),
+            "values of prior_theta": digest(as_theta_prior(self.priors.theta).log_density(thetas)),
             "values of prior_sizes": digest(
                 tuple(log_prior_of_sizes(prior_sizes, one) for one in some_sizes if min(one) > 0),
                 tuple(sorted(prior_sizes.items())) if isinstance(prior_sizes, Mapping) else None,
@@ -221,7 +290,7 @@ _SPLITS_AND_MERGES_OF_ANSWERS = 2
 _STEPS_OF_THETA = 3
 
 
-def make_sampler(options: SamplingOptions, target: Target) -> Sampler:
+def make_sampler(options: SamplingOptions, target: Target) -> TierSampler:
     """Say what one iteration does.
 
     Parameters
@@ -232,37 +301,39 @@ def make_sampler(options: SamplingOptions, target: Target) -> Sampler:
         What to draw from.
     """
     by_distance = depends_on_distance_only(target.source, options.sizes)
-    if by_distance and options.completions == "auto":
+    if by_distance and options.sampler.completions == "auto":
         return _by_distance(options, target)
     return _of_open_answers(options, target)
 
 
-def _by_distance(options: SamplingOptions, target: Target) -> Sampler:
+def _by_distance(options: SamplingOptions, target: Target) -> TierSampler:
     """Draw exactly where that was asked for; else let tiers and theta move in turn."""
     sizes = options.sizes
-    if options.method == "exact":
+    if options.sampler.method == "exact":
         return ExactPosterior.of(target, sizes)
     switch = SwitchTiers(target, SWITCHES_PER_ITEM * target.n_items)
     if sizes is None:
         change = ChangeSizes(target, target.n_items, _SPLITS_AND_MERGES)
         return Cycle((switch, change, DrawTheta(target)))
-    if options.likelihood == "pseudo":
+    if options.sampler.likelihood == "pseudo":
         return _of_pseudo_likelihood(options, target, sizes)
-    if options.theta_update == "integrated":
+    if options.sampler.theta_update == "integrated":
         sized = target.at(sizes)
         return CollapsedWalk(sized, tabulate_weights(sized), switch.n_steps)
-    if options.exchange is not None:
-        return Cycle((switch, ExchangeTheta(target, options.exchange, options.warmup_or_default)))
+    if options.sampler.exchange is not None:
+        return Cycle(
+            (switch, ExchangeTheta(target, options.sampler.exchange, options.warmup_or_default))
+        )
     return Cycle((switch, DrawTheta(target)))
 
 
-def _of_open_answers(options: SamplingOptions, target: Target) -> Sampler:
+def _of_open_answers(options: SamplingOptions, target: Target) -> TierSampler:
     """Sum over the completions of answers where that is possible, else draw them."""
     sizes = options.sizes
-    if options.completions != "auto":
-        return Augmented(target, sizes, options.completions, options.prior_mistakes)
+    if options.sampler.completions != "auto":
+        return Augmented(target, sizes, options.sampler.completions, options.priors.mistakes)
     if not target.source.can_be_summed(sizes):
-        return Augmented(target, sizes, "reinsert", options.prior_mistakes)
+        return Augmented(target, sizes, "reinsert", options.priors.mistakes)
     switch = SwitchObservedTiers(target.observed, max(target.n_items // 2, 2))
     walk = WalkTheta(target, target.observed, options.warmup_or_default, _STEPS_OF_THETA)
     known = summed_over(target.source)
@@ -272,7 +343,7 @@ def _of_open_answers(options: SamplingOptions, target: Target) -> Sampler:
     return Cycle((switch, change, walk), known)
 
 
-def _of_pseudo_likelihood(options: SamplingOptions, target: Target, sizes: Sizes) -> Sampler:
+def _of_pseudo_likelihood(options: SamplingOptions, target: Target, sizes: Sizes) -> TierSampler:
     source = target.source
     pseudo = PseudoLikelihood(source.complete_orderings(), source.weights, sizes)
     observed = _PseudoAnswers(target, pseudo, sizes)

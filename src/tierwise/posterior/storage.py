@@ -274,7 +274,7 @@ def assemble(
     facts = {
         "items": names,
         "sizes": options.sizes,
-        "method": options.method,
+        "method": options.sampler.method,
         "n_rankings": n_rankings,
         **options.plain(),
         **known,

@@ -24,6 +24,7 @@ from tierwise.fitting.neighbours import neighbour_agreement
 from tierwise.groups.compare import compare_groups
 from tierwise.groups.tree import group_tree
 from tierwise.mixture.fit import fit_mixture, refuse_mistakes
+from tierwise.model.priors import Priors
 from tierwise.searching.search import search
 
 if TYPE_CHECKING:
@@ -262,7 +263,7 @@ def _sample(
                 best.distance or None,
                 family=best.family,
                 concentration=best.concentration,
-                prior_sizes="sceptical" if sizes is None else "uniform",
+                priors=Priors(sizes="sceptical" if sizes is None else "uniform"),
                 draws=replicates,
                 workers=workers,
                 progress=progress,

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tierwise._util.results import Result
-from tierwise.searching.search import DEFAULT_PRIOR, search
+from tierwise.model.priors import DEFAULT_PRIORS
+from tierwise.searching.search import search
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tierwise._util.checks import RandomSource
     from tierwise._util.tasks import Progress
     from tierwise.data.battles import Battles
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from tierwise.distances import Distance
     from tierwise.fitting.fit import ConcentrationChoice
     from tierwise.fitting.result import Family, Fit
-    from tierwise.model.priors import SizesPrior, ThetaPrior
+    from tierwise.model.priors import Priors
     from tierwise.partition.parts import Concentration
     from tierwise.searching.result import Search
     from tierwise.searching.search import FamilyChoice
@@ -103,8 +102,7 @@ def choose(
     family: FamilyChoice = "auto",
     distance: str | Distance = "auto",
     concentration: ConcentrationChoice = "single",
-    prior_theta: ThetaPrior | Callable[[Any], Any] = DEFAULT_PRIOR,
-    prior_sizes: SizesPrior = "sceptical",
+    priors: Priors = DEFAULT_PRIORS,
     max_tiers: int | None = None,
     margin: float = 0.5,
     workers: int | None = None,
@@ -120,7 +118,7 @@ def choose(
     ----------
     data
         Answers of any kind.
-    family, distance, concentration, prior_theta, prior_sizes, max_tiers, margin
+    family, distance, concentration, priors, max_tiers, margin
         As for `search`.
     workers, progress, rng
         As for `search`.
@@ -138,8 +136,7 @@ def choose(
             distance,
             family=family,
             concentration=concentration,
-            prior_theta=prior_theta,
-            prior_sizes=prior_sizes,
+            priors=priors,
             max_tiers=max_tiers,
             margin=margin,
             workers=workers,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -41,7 +41,13 @@ from tierwise.fitting.result import Reference
 from tierwise.fitting.solve import Settings as FitSettings
 from tierwise.fitting.solve import Solution, solution_at, solve, unproved_at
 from tierwise.luce.search import Limits
-from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior, log_prior_of_sizes
+from tierwise.model.priors import (
+    DEFAULT_PRIORS,
+    Priors,
+    as_theta_prior,
+    check_priors,
+    log_prior_of_sizes,
+)
 from tierwise.searching import all_sizes
 from tierwise.searching.evaluate import (
     Criterion,
@@ -86,7 +92,6 @@ _FAR_BEHIND = 200.0
 _MOST_SECONDS = 30.0
 _MOST_SIZES = 2**14
 _SIZES_TO_JUDGE_BY = 16
-DEFAULT_PRIOR = Gamma(2.0, 2.0)
 # Beside inversions, of which all sizes are searched at once, a distance may take so long.
 _MOST_SECONDS_OF_COMPARISON = 5.0
 # What "auto" compares, if that takes seconds. Hamming is not among them: it goes by who is in which
@@ -113,8 +118,7 @@ def search(
     top: Iterable[int] | None = None,
     bottom: Iterable[int] | None = None,
     shortlist: float = 0.25,
-    prior_theta: ThetaPrior | Callable[[Any], Any] = DEFAULT_PRIOR,
-    prior_sizes: SizesPrior | None = None,
+    priors: Priors = DEFAULT_PRIORS,
     workers: int | None = None,
     progress: Progress = "auto",
     rng: RandomSource = None,
@@ -171,15 +175,9 @@ def search(
         Sizes that the first or last tiers must have, such as ``top=(1, 1, 1)``.
     shortlist
         For "both": the share of sizes that D passes on to I, of those with equally many tiers.
-    prior_theta
-        For "posterior" and "evidence": the prior of theta, a distribution such as ``Gamma(2, 2)``,
-        the default, or a function that gives the log density at theta, up to a constant.
-    prior_sizes
-        For "posterior" and "evidence": "uniform"; "penalised" (``e`` times less probable with every
-        further tier); "sceptical" (penalised, and half of the probability for no tiers);
-        probabilities by sizes, such as ``{(2, 2): 0.7, (1, 3): 0.3}``, others being impossible; or
-        a function that gives the log prior probability of sizes, up to a constant. None is
-        "sceptical" for "posterior" and "uniform" for "evidence".
+    priors
+        For "posterior" and "evidence": priors of theta and of sizes; see `Priors`. By default the
+        prior of sizes is "sceptical" for "posterior" and "uniform" for "evidence".
     workers
         Number of processes; see `tierwise._util.tasks.run_tasks`. The answer does not depend on it.
     progress
@@ -211,8 +209,8 @@ def search(
     known = check_data(data, "search", Rankings, Counts, Preferences, Battles)
     space = make_space(len(known.items), n_tiers, top, bottom)
     check_choice("criterion", criterion, get_args(Criterion))
-    by_default: SizesPrior = "sceptical" if criterion == "posterior" else "uniform"
-    prior_sizes = by_default if prior_sizes is None else prior_sizes
+    check_priors(priors)
+    prior_sizes = priors.sizes_or("sceptical" if criterion == "posterior" else "uniform")
     judge = Judge(criterion, prior_sizes, shortlist)
     strategy = strategy_of(method)
     asked = Greedy() if isinstance(strategy, str) else strategy
@@ -252,7 +250,7 @@ def search(
     judge = replace(judge, n_families=max(n_families, 1))
     searches: list[_Searched] = []
     for source, further in zip(sources, kinds, strict=True):
-        setting = Setting(source.counted(), as_theta_prior(prior_theta), entropy)
+        setting = Setting(source.counted(), as_theta_prior(priors.theta), entropy)
         exploration = Exploration(
             space,
             Evaluator(setting, workers, progress),

@@ -232,10 +232,10 @@ class ThetaGivenDistance:
             grid, thetas, weights = self._widest
             values = weights - total * thetas
         if not np.isfinite(values.max()):
-            raise InputError("no theta is possible under prior_theta and these rankings")
+            raise InputError("no theta is possible under the prior and these rankings")
         if not _falls_off(values):
             raise InputError(
-                "the posterior of theta does not fall off as theta grows: prior_theta must be "
+                "the posterior of theta does not fall off as theta grows: its prior must be "
                 "a density that does, such as Gamma(2, 2)"
             )
         return grid, values
