@@ -291,8 +291,19 @@ def counted(number: float, noun: str, plural: str | None = None) -> str:
     --------
     >>> counted(1, "ranking"), counted(2262, "ranking"), counted(2, "match", "matches")
     ('1 ranking', '2,262 rankings', '2 matches')
+    >>> counted(250.30000000000004, "answer"), counted(3.0, "answer"), counted(0.05, "answer")
+    ('250.3 answers', '3 answers', '0.05 answers')
     """
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    return f"{_short_number(number)} {noun if number == 1 else plural or noun + 's'}"
+
+
+def _short_number(number: float) -> str:
+    """Write a number of things, which weights may have made one with a fraction."""
+    if isinstance(number, int) or not isinstance(number, float):
+        return f"{number:,}"
+    if number.is_integer():
+        return f"{number:,.0f}"
+    return f"{number:,.1f}" if abs(number) >= 10 else f"{number:.3g}"
 
 
 def quoted(value: Any, longest: int = 60) -> str:

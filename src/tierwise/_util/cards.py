@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+from tierwise._util.tables import Table, in_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -77,8 +79,47 @@ class Card:
     table: tuple[Sequence[str], Sequence[Sequence[str]]] | None = None
     note: str = ""
 
-    def to_html(self) -> str:
+    def to_markdown(self) -> str:
+        r"""Write it as Markdown, in which every name is text whatever it holds.
+
+        Examples
+        --------
+        >>> card = Card("2 items", [("theta", "0.5")], [Section([Row("1", ["a*", "b"])])])
+        >>> print(card.to_markdown())
+        # 2 items
+        <BLANKLINE>
+        theta 0.5
+        <BLANKLINE>
+        - **1**: a\*, b
+        """
+        parts = [f"# {in_markdown(self.title)}"]
+        if self.facts:
+            parts.append(
+                ", ".join(f"{in_markdown(name)} {in_markdown(text)}" for name, text in self.facts)
+            )
+        for section in self.sections:
+            parts += [f"**{in_markdown(section.heading)}**"] if section.heading else []
+            lines = [
+                f"- **{in_markdown(row.sign or '↔')}**: {', '.join(map(self._named, row.items))}"
+                for row in section.rows
+            ]
+            parts.append("\n".join(lines))
+        if self.table is not None:
+            parts.append(Table(*self.table).to_markdown())
+        return "\n\n".join([*parts, *([in_markdown(self.note)] if self.note else [])])
+
+    def _named(self, item: Item) -> str:
+        """Write an item, and how sure its tier is, as Markdown."""
+        sure = None if self.sure is None else self.sure.get(item)
+        return in_markdown(str(item)) + ("" if sure is None else f" ({sure:.0%})")
+
+    def to_html(self, shown: Literal["head", "all"] = "head") -> str:
         """Write it as HTML, in which every name is text whatever it holds.
+
+        Parameters
+        ----------
+        shown
+            "head" for the first items of a tier and rows of a table, or "all" of them.
 
         Examples
         --------
@@ -90,14 +131,14 @@ class Card:
             told = " &middot; ".join(f"{escape(name)} {escape(text)}" for name, text in self.facts)
             parts.append(f'<div style="{_SOFT}">{told}</div>')
         for section in self.sections:
-            parts += self._section(section)
+            parts += self._section(section, shown)
         if self.table is not None:
-            parts.append(_table(*self.table))
+            parts.append(_table(*self.table, shown))
         if self.note:
             parts.append(f'<div style="margin-top:4px">{escape(self.note)}</div>')
         return f'<div style="{_BOX}">{"".join(parts)}</div>'
 
-    def _section(self, section: Section) -> Iterable[str]:
+    def _section(self, section: Section, shown: str) -> Iterable[str]:
         if section.heading:
             yield f'<div style="margin-top:6px">{escape(section.heading)}</div>'
         n_tiers = sum(bool(row.sign) for row in section.rows)
@@ -105,8 +146,9 @@ class Card:
             colour = _shade(number, n_tiers) if row.sign else _GREY
             sign = escape(row.sign) or "&harr;"
             head = f'<span style="{_HEAD};{_colours(colour)}">{sign}</span>'
-            chips = "".join(self._chip(item) for item in row.items[:_MOST_ITEMS])
-            more = len(row.items) - _MOST_ITEMS
+            n_shown = len(row.items) if shown == "all" else _MOST_ITEMS
+            chips = "".join(self._chip(item) for item in row.items[:n_shown])
+            more = len(row.items) - n_shown
             if more > 0:
                 chips += f'<span style="{_SOFT}">and {more:,} more</span>'
             yield f'<div style="{_ROW}">{head}<span>{chips}</span></div>'
@@ -122,13 +164,14 @@ def rows_of(tiers: Iterable[Sequence[Item]]) -> list[Row]:
     return [Row(str(number), tuple(tier)) for number, tier in enumerate(tiers, start=1)]
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]], shown: str) -> str:
+    n_shown = len(rows) if shown == "all" else _MOST_ROWS
     head = "".join(f'<th style="{_CELL}">{escape(cell)}</th>' for cell in header)
     body = "".join(
         "<tr>" + "".join(f'<td style="{_CELL}">{escape(cell)}</td>' for cell in row) + "</tr>"
-        for row in rows[:_MOST_ROWS]
+        for row in rows[:n_shown]
     )
-    more = len(rows) - _MOST_ROWS
+    more = len(rows) - n_shown
     if more > 0:
         body += f'<tr><td colspan="{len(header)}">and {more:,} more</td></tr>'
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

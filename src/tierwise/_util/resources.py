@@ -118,14 +118,20 @@ def in_units(n_bytes: float) -> str:
     return f"{number:,.1f} {unit}" if number < 10 else f"{number:,.0f} {unit}"
 
 
-@contextmanager
-def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
-    """Give a temporary path beside the wanted one, which takes its name if all goes well."""
+def check_can_be_written(path: str | PathLike[str]) -> Path:
+    """Return a path at which there can be a file: in a folder that is there."""
     wanted = check_path(path)
     if wanted.is_dir():
         raise InputError(f"{wanted} is a folder: name a file in it")
     if not wanted.parent.is_dir():
         raise InputError(f"there is no folder {wanted.parent}: create it first")
+    return wanted
+
+
+@contextmanager
+def whole_file(path: str | PathLike[str]) -> Iterator[Path]:
+    """Give a temporary path beside the wanted one, which takes its name if all goes well."""
+    wanted = check_can_be_written(path)
     partial = wanted.with_name(f".{wanted.name}.{uuid4().hex[:8]}.partial")
     try:
         yield partial

@@ -37,6 +37,11 @@ class Result:
         return self._card().to_html()
 
 
+def card_of(result: Result) -> Card:
+    """Return what is shown of a result: a title, a few numbers, tiers, and what they mean."""
+    return result._card()
+
+
 def same_values(one: Any, other: Any) -> bool:
     """Tell whether two values are equal, and all that they hold.
 

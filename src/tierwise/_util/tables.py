@@ -98,6 +98,34 @@ class Table:
     values: Mapping[str, Sequence[Any]] | None = None
     droppable: Sequence[int] = ()
 
+    @classmethod
+    def of(cls, values: Mapping[str, Sequence[Any]], *, caption: str = "", note: str = "") -> Table:
+        """Make a table of the columns of a data frame, with numbers as people read them.
+
+        Examples
+        --------
+        >>> table = Table.of({"sizes": [(1, 2), (3,)], "share": [250.30000000000004, None]})
+        >>> print(table.to_text())
+        sizes  share
+        1, 2   250.3
+        3          -
+        """
+        columns = {name: list(column) for name, column in values.items()}
+        numeric = [
+            all(cell is None or _is_number(cell) for cell in column) for column in columns.values()
+        ]
+        return cls(
+            list(columns),
+            [[in_words(cell) for cell in row] for row in zip(*columns.values(), strict=True)],
+            left=[place for place, is_numeric in enumerate(numeric) if not is_numeric],
+            caption=caption,
+            note=note,
+            values={
+                name: [in_words(cell) if isinstance(cell, list | tuple) else cell for cell in cells]
+                for name, cells in columns.items()
+            },
+        )
+
     def plain_columns(self) -> dict[str, list[Any]]:
         """Return the columns as programs read them."""
         if self.values is not None:
@@ -222,6 +250,37 @@ or .xlsx: give it one of these endings
             return (self.to_latex() + "\n").encode()
         text = self.to_markdown() if ending == ".md" else self.to_text(_WIDTH_OF_FILES)
         return (text + "\n").encode()
+
+
+def in_words(value: Any) -> str:
+    """Write a value of a data frame as people read it.
+
+    Examples
+    --------
+    >>> [in_words(value) for value in (1234, 0.1 + 0.2, None, (1, 2), True, "tea", float("nan"))]
+    ['1,234', '0.3', '-', '1, 2', 'yes', 'tea', '-']
+    >>> in_words(-12345.678), in_words(3.1e-7)
+    ('-12,346', '3.1e-07')
+    """
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(in_words, value))
+    return _number_in_words(value) if _is_number(value) else str(value)
+
+
+def _number_in_words(value: float) -> str:
+    if isinstance(value, int):
+        return f"{int(value):,}"
+    if not isfinite(value):
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{float(value):.4g}"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def check_ending(
@@ -371,7 +430,7 @@ def _excel_cell(value: Any) -> str:
     """Write a cell: a number, a text, or nothing."""
     if value is None or (isinstance(value, float) and not isfinite(value)):
         return "<c/>"
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if _is_number(value):
         # A number may be of a class of its own, such as one that carries its error.
         return f"<c><v>{int(value) if isinstance(value, int) else float(value)!r}</v></c>"
     text = "".join(mark for mark in printable(str(value))[:_LONGEST_CELL] if category(mark) != "Cn")

@@ -10,13 +10,12 @@ from tierwise.errors import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from rich.console import RenderableType
-    from rich.table import Table
+    from rich.table import Table as RichTable
 
     from tierwise._util.types import Item
-    from tierwise.data.describe import Description, PairsDescription
+    from tierwise.data.describe import BaseDescription, Description, PairsDescription
     from tierwise.files.options import ReadingNotes
 
 _LONGEST_NAME = 24
@@ -32,23 +31,32 @@ def describe(
     quiet: options.Quiet = False,
 ) -> None:
     """Describe answers: how complete they are, mean ranks, who is ranked above whom."""
+    from tierwise._util.results import card_of
+    from tierwise._util.tables import Table
     from tierwise.data.describe import Description
     from tierwise.data.describe import describe as summarise
 
     description = summarise(options.not_battles(answers, "describe"))
-    if json:
-        printing.print_json(description.to_dict(), out)
-    elif isinstance(description, Description):
-        _print_rankings(description, out=out, quiet=quiet)
-    else:
-        _print_pairs(description, out=out, quiet=quiet)
+    result = printing.Given(
+        description.to_dict,
+        lambda width: (
+            _rankings_in_words(description, width)
+            if isinstance(description, Description)
+            else _pairs_in_words(description, width)
+        ),
+        [card_of(description)],
+        lambda: Table.of(description.columns()),
+    )
+    printing.give(result, out, json=json, quiet=quiet)
+    if out is None and not (quiet or json):
+        _say_what_is_left_out(description)
 
 
-def _print_rankings(description: "Description", *, out: "Path | None", quiet: bool) -> None:
-    """Print a description of rankings as tables that fit the terminal."""
-    n_shown = _items_that_fit(description.items, printing.width_of_output(out))
+def _rankings_in_words(description: "Description", width: int) -> "list[RenderableType]":
+    """Describe rankings as tables that fit the terminal."""
+    n_shown = _items_that_fit(description.items, width)
     shown = description.best_first()[:n_shown]
-    parts: list[RenderableType] = [
+    return [
         *_understood(description.reading, description.first_answers),
         printing.heading(description.heading()),
         *description.sentences(),
@@ -59,9 +67,6 @@ def _print_rankings(description: "Description", *, out: "Path | None", quiet: bo
         printing.heading("Closest to even"),
         _closest_pairs(description),
     ]
-    printing.print_result(parts, out)
-    if not quiet:
-        _say_what_is_left_out(n_shown, len(description.items), "with the best mean ranks")
 
 
 def _understood(
@@ -78,13 +83,12 @@ def _understood(
     ]
 
 
-def _print_pairs(description: "PairsDescription", *, out: "Path | None", quiet: bool) -> None:
-    """Print a description of pairwise answers as tables that fit the terminal."""
+def _pairs_in_words(description: "PairsDescription", width: int) -> "list[RenderableType]":
+    """Describe pairwise answers as tables that fit the terminal."""
     items = description.items
-    n_shown = _items_that_fit(items, printing.width_of_output(out))
-    shown = description.best_first()[:n_shown]
+    shown = description.best_first()[: _items_that_fit(items, width)]
     following = " (what follows included)" if description.n_following else ""
-    parts: list[RenderableType] = [
+    return [
         *_understood(description.reading),
         printing.heading(
             f"{counted(description.n_answers, 'answer')} about pairs of "
@@ -100,9 +104,6 @@ def _print_pairs(description: "PairsDescription", *, out: "Path | None", quiet: 
         printing.heading("Closest to even"),
         _closest_comparisons(description),
     ]
-    printing.print_result(parts, out)
-    if not quiet:
-        _say_what_is_left_out(n_shown, len(items), "that are preferred most often")
 
 
 def _short_number(number: int) -> str:
@@ -110,7 +111,7 @@ def _short_number(number: int) -> str:
     return f"{number}" if number < 1000 else f"{number // 1000}k"
 
 
-def _shares_won(description: "PairsDescription") -> "Table":
+def _shares_won(description: "PairsDescription") -> "RichTable":
     table = printing.new_table()
     table.add_column("item")
     for name in ("preferred", "answers", "assessors"):
@@ -126,7 +127,7 @@ def _shares_won(description: "PairsDescription") -> "Table":
     return table
 
 
-def _closest_comparisons(description: "PairsDescription") -> "Table":
+def _closest_comparisons(description: "PairsDescription") -> "RichTable":
     table = printing.new_table()
     for name in ("preferred", "other"):
         table.add_column(name)
@@ -139,16 +140,22 @@ def _closest_comparisons(description: "PairsDescription") -> "Table":
     return table
 
 
-def _say_what_is_left_out(n_shown: int, n_items: int, which: str) -> None:
+def _say_what_is_left_out(description: "BaseDescription") -> None:
     """Tell people if not all items fit."""
+    from tierwise.data.describe import Description
+
+    n_items = len(description.items)
+    n_shown = _items_that_fit(description.items, printing.width_of_output())
     if n_shown < n_items:
+        by_rank = isinstance(description, Description)
+        which = "with the best mean ranks" if by_rank else "that are preferred most often"
         printing.note(
             f"The matrix shows the {n_shown} of {n_items} items {which}, which is what fits; a "
             "wider terminal or --json shows all."
         )
 
 
-def _mean_ranks(description: "Description") -> "Table":
+def _mean_ranks(description: "Description") -> "RichTable":
     table = printing.new_table()
     table.add_column("item")
     table.add_column("mean rank", justify="right")
@@ -175,7 +182,7 @@ def _items_that_fit(items: "tuple[Item, ...]", width: int) -> int:
 
 def _matrix(
     items: "tuple[Item, ...]", shown: list[int], cell: "Callable[[int, int], str]"
-) -> "Table":
+) -> "RichTable":
     """Show what there is to say of each item (row) and each other (column)."""
     table = printing.new_table()
     table.add_column("", justify="right", no_wrap=True)
@@ -188,7 +195,7 @@ def _matrix(
     return table
 
 
-def _closest_pairs(description: "Description") -> "Table":
+def _closest_pairs(description: "Description") -> "RichTable":
     table = printing.new_table()
     table.add_column("ranked above")
     table.add_column("ranked below")

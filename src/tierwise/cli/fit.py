@@ -1,6 +1,8 @@
 """Commands that find tiers: ``tierwise fit``, ``tierwise search`` and ``tierwise sample``."""
 
 import sys
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -8,7 +10,7 @@ import typer
 from tierwise.cli import options, printing
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from rich.console import RenderableType
 
     from tierwise.fitting.bootstrap import Bootstrap
     from tierwise.fitting.result import Fit
@@ -154,21 +156,17 @@ def fit_command(
         for said in (sentence, check_fit(answers, fitted, draws=_CHECKING_DRAWS, rng=0).caution()):
             if said:
                 printing.note(said)
-    if json:
-        result = fitted.to_dict()
-        if resampled is not None:
-            result["bootstrap"] = resampled.to_dict()
-        printing.print_json(result, out)
-    else:
-        print_fit(fitted, resampled, out)
+    more = {} if resampled is None else {"bootstrap": resampled.to_dict()}
+    result = printing.given(fitted, text=partial(_fit_in_words, fitted, resampled), **more)
+    printing.give(result, out, json=json, quiet=quiet)
 
 
-def print_fit(fitted: "Fit", resampled: "Bootstrap | None", out: "Path | None") -> None:
-    """Print a fit, and how it varies, for people."""
-    parts = [fitted.summary(printing.width_of_output(out))]
-    if resampled is not None:
-        parts += ["", resampled.summary(printing.width_of_output(out))]
-    printing.print_result(list(parts), out)
+def _fit_in_words(
+    fitted: "Fit", resampled: "Bootstrap | None", width: int
+) -> "list[RenderableType]":
+    """Write a fit, and how it varies, for people."""
+    varying = [] if resampled is None else ["", resampled.summary(width)]
+    return [fitted.summary(width), *varying]
 
 
 SEARCH_EXAMPLES = """
@@ -267,10 +265,8 @@ def search_command(
         progress=printing.progress(quiet=quiet),
         rng=seed,
     )
-    if json:
-        printing.print_json(found.to_dict(), out)
-    else:
-        printing.print_result([found.summary(printing.width_of_output(out), rows=rows)], out)
+    result = printing.given(found, text=lambda width: [found.summary(width, rows=rows)])
+    printing.give(result, out, json=json, quiet=quiet)
 
 
 def _strategy(
@@ -318,7 +314,13 @@ def sample_command(
     seed: options.Seed = None,
     *,
     json: options.Json = False,
-    out: options.Out = None,
+    out: Annotated[
+        Path | None,
+        options.file_to_write(
+            "Write to a file: .csv, .parquet, .json, or .soc, .soi, .toc and .toi of PrefLib.",
+            (".csv", ".parquet", ".json", ".soc", ".soi", ".toc", ".toi"),
+        ),
+    ] = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Fit tiers to rankings and draw new rankings from the fitted model, exactly if affordable."""
@@ -352,7 +354,7 @@ def sample_command(
     )
     with printing.working("drawing", quiet=quiet):
         drawn = model.sample(number, rng=seed)
-    if json:
+    if json or (out is not None and out.suffix.lower() == ".json"):
         printing.print_json(
             {
                 "tiers": fitted.to_dict()["tiers"],
@@ -368,3 +370,5 @@ def sample_command(
         write_csv(drawn, sys.stdout)
     else:
         write_rankings(drawn, out)
+    if out is not None:
+        printing.said_where(out, quiet=quiet)

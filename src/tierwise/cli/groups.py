@@ -7,7 +7,7 @@ from tierwise.cli import options, printing
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.table import Table
+    from rich.table import Table as RichTable
 
     from tierwise.mixture.result import Mixture
 
@@ -93,16 +93,15 @@ def mixture_command(
         columns = found.to_frame(by, backend="pyarrow").to_pydict()
     elif covariate is not None:
         columns = _relate(found, covariate)
-    if json:
-        result = found.to_dict()
-        if columns is not None:
-            result["covariate"] = columns
-        printing.print_json(result, out)
-        return
-    parts: list[RenderableType] = [found.summary(printing.width_of_output(out))]
-    if columns is not None:
-        parts += [printing.heading("Share of each group, by value"), _table(columns)]
-    printing.print_result(parts, out)
+    related = {} if columns is None else {"covariate": columns}
+
+    def text(width: int) -> "list[RenderableType]":
+        if columns is None:
+            return [found.summary(width)]
+        head = printing.heading("Share of each group, by value")
+        return [found.summary(width), head, _table(columns)]
+
+    printing.give(printing.given(found, text=text, **related), out, json=json, quiet=quiet)
 
 
 def _relate(found: "Mixture", covariate: Path) -> dict[str, list[Any]]:
@@ -116,7 +115,7 @@ def _relate(found: "Mixture", covariate: Path) -> dict[str, list[Any]]:
     return table
 
 
-def _table(columns: dict[str, list[Any]]) -> "Table":
+def _table(columns: dict[str, list[Any]]) -> "RichTable":
     table = printing.new_table()
     for name in columns:
         table.add_column(name, justify="left" if name == "value" else "right")
@@ -162,8 +161,8 @@ def groups_command(
         ),
     ] = 199,
     figure: Annotated[
-        str | None,
-        options.option(_GROUPS, "Draw the tree into a file, such as tree.svg or tree.png.", "FILE"),
+        Path | None,
+        options.figure_to_write(_GROUPS, "Draw the tree."),
     ] = None,
     seed: options.Seed = None,
     *,
@@ -175,6 +174,8 @@ def groups_command(
 
     Each column is compared by itself; then people are split by a tree, wherever their tiers differ.
     """
+    from tierwise._util.results import card_of
+    from tierwise._util.tables import Table
     from tierwise.data.kinds import check_data
     from tierwise.data.rankings import Rankings
     from tierwise.groups.compare import compare_groups
@@ -196,19 +197,16 @@ def groups_command(
     if figure is not None:
         from tierwise.plots.groups import group_tree as draw
 
-        drawing = draw(tree).get_figure(root=True)
-        assert drawing is not None
-        drawing.savefig(figure)
-    if json:
-        printing.print_json({"comparison": compared.to_dict(), "tree": tree.to_dict()}, out)
-        return
-    width = printing.width_of_output(out)
-    printing.print_result(
-        [
+        printing.save_figure(draw(tree), figure, quiet=quiet)
+    result = printing.Given(
+        lambda: {"comparison": compared.to_dict(), "tree": tree.to_dict()},
+        lambda width: [
             printing.heading("Do groups differ?"),
             compared.summary(width),
             printing.heading("A tree of people"),
             tree.summary(width),
         ],
-        out,
+        [card_of(compared), card_of(tree)],
+        lambda: Table.of(compared.to_frame(backend="pyarrow").to_pydict()),
     )
+    printing.give(result, out, json=json, quiet=quiet)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Literal, ParamSpe
 import typer
 
 from tierwise._kernels.compiling import silent_compiling
-from tierwise._util.resources import VARIABLE, parse_size
+from tierwise._util.resources import VARIABLE, check_can_be_written, parse_size
+from tierwise._util.tables import TABLE_ENDINGS, check_ending
 from tierwise.cli import printing
 from tierwise.cli.remedies import Shell
 from tierwise.errors import InputError, counted, instead, quoted, use
@@ -26,6 +27,7 @@ Answers: TypeAlias = "Rankings | Preferences | Battles"
 
 _Options = ParamSpec("_Options")
 
+FIGURE_ENDINGS = (".png", ".svg", ".pdf")
 READING = "How to read the file"
 MODEL = "The model"
 COMPUTING = "How to compute"
@@ -40,6 +42,35 @@ def option(panel: str, says: str, metavar: str | None = None, **limits: Any) -> 
 def column(says: str) -> Any:
     """Make an option that names a column."""
     return option(READING, says, "COLUMN")
+
+
+def file_to_write(
+    says: str, endings: tuple[str, ...], *, name: str = "--out", panel: str = OUTPUT
+) -> Any:
+    """Make an option that names a file to write; an impossible one is refused before the work."""
+
+    def checked(context: typer.Context, path: Path | None) -> Path | None:
+        if path is not None:
+            # Whoever asks for JSON gets it under any name.
+            if not context.params.get("json"):
+                check_ending(path, endings)
+            check_can_be_written(path)
+        return path
+
+    names = (name, "-o") if name == "--out" else (name,)
+    return typer.Option(*names, metavar="FILE", help=says, rich_help_panel=panel, callback=checked)
+
+
+def figure_to_write(panel: str, says: str) -> Any:
+    """Make an option that names a file for a figure."""
+    return option(panel, f"{says[:-1]}, .png, .svg or .pdf.", "FILE", callback=_check_figure)
+
+
+def _check_figure(path: Path | None) -> Path | None:
+    if path is not None:
+        check_ending(path, FIGURE_ENDINGS)
+        check_can_be_written(path)
+    return path
 
 
 File: TypeAlias = Annotated[
@@ -259,7 +290,11 @@ Workers: TypeAlias = Annotated[
     option(COMPUTING, "Number of processes; -1 is one per core."),
 ]
 Json: TypeAlias = Annotated[
-    bool, typer.Option("--json", help="Print JSON, and nothing else.", rich_help_panel=OUTPUT)
+    bool,
+    # Eager: known before the name of a file is checked.
+    typer.Option(
+        "--json", help="Print JSON, and nothing else.", rich_help_panel=OUTPUT, is_eager=True
+    ),
 ]
 Quiet: TypeAlias = Annotated[
     bool,
@@ -267,12 +302,10 @@ Quiet: TypeAlias = Annotated[
 ]
 Out: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        "--out",
-        "-o",
-        metavar="FILE",
-        help="Write to a file instead of the terminal.",
-        rich_help_panel=OUTPUT,
+    file_to_write(
+        "Write to a file instead of the terminal; its ending says how: .txt, .md, .csv, .json, "
+        ".tex, .html or .xlsx.",
+        TABLE_ENDINGS,
     ),
 ]
 
@@ -368,22 +401,24 @@ def parse_rename(words: list[str]) -> dict[str, str]:
     return new_names
 
 
-def _say_what_was_read(answers: Answers, file: str, *, in_full: bool) -> None:
+def say_what_was_read(answers: Answers, file: str, *, in_full: bool) -> None:
     """Tell people how many answers were read, and what was set aside."""
-    from tierwise.data.preferences import Preferences
+    from tierwise.data.battles import Battles
     from tierwise.data.rankings import Rankings
 
     notes = answers.reading
-    if isinstance(answers, Rankings):
-        number = counted(answers.n_rankings, "answer")
-        if answers.n_rankings != len(answers):
-            number += f" in {counted(len(answers), 'row')}"
-    elif isinstance(answers, Preferences):
-        number = counted(len(answers), "assessor")
+    about = f" about {counted(len(answers.items), 'item')}"
+    if isinstance(answers, Battles):
+        read = f"{answers.in_words()},"
+    elif isinstance(answers, Rankings):
+        many = answers.n_rankings != len(answers)
+        rows = f" in {counted(len(answers), 'row')}" if many else ""
+        noun = "task" if notes is not None and "scores" in notes.layout else "answer"
+        read = counted(answers.n_rankings, noun) + rows + about
     else:
-        number = counted(0 if notes is None else notes.n_answers, "battle")
+        read = counted(len(answers), "assessor") + about
     name = "standard input" if file == "-" else Path(file).name
-    printing.note(f"Read {number} about {counted(len(answers.items), 'item')} from {name}.")
+    printing.note(f"Read {read} from {name}.")
     for sentence in notes.set_aside(Shell().says) if notes is not None and in_full else ():
         printing.note(sentence)
 
@@ -409,7 +444,7 @@ def reads_file(
         how = {name: options.pop(name) for name in names}
         answers = read_file(**how)
         if not (options.get("quiet") or options.get("json")):
-            _say_what_was_read(answers, how["file"], in_full=says_what_was_set_aside)
+            say_what_was_read(answers, how["file"], in_full=says_what_was_set_aside)
         with silent_compiling() if options.get("quiet") else nullcontext():
             command(answers, **options)  # type: ignore[call-arg]
 

@@ -50,9 +50,13 @@ tierwise report survey.csv --concentration auto
 def report_command(
     answers: options.Answers,
     out: Annotated[
-        Path,
-        typer.Option("--out", "-o", metavar="FILE", help="The page to write."),
-    ] = Path("report.html"),
+        Path | None,
+        options.file_to_write(
+            "The page to write, .html; named after the data if not given.",
+            (".html",),
+            panel=_REPORT,
+        ),
+    ] = None,
     sizes: options.Sizes = None,
     family: options.Family = "auto",
     distance: options.AnyDistance = "auto",
@@ -106,6 +110,9 @@ def report_command(
     """Write a page with tiers, how sure they are, and whether the model fits: one HTML file."""
     from tierwise.reporting.report import report
 
+    if out is None:
+        name = "" if answers.reading is None else answers.reading.name
+        out = Path(f"{name}-report.html" if name else "report.html")
     analysis = report(
         options.not_battles(answers, "report"),
         out,
@@ -126,11 +133,12 @@ def report_command(
     if json:
         printing.print_json({"report": str(out), **analysis.to_dict()}, None)
     else:
-        print_analysis(analysis, out)
+        print_analysis(analysis)
+    printing.said_where(out, quiet=quiet)
 
 
-def print_analysis(analysis: "Analysis", out: Path) -> None:
-    """Print the gist of a report, and where it is."""
+def print_analysis(analysis: "Analysis") -> None:
+    """Print the gist of a report."""
     from tierwise.fitting.summary import tiers_in_words
     from tierwise.reporting.groups import whether_several
 
@@ -138,12 +146,10 @@ def print_analysis(analysis: "Analysis", out: Path) -> None:
         tiers_in_words(analysis.fit),
         "",
         analysis.check.verdict_in_words(),
-        "",
     ]
     if analysis.groups is not None:
-        parts += [whether_several(analysis.groups), ""]
-    parts.append(f"The report is in {out}")
-    printing.print_result(parts, None)
+        parts += ["", whether_several(analysis.groups)]
+    printing.print_result(parts)
 
 
 SERVE_EXAMPLES = """
@@ -281,6 +287,7 @@ def demo(
         write_report(
             goals, report, title="Four political goals", replicates=500, progress=progress, rng=1
         )
+        printing.said_where(report, quiet=quiet)
     if json:
         printing.print_json({"search": found.to_dict(), "bootstrap": resampled.to_dict()}, None)
         return
@@ -290,11 +297,11 @@ def demo(
     parts += [
         _tier_picture(found.best, resampled),
         "",
-        found.best.summary(printing.width_of_output(None)),
+        found.best.summary(printing.width_of_output()),
     ]
     if not quiet:
         parts += ["", _next_steps(report)]
-    printing.print_result(parts, None)
+    printing.print_result(parts)
 
 
 def _tier_picture(fitted: "Fit", resampled: "Bootstrap") -> "RenderableType":

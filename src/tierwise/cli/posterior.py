@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from tierwise.cli import options, printing
-from tierwise.cli.remedies import Shell
 from tierwise.errors import InputError, drop
 
 if TYPE_CHECKING:
     from tierwise.data.battles import Battles
     from tierwise.data.rankings import Rankings
-    from tierwise.posterior.leaderboard import Leaderboard
 
 _CHAINS = "How to sample"
 
@@ -115,10 +113,8 @@ def posterior_command(
         )
     if save is not None:
         posterior.save(save)
-    if json:
-        printing.print_json(posterior.to_dict(), out)
-    else:
-        printing.print_result([posterior.summary(printing.width_of_output(out))], out)
+        printing.said_where(save, quiet=quiet)
+    printing.give(printing.given(posterior), out, json=json, quiet=quiet)
 
 
 @contextmanager
@@ -234,25 +230,28 @@ def leaderboard_command(
     seed: options.Seed = None,
     *,
     page: Annotated[
-        Path | None, options.option(options.OUTPUT, "Write a page about it, too, .html.", "FILE")
+        Path | None,
+        options.file_to_write("Write a page about it, too, .html.", (".html",), name="--page"),
     ] = None,
     figure: Annotated[
-        Path | None,
-        options.option(options.OUTPUT, "Draw the rank intervals, .png or .svg.", "FILE"),
+        Path | None, options.figure_to_write(options.OUTPUT, "Draw the rank intervals.")
     ] = None,
     tier_list: Annotated[
-        Path | None, options.option(options.OUTPUT, "Draw the tier list, .png or .svg.", "FILE")
+        Path | None, options.figure_to_write(options.OUTPUT, "Draw the tier list.")
     ] = None,
     json: options.Json = False,
     out: options.Out = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Make a leaderboard of battles or scores: tiers, rank intervals, and how sure they are.
-
-    The ending of the file that is written (-o) says how: .csv, .json, .md, or text.
-    """
+    """Make a leaderboard of battles or scores: tiers, rank intervals, and how sure they are."""
+    from tierwise._util.results import card_of
     from tierwise.posterior.leaderboard import leaderboard
-    from tierwise.reporting.report import check_leaderboard, write_leaderboard_page
+    from tierwise.reporting.report import (
+        check_leaderboard,
+        leaderboard_page,
+        title_of_leaderboard,
+        write_leaderboard_page,
+    )
 
     source = BytesIO(sys.stdin.buffer.read()) if file == "-" else file
     data: Battles | Rankings
@@ -292,9 +291,7 @@ def leaderboard_command(
             spellings=spellings,
         )
     if not (quiet or json):
-        printing.note(f"Read {data!r}.")
-        for sentence in data.reading.set_aside(Shell().says) if data.reading else ():
-            printing.note(sentence)
+        options.say_what_was_read(data, file, in_full=True)
     board = leaderboard(
         data,
         level=level,
@@ -313,44 +310,23 @@ def leaderboard_command(
     check = check_leaderboard(board, data, seed)
     if check is not None and check.caution() and not (quiet or json):
         printing.note(check.caution())
-    _print_board(board, out, json=json)
+    title = title_of_leaderboard(board, data.reading)
+    result = printing.Given(
+        board.to_dict,
+        lambda width: [board.summary(width)],
+        [card_of(board)],
+        board.as_table,
+        lambda: leaderboard_page(board, check=check, title=title),
+    )
+    printing.give(result, out, json=json, quiet=quiet)
     if page is not None:
-        write_leaderboard_page(board, page, check=check)
+        write_leaderboard_page(board, page, check=check, title=title)
+        printing.said_where(page, quiet=quiet)
     if figure is not None:
         from tierwise.plots.posterior import rank_intervals
 
-        _save(rank_intervals(board), figure)
+        printing.save_figure(rank_intervals(board), figure, quiet=quiet)
     if tier_list is not None:
         from tierwise.plots.tiers import tier_list as draw_tier_list
 
-        _save(draw_tier_list(board.tiers), tier_list)
-
-
-def _print_board(board: "Leaderboard", out: Path | None, *, json: bool) -> None:
-    ending = "" if out is None else out.suffix.lower()
-    if json or ending == ".json":
-        printing.print_json(board.to_dict(), out)
-    elif ending == ".csv":
-        board.to_csv(out)
-    elif ending == ".md":
-        board.to_markdown(out)
-    else:
-        printing.print_result([board.summary(printing.width_of_output(out))], out)
-
-
-def _save(ax: object, path: Path) -> None:
-    """Write a figure, which is there whole or not at all."""
-    from matplotlib import pyplot as plt
-    from matplotlib.axes import Axes
-
-    from tierwise._util.resources import whole_file
-
-    ending = path.suffix.lower().removeprefix(".")
-    if ending not in ("png", "svg"):
-        raise InputError(f"figures are written as .png or .svg, not as {path.name!r}")
-    assert isinstance(ax, Axes)
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    with whole_file(path) as partial:
-        figure.savefig(partial, format=ending, dpi=200)
-    plt.close(figure)
+        printing.save_figure(draw_tier_list(board.tiers), tier_list, quiet=quiet)

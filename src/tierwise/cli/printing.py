@@ -5,27 +5,32 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import escape
+from io import StringIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from tierwise.errors import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.axes import Axes
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
-    from rich.table import Table
+    from rich.table import Table as RichTable
     from rich.text import Text
 
+    from tierwise._util.cards import Card
+    from tierwise._util.tables import Table
     from tierwise._util.tasks import Progress
 
 # Wide enough for tables and narrow enough for a page, where there is no terminal to ask.
 _WIDTH_OF_FILES = 100
 
 
-def width_of_output(out: Path | None) -> int:
+def width_of_output() -> int:
     """Return how many columns there are to print in."""
-    if out is not None:
-        return _WIDTH_OF_FILES
     return shutil.get_terminal_size((_WIDTH_OF_FILES, 24)).columns
 
 
@@ -36,7 +41,7 @@ def heading(text: str) -> "Text":
     return Text(text, style="bold")
 
 
-def new_table() -> "Table":
+def new_table() -> "RichTable":
     """Start a table in the style of all tables."""
     from rich import box
     from rich.table import Table
@@ -44,15 +49,94 @@ def new_table() -> "Table":
     return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
 
 
-def print_result(parts: "list[RenderableType]", out: Path | None) -> None:
-    """Print text and tables, to the terminal or to a file."""
-    if out is None:
-        _print(parts, sys.stdout, width_of_output(out))
-        return
-    from tierwise._util.resources import whole_file
+@dataclass(frozen=True)
+class Given:
+    """What a command gives, in the form that the ending of a file names.
 
-    with whole_file(out) as partial, partial.open("w", encoding="utf-8") as file:
-        _print(parts, file, width_of_output(out))
+    Attributes
+    ----------
+    values
+        Everything, for JSON.
+    text
+        What a terminal shows, given how many columns there are.
+    cards
+        What a page, and Markdown, begin with.
+    table
+        The table of the result, for CSV, LaTeX and Excel.
+    page
+        The page of the result, where it has one of its own.
+    """
+
+    values: "Callable[[], dict[str, Any]]"
+    text: "Callable[[int], list[RenderableType]]"
+    cards: "Sequence[Card]"
+    table: "Callable[[], Table]"
+    page: "Callable[[], str] | None" = None
+
+
+def given(
+    result: Any, *, text: "Callable[[int], list[RenderableType]] | None" = None, **more: Any
+) -> Given:
+    """Return what a command gives that found one result; what else it found is told with it."""
+    from tierwise._util.results import card_of
+    from tierwise._util.tables import Table
+
+    return Given(
+        lambda: {**result.to_dict(), **more},
+        text or (lambda width: [result.summary(width)]),
+        [card_of(result)],
+        lambda: Table.of(result.to_frame(backend="pyarrow").to_pydict()),
+    )
+
+
+def give(result: Given, out: Path | None, *, json: bool, quiet: bool) -> None:
+    """Print a result, or write it to a file as its ending says, and say where it is."""
+    from tierwise._util.tables import TABLE_ENDINGS, check_ending, write_bytes
+
+    if out is None:
+        if json:
+            print_json(result.values(), None)
+        else:
+            print_result(result.text(width_of_output()))
+        return
+    ending = ".json" if json else check_ending(out, TABLE_ENDINGS)
+    if ending == ".json":
+        print_json(result.values(), out)
+    elif ending in (".csv", ".tex", ".xlsx"):
+        result.table().write(out)
+    else:
+        write_bytes(_document(result, ending).encode(), out)
+    said_where(out, quiet=quiet)
+
+
+def said_where(path: Path, *, quiet: bool) -> None:
+    """Say on stderr where a file is that was written."""
+    if not quiet:
+        note(f"Wrote {path}.")
+
+
+def _document(result: Given, ending: str) -> str:
+    """Return a result as a page, as Markdown or as text."""
+    from tierwise._util.tables import page
+
+    if ending == ".html" and result.page is not None:
+        return result.page()
+    text = StringIO()
+    _print(result.text(_WIDTH_OF_FILES), text, _WIDTH_OF_FILES)
+    lines = [line.rstrip() for line in text.getvalue().splitlines()]
+    if ending == ".txt":
+        return "\n".join([*lines, ""])
+    if ending == ".md":
+        cards = "\n\n".join(card.to_markdown() for card in result.cards)
+        # Four spaces make a block that no name can end.
+        return "\n".join([cards, "", *(f"    {line}".rstrip() for line in lines), ""])
+    cards = "\n".join(card.to_html("all") for card in result.cards)
+    return page(result.cards[0].title, f"{cards}\n<pre>{escape(chr(10).join(lines))}</pre>")
+
+
+def print_result(parts: "list[RenderableType]") -> None:
+    """Print text and tables to the terminal."""
+    _print(parts, sys.stdout, width_of_output())
 
 
 def _print(parts: "list[RenderableType]", file: IO[str], width: int) -> None:
@@ -122,3 +206,17 @@ def note(text: str) -> None:
     import typer
 
     typer.echo(printable(text), err=True)
+
+
+def save_figure(ax: "Axes", path: Path, *, quiet: bool) -> None:
+    """Write a figure, which is there whole or not at all, and say where it is."""
+    from matplotlib import pyplot as plt
+
+    from tierwise._util.resources import whole_file
+
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    with whole_file(path) as partial:
+        figure.savefig(partial, format=path.suffix.lower().removeprefix("."), dpi=200)
+    plt.close(figure)
+    said_where(path, quiet=quiet)

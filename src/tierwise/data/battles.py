@@ -333,6 +333,10 @@ class Battles:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
+        return f"Battles({self.in_words()})"
+
+    def in_words(self) -> str:
+        """Say how many battles there are, of how many items, by how many judges."""
         total = float(self.decided.sum()) + self.n_drawn
         text = f"{counted(_whole(total), 'battle')} of {counted(len(self.items), 'item')}"
         if self.n_drawn:
@@ -340,7 +344,7 @@ class Battles:
             text += f", {_whole(self.n_drawn):,} drawn: {how}"
         if self.votes is not None:
             text += f", by {counted(len(self.votes.judges), 'judge')}"
-        return f"Battles({text})"
+        return text
 
     def _repr_html_(self) -> str:
         """Show how many battles there are, and how they were read, in a notebook."""

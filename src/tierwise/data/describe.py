@@ -67,6 +67,10 @@ class BaseDescription(Result, ABC):
         )
 
     @abstractmethod
+    def columns(self) -> dict[str, list[Any]]:
+        """Return what is known of each item, best first, by columns as in all files."""
+
+    @abstractmethod
     def heading(self) -> str:
         """Say in a few words how many answers there are, about how many items."""
 
@@ -195,6 +199,15 @@ class Description(BaseDescription):
         """Return the positions of the items in ``items``, best mean rank first."""
         return [int(item) for item in np.argsort(self.mean_ranks, kind="stable")]
 
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the mean rank of each item, and how many list it, best first."""
+        order = self.best_first()
+        return {
+            "item": [plain_item(self.items[place]) for place in order],
+            "mean_rank": [plain_number(self.mean_ranks[place]) for place in order],
+            "listed_by": [self.n_listing[place] for place in order],
+        }
+
     def _n_telling(self) -> NDArray[Any]:
         # Nearly all rankings tell about nearly all pairs.
         return np.zeros_like(self.pairwise)
@@ -302,6 +315,16 @@ class PairsDescription(BaseDescription):
         """Say in words what the answers are, contradict and leave out."""
         told = [_about_assessors(self), _about_contradictions(self), _about_comparisons(self)]
         return [sentence for sentence in told if sentence]
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return how often each item is preferred, and of how many answers, best first."""
+        order, shares, told = self.best_first(), self.shares_won, self.compared.sum(axis=1)
+        return {
+            "item": [plain_item(self.items[place]) for place in order],
+            "share_preferred": [plain_number(shares[place]) for place in order],
+            "answers": [int(told[place]) for place in order],
+            "assessors": [self.n_comparing[place] for place in order],
+        }
 
     def _n_telling(self) -> NDArray[Any]:
         return self.wins + self.wins.T

@@ -6,6 +6,7 @@ items, and all that was set aside.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import Any, Literal, TypeAlias, get_args
 
 from tierwise._util.checks import check_choice, check_items
@@ -141,6 +142,17 @@ class ReadingNotes:
     aside: tuple[Aside, ...] = ()
     remarks: tuple[Remark | str, ...] = ()
     n_answers: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the data: that of the file without its ending; empty if there is none.
+
+        Examples
+        --------
+        >>> ReadingNotes(file="survey 2024.csv").name, ReadingNotes(file="standard input").name
+        ('survey 2024', '')
+        """
+        return PurePath(self.file).stem if "." in self.file else ""
 
     def about(self, form: "ReadingNotes") -> "ReadingNotes":
         """Return these notes with what is known of the file."""

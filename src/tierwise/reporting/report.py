@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tierwise.checking.result import FitCheck
     from tierwise.data.preferences import Preferences
     from tierwise.data.rankings import Rankings
+    from tierwise.files.options import ReadingNotes
     from tierwise.fitting.fit import ConcentrationChoice
     from tierwise.fitting.result import Fit
     from tierwise.posterior.leaderboard import Leaderboard
@@ -238,7 +239,8 @@ def _report_battles(
         **({} if replicates is None else {how_many: replicates}),  # type: ignore[arg-type]
     )
     check = check_leaderboard(board, data, rng)
-    write_leaderboard_page(board, path, check=check, title=title)
+    named = title or title_of_leaderboard(board, data.reading)
+    write_leaderboard_page(board, path, check=check, title=named)
     return LeaderboardReport(board, check)
 
 
@@ -281,7 +283,12 @@ def render(analysis: Analysis, title: str | None, progress: Progress = "off") ->
 
 def default_title(analysis: Analysis) -> str:
     """Return a title that says what the page is about."""
-    return f"Tiers of {counted(len(analysis.data.items), 'item')}"
+    return _named(f"Tiers of {counted(len(analysis.data.items), 'item')}", analysis.data.reading)
+
+
+def _named(title: str, reading: ReadingNotes | None) -> str:
+    """Return a title that begins with the name of the data, where they have one."""
+    return f"{reading.name}: {title[0].lower()}{title[1:]}" if reading and reading.name else title
 
 
 def _computed(analysis: Analysis) -> list[tuple[str, str]]:
@@ -345,10 +352,18 @@ def write_leaderboard_page(
         The title of the page.
     """
     with whole_file(path) as partial:
-        partial.write_text(_render_leaderboard(board, check, title), encoding="utf-8")
+        partial.write_text(leaderboard_page(board, check=check, title=title), encoding="utf-8")
 
 
-def _render_leaderboard(board: Leaderboard, check: FitCheck | None, title: str | None) -> str:
+def title_of_leaderboard(board: Leaderboard, reading: ReadingNotes | None) -> str:
+    """Return a title that says what a leaderboard is about."""
+    return _named(f"Leaderboard of {counted(len(board), 'item')}", reading)
+
+
+def leaderboard_page(
+    board: Leaderboard, *, check: FitCheck | None = None, title: str | None = None
+) -> str:
+    """Return the page of a leaderboard as HTML."""
     from markupsafe import Markup
 
     header, rows = board.table()
@@ -369,7 +384,7 @@ def _render_leaderboard(board: Leaderboard, check: FitCheck | None, title: str |
     )
     items, tiers = counted(len(board), "item"), counted(len(board.tiers), "tier")
     return _template("leaderboard.html").render(
-        title=title or f"Leaderboard of {items}",
+        title=title or title_of_leaderboard(board, None),
         # The style is the package's own.
         style=Markup(_own_text("report.css")),
         opening=f"{fit.n_rankings:,.10g} {what} put {items} into {tiers}. {board.note_on_tiers()}",
