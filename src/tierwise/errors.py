@@ -294,11 +294,17 @@ def counted(number: float, noun: str, plural: str | None = None) -> str:
     >>> counted(250.30000000000004, "answer"), counted(3.0, "answer"), counted(0.05, "answer")
     ('250.3 answers', '3 answers', '0.05 answers')
     """
-    return f"{_short_number(number)} {noun if number == 1 else plural or noun + 's'}"
+    return f"{number_in_words(number)} {noun if number == 1 else plural or noun + 's'}"
 
 
-def _short_number(number: float) -> str:
-    """Write a number of things, which weights may have made one with a fraction."""
+def number_in_words(number: float) -> str:
+    """Write a number of things, which weights may have made one with a fraction.
+
+    Examples
+    --------
+    >>> number_in_words(20_000), number_in_words(250.30000000000004)
+    ('20,000', '250.3')
+    """
     if isinstance(number, int) or not isinstance(number, float):
         return f"{number:,}"
     if number.is_integer():

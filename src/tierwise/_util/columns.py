@@ -1,11 +1,14 @@
 """Tables for people: columns that are as wide as what they hold."""
 
+import re
 import textwrap
 from collections.abc import Collection, Sequence
 from unicodedata import combining, east_asian_width
 
+# What separates the columns of a line: after what begins it.
+_GAP = re.compile(r"(?<=\S)\s{2,}")
 # A name is cut to no fewer letters than this; then columns are left out instead.
-_SHORTEST_NAME = 12
+_SHORTEST_NAME = 14
 
 
 def aligned(
@@ -85,6 +88,40 @@ def shortened(text: str, width: int) -> str:
     return f"{first}…{last}"
 
 
+def shortened_names(names: Sequence[str], width: int) -> list[str]:
+    """Cut names to a width so that names that differ still do, where that is possible.
+
+    Examples
+    --------
+    >>> shortened_names(["llama-3.1-405b-instruct", "llama-3.1-070b-instruct", "tea"], 14)
+    ['llam…405b-ins…', 'llam…070b-ins…', 'tea']
+    """
+    shown = [shortened(name, width) for name in names]
+    for short in {one for one in shown if shown.count(one) > 1}:
+        alike = [place for place, one in enumerate(shown) if one == short]
+        differing = _first_difference([names[place] for place in alike])
+        for place in alike:
+            shown[place] = _around(names[place], differing, width)
+    return shown
+
+
+def _first_difference(names: Sequence[str]) -> int:
+    """Return how many letters all names begin with."""
+    pairs = zip(*(name.ljust(max(map(len, names))) for name in names), strict=True)
+    return next((place for place, marks in enumerate(pairs) if len(set(marks)) > 1), 0)
+
+
+def _around(name: str, place: int, width: int) -> str:
+    """Cut a name so that its first letters stay, and those from a place on."""
+    n_first = max((width - 2) // 3, 1)
+    text = name if place <= n_first + 1 else f"{name[:n_first]}…{name[place:]}"
+    if display_width(text) <= width:
+        return text
+    while display_width(text) > width - 1:
+        text = text[:-1]
+    return f"{text}…"
+
+
 def fitted(
     lines: Sequence[Sequence[str]],
     width: int | None,
@@ -142,9 +179,15 @@ def fitted(
         if widths[widest] <= _SHORTEST_NAME // 2:
             break
         widths[widest] -= 1
+    columns = [[line[place] for line in lines] for place in kept]
     shown = [
-        [shortened(line[place], widths[place]) if place in left else line[place] for place in kept]
-        for line in lines
+        *zip(
+            *(
+                shortened_names(column, widths[place]) if place in left else column
+                for place, column in zip(kept, columns, strict=True)
+            ),
+            strict=True,
+        )
     ]
     shown_left = [number for number, place in enumerate(kept) if place in left]
     said = ", ".join(lines[0][place] for place in sorted(dropped))
@@ -155,17 +198,25 @@ def fitted(
 
 
 def within(text: str, width: int) -> str:
-    r"""Break lines of words that are longer than a width; lines with columns stay as they are.
+    r"""Break lines that are longer than a width; what follows a gap stays below its beginning.
 
     Examples
     --------
-    >>> print(within("tea   1   0.25   0.25\nthat is a sentence", 12))
-    tea   1   0.25   0.25
+    >>> print(within("tea  1   0.25\nthat is a sentence\ntiers   tea ~ milk > water", 16))
+    tea  1   0.25
     that is a
     sentence
+    tiers   tea ~
+            milk >
+            water
     """
     lines: list[str] = []
     for line in text.split("\n"):
-        is_prose = len(line) > width and "  " not in line.strip()
-        lines += textwrap.wrap(line, width) if is_prose else [line]
+        if display_width(line) <= width:
+            lines.append(line)
+            continue
+        gap = _GAP.search(line.rstrip())
+        hanging = " " * (gap.end() if gap is not None and gap.end() <= width // 2 else 0)
+        broken = textwrap.wrap(line, width, subsequent_indent=hanging, break_on_hyphens=False)
+        lines += broken or [line]
     return "\n".join(lines)

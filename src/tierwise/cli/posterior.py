@@ -239,6 +239,12 @@ def leaderboard_command(
     tier_list: Annotated[
         Path | None, options.figure_to_write(options.OUTPUT, "Draw the tier list.")
     ] = None,
+    tier_signs: Annotated[
+        Literal["numbers", "letters"],
+        options.option(
+            options.OUTPUT, "What stands before the tiers of the list: 1, 2, 3, or S, A, B."
+        ),
+    ] = "numbers",
     json: options.Json = False,
     out: options.Out = None,
     quiet: options.Quiet = False,
@@ -329,4 +335,4 @@ def leaderboard_command(
     if tier_list is not None:
         from tierwise.plots.tiers import tier_list as draw_tier_list
 
-        printing.save_figure(draw_tier_list(board.tiers), tier_list, quiet=quiet)
+        printing.save_figure(draw_tier_list(board, signs=tier_signs), tier_list, quiet=quiet)

@@ -110,7 +110,10 @@ def _comparison_lines(mixture: "Mixture", width: int) -> list[str]:
         if was_held_out:
             line += [f"{scores.held_out:.4f}", behind_in_words(scores)]
         cells.append([*line, "chosen" if scores.n_groups == mixture.n_groups else ""])
-    lines = aligned(cells, left=(len(header),), least=(6, 14, 10, 10, 9, 17)[: len(header)])
+    last = (len(header),)
+    lines = aligned(cells, left=last, least=(6, 14, 10, 10, 9, 17)[: len(header)])
+    if max(map(len, lines)) > width:
+        lines = aligned(cells, left=last)
     explained = "BIC and ICL: lower is better"
     if was_held_out:
         explained += (

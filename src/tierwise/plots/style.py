@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise._util.columns import shortened_names
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -83,9 +85,9 @@ def font_size_that_fits(ax: Axes, letters: float, height: float) -> float:
     return float(min(across, down, _LARGEST_FONT))
 
 
-def short_names(items: Iterable[Item]) -> list[str]:
-    """Return the names of items, shortened so that they fit beside a figure."""
-    return [short_name(item) for item in items]
+def short_names(items: Iterable[Item], longest: int = LONGEST_NAME) -> list[str]:
+    """Return the names of items, shortened so that they fit beside a figure and still differ."""
+    return shortened_names([" ".join(str(item).split()) for item in items], longest)
 
 
 def short_name(item: Item, longest: int = LONGEST_NAME) -> str:
@@ -93,11 +95,7 @@ def short_name(item: Item, longest: int = LONGEST_NAME) -> str:
 
     Long ones lose their middle: names of one family often differ in their ends.
     """
-    text = " ".join(str(item).split())
-    if len(text) <= longest:
-        return text
-    end = (longest - 1) // 3
-    return f"{text[: longest - 1 - end].rstrip()}…{text[len(text) - end :].lstrip()}"
+    return short_names([item], longest)[0]
 
 
 def name_rows(ax: Axes, names: Sequence[str]) -> None:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
+from tierwise._util.checks import check_choice
+from tierwise._util.columns import display_width
 from tierwise.errors import InputError
 from tierwise.fitting.result import Fit
 from tierwise.plots import style
-from tierwise.posterior.estimates import shares_of_tiers
+from tierwise.posterior.estimates import rank_shares, shares_of_tiers
+from tierwise.posterior.leaderboard import Leaderboard
 from tierwise.tiers import Tiers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
@@ -30,6 +33,7 @@ _LINE_HEIGHT = 2.8  # in font sizes, for a name with a percentage below it
 _HEADING = 1.8  # in font sizes, for the words above the row of divided items
 _GAP_BETWEEN_TIERS = 0.25
 _LETTERS_OF_A_LINE = 62
+_LONGEST_NAME = 48
 _HEAD = 4.0  # room for the number of the tier, in letters
 
 
@@ -90,8 +94,8 @@ class ShownTiers:
         return np.column_stack([columns[:, list(part)].sum(axis=1) for part in parts])
 
 
-def shown_tiers(tiers: Tiers | Fit) -> ShownTiers:
-    """Return tiers, or those of a fit, as they are shown.
+def shown_tiers(tiers: Tiers | Fit | Leaderboard) -> ShownTiers:
+    """Return tiers, or those of a fit or of a leaderboard, as they are shown.
 
     Examples
     --------
@@ -99,6 +103,9 @@ def shown_tiers(tiers: Tiers | Fit) -> ShownTiers:
     >>> shown_tiers(tw.Tiers([["tuna"], ["egg", "squid"]])).rows_with_name
     ['tier 1', 'tier 2']
     """
+    if isinstance(tiers, Leaderboard):
+        by_rank = {row.item: place for place, row in enumerate(tiers.rows)}
+        tiers = Tiers([sorted(tier, key=by_rank.__getitem__) for tier in tiers.tiers])
     if not isinstance(tiers, Fit):
         n_tiers = len(tiers)
         names = tuple(str(number) for number in range(1, n_tiers + 1))
@@ -115,18 +122,25 @@ def shown_tiers(tiers: Tiers | Fit) -> ShownTiers:
 
 
 def tier_list(
-    tiers: Tiers | Fit, sampled: Sampled | None = None, *, ax: Axes | None = None
+    tiers: Tiers | Fit | Leaderboard,
+    sampled: Sampled | None = None,
+    *,
+    signs: Literal["numbers", "letters"] = "numbers",
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw the tiers as a tier list, best on top, each item with how sure its tier is.
 
-    Items of a fit that people are divided about stand in a row of their own, below the tiers.
+    Items of a fit that people are divided about stand in a row of their own, below the tiers. Items
+    of a tier stand by their rank, where that is known: from the leaderboard, or from ``sampled``.
 
     Parameters
     ----------
     tiers
-        The tiers, or a fit.
+        The tiers, a fit, or a leaderboard.
     sampled
         A bootstrap or a posterior of the same items, for the percentages; without, there are none.
+    signs
+        What stands before the tiers: "numbers" from 1, or the "letters" S, A, B, C, D and so on.
     ax
         Where to draw; a new figure where none is given.
 
@@ -137,11 +151,22 @@ def tier_list(
     >>> ax = plots.tier_list(tw.Tiers([["tuna"], ["egg", "squid"]]))
     >>> [text.get_text() for text in ax.texts]
     ['1', 'tuna', '2', 'egg', 'squid']
+    >>> ax = plots.tier_list(tw.Tiers([["tuna"], ["egg", "squid"]]), signs="letters")
+    >>> [text.get_text() for text in ax.texts]
+    ['S', 'tuna', 'A', 'egg', 'squid']
     """
+    check_choice("signs", signs, ("numbers", "letters"))
     shown = shown_tiers(tiers)
     sizes = _sizes_of(tiers)
-    sure = None if sampled is None else _probability_of_own_row(shown, sizes, sampled)
-    lines_of_row = [_broken_into_lines(row) for row in shown.tiers]
+    sure, rows = None, list(shown.tiers)
+    if sampled is not None:
+        sure = _probability_of_own_row(shown, sizes, sampled)
+        ranks = rank_shares(sampled.labels) @ np.arange(1, len(sampled.items) + 1)
+        mean_rank = dict(zip(sampled.items, ranks.tolist(), strict=True))
+        rows = [tuple(sorted(row, key=mean_rank.__getitem__)) for row in rows]
+    items = [item for row in rows for item in row]
+    names = dict(zip(items, style.short_names(items, _LONGEST_NAME), strict=True))
+    lines_of_row = [_broken_into_lines(row, names) for row in rows]
     n_lines = sum(len(lines) for lines in lines_of_row)
     heading = _HEADING if shown.has_divided else 0.0
     height = n_lines * _LINE_HEIGHT + _GAP_BETWEEN_TIERS * len(lines_of_row) + heading
@@ -155,8 +180,9 @@ def tier_list(
             ax.text(_HEAD, middle, PEOPLE_ARE_DIVIDED, va="center", fontsize=font_size)
             top += heading
         bottom = top + len(lines) * _LINE_HEIGHT
-        sign = DIVIDED_SIGN if name == DIVIDED else name
-        _draw_tier(ax, sign, lines, (top, bottom), colour, font_size, sure)
+        number = name if signs == "numbers" else letter_of_tier(name)
+        sign = DIVIDED_SIGN if name == DIVIDED else number
+        _draw_tier(ax, sign, lines, (top, bottom), colour, font_size, sure, names)
         top = bottom + _GAP_BETWEEN_TIERS
     ax.set_xlim(0, _LETTERS_OF_A_LINE)
     ax.set_ylim(top - _GAP_BETWEEN_TIERS, 0)
@@ -249,9 +275,22 @@ def _positions(items: Sequence[Item], sampled: Sampled) -> list[int]:
     return [known.index(item) for item in items]
 
 
-def _sizes_of(tiers: Tiers | Fit) -> Sizes:
+def letter_of_tier(number: str) -> str:
+    """Return the letter of a tier as tier lists have it: S is above A.
+
+    Examples
+    --------
+    >>> [letter_of_tier(number) for number in ("1", "2", "3", "40")]
+    ['S', 'A', 'B', '40']
+    """
+    letters = "SABCDEFGHIJKLMNOPQR"
+    known = number.isdigit() and int(number) <= len(letters)
+    return letters[int(number) - 1] if known else number
+
+
+def _sizes_of(tiers: Tiers | Fit | Leaderboard) -> Sizes:
     """Return the sizes of tiers, or of those of a fit, in their own order."""
-    return tiers.tiers.sizes if isinstance(tiers, Fit) else tiers.sizes
+    return tiers.sizes if isinstance(tiers, Tiers) else tiers.tiers.sizes
 
 
 def _shares_of_rows(shown: ShownTiers, sizes: Sizes, sampled: Sampled) -> NDArray[np.float64]:
@@ -270,12 +309,14 @@ def _probability_of_own_row(shown: ShownTiers, sizes: Sizes, sampled: Sampled) -
     }
 
 
-def _broken_into_lines(tier: tuple[Item, ...]) -> list[list[tuple[Item, float]]]:
+def _broken_into_lines(
+    tier: Sequence[Item], names: Mapping[Item, str]
+) -> list[list[tuple[Item, float]]]:
     """Give each item a width, in letters, and break the tier into lines that are not too long."""
     lines: list[list[tuple[Item, float]]] = [[]]
     used = _HEAD
     for item in tier:
-        width = max(len(style.short_name(item)), 4) + 2.0
+        width = max(display_width(names[item]), 4) + 2.0
         if lines[-1] and used + width > _LETTERS_OF_A_LINE:
             lines.append([])
             used = _HEAD
@@ -292,6 +333,7 @@ def _draw_tier(
     colour: str,
     font_size: float,
     sure: dict[Item, float] | None,
+    names: Mapping[Item, str],
 ) -> None:
     """Draw one tier: its number or sign, and its items line by line."""
     from matplotlib.patches import Rectangle
@@ -321,7 +363,7 @@ def _draw_tier(
                     facecolor=colour,
                 )
             )
-            text = style.short_name(item)
+            text = names[item]
             if sure is not None:
                 text += f"\n{sure[item]:.0%}"
             ax.text(

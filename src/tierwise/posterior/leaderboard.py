@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -23,7 +23,7 @@ from tierwise._util.resources import whole_file
 from tierwise._util.results import Result
 from tierwise._util.tables import Table
 from tierwise._util.tasks import run_tasks
-from tierwise._util.types import plain_item
+from tierwise._util.types import NOT_LISTED, plain_item
 from tierwise.answers.likelihood import source_of
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
@@ -31,7 +31,7 @@ from tierwise.data.frames import make_frame
 from tierwise.data.kinds import KnownData, check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError, counted, percent, share_in_words, use
+from tierwise.errors import InputError, counted, number_in_words, percent, share_in_words, use
 from tierwise.fitting.solve import named_tiers
 from tierwise.luce.search import Limits
 from tierwise.model.priors import DEFAULT_PRIORS, Priors, check_priors, log_prior_of_sizes
@@ -103,6 +103,13 @@ class LeaderboardRow(Result):
         Probability of being in a better tier than that, and in the same one.
     strength, strength_interval
         Mean strength on the Elo scale and its interval, where tiers have worths; else None.
+    n_answers
+        In how many battles, tasks or answers the item is; None where only counts are known.
+    share_won
+        How often it won, of the pairs with it that were decided; half of those that were drawn
+        where these count. None if there are none.
+    tied_with
+        The items from which it does not surely differ, best first.
     """
 
     item: Item
@@ -117,6 +124,9 @@ class LeaderboardRow(Result):
     tied_with_next: float | None
     strength: float | None = None
     strength_interval: tuple[float, float] | None = None
+    n_answers: float | None = None
+    share_won: float | None = None
+    tied_with: tuple[Item, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -151,6 +161,8 @@ class Leaderboard(Result):
         Number of draws or replicates that probabilities are shares of.
     provenance : Provenance
         Version, seed and time.
+    unit : str
+        What is counted for each item: "battles", "tasks" or "answers".
     """
 
     rows: tuple[LeaderboardRow, ...]
@@ -165,6 +177,7 @@ class Leaderboard(Result):
     uncertainty: str
     n_draws: int
     provenance: Provenance
+    unit: str = "answers"
 
     @property
     def fit(self) -> Fit:
@@ -189,6 +202,9 @@ class Leaderboard(Result):
             "rank_high": [row.rank_high for row in rows],
             "mean_rank": [round(row.mean_rank, 4) for row in rows],
         }
+        if rows[0].n_answers is not None:
+            found[self.unit] = [_whole(row.n_answers) for row in rows]
+        found["share_won"] = [_rounded(row.share_won) for row in rows]
         for number, k in enumerate(self.k):
             found[f"p_best_{k}"] = [round(row.best_k_probabilities[number], 6) for row in rows]
         found["p_better_than_next"] = [_rounded(row.better_than_next) for row in rows]
@@ -201,6 +217,7 @@ class Leaderboard(Result):
                 ]
         for tier in range(len(self.tiers)):
             found[f"p_tier_{tier + 1}"] = [round(row.tier_probabilities[tier], 6) for row in rows]
+        found["tied_with"] = ["; ".join(map(str, row.tied_with)) for row in rows]
         return found
 
     def to_frame(self, *, backend: Backend = "pandas") -> Any:
@@ -253,20 +270,31 @@ class Leaderboard(Result):
     def as_table(self) -> Table:
         """Return the table in all the ways in which tables are written."""
         header, cells = self.table()
+        # What a narrow terminal does without, in this order.
+        less_wanted = ("P(tied with next)", "P(better than next)", "P(best ", "P(this tier)")
+        droppable = [
+            place for name in less_wanted for place, one in enumerate(header) if name in one
+        ]
+        first = [place for place, name in enumerate(header) if name == "P(best)"]
         return Table(
             header,
             cells,
-            left=(1,),
+            left=(2,),
             note=self.note(),
             values=self.columns(),
+            droppable=[*droppable, header.index("share won"), *first],
         )
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows as people read them."""
-        header = ["tier", "item", f"rank ({percent(self.level)})"]
+        header = ["no.", "tier", "item", f"rank ({percent(self.level)})"]
+        counts_answers = self.rows[0].n_answers is not None
+        header += [self.unit, "share won"] if counts_answers else ["share won"]
         header += ["P(best)" if k == 1 else f"P(best {k})" for k in self.k]
         header += ["P(this tier)", "P(better than next)", "P(tied with next)"]
         header += ["strength"] if self.rows[0].strength is not None else []
+        header += ["tied with"]
+        number_of = {row.item: number for number, row in enumerate(self.rows, start=1)}
         cells = []
         for row in self.rows:
             span = f"{row.rank_low} to {row.rank_high}"
@@ -281,8 +309,11 @@ class Leaderboard(Result):
                 ]
             shares = [share_in_words(share) for share in row.best_k_probabilities]
             strength = [] if row.strength is None else [_strength(row)]
-            name = [str(row.tier), str(row.item), span]
-            cells.append([*name, *shares, share_in_words(sure), *following, *strength])
+            name = [str(number_of[row.item]), str(row.tier), str(row.item), span]
+            name += [_number(row.n_answers)] if counts_answers else []
+            name += ["-" if row.share_won is None else f"{row.share_won:.0%}"]
+            line = [*name, *shares, share_in_words(sure), *following, *strength]
+            cells.append([*line, _runs([number_of[item] for item in row.tied_with])])
         return header, cells
 
     def note(self) -> str:
@@ -294,6 +325,11 @@ class Leaderboard(Result):
             f"{'' if self.uncertainty == 'posterior' else f' ({self.uncertainty})'}.",
             self.note_on_tiers(),
         ]
+        if any(row.tied_with for row in self.rows):
+            sentences.append(
+                "Tied with: the numbers of the items from which it does not differ with "
+                f"{percent(self.certainty)} probability."
+            )
         if self.fit.likelihood == "composite":
             sentences.append(
                 "Judges decided several battles each, which are taken as independent (composite "
@@ -464,7 +500,22 @@ def leaderboard(
     named = named_tiers(own, known.items)
     separated = surely_above(above, certainty)[own[:, None] < own]
     rows = _rows(known.items, named, labels, above, numbers, level, strengths)
+    n_answers, shares_won, unit = _answers_of_items(known)
+    sure = surely_above(above, certainty)
     order = [known.items.index(row.item) for row in rows]
+    rows = tuple(
+        replace(
+            row,
+            n_answers=None if n_answers is None else n_answers[item],
+            share_won=shares_won[item],
+            tied_with=tuple(
+                known.items[other]
+                for other in order
+                if other != item and not (sure[item, other] or sure[other, item])
+            ),
+        )
+        for row, item in zip(rows, order, strict=True)
+    )
     return Leaderboard(
         rows=rows,
         tiers=named,
@@ -478,6 +529,7 @@ def leaderboard(
         uncertainty=how,
         n_draws=len(labels),
         provenance=watch.provenance(rng),
+        unit=unit,
     )
 
 
@@ -604,6 +656,49 @@ def _rows(
 
 def _rounded(value: float | None, digits: int = 6) -> float | None:
     return None if value is None else round(value, digits)
+
+
+def _whole(number: float | None) -> float | None:
+    """Return a number of answers as a whole one where it is; weights may have fractions."""
+    return int(number) if number is not None and float(number).is_integer() else _rounded(number)
+
+
+def _number(number: float | None) -> str:
+    return "" if number is None else number_in_words(number)
+
+
+def _runs(numbers: Sequence[int]) -> str:
+    """Write ascending numbers, those that follow each other as a run.
+
+    Examples
+    --------
+    >>> _runs([1, 2, 3, 5, 7, 8])
+    '1-3, 5, 7-8'
+    """
+    starts = [one for one in numbers if one - 1 not in numbers]
+    ends = [one for one in numbers if one + 1 not in numbers]
+    return ", ".join(
+        str(start) if start == end else f"{start}-{end}"
+        for start, end in zip(starts, ends, strict=True)
+    )
+
+
+def _answers_of_items(data: KnownData) -> tuple[list[float] | None, list[float | None], str]:
+    """Return in how many answers each item is, the share of pairs it won, and what answers are."""
+    wins = np.asarray(data.pair_counts, dtype=np.float64)
+    told = wins.sum(axis=1) + wins.sum(axis=0)
+    won = [
+        share if number else None
+        for share, number in zip((wins.sum(axis=1) / np.maximum(told, 1e-300)), told, strict=True)
+    ]
+    shares = [None if share is None else float(share) for share in won]
+    if isinstance(data, Rankings):
+        listed = data.pattern_weights @ (data.patterns != NOT_LISTED)
+        is_scores = data.reading is not None and "scores" in data.reading.layout
+        return listed.tolist(), shares, "tasks" if is_scores else "answers"
+    if isinstance(data, Counts):
+        return None, shares, "answers"
+    return told.tolist(), shares, "battles" if isinstance(data, Battles) else "answers"
 
 
 def _strength(row: LeaderboardRow) -> str:
