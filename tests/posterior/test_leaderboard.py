@@ -105,7 +105,7 @@ def test_every_form_says_the_same(board, tmp_path):
     assert plain["level"] == 0.95
     assert (tmp_path / "board.json").read_text(encoding="utf-8") == board.to_json()
     markdown = board.to_markdown()
-    assert markdown.startswith("| tier | item | rank (95%) | P(best) | P(best 3) |")
+    assert markdown.startswith("| no. | tier | item | rank (95%) | battles | share won | P(best) |")
     assert len(markdown.splitlines()) == 2 + 7 + 2
     assert "95% intervals, from 400 draws of the posterior" in board.summary(200)
 
@@ -149,8 +149,38 @@ def test_names_in_the_figure_are_told_apart_and_are_no_formulas():
     battles = tw.Battles.from_rows([(items[0], items[1], "tie"), (items[1], items[2], items[1])])
     ax = plots.rank_intervals(tw.leaderboard(battles, draws=50, chains=2, rng=1))
     shown = [label.get_text() for label in ax.get_yticklabels()]
-    assert sorted(shown) == ["$x_1$", "One family of…els, 7B", "One family of…ls, 13B"]
+    assert sorted(shown) == ["$x_1$", "One family…models, 7B", "One family…odels, 13B"]
     assert not any(label.get_parse_math() for label in ax.get_yticklabels())
+    plt.close("all")
+
+
+def test_numbers_of_battles_shares_and_ties_are_those_of_the_data(battles, board):
+    wins = battles.wins
+    for row in board.rows:
+        item = battles.items.index(row.item)
+        told = wins[item].sum() + wins[:, item].sum()
+        assert row.n_answers == pytest.approx(told)
+        assert row.share_won == pytest.approx(wins[item].sum() / told)
+    assert board.unit == "battles"
+    above = board.above_probabilities
+    for one, row in enumerate(board.rows):
+        tied = [
+            other.item
+            for two, other in enumerate(board.rows)
+            if one != two and max(above[one, two], above[two, one]) < board.certainty
+        ]
+        assert list(row.tied_with) == tied
+    assert board.columns()["tied_with"][0] == "; ".join(map(str, board.rows[0].tied_with))
+    ranked = tw.leaderboard(tw.load_political_goals(), rng=1)
+    assert [row.n_answers for row in ranked.rows] == [2262] * 4
+    assert ranked.unit == "answers"
+
+
+def test_a_tier_list_is_by_rank_and_may_have_letters(board):
+    ax = plots.tier_list(board, signs="letters")
+    shown = [text.get_text() for text in ax.texts]
+    assert [one for one in shown if len(one) == 1] == ["S", "A", "B"]
+    assert [one for one in shown if len(one) > 1] == [str(row.item) for row in board.rows]
     plt.close("all")
 
 

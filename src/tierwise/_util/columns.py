@@ -85,7 +85,7 @@ def shortened(text: str, width: int) -> str:
     last = text[len(first) :]
     while display_width(last) > width - 1 - display_width(first):
         last = last[1:]
-    return f"{first}…{last}"
+    return f"{first.rstrip()}…{last.lstrip()}"
 
 
 def shortened_names(names: Sequence[str], width: int) -> list[str]:
