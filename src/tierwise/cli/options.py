@@ -29,6 +29,8 @@ _Options = ParamSpec("_Options")
 
 FIGURE_ENDINGS = (".png", ".svg", ".pdf")
 READING = "How to read the file"
+BATTLES = "How to read battles"
+SCORES = "How to read scores"
 MODEL = "The model"
 COMPUTING = "How to compute"
 OUTPUT = "What to print"
@@ -39,9 +41,9 @@ def option(panel: str, says: str, metavar: str | None = None, **limits: Any) -> 
     return typer.Option(metavar=metavar, help=says, rich_help_panel=panel, **limits)
 
 
-def column(says: str) -> Any:
+def column(says: str, panel: str = READING) -> Any:
     """Make an option that names a column."""
-    return option(READING, says, "COLUMN")
+    return option(panel, says, "COLUMN")
 
 
 def file_to_write(
@@ -78,6 +80,16 @@ File: TypeAlias = Annotated[
     typer.Argument(
         metavar="FILE",
         help="CSV, Excel, Parquet, PrefLib, BLT or sushi file with rankings; - is standard input.",
+        show_default=False,
+    ),
+]
+BoardFile: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="CSV, Excel, Parquet or JSON lines with one battle per row (model_a, model_b, winner; "
+        "left, right, winner; or winner, loser), or with scores (say --better); - is standard "
+        "input.",
         show_default=False,
     ),
 ]
@@ -146,7 +158,7 @@ Rename: TypeAlias = Annotated[
 ]
 Better: TypeAlias = Annotated[
     Literal["higher", "lower"] | None,
-    option(READING, "The cells are scores, of which higher (or lower) is better, not ranks."),
+    option(SCORES, "The cells are scores, of which higher (or lower) is better, not ranks."),
 ]
 Empty: TypeAlias = Annotated[
     Literal["error", "skip"],
@@ -154,12 +166,12 @@ Empty: TypeAlias = Annotated[
 ]
 ItemsIn: TypeAlias = Annotated[
     Literal["auto", "rows", "columns"],
-    option(READING, "Whether the items of a table of scores are in rows or in columns."),
+    option(SCORES, "Whether the items of a table of scores are in rows or in columns."),
 ]
 Tasks: TypeAlias = Annotated[
     str | None,
     option(
-        READING,
+        SCORES,
         "The tasks of a table of scores; otherwise parameters, latency, price and the like are "
         "set aside.",
         "NAMES",
@@ -168,10 +180,33 @@ Tasks: TypeAlias = Annotated[
 Lower: TypeAlias = Annotated[
     str | None,
     option(
-        READING,
+        SCORES,
         "Tasks in which lower scores are better, where higher ones are in the others.",
         "NAMES",
     ),
+]
+Tolerance: TypeAlias = Annotated[
+    float,
+    option(SCORES, "Scores no further than this from the best of a group are tied."),
+]
+Decimal: TypeAlias = Annotated[
+    str | None, option(SCORES, "Decimal separator, if ambiguous.", ".|,")
+]
+First: TypeAlias = Annotated[str | None, column("The column of the first model.", BATTLES)]
+Second: TypeAlias = Annotated[str | None, column("The column of the second model.", BATTLES)]
+Winner: TypeAlias = Annotated[str | None, column("The column of the winner.", BATTLES)]
+Loser: TypeAlias = Annotated[
+    str | None,
+    column("The column of the loser, if only winner and loser are named.", BATTLES),
+]
+Judge: TypeAlias = Annotated[str | None, column("The column of who judged.", BATTLES)]
+Drawn: TypeAlias = Annotated[
+    Literal["half", "drop"],
+    option(BATTLES, "Whether a drawn battle counts half to each side, or not at all."),
+]
+Spellings: TypeAlias = Annotated[
+    Literal["ask", "keep"],
+    option(BATTLES, "Whether names that differ by case, space or punctuation alone are an error."),
 ]
 Overvotes: TypeAlias = Annotated[
     Literal["end", "skip"],
@@ -310,6 +345,13 @@ Out: TypeAlias = Annotated[
 ]
 
 
+# What battles and tables of scores have no use for.
+_OF_ANSWERS = (
+    *("layout", "unranked", "ties", "without", "empty", "overvotes", "repeats", "broken"),
+    *("assessor", "item", "rank", "preferred", "other", "cycles"),
+)
+
+
 def read_file(
     file: File,
     format: Format = "auto",  # noqa: A002 - becomes the option --format
@@ -323,6 +365,15 @@ def read_file(
     items_in: ItemsIn = "auto",
     tasks: Tasks = None,
     lower: Lower = None,
+    tolerance: Tolerance = 0.0,
+    decimal: Decimal = None,
+    first: First = None,
+    second: Second = None,
+    winner: Winner = None,
+    loser: Loser = None,
+    judge: Judge = None,
+    drawn: Drawn = "half",
+    spellings: Spellings = "ask",
     empty: Empty = "error",
     missing: Missing = None,
     overvotes: Overvotes = "end",
@@ -338,9 +389,11 @@ def read_file(
     other: Other = None,
     cycles: Cycles = "error",
     memory: Memory = None,
+    *,
+    boards_only: Literal["yes", "no"] = "no",
 ) -> Answers:
-    """Read what a command is about."""
-    from tierwise.data.read import leave_out, read
+    """Read what a command is about; what only battles and scores are for takes no others."""
+    from tierwise.data.read import leave_out, read, read_board
 
     if memory is not None:
         parse_size(memory, "--memory")
@@ -351,6 +404,15 @@ def read_file(
         "items_in": None if items_in == "auto" else items_in,
         "tasks": tasks,
         "lower": lower,
+        "tolerance": tolerance or None,
+        "decimal": decimal,
+        "first": first,
+        "second": second,
+        "winner": winner,
+        "loser": loser,
+        "judge": judge,
+        "drawn": None if drawn == "half" else drawn,
+        "spellings": None if spellings == "ask" else spellings,
         "encoding": encoding,
         "sheet": sheet,
         "layout": None if layout == "auto" else layout,
@@ -372,7 +434,8 @@ def read_file(
         "cycles": None if cycles == "error" else cycles,
     }
     # What is not said is not asked of a reader that has no such option.
-    answers = read(
+    reader = read_board if boards_only == "yes" else read
+    answers = reader(
         sys.stdin.buffer if file == "-" else file,
         format=format,
         **{name: value for name, value in said.items() if value is not None},
@@ -427,14 +490,20 @@ def reads_file(
     command: Callable[Concatenate[Answers, _Options], None],
     *,
     says_what_was_set_aside: bool = True,
+    boards_only: Literal["yes", "no"] = "no",
 ) -> Callable[..., None]:
     """Give a command the argument FILE and the options of `read_file` for its first parameter.
 
     So they are written once, and every command has all of them; they stand before the options that
     say what to print, which are keyword-only. On stderr they say how many answers were read, and
-    what was set aside unless the command does so itself.
+    what was set aside unless the command does so itself. A command that is for battles and scores
+    only has the options for these.
     """
     file, *reading = inspect.signature(read_file).parameters.values()
+    left_out = {"boards_only", *(_OF_ANSWERS if boards_only == "yes" else ())}
+    reading = [one for one in reading if one.name not in left_out]
+    if boards_only == "yes":
+        file = file.replace(annotation=BoardFile)
     _, *own = inspect.signature(command).parameters.values()
     before = [one for one in own if one.kind is not inspect.Parameter.KEYWORD_ONLY]
     after = [one for one in own if one.kind is inspect.Parameter.KEYWORD_ONLY]
@@ -442,7 +511,7 @@ def reads_file(
 
     def run(**options: Any) -> None:
         how = {name: options.pop(name) for name in names}
-        answers = read_file(**how)
+        answers = read_file(**how, boards_only=boards_only)
         if not (options.get("quiet") or options.get("json")):
             say_what_was_read(answers, how["file"], in_full=says_what_was_set_aside)
         with silent_compiling() if options.get("quiet") else nullcontext():

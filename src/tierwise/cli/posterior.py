@@ -1,20 +1,12 @@
 """Commands that say how sure tiers are: ``tierwise posterior``, ``tierwise leaderboard``."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import BytesIO
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
-
-import typer
+from typing import Annotated, Literal
 
 from tierwise.cli import options, printing
-from tierwise.errors import InputError, drop
-
-if TYPE_CHECKING:
-    from tierwise.data.battles import Battles
-    from tierwise.data.rankings import Rankings
 
 _CHAINS = "How to sample"
 
@@ -138,60 +130,9 @@ tierwise leaderboard battles.jsonl --uncertainty bootstrap -o leaderboard.csv --
 """
 
 
+@partial(options.reads_file, boards_only="yes")
 def leaderboard_command(
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            help="CSV, Excel, Parquet or JSON lines with one battle per row (model_a, model_b, "
-            "winner; left, right, winner; or winner, loser), or with scores (say --better); - is "
-            "standard input.",
-            show_default=False,
-        ),
-    ],
-    better: options.Better = None,
-    tolerance: Annotated[
-        float,
-        options.option(
-            options.READING,
-            "Scores no further than this from the best of a group are tied.",
-        ),
-    ] = 0.0,
-    items: Annotated[
-        str | None,
-        options.option(options.READING, "The items of a table of scores.", "A,B,C"),
-    ] = None,
-    items_in: options.ItemsIn = "auto",
-    tasks: options.Tasks = None,
-    lower: options.Lower = None,
-    decimal: Annotated[
-        str | None,
-        options.option(options.READING, "Decimal separator, if ambiguous.", ".|,"),
-    ] = None,
-    missing: options.Missing = None,
-    first: Annotated[str | None, options.column("The column of the first model.")] = None,
-    second: Annotated[str | None, options.column("The column of the second model.")] = None,
-    winner: Annotated[str | None, options.column("The column of the winner.")] = None,
-    loser: Annotated[
-        str | None, options.column("The column of the loser, if only winner and loser are named.")
-    ] = None,
-    judge: Annotated[str | None, options.column("The column of who judged.")] = None,
-    weights: Annotated[str | None, options.column("The column of how often a row counts.")] = None,
-    drawn: Annotated[
-        Literal["half", "drop"],
-        options.option(
-            options.READING,
-            "Whether a drawn battle counts half to each side, or not at all.",
-        ),
-    ] = "half",
-    rename: options.Rename = None,
-    spellings: Annotated[
-        Literal["ask", "keep"],
-        options.option(
-            options.READING,
-            "Whether names that differ by case, space or punctuation alone are an error.",
-        ),
-    ] = "ask",
+    answers: options.Answers,
     uncertainty: Annotated[
         Literal["posterior", "bootstrap"],
         options.option(
@@ -259,47 +200,8 @@ def leaderboard_command(
         write_leaderboard_page,
     )
 
-    source = BytesIO(sys.stdin.buffer.read()) if file == "-" else file
-    data: Battles | Rankings
-    if better is not None or lower is not None:
-        from tierwise.data.scores import read_scores
-
-        if rename:
-            raise InputError(
-                "battles have other names for their models: in scores, rename them in the file",
-                [drop("rename")],
-            )
-
-        data = read_scores(
-            source,
-            better or "higher",
-            items=items,
-            items_in=items_in,
-            tasks=tasks,
-            lower=lower,
-            tolerance=tolerance,
-            decimal=decimal,  # type: ignore[arg-type]
-            missing=missing,
-        )
-    else:
-        from tierwise.data.battles import read_battles
-
-        data = read_battles(
-            source,
-            first=first,
-            second=second,
-            winner=winner,
-            loser=loser,
-            judge=judge,
-            weights=weights,
-            drawn=drawn,
-            rename=options.parse_rename(rename or []),
-            spellings=spellings,
-        )
-    if not (quiet or json):
-        options.say_what_was_read(data, file, in_full=True)
     board = leaderboard(
-        data,
+        answers,
         level=level,
         certainty=certainty,
         k=options.parse_sizes(k),
@@ -313,10 +215,10 @@ def leaderboard_command(
         progress=printing.progress(quiet=quiet or json),
         rng=seed,
     )
-    check = check_leaderboard(board, data, seed)
+    check = check_leaderboard(board, answers, seed)
     if check is not None and check.caution() and not (quiet or json):
         printing.note(check.caution())
-    title = title_of_leaderboard(board, data.reading)
+    title = title_of_leaderboard(board, answers.reading)
     result = printing.Given(
         board.to_dict,
         lambda width: [board.summary(width)],

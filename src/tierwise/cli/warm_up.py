@@ -9,8 +9,6 @@ from typing import Any
 from tierwise.cli import options, printing
 from tierwise.errors import TierwiseWarning
 
-# Enough that chains go through all their moves.
-_FEW_DRAWS: dict[str, Any] = {"chains": 1, "draws": 20, "warmup": 20, "progress": "off", "rng": 1}
 # More items than are summed over, so that chains and local searches are compiled, too.
 _MANY_ITEMS = 15
 
@@ -72,8 +70,12 @@ def _use(data: Any, *distances: str) -> None:
     from tierwise.fitting.fit import fit
     from tierwise.model.clustered_mallows import ClusteredMallows
     from tierwise.posterior.run import sample_posterior
+    from tierwise.posterior.samplers import Sampler
     from tierwise.searching.search import search
 
+    # Enough that chains go through all their moves.
+    few: dict[str, Any] = {"chains": 1, "draws": 20, "progress": "off", "rng": 1}
+    few["sampler"] = Sampler(warmup=20)
     found = search(data, progress="off", rng=1)
     bootstrap(data, found.best, replicates=2, progress="off", rng=1)
     check_fit(data, found.best, draws=100, rng=1)
@@ -83,9 +85,9 @@ def _use(data: Any, *distances: str) -> None:
         if isinstance(model := fitted.model(), ClusteredMallows):
             model.log_partition()
             model.sample(10, rng=1)
-        sample_posterior(data, distance=distance, family="mallows", **_FEW_DRAWS)
-        sample_posterior(data, found.best.sizes, distance, family="mallows", **_FEW_DRAWS)
-    sample_posterior(data, family="luce", **_FEW_DRAWS)
+        sample_posterior(data, distance=distance, family="mallows", **few)
+        sample_posterior(data, found.best.sizes, distance, family="mallows", **few)
+    sample_posterior(data, family="luce", **few)
 
 
 def _board(data: Any) -> None:

@@ -111,6 +111,15 @@ def read(
         return _read_answers(opened, better, options)
 
 
+def read_board(source: DataSource, *, better: Better | None = None, **options: Any) -> Answers:
+    """Read what leaderboards are made of: scores if it is said which are better, else battles."""
+    if better is not None or options.get("lower") is not None:
+        _check_options(options, read_scores, "scores")
+        return read_scores(source, better or "higher", **options)
+    _check_options(options, read_battles, "battles")
+    return read_battles(source, **options)
+
+
 def _are_scores_by_task(
     table: TableFile, better: Better | None, options: Mapping[str, Any]
 ) -> bool:
