@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from tierwise._util.types import Estimate as Estimate
     from tierwise.checking.check import check_fit as check_fit
     from tierwise.checking.result import FitCheck as FitCheck
+    from tierwise.comparing.compare import compare as compare
+    from tierwise.comparing.result import Comparison as Comparison
     from tierwise.data.battles import Battles as Battles
     from tierwise.data.battles import read_battles as read_battles
     from tierwise.data.counts import Counts as Counts
@@ -94,6 +96,7 @@ _HOME_OF = {
     "Choice": "searching.choice",
     "ClusteredLuce": "model.clustered_luce",
     "ClusteredMallows": "model.clustered_mallows",
+    "Comparison": "comparing.result",
     "Counts": "data.counts",
     "Description": "data.describe",
     "Distance": "distances",
@@ -128,6 +131,7 @@ _HOME_OF = {
     "bootstrap": "fitting.bootstrap",
     "check_fit": "checking.check",
     "choose": "searching.choice",
+    "compare": "comparing.compare",
     "compare_groups": "groups.compare",
     "compositions": "tiers",
     "describe": "data.describe",

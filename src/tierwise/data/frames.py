@@ -109,6 +109,38 @@ def as_arrow(frame: Any) -> Any:
     return table.rename_columns([str(name) for name in names])
 
 
+def with_named_rows(frame: Any, columns_are: Iterable[str], rows_are: str) -> Any:
+    """Return a frame of pandas whose rows have names in its index with these as columns.
+
+    Parameters
+    ----------
+    frame
+        A data frame of any library; only those of pandas have an index.
+    columns_are
+        Names of the columns' own axis that say what the rows are, which may have no name.
+    rows_are
+        What the rows are called then.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"x": [1], "y": [2]}, index=pd.Index(["iris"], name="data set"))
+    >>> with_named_rows(frame, (), "").columns.tolist()
+    ['data set', 'x', 'y']
+    """
+    index: Any = getattr(frame, "index", None)
+    if not hasattr(frame, "reset_index") or not hasattr(index, "nlevels"):
+        return frame
+    if index.nlevels == 1 and (index.inferred_type != "string" or index.name in frame.columns):
+        return frame
+    if index.nlevels == 1 and index.name is None:
+        named = str(frame.columns.name).casefold() in columns_are
+        frame = frame.rename_axis(rows_are if named else "index")
+    plain = frame.reset_index()
+    plain.columns.name = None
+    return plain
+
+
 def arrow_table(frame: Any) -> tuple[list[Item], Any]:
     """Turn a data frame into an arrow table; names are apart, for they need not be text."""
     import narwhals as nw

@@ -28,14 +28,27 @@ if TYPE_CHECKING:
     from tierwise.files.options import Better
 
 Side: TypeAlias = Literal["rows", "columns"]
+Repeats: TypeAlias = Literal["keep", "mean"]
+"""Whether several scores of an item on a task are kept apart, or averaged."""
 ItemsIn: TypeAlias = Literal["auto", "rows", "columns"]
 """Where the items of a table of scores are."""
 
 _Floats = NDArray[np.float64]
 _Numbers: TypeAlias = "Callable[[Any, Any], tuple[_Floats, bool | None]]"
 
-ITEMS = ("item", "model", "system", "method", "name", "player")
-TASKS = ("task", "dataset", "benchmark", "judge", "assessor", "prompt", "question")
+ITEMS = (
+    *("item", "model", "system", "method", "name", "player"),
+    *("estimator", "classifier", "algorithm", "learner"),
+)
+TASKS = (
+    *("task", "dataset", "data set", "data_set", "benchmark", "judge", "assessor", "prompt"),
+    "question",
+)
+# What numbers runs of the same thing, and the words that may stand beside it.
+_REPEATS = frozenset(
+    {"seed", "fold", "run", "repeat", "repetition", "replicate", "split", "trial", "cv"}
+)
+_BESIDE_REPEATS = frozenset({"random", "outer", "inner", "id", "no", "nr", "number", "index"})
 # What rows are called that are items, and what rows are called that are not.
 _OF_ITEMS = frozenset(
     {*ITEMS, "models", "modell", "modelo", "modèle", "llm", "algorithm", "team", "product"}
@@ -128,6 +141,18 @@ def is_property(title: object) -> bool:
     """
     words = words_of(title)
     return bool(words & _PROPERTIES) and words <= _PROPERTIES | _QUALIFIERS | _SUMMARIES
+
+
+def numbers_repeats(title: object) -> bool:
+    """Tell whether a title is that of a column which numbers runs of the same thing.
+
+    Examples
+    --------
+    >>> numbers_repeats("seed"), numbers_repeats("cv_fold"), numbers_repeats("train run time")
+    (True, True, False)
+    """
+    words = words_of(title)
+    return bool(words & _REPEATS) and words <= _REPEATS | _BESIDE_REPEATS
 
 
 def _is_summary(title: object) -> bool:
@@ -241,17 +266,22 @@ class Grid:
             ],
         )
 
-    def with_items_in_rows(self, named: int, numbers: _Numbers) -> ScoreTable:
+    def with_items_in_rows(
+        self, named: int, numbers: _Numbers, repeats: Repeats = "keep"
+    ) -> ScoreTable:
         """Read a table with one row per item and one column per task."""
         items = self.labels(named)
+        first_row: dict[str, int] = {}
         for row, item in enumerate(items):
             if not item:
                 raise InputError(f"{self.name_row(row)}: the item has no name: fill the cell")
-            if item in items[:row]:
+            if repeats == "keep" and item in first_row:
                 raise InputError(
                     f"{self.name_row(row)}: item {quoted(item)} has a second row (the first is "
-                    f"{self.name_row(items.index(item))}): keep one of them"
+                    f"{self.name_row(first_row[item])})",
+                    ["keep one of them", use("for the mean of all rows", repeats="mean")],
                 )
+            first_row.setdefault(item, row)
         columns = [one for one in self.numeric if one != named]
         scores = [numbers(self.table.column(one), self.names[one])[0] for one in columns]
         other = [one for one in range(len(self.names)) if one not in (named, *columns)]
@@ -282,6 +312,39 @@ class Grid:
             tuple(str(self.names[one]) for one in columns),
             tuple(Aside(str(self.names[one]), "is not among the scores") for one in other),
         )
+
+
+def averaged(found: ScoreTable) -> ScoreTable:
+    """Average what seeds, folds and the like give several scores for, each item on each task.
+
+    Gaps are left out of means. Tasks without names are all different.
+    """
+    if found.items_in == "rows":
+        items, scores = _means(found.items, found.scores.T)
+        merged = replace(found, items=items, scores=scores.T)
+        n_rows, n_kept, what = len(found.items), len(items), "item"
+    elif found.tasks:
+        tasks, scores = _means(found.tasks, found.scores)
+        merged = replace(found, tasks=tasks, scores=scores)
+        n_rows, n_kept, what = len(found.tasks), len(tasks), "task"
+    else:
+        return found
+    if n_rows == n_kept:
+        return found
+    said = f"{n_rows:,} rows are repeats of {n_kept:,} {what}s: each {what} has their mean."
+    return replace(merged, remarks=(*found.remarks, said))
+
+
+def _means(names: Sequence[Any], rows: _Floats) -> tuple[tuple[Any, ...], _Floats]:
+    """Return the distinct names in their order, each with the mean of its rows, NaN left out."""
+    kept = tuple(dict.fromkeys(names))
+    number_of = {name: number for number, name in enumerate(kept)}
+    of_row = np.array([number_of[name] for name in names])
+    sums, counts = np.zeros((2, len(kept), rows.shape[1]))
+    known = ~np.isnan(rows)
+    np.add.at(sums, of_row, np.where(known, rows, 0.0))
+    np.add.at(counts, of_row, known)
+    return kept, np.where(counts > 0, sums / np.maximum(counts, 1.0), np.nan)
 
 
 def _is_of_tasks(title: object) -> bool:
@@ -354,6 +417,8 @@ def _why_not(task: str, scores: _Floats) -> str:
         return "holds a property of the items, not scores"
     if _is_summary(task):
         return "is a summary or a count, not a task"
+    if numbers_repeats(task) and bool((scores == np.round(scores)).all()):
+        return "numbers repeats, and is not a task"
     return "" if np.isfinite(scores).any() or not task else "is empty"
 
 

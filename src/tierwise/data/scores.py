@@ -14,17 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.checks import check_choice
+from tierwise.data.frames import with_named_rows
 from tierwise.data.rankings import Rankings
 from tierwise.data.score_table import (
     ITEMS,
     TASKS,
     Grid,
     ItemsIn,
+    Repeats,
     ScoreTable,
+    averaged,
     is_numeric,
+    numbers_repeats,
     with_tasks,
 )
-from tierwise.data.tables import open_table
+from tierwise.data.tables import is_frame, open_table
 from tierwise.errors import InputError, instead, quoted, use
 from tierwise.files.battles import are_battles
 from tierwise.files.cells import (
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Item, RowNamer
     from tierwise.data.tables import DataSource
+    from tierwise.files.source import Format
     from tierwise.files.table_file import TableFile
 
 _Floats = NDArray[np.float64]
@@ -78,6 +83,7 @@ def read_scores(
     items_in: ItemsIn = "auto",
     tasks: str | Iterable[str] | None = None,
     lower: str | Iterable[str] | None = None,
+    repeats: Repeats = "keep",
     encoding: str | None = None,
     sheet: str | int | None = None,
 ) -> Rankings:
@@ -117,6 +123,10 @@ def read_scores(
         latency, price, dates) and averages are set aside.
     lower
         Tasks in which lower is better, where higher is better in the others.
+    repeats
+        "mean" averages several scores of an item on a task, such as those of seeds or folds. With
+        "keep", each row of a table with items in columns is a ranking of its own, and a second
+        score is refused in other tables.
     encoding, sheet
         As for `read_rankings`.
 
@@ -138,7 +148,7 @@ def read_scores(
     2 columns read: 'sort', 'search'.
     Column 'params (B)' holds a property of the items, not scores: it is set aside.
     """
-    name, table = open_table(source, format, encoding, sheet)
+    name, table = open_scores(source, format, encoding, sheet)
     with errors_name(name):
         return scores_of(
             table,
@@ -154,16 +164,42 @@ def read_scores(
             items_in=items_in,
             tasks=tasks,
             lower=lower,
+            repeats=repeats,
         )
 
 
-def scores_of(
+def open_scores(
+    source: DataSource,
+    file_format: Format = "auto",
+    encoding: str | None = None,
+    sheet: str | int | None = None,
+) -> tuple[str, TableFile]:
+    """Open a table of scores; the index of a data frame may say what its rows are."""
+    frame = with_named_rows(source, ITEMS, TASKS[0]) if is_frame(source) else source
+    return open_table(frame, file_format, encoding, sheet)
+
+
+def scores_of(table: TableFile, better: Better, tolerance: float = 0.0, **said: Any) -> Rankings:
+    """Read the scores of a table as rankings, with notes of how it was understood."""
+    found, notes = score_table_of(table, better, **said)
+    return rankings_of(found, notes, better, tolerance)
+
+
+def rankings_of(
+    found: ScoreTable, notes: ReadingNotes, better: Better, tolerance: float = 0.0
+) -> Rankings:
+    """Rank the items on each task by their scores."""
+    rankings = Rankings.from_scores(found.scores, better, found.items, tolerance=tolerance)
+    rankings.reading = replace(notes, n_answers=len(rankings))
+    return rankings
+
+
+def score_table_of(
     table: TableFile,
     better: Better,
     *,
     layout: ScoresLayout = "auto",
     items: str | Iterable[Item] | None = None,
-    tolerance: float = 0.0,
     decimal: Decimal | None = None,
     missing: Missing | None = None,
     task: str | None = None,
@@ -172,12 +208,14 @@ def scores_of(
     items_in: ItemsIn = "auto",
     tasks: str | Iterable[str] | None = None,
     lower: str | Iterable[str] | None = None,
-) -> Rankings:
-    """Read the scores of a table as rankings, with notes of how it was understood."""
+    repeats: Repeats = "keep",
+) -> tuple[ScoreTable, ReadingNotes]:
+    """Read the scores of a table, and say how it was understood; see `read_scores`."""
     check_choice("better", better, get_args(Better))
     check_choice("layout", layout, get_args(ScoresLayout))
     check_choice("decimal", decimal, (*get_args(Decimal), None))
     check_choice("items_in", items_in, get_args(ItemsIn))
+    check_choice("repeats", repeats, get_args(Repeats))
     said, codes = (task, item, score), said_missing(missing)
     names = table.columns
     cells, remarks = leave_blank(table.read(), codes, _columns_of_names(names, said))
@@ -191,17 +229,10 @@ def scores_of(
             ],
         )
     if layout == "long" or (layout == "auto" and items is None and are_long_scores(names, said)):
-        roles = _long_roles(names, said)
-        known, scores = long_scores(names, cells, roles, decimal, table.name_row)
-        notes = ReadingNotes(
-            layout="long scores",
-            columns=tuple(str(names[role]) for role in roles),
-            aside=tuple(
-                Aside(str(name), "is not among the scores")
-                for number, name in enumerate(names)
-                if number not in roles
-            ),
+        found = long_scores(
+            names, cells, _long_roles(names, said), decimal, table.name_row, repeats
         )
+        kind = "long scores"
     else:
         found = _wide_scores(
             _grid(names, cells, table.name_row),
@@ -212,20 +243,19 @@ def scores_of(
             _listed(tasks),
             _listed(lower) or [],
             lambda column, called: _numbers(column, called, decimal, table.name_row),
+            repeats,
         )
-        known, scores = found.items, found.scores
-        notes = ReadingNotes(
-            layout="scores" if found.items_in == "columns" else "scores by item",
-            columns=found.columns,
-            aside=found.aside,
-            remarks=found.remarks,
-        )
+        kind = "scores" if found.items_in == "columns" else "scores by item"
     if codes is None:
-        refuse_codes(scores, known, ranks=False)
-    rankings = Rankings.from_scores(scores, better, known, tolerance=tolerance)
-    notes = replace(notes, remarks=(*notes.remarks, *remarks), n_answers=len(rankings))
-    rankings.reading = notes.about(table.form)
-    return rankings
+        refuse_codes(found.scores, found.items, ranks=False)
+    notes = ReadingNotes(
+        layout=kind,
+        columns=found.columns,
+        aside=found.aside,
+        remarks=(*found.remarks, *remarks),
+        n_answers=len(found.scores),
+    )
+    return found, notes.about(table.form)
 
 
 def has_items_in_rows(table: TableFile) -> bool:
@@ -309,9 +339,10 @@ def are_long_scores(
     lower = {str(name).strip().casefold() for name in names}
     if lower & set(NAMES_OF_ROLES["rank"]):
         return False
+    repeats = {name for name in lower if numbers_repeats(name)}
     return all(
         column is not None or lower & set(words)
-        for column, words in zip(said, (TASKS, ITEMS, _SCORES), strict=True)
+        for column, words in zip(said, ((*TASKS, *repeats), ITEMS, _SCORES), strict=True)
     )
 
 
@@ -324,6 +355,7 @@ def _wide_scores(
     tasks: Sequence[str] | None,
     lower: Sequence[str],
     numbers: Callable[[Any, Any], tuple[_Floats, bool | None]],
+    repeats: Repeats,
 ) -> ScoreTable:
     """Read a table with one column per item, or one row per item.
 
@@ -331,7 +363,7 @@ def _wide_scores(
     ----------
     grid
         The table.
-    better, items_in, items, tasks, lower
+    better, items_in, items, tasks, lower, repeats
         What the user says; see `read_scores`.
     said
         The columns that name tasks and items, as far as the user names them.
@@ -352,12 +384,13 @@ def _wide_scores(
             raise InputError(
                 "no column names the items, one per row", [use("to name the column", item=...)]
             )
-        found = grid.with_items_in_rows(named, numbers)
+        found = grid.with_items_in_rows(named, numbers, repeats)
         if items is not None:
             found = _restricted(found, [str(one) for one in items])
     else:
         found = grid.with_items_in_columns(_item_columns(grid, items), numbers)
-    return with_tasks(found, better, tasks, lower)
+    found = with_tasks(found, better, tasks, lower)
+    return averaged(found) if repeats == "mean" else found
 
 
 def _restricted(found: ScoreTable, items: list[str]) -> ScoreTable:
@@ -384,7 +417,7 @@ def _item_columns(grid: Grid, items: Sequence[Any] | None) -> list[int]:
             )
         kept = [list(names).index(item) for item in items]
     else:
-        kept = list(grid.numeric)
+        kept = [one for one in grid.numeric if not numbers_repeats(names[one])]
         doubtful = [names[place] for place in kept if str(names[place]).casefold() in _NO_ITEMS]
         others = [str(names[one]) for one in kept if names[one] not in doubtful]
         if doubtful and len(kept) > 1:
@@ -413,13 +446,14 @@ def long_scores(
     roles: tuple[int, int, int],
     decimal: Decimal | None,
     name_row: RowNamer,
-) -> tuple[tuple[Any, ...], _Floats]:
-    """Return items and scores of a table with one row per task and item.
+    repeats: Repeats = "keep",
+) -> ScoreTable:
+    """Read a table with one row per task and item.
 
     Parameters
     ----------
-    names, table, decimal, name_row
-        As for `wide_scores`.
+    names, table, decimal, name_row, repeats
+        As for a table with one column per item.
     roles
         The columns of task, item and score.
     """
@@ -433,16 +467,36 @@ def long_scores(
     values, _ = _numbers(table.column(score), names[score], decimal, name_row)
     cells = task_codes.astype(np.int64) * len(item_labels) + item_codes
     _, first, counts = np.unique(cells, return_index=True, return_counts=True)
+    remarks: tuple[str, ...] = ()
     if (counts > 1).any():
         cell = cells[first[int((counts > 1).argmax())]]
         row = int(np.flatnonzero(cells == cell)[1])
-        raise InputError(
-            f"{name_row(row)}: {quoted(item_labels[item_codes[row]])} has a second score on "
-            f"{quoted(task_labels[task_codes[row]])}: keep one of them"
-        )
-    scores = np.full(len(task_labels) * len(item_labels), np.nan)
-    scores[cells] = values
-    return tuple(item_labels), scores.reshape(len(task_labels), len(item_labels))
+        if repeats == "keep":
+            raise InputError(
+                f"{name_row(row)}: {quoted(item_labels[item_codes[row]])} has a second score on "
+                f"{quoted(task_labels[task_codes[row]])}",
+                ["keep one of them", use("for the mean of all", repeats="mean")],
+            )
+        most = int(counts.max())
+        remarks = (f"Up to {most:,} scores of an item on a task: their mean is taken.",)
+    known = ~np.isnan(values)
+    size = len(task_labels) * len(item_labels)
+    sums = np.bincount(cells[known], weights=values[known], minlength=size)
+    times = np.bincount(cells[known], minlength=size)
+    scores = np.where(times > 0, sums / np.maximum(times, 1), np.nan)
+    return ScoreTable(
+        items=tuple(item_labels),
+        scores=scores.reshape(len(task_labels), len(item_labels)),
+        tasks=tuple(map(str, task_labels)),
+        items_in="columns",
+        columns=tuple(str(names[role]) for role in roles),
+        aside=tuple(
+            Aside(str(name), "is not among the scores")
+            for number, name in enumerate(names)
+            if number not in roles
+        ),
+        remarks=remarks,
+    )
 
 
 def _long_roles(
@@ -450,8 +504,10 @@ def _long_roles(
 ) -> tuple[int, int, int]:
     """Find the columns of task, item and score, of which the user may name some."""
     task, item, score = said
+    # Folds of one data set are what methods were compared on where no column names data sets.
+    repeats = [str(name).casefold() for name in names if numbers_repeats(name)]
     return (
-        _column(names, task, TASKS, "task"),
+        _column(names, task, (*TASKS, *repeats), "task"),
         _column(names, item, ITEMS, "item"),
         _column(names, score, _SCORES, "score"),
     )

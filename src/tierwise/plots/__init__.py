@@ -4,6 +4,7 @@ Every function takes an optional ``ax``, draws on it or on a new figure, and ret
 Colours can be told apart by colour-blind readers, and labels fit with 25 items.
 """
 
+from tierwise.plots.comparison import rank_diagram
 from tierwise.plots.data import (
     pairwise_matrix,
     preferred_shares,
@@ -49,6 +50,7 @@ __all__ = [
     "pairwise_matrix",
     "preferred_shares",
     "rank_boxes",
+    "rank_diagram",
     "rank_intervals",
     "rank_shares",
     "rank_tier_bars",

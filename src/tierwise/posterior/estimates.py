@@ -296,6 +296,78 @@ def rank_intervals(shares: _Floats, level: float) -> _Integers:
     return np.stack([low, high], axis=1).astype(np.int64) + 1
 
 
+def rank_spans(labels: _Integers) -> _Integers:
+    """First and last rank that each item's tier takes up in each draw, ``[draw, item, end]``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rank_spans(np.array([[1, 2, 2]])).tolist()
+    [[[1, 1], [2, 3], [2, 3]]]
+    """
+    n_draws = len(labels)
+    _, compact = np.unique(labels, return_inverse=True)
+    compact = compact.reshape(labels.shape)
+    n_labels = int(compact.max()) + 1
+    # How many items each draw has in each tier, all draws counted at once.
+    cells = compact + n_labels * np.arange(n_draws)[:, None]
+    sizes = np.bincount(cells.ravel(), minlength=n_draws * n_labels).reshape(n_draws, n_labels)
+    ends = np.cumsum(sizes, axis=1)
+    last = np.take_along_axis(ends, compact, axis=1)
+    first = last - np.take_along_axis(sizes, compact, axis=1) + 1
+    return np.stack([first, last], axis=2).astype(np.int64)
+
+
+def simultaneous_ranks(labels: _Integers, level: float) -> _Integers:
+    """Lowest and highest rank of each item, for all items together.
+
+    In at least a share ``level`` of the draws, every item has all ranks of its tier in its set. The
+    draws that are left out are those in which some item is furthest out in its own tails.
+
+    Parameters
+    ----------
+    labels
+        Tier of each item (column) in each draw (row).
+    level
+        Share of the draws in which all sets hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> draws = np.array([[1, 2, 3]] * 19 + [[3, 2, 1]])
+    >>> simultaneous_ranks(draws, 0.95).tolist()
+    [[1, 1], [2, 2], [3, 3]]
+    """
+    spans = rank_spans(labels)
+    n_draws, n_items = labels.shape
+    # Share of the draws that reach at least as far out, for the end of each item that is worst.
+    depth = np.full(n_draws, np.inf)
+    for item in range(n_items):
+        for end, sign in ((0, 1), (1, -1)):
+            values = sign * spans[:, item, end]
+            ordered = np.sort(values)
+            depth = np.minimum(depth, np.searchsorted(ordered, values, side="right"))
+    n_kept = int(np.ceil(level * n_draws - _ROUNDING * n_draws))
+    bound = np.sort(depth)[::-1][n_kept - 1]
+    kept = spans[depth >= bound]
+    return np.stack([kept[:, :, 0].min(axis=0), kept[:, :, 1].max(axis=0)], axis=1)
+
+
+def cut_shares(labels: _Integers) -> _Floats:
+    """Share of the draws in which a tier ends at each place but the last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cut_shares(np.array([[1, 2, 2], [1, 1, 2]]))
+    array([0.5, 0.5])
+    """
+    ends = rank_spans(labels)[:, :, 1]
+    places = np.arange(1, labels.shape[1])
+    found: _Floats = np.stack([(ends == place).any(axis=1) for place in places]).mean(axis=1)
+    return found
+
+
 def theta_intervals(item_thetas: _Floats, level: float) -> _Floats:
     """Interval of theta of each item (column), draws without a theta being left out."""
     tail = (1.0 - level) / 2.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -24,7 +23,6 @@ from tierwise._util.results import Result
 from tierwise._util.tables import Table
 from tierwise._util.tasks import run_tasks
 from tierwise._util.types import NOT_LISTED, plain_item
-from tierwise.answers.likelihood import source_of
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
 from tierwise.data.frames import make_frame
@@ -33,26 +31,28 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, counted, number_in_words, percent, share_in_words, use
 from tierwise.fitting.solve import named_tiers
-from tierwise.luce.search import Limits
-from tierwise.model.priors import DEFAULT_PRIORS, Priors, check_priors, log_prior_of_sizes
+from tierwise.model.priors import DEFAULT_PRIORS, Priors, check_priors
+from tierwise.posterior.changes import Standing, changes_between, saved_standing
 from tierwise.posterior.estimates import (
+    cut_shares,
     rank_intervals,
     rank_shares,
     share_above,
     shares_of_tiers,
+    simultaneous_ranks,
     sure_tiers,
     surely_above,
     tiers_of_leaders,
 )
+from tierwise.posterior.flips import flips_of, searched_labels
+from tierwise.posterior.line import line_of
 from tierwise.posterior.run import sample_posterior
 from tierwise.posterior.samplers import Sampler
-from tierwise.searching.all_sizes import best_tiers_of_battles
 from tierwise.searching.choice import Choice, choose
-from tierwise.searching.luce import search_races
 from tierwise.tiers import plain_tiers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from os import PathLike
 
     from numpy.typing import NDArray
@@ -67,6 +67,9 @@ if TYPE_CHECKING:
     from tierwise.fitting.fit import ConcentrationChoice
     from tierwise.fitting.result import Family, Fit
     from tierwise.model.priors import SizesPrior
+    from tierwise.posterior.changes import Changes
+    from tierwise.posterior.flips import Flips
+    from tierwise.posterior.line import Line
     from tierwise.searching.search import FamilyChoice
     from tierwise.tiers import Tiers
 
@@ -101,6 +104,11 @@ class LeaderboardRow(Result):
         The item in the next row; None in the last.
     better_than_next, tied_with_next
         Probability of being in a better tier than that, and in the same one.
+    upper_rank
+        One more than the number of items that are surely better: its best rank.
+    rank_set
+        Lowest and highest rank, such that these sets hold for all items together at the level of
+        the leaderboard; an interval holds for its own item.
     strength, strength_interval
         Mean strength on the Elo scale and its interval, where tiers have worths; else None.
     n_answers
@@ -122,6 +130,8 @@ class LeaderboardRow(Result):
     next_item: Item | None
     better_than_next: float | None
     tied_with_next: float | None
+    upper_rank: int
+    rank_set: tuple[int, int]
     strength: float | None = None
     strength_interval: tuple[float, float] | None = None
     n_answers: float | None = None
@@ -153,6 +163,14 @@ class Leaderboard(Result):
         tier only.
     above_probabilities : numpy.ndarray
         Probability that each item is in a better tier than each other, ``[row, row]``.
+    rank_probabilities : numpy.ndarray
+        Probability of each rank for each item, ``[row, rank - 1]``; tied items share ranks.
+    cut_probabilities : numpy.ndarray
+        Probability that a tier ends at each place, ``[place - 1]``, the last place left out.
+    one_tier_probability : float
+        Probability that no two items differ.
+    wins : numpy.ndarray or None
+        How often each item won against each other, ``[row, row]``, where answers are battles.
     k : tuple of int
         The numbers of best items that probabilities are given for.
     uncertainty : str
@@ -173,6 +191,10 @@ class Leaderboard(Result):
     certainty: float
     sure_share: float | None
     above_probabilities: NDArray[np.float64]
+    rank_probabilities: NDArray[np.float64]
+    cut_probabilities: NDArray[np.float64]
+    one_tier_probability: float
+    wins: NDArray[np.float64] | None
     k: tuple[int, ...]
     uncertainty: str
     n_draws: int
@@ -198,13 +220,18 @@ class Leaderboard(Result):
         found: dict[str, list[Any]] = {
             "item": [plain_item(row.item) for row in rows],
             "tier": [row.tier for row in rows],
+            "upper_rank": [row.upper_rank for row in rows],
             "rank_low": [row.rank_low for row in rows],
             "rank_high": [row.rank_high for row in rows],
+            "rank_set_low": [row.rank_set[0] for row in rows],
+            "rank_set_high": [row.rank_set[1] for row in rows],
             "mean_rank": [round(row.mean_rank, 4) for row in rows],
         }
         if rows[0].n_answers is not None:
             found[self.unit] = [_whole(row.n_answers) for row in rows]
         found["share_won"] = [_rounded(row.share_won) for row in rows]
+        if self.wins is not None:
+            found["wins"] = [_rounded(float(won)) for won in self.wins.sum(axis=1)]
         for number, k in enumerate(self.k):
             found[f"p_best_{k}"] = [round(row.best_k_probabilities[number], 6) for row in rows]
         found["p_better_than_next"] = [_rounded(row.better_than_next) for row in rows]
@@ -229,6 +256,73 @@ class Leaderboard(Result):
         sections = [Section(rows_of(self.tiers))]
         return Card(title, (), sections, table=self.table(), note=self.note())
 
+    def line(self, k: int) -> Line:
+        """Say who is among the best k, who is not, and who would have to draw lots.
+
+        Parameters
+        ----------
+        k
+            Number of places.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> line = tw.leaderboard(tw.load_political_goals(), rng=1).line(3)
+        >>> line.inside, line.lots, line.places
+        (('order', 'prices'), ('say', 'speech'), 1)
+        """
+        tiers = [row.tier for row in self.rows]
+        items = [row.item for row in self.rows]
+        return line_of(
+            k, items, tiers, self.rank_probabilities, self.cut_probabilities, self.certainty
+        )
+
+    def changes(self, previous: Leaderboard | Mapping[str, Any] | str | PathLike[str]) -> Changes:
+        """Say who changed tier since an earlier leaderboard, and whether it is more than chance.
+
+        Parameters
+        ----------
+        previous
+            The earlier leaderboard, or the JSON that its `to_json` wrote: a file, or what it holds.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> board = tw.leaderboard(tw.load_political_goals(), rng=1)
+        >>> board.changes(board).rows
+        ()
+        """
+        if isinstance(previous, Leaderboard):
+            return changes_between(self._standing(), previous._standing(), self.certainty)
+        return changes_between(self._standing(), saved_standing(previous), self.certainty)
+
+    def _standing(self) -> Standing:
+        return Standing(
+            tuple(row.item for row in self.rows),
+            tuple(row.tier for row in self.rows),
+            self.above_probabilities,
+        )
+
+    def flips(self) -> Flips:
+        """Say how few votes, turned round, would change the first place or a tier.
+
+        For battles. The first place is that of the strengths of Bradley and Terry.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> battles = tw.Battles.from_rows([("x", "y", "x")] * 6 + [("x", "y", "y")] * 3)
+        >>> tw.leaderboard(battles, rng=1).flips().first
+        Flip(votes=2, item='x', other='y', exact=True)
+        """
+        if self.wins is None:
+            raise InputError(
+                "only battles consist of votes that can be turned round one by one, and this is a "
+                "leaderboard of rankings"
+            )
+        items, tiers = [row.item for row in self.rows], [row.tier for row in self.rows]
+        return flips_of(items, self.wins, self.above_probabilities, tiers, self.choice.family)
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in JSON."""
         columns = self.columns()
@@ -244,6 +338,8 @@ class Leaderboard(Result):
             "draws": self.n_draws,
             "likelihood": self.fit.likelihood,
             "answers": self.fit.n_rankings,
+            "one_tier_probability": self.one_tier_probability,
+            "above_probabilities": self.above_probabilities.round(4).tolist(),
             "rows": [
                 dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
             ],
@@ -499,9 +595,10 @@ def leaderboard(
     own = _published(tiers, choice.fit.tiers.label_array(known.items), above, labels, certainty)
     named = named_tiers(own, known.items)
     separated = surely_above(above, certainty)[own[:, None] < own]
-    rows = _rows(known.items, named, labels, above, numbers, level, strengths)
+    rows = _rows(known.items, named, labels, above, numbers, level, certainty, strengths)
     n_answers, shares_won, unit = _answers_of_items(known)
     sure = surely_above(above, certainty)
+    wins = known.wins if isinstance(known, Battles) else None
     order = [known.items.index(row.item) for row in rows]
     rows = tuple(
         replace(
@@ -525,6 +622,10 @@ def leaderboard(
         certainty=certainty,
         sure_share=float(separated.mean()) if len(separated) else None,
         above_probabilities=above[np.ix_(order, order)],
+        rank_probabilities=rank_shares(labels)[order],
+        cut_probabilities=cut_shares(labels),
+        one_tier_probability=float((labels == labels[:, :1]).all(axis=1).mean()),
+        wins=None if wins is None else wins[np.ix_(order, order)],
         k=numbers,
         uncertainty=how,
         n_draws=len(labels),
@@ -594,17 +695,10 @@ def _search_replicates(
     prior_sizes: SizesPrior,
     seeds: Sequence[np.random.SeedSequence],
 ) -> NDArray[np.int64]:
-    labels = np.empty((len(seeds), len(data.items)), dtype=np.int64)
-    log_prior = partial(log_prior_of_sizes, prior_sizes)
-    for replicate, seed in enumerate(seeds):
-        rng = np.random.default_rng(seed)
-        again = data.resampled(rng)
-        if family == "luce":
-            labels[replicate] = search_races(again, log_prior, Limits()).best.labels
-        else:
-            source = source_of(again, None)
-            labels[replicate] = best_tiers_of_battles(source, rng, prior_sizes, starts=1)[0]
-    return labels
+    rngs = [np.random.default_rng(seed) for seed in seeds]
+    return np.array(
+        [searched_labels(data.resampled(rng), family, prior_sizes, rng) for rng in rngs]
+    )
 
 
 def _rows(
@@ -614,9 +708,11 @@ def _rows(
     above: NDArray[np.float64],
     numbers: tuple[int, ...],
     level: float,
+    certainty: float,
     strengths: NDArray[np.float64] | None,
 ) -> tuple[LeaderboardRow, ...]:
     shares = rank_shares(labels)
+    sure, sets = surely_above(above, certainty), simultaneous_ranks(labels, level)
     intervals = rank_intervals(shares, level)
     means = shares @ np.arange(1, len(items) + 1)
     own = tiers.label_array(items)
@@ -647,6 +743,8 @@ def _rows(
                 next_item=None if following is None else items[following],
                 better_than_next=better,
                 tied_with_next=tied,
+                upper_rank=1 + int(sure[:, number].sum()),
+                rank_set=(int(sets[number, 0]), int(sets[number, 1])),
                 strength=strength,
                 strength_interval=interval,
             )

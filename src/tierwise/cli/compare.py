@@ -1,0 +1,148 @@
+"""The command that compares methods over data sets: ``tierwise compare``."""
+
+import sys
+from io import BytesIO
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from tierwise.cli import options, printing
+from tierwise.cli.remedies import Shell
+
+_TESTS = "What is compared"
+
+COMPARE_EXAMPLES = """
+Examples:
+
+tierwise compare scores.csv --seed 1 --figure methods.pdf
+
+tierwise compare errors.xlsx --better lower --rope 0.01 -o methods.tex
+
+tierwise compare results.csv --items-in rows --paragraph
+"""
+
+
+def compare_command(
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="CSV, Excel, Parquet or JSON lines with scores: data sets by methods, the other "
+            "way round, or one row per data set and method; - is standard input.",
+            show_default=False,
+        ),
+    ],
+    better: Annotated[
+        Literal["higher", "lower"], options.option(options.READING, "Which scores are better.")
+    ] = "higher",
+    items_in: options.ItemsIn = "auto",
+    items: Annotated[
+        str | None, options.option(options.READING, "The methods to compare.", "NAMES")
+    ] = None,
+    tasks: options.Tasks = None,
+    lower: options.Lower = None,
+    task: Annotated[str | None, options.column("The column that names data sets.")] = None,
+    item: Annotated[str | None, options.column("The column that names methods.")] = None,
+    score: Annotated[str | None, options.column("The column of scores.")] = None,
+    decimal: Annotated[
+        Literal[".", ","] | None,
+        options.option(options.READING, "Decimal separator, if ambiguous."),
+    ] = None,
+    missing: options.Missing = None,
+    encoding: options.Encoding = None,
+    sheet: options.Sheet = None,
+    rope: Annotated[
+        float,
+        options.option(
+            _TESTS, "Differences of scores up to this do not matter: practical equivalence."
+        ),
+    ] = 0.0,
+    alpha: Annotated[
+        float, options.option(_TESTS, "Level of the tests of Friedman and Nemenyi.")
+    ] = 0.05,
+    family: options.Family = "auto",
+    tiers: Annotated[
+        Literal["best", "leader", "sure"],
+        options.option(
+            options.MODEL,
+            "Which tiers to publish: the most probable ones; tiers of items that do not surely "
+            "differ from their first; or tiers in which no two items surely differ.",
+        ),
+    ] = "best",
+    level: Annotated[float, options.option(options.MODEL, "Level of the intervals.")] = 0.95,
+    certainty: Annotated[
+        float,
+        options.option(
+            options.MODEL,
+            "Two items surely differ if one is better with at least this probability.",
+        ),
+    ] = 0.95,
+    workers: options.Workers = None,
+    seed: options.Seed = None,
+    *,
+    figure: Annotated[
+        Path | None, options.figure_to_write(options.OUTPUT, "Draw methods along mean ranks.")
+    ] = None,
+    strengths: Annotated[
+        Path | None,
+        options.figure_to_write(
+            options.OUTPUT, "Draw methods along strengths, if the model has them."
+        ),
+    ] = None,
+    paragraph: Annotated[
+        bool,
+        typer.Option(
+            "--paragraph",
+            help="Print a paragraph for a paper in place of the table.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = False,
+    json: options.Json = False,
+    out: options.Out = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Compare methods over data sets: tiers in place of overlapping groups, and what tests say."""
+    from tierwise.comparing.compare import compare
+
+    compared = compare(
+        BytesIO(sys.stdin.buffer.read()) if file == "-" else file,
+        better,
+        rope=rope,
+        items_in=items_in,
+        items=items,
+        tasks=tasks,
+        lower=lower,
+        task=task,
+        item=item,
+        score=score,
+        decimal=decimal,
+        missing=missing,
+        encoding=encoding,
+        sheet=sheet,
+        alpha=alpha,
+        family=family,
+        tiers=tiers,
+        level=level,
+        certainty=certainty,
+        workers=workers,
+        progress=printing.progress(quiet=quiet or json),
+        rng=seed,
+    )
+    if not (quiet or json):
+        printing.note(f"Read {compared!r}.")
+        notes = compared.reading
+        for sentence in notes.set_aside(Shell().says) if notes is not None else ():
+            printing.note(sentence)
+    if out is not None and not (json or paragraph):
+        compared.write(out)
+        printing.said_where(out, quiet=quiet)
+    else:
+        told = (lambda _width: [compared.paragraph()]) if paragraph else None
+        printing.give(printing.given(compared, text=told), out, json=json, quiet=quiet)
+    for path, along in ((figure, "ranks"), (strengths, "strengths")):
+        if path is not None:
+            from tierwise.plots.comparison import rank_diagram
+
+            drawn = rank_diagram(compared, along)  # type: ignore[arg-type]
+            printing.save_figure(drawn, path, quiet=quiet)

@@ -1,0 +1,1 @@
+"""Methods compared over data sets: tiers, and what tests of significance say beside them."""

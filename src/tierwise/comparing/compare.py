@@ -1,0 +1,154 @@
+"""compare: methods over data sets, with tiers in place of overlapping groups."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from tierwise._util.checks import check_number, spawn_seeds
+from tierwise.checking.check import check_fit
+from tierwise.comparing.friedman import friedman_test
+from tierwise.comparing.mean_ranks import mean_ranks
+from tierwise.comparing.result import Comparison
+from tierwise.comparing.signed_ranks import signed_ranks
+from tierwise.data.scores import open_scores, rankings_of, score_table_of
+from tierwise.errors import InputError, counted
+from tierwise.files.source import errors_name
+from tierwise.posterior.leaderboard import leaderboard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tierwise._util.checks import RandomSource
+    from tierwise._util.tasks import Progress
+    from tierwise._util.types import Item
+    from tierwise.data.score_table import ItemsIn
+    from tierwise.data.scores import ScoresLayout
+    from tierwise.data.tables import DataSource
+    from tierwise.files.cells import Decimal
+    from tierwise.files.missing import Missing
+    from tierwise.files.options import Better
+
+
+def compare(
+    table: DataSource,
+    better: Better = "higher",
+    *,
+    rope: float = 0.0,
+    items_in: ItemsIn = "auto",
+    items: str | Iterable[Item] | None = None,
+    tasks: str | Iterable[str] | None = None,
+    lower: str | Iterable[str] | None = None,
+    layout: ScoresLayout = "auto",
+    task: str | None = None,
+    item: str | None = None,
+    score: str | None = None,
+    decimal: Decimal | None = None,
+    missing: Missing | None = None,
+    format: Literal["auto", "csv", "parquet", "jsonl", "xlsx"] = "auto",  # noqa: A002
+    encoding: str | None = None,
+    sheet: str | int | None = None,
+    alpha: float = 0.05,
+    workers: int | None = None,
+    progress: Progress = "auto",
+    rng: RandomSource = None,
+    **of_leaderboard: Any,
+) -> Comparison:
+    """Compare methods over data sets: tiers, how sure they are, and what tests would say.
+
+    Each data set ranks the methods by their scores, and the rankings make a `leaderboard`: the
+    tiers and probabilities are the same. Scores of a method on a data set that are repeated, for
+    seeds or folds, are averaged. Gaps stay open.
+
+    Parameters
+    ----------
+    table
+        A file's name, an open file, or a data frame of pandas, polars or pyarrow. One row per data
+        set and one column per method, or the other way round, or one row per data set and method.
+    better
+        Which scores are better: "higher" or "lower".
+    rope
+        Differences of scores up to this do not matter, the region of practical equivalence. Methods
+        no further than this from the best of a group tie on a data set, and probabilities of being
+        better on scores are of being better by more.
+    items_in
+        Whether methods are in "rows" or in "columns"; "auto" finds out, and asks if in doubt.
+    items, tasks
+        The methods to compare, and the data sets to compare them on; otherwise all that look so.
+    lower
+        Data sets on which lower scores are better, where higher ones are on the others.
+    layout
+        "wide", or "long" with one row per data set and method; "auto" finds out.
+    task, item, score
+        The columns of data sets, methods and scores, where their titles do not tell.
+    decimal, missing, format, encoding, sheet
+        As for `read_scores`.
+    alpha
+        Level of the tests of Friedman and Nemenyi.
+    workers, progress, rng
+        As for `leaderboard`. The same seed gives the same comparison.
+    **of_leaderboard
+        Anything else that `leaderboard` takes: family, tiers, level, certainty and so on.
+
+    Examples
+    --------
+    >>> import pandas as pd, tierwise as tw
+    >>> table = pd.DataFrame(
+    ...     {
+    ...         "forest": [0.91, 0.84, 0.77, 0.95, 0.88, 0.81],
+    ...         "boosting": [0.92, 0.83, 0.78, 0.94, 0.89, 0.80],
+    ...         "stump": [0.61, 0.55, 0.58, 0.70, 0.64, None],
+    ...     }
+    ... )
+    >>> tw.compare(table, better="higher", rng=1).tiers
+    Tiers('forest ~ boosting > stump')
+    """
+    if not 0.0 < check_number("alpha", alpha) < 1.0:
+        raise InputError(f"must be between 0 and 1; got {alpha}", argument="alpha")
+    check_number("rope", rope, least=0.0)
+    name, opened = open_scores(table, format, encoding, sheet)
+    with errors_name(name):
+        found, notes = score_table_of(
+            opened,
+            better,
+            layout=layout,
+            items=items,
+            decimal=decimal,
+            missing=missing,
+            task=task,
+            item=item,
+            score=score,
+            items_in=items_in,
+            tasks=tasks,
+            lower=lower,
+            repeats="mean",
+        )
+        known = ~np.isnan(found.scores)
+        if not known.any(axis=1).all():
+            kept = known.any(axis=1)
+            names = tuple(np.array(found.tasks, dtype=object)[kept]) if found.tasks else ()
+            found = replace(found, scores=found.scores[kept], tasks=names)
+            said = f"Left out: {counted(int((~kept).sum()), 'data set')} without any score."
+            notes = replace(notes, remarks=(*notes.remarks, said))
+        rankings = rankings_of(found, notes, better, rope)
+    # The leaderboard of a seed is the same here as if it were made alone: it takes two of these.
+    board = leaderboard(rankings, workers=workers, progress=progress, rng=rng, **of_leaderboard)
+    check_seed, ranks_seed, signed_seed = spawn_seeds(rng, 5)[2:]
+    order = [found.items.index(row.item) for row in board.rows]
+    scores = found.scores[:, order]
+    upward = scores if better == "higher" else -scores
+    return Comparison(
+        board=board,
+        methods=tuple(row.item for row in board.rows),
+        scores=scores,
+        data_sets=found.tasks,
+        better=better,
+        rope=rope,
+        mean_ranks=mean_ranks(upward, board.level, np.random.default_rng(ranks_seed)),
+        friedman=friedman_test(upward, alpha),
+        signed_ranks=signed_ranks(upward, rope, np.random.default_rng(signed_seed)),
+        check=check_fit(rankings, board.fit, rng=check_seed),
+        reading=rankings.reading,
+    )

@@ -1,0 +1,195 @@
+"""What a comparison says in words: a paragraph for a paper, and where tests differ from tiers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tierwise.errors import counted, listed, percent, share_in_words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tierwise.comparing.result import Comparison
+
+_MOST_NAMED = 3
+_NAMES = {
+    "probability": "a probability of {certainty} or more",
+    "nemenyi": "Nemenyi's test",
+    "signed ranks": "Bayesian signed ranks",
+}
+_MODELS = {
+    "mallows": (
+        "the Clustered Mallows model",
+        "L. S. C. Piancastelli and N. Friel (2024), Clustered Mallows Model, arXiv:2403.12880",
+    ),
+    "luce": (
+        "the Plackett-Luce model with one worth per tier",
+        "R. D. Luce (1959), Individual Choice Behavior; R. L. Plackett (1975), The analysis of "
+        "permutations, Applied Statistics 24",
+    ),
+}
+
+_DIVISIONS = {
+    "best": "The most probable division has",
+    "leader": "No method of a tier surely differs from its first, which gives",
+    "sure": "No two methods of a tier surely differ, which gives",
+}
+
+
+def paragraph_of(compared: Comparison) -> str:
+    """Write the paragraph."""
+    board = compared.board
+    model, to_cite = _MODELS[board.choice.family]
+    parts = [_what_was_compared(compared)]
+    if len(compared.tiers) == 1:
+        parts.append(
+            "No differences between the methods were found: with posterior probability "
+            f"{share_in_words(board.one_tier_probability)} all of them are of one tier."
+        )
+    else:
+        parts.append(
+            f"Tiers and their uncertainty come from {model}, fitted to the rankings, with tiers of "
+            f"all sizes considered{_choice(compared)}. {_DIVISIONS[board.published]} "
+            f"{counted(len(compared.tiers), 'tier')}: {_tiers_in_words(compared)}."
+        )
+        parts.append(_how_sure(compared))
+    parts.append(_what_was_checked(compared))
+    if compared.friedman is not None:
+        parts.append(_tests(compared))
+    parts.append(
+        f"The analysis was made with tierwise {board.provenance.version}. To cite: {to_cite}."
+    )
+    return " ".join(parts)
+
+
+def _what_was_compared(compared: Comparison) -> str:
+    methods = counted(len(compared.methods), "method")
+    said = f"We compared {methods} on {counted(len(compared.scores), 'data set')}"
+    if compared.n_gaps:
+        total = compared.scores.size
+        said += f" ({compared.n_gaps:,} of {total:,} scores are missing, and are left open)"
+    said += ". On each data set, the methods were ranked by their scores"
+    if compared.rope:
+        said += f"; scores that differ by no more than {compared.rope:g} from the best of a group "
+        said += "were taken as tied"
+    return f"{said}."
+
+
+def _choice(compared: Comparison) -> str:
+    """Say what the model was compared with, if it was."""
+    search = compared.board.choice.search
+    _, *others = search.families
+    if not others:
+        return ""
+    behind = listed([f"{one.name} by {one.behind:.1f}" for one in others])
+    return f"; it makes the rankings more probable than {behind} in log probability"
+
+
+def _tiers_in_words(compared: Comparison) -> str:
+    rows = compared.board.rows
+    tiers = [
+        [row.item for row in rows if row.tier == number + 1]
+        for number in range(len(compared.tiers))
+    ]
+    return "; ".join(f"({number}) {listed(tier)}" for number, tier in enumerate(tiers, start=1))
+
+
+def _how_sure(compared: Comparison) -> str:
+    board = compared.board
+    assert board.sure_share is not None
+    said = (
+        f"Of the pairs of methods in different tiers, {share_in_words(board.sure_share)} differ "
+        f"with a posterior probability of {percent(board.certainty)} or more"
+    )
+    first = board.rows[0]
+    if first.tied_with:
+        return (
+            f"{said}; {first.item}, which comes first, cannot be distinguished with that "
+            f"probability from {counted(len(first.tied_with), 'other method')}."
+        )
+    return f"{said}; {first.item} is better than every other method with that probability."
+
+
+def _what_was_checked(compared: Comparison) -> str:
+    if compared.check.verdict == "fits":
+        return (
+            "The model was checked against the rankings that it was fitted to, by what it predicts "
+            "of pairs and ranks, and describes them."
+        )
+    words = compared.check.verdict_in_words()
+    return f"Checked against the rankings, the model does not describe all of them: {words}"
+
+
+def _tests(compared: Comparison) -> str:
+    test = compared.friedman
+    assert test is not None
+    p_value = "p < 0.001" if test.p_value < 0.001 else f"p = {test.p_value:.3f}"
+    said = (
+        f"For comparison, Friedman's test gives chi-squared({len(compared.methods) - 1}) = "
+        f"{test.statistic:.2f}, {p_value}"
+    )
+    if test.n_data_sets < len(compared.scores):
+        said += f" on the {test.n_data_sets:,} data sets without gaps"
+    return (
+        f"{said}, and Nemenyi's critical difference of mean ranks at {test.alpha:g} is "
+        f"{test.critical_difference:.2f}."
+    )
+
+
+def verdicts_in_words(compared: Comparison) -> str:
+    """Say how many pairs each way to compare separates, and where it differs from tiers."""
+    verdicts = compared.verdicts()
+    n_pairs = len(compared.methods) * (len(compared.methods) - 1) // 2
+    certainty = percent(compared.board.certainty)
+    names = {key: name.format(certainty=certainty) for key, name in _NAMES.items()}
+    tiers = verdicts.pop("tiers")
+    counts = [f"{names[key]} {int(better.sum()):,}" for key, better in verdicts.items()]
+    sentences = [
+        f"Of {counted(n_pairs, 'pair')} of methods, tiers separate {int(tiers.sum()):,}, "
+        f"{listed(counts)}."
+    ]
+    for key in ("nemenyi", "signed ranks"):
+        if key in verdicts:
+            sentences += _where_they_differ(compared, tiers, verdicts[key], names[key])
+    if compared.friedman is not None:
+        within = np.zeros(len(compared.methods), dtype=int)
+        for clique in compared.friedman.cliques:
+            within[list(clique)] += 1
+        several = int((within > 1).sum())
+        if several:
+            sentences.append(
+                f"Nemenyi's {counted(len(compared.friedman.cliques), 'group')} overlap: "
+                f"{counted(several, 'method')} would be in more than one."
+            )
+    else:
+        sentences.append(
+            "The tests of Friedman and Nemenyi need three methods, and two data sets without gaps."
+        )
+    return " ".join(sentences)
+
+
+def _where_they_differ(
+    compared: Comparison, tiers: NDArray[np.bool_], other: NDArray[np.bool_], name: str
+) -> list[str]:
+    """Name some pairs that tiers separate and another way does not, and the other way round."""
+    found = []
+    subject = name[0].upper() + name[1:]
+    plural = "do" if name.endswith("ranks") else "does"
+    verb = "separate" if name.endswith("ranks") else "separates"
+    for which, said in (
+        (tiers & ~other, f"{subject} {plural} not separate"),
+        (other & ~tiers, f"{subject} {verb}, and tiers do not,"),
+    ):
+        pairs = np.argwhere(which)
+        if len(pairs):
+            # Those that are furthest apart on the leaderboard are the most telling.
+            far = pairs[np.argsort(pairs[:, 0] - pairs[:, 1], kind="stable")[:_MOST_NAMED]]
+            named = [
+                f"{compared.methods[one]} and {compared.methods[two]}" for one, two in far.tolist()
+            ]
+            more = len(pairs) - len(named)
+            listing = "; ".join(named) + (f"; and {counted(more, 'pair')} more" if more else "")
+            found.append(f"{said} {listing}.")
+    return found

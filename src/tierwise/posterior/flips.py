@@ -1,0 +1,279 @@
+"""How few votes, turned round, would change the first place or a tier.
+
+For the first place, strengths are those of Bradley and Terry, drawn to the middle by half a
+comparison so that they are finite. Turning round votes between two items leaves the wins of all
+others, and of both together, as they are. So it leaves the best strengths as they are among those
+that are equal for both, and the log-likelihood is concave: the slope there says how many votes it
+takes. The number is exact for votes between the two items; with other votes it could be smaller
+only if items met others unequally often, so it is a bound then.
+
+For a tier, votes between two items that are least certain to stand as they do are turned round, and
+tiers are searched again: that so many are enough is sure, that it takes so many is not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from math import floor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tierwise._util.results import Result
+from tierwise._util.types import plain_item
+from tierwise.answers.likelihood import source_of
+from tierwise.data.battles import Battles
+from tierwise.errors import counted
+from tierwise.luce.search import Limits
+from tierwise.model.priors import log_prior_of_sizes
+from tierwise.searching.all_sizes import best_tiers_of_battles
+from tierwise.searching.luce import search_races
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from tierwise._util.types import Item
+    from tierwise.fitting.result import Family
+    from tierwise.model.priors import SizesPrior
+
+# Half a comparison with a middling item besides, as in the strengths that searches begin with.
+_PSEUDO_COMPARISONS = 0.5
+_MOST_ROUNDS = 100
+_SETTLED = 1e-11
+# What is nearer to a whole number of votes is on it.
+_ROUNDING = 1e-7
+# Pairs whose votes are turned round to change a tier.
+_PAIRS_TRIED = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Flip(Result):
+    """So many votes, turned round, change something.
+
+    Attributes
+    ----------
+    votes
+        How many votes for the item against the other, turned round, are enough.
+    item, other
+        The two.
+    exact
+        Whether fewer votes cannot do it; otherwise the number is an upper bound.
+    """
+
+    votes: int
+    item: Item
+    other: Item
+    exact: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Flips(Result):
+    """How few votes, changed, change a leaderboard; `Leaderboard.flips` makes it.
+
+    Attributes
+    ----------
+    first
+        Votes for the strongest item that, turned round, put another first; None if no votes
+        between the strongest and another item can do that.
+    tier
+        Votes that, turned round, change the most probable tiers; None if none were found.
+    n_votes
+        Number of votes in all.
+    """
+
+    first: Flip | None
+    tier: Flip | None
+    n_votes: float
+
+    def summary(self) -> str:
+        """Say how few votes it takes."""
+        return " ".join(
+            (
+                _sentence(self.first, "put {other} first", "No other item can be put first"),
+                _sentence(self.tier, "change a tier", "No tier can be changed"),
+            )
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as in JSON."""
+
+        def plain(flip: Flip | None) -> dict[str, Any] | None:
+            if flip is None:
+                return None
+            named = {"item": plain_item(flip.item), "other": plain_item(flip.other)}
+            return {"votes": flip.votes, **named, "exact": flip.exact}
+
+        return {"first": plain(self.first), "tier": plain(self.tier), "n_votes": self.n_votes}
+
+
+def _sentence(flip: Flip | None, does: str, otherwise: str) -> str:
+    if flip is None:
+        return f"{otherwise} by turning round votes between two items."
+    votes = counted(flip.votes, "vote")
+    how = "" if flip.exact else " at most"
+    return (
+        f"It takes{how} {votes} for {flip.item} against {flip.other}, turned round, to "
+        f"{does.format(other=flip.other)}."
+    )
+
+
+def flips_of(
+    items: Sequence[Item],
+    wins: NDArray[np.float64],
+    above: NDArray[np.float64],
+    tiers: Sequence[int],
+    family: Family,
+) -> Flips:
+    """Find how few votes change the first place, and a tier.
+
+    Parameters
+    ----------
+    items, wins
+        The items, and how often each won against each other.
+    above, tiers
+        Probability that an item is in a better tier than another, and the tiers.
+    family
+        The family of models that tiers are searched with.
+    """
+    return Flips(
+        first=_first(items, wins),
+        tier=_tier(items, wins, above, np.asarray(tiers), family),
+        n_votes=float(wins.sum()),
+    )
+
+
+def _first(items: Sequence[Item], wins: NDArray[np.float64]) -> Flip | None:
+    leader = int(_strengths(wins).argmax())
+    met = (wins + wins.T)[~np.eye(len(wins), dtype=bool)]
+    found: Flip | None = None
+    for rival in range(len(items)):
+        if rival == leader:
+            continue
+        votes = floor(_lead(wins, leader, rival) + _ROUNDING) + 1
+        if votes <= wins[leader, rival] and (found is None or votes < found.votes):
+            exact = votes == 1 or bool((met == met[0]).all())
+            found = Flip(votes, items[leader], items[rival], exact)
+    return found
+
+
+def _lead(wins: NDArray[np.float64], one: int, other: int) -> float:
+    """Wins that the first has beyond what it would be expected to have if both were as strong."""
+    tied = _strengths(wins, (one, other))
+    return float(_slopes(wins, tied)[one])
+
+
+def _slopes(wins: NDArray[np.float64], logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the slope of the log-likelihood in each log strength: wins beyond those expected."""
+    expected = ((wins + wins.T) * _winning(logs)).sum(axis=1)
+    middling = _PSEUDO_COMPARISONS * (0.5 - 1.0 / (1.0 + np.exp(-logs)))
+    return np.asarray(wins.sum(axis=1) - expected + middling)
+
+
+def _winning(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(1.0 / (1.0 + np.exp(logs - logs[:, None])))
+
+
+def _strengths(
+    wins: NDArray[np.float64], tied: tuple[int, int] | None = None
+) -> NDArray[np.float64]:
+    """Log strengths of Bradley and Terry by Newton's method, two of them equal if so wanted."""
+    n_items = len(wins)
+    label = np.arange(n_items)
+    if tied is not None:
+        label[tied[1]] = tied[0]
+        label = np.unique(label, return_inverse=True)[1]
+    sums = np.zeros((int(label.max()) + 1, n_items))
+    sums[label, np.arange(n_items)] = 1.0
+    met = wins + wins.T
+    free = np.zeros(len(sums))
+    for _ in range(_MOST_ROUNDS):
+        logs = free[label]
+        winning = _winning(logs)
+        weights = met * winning * (1.0 - winning)
+        middling = 1.0 / (1.0 + np.exp(-logs))
+        own = _PSEUDO_COMPARISONS * middling * (1.0 - middling)
+        curvature = np.diag(weights.sum(axis=1) + own) - weights
+        step = np.linalg.solve(sums @ curvature @ sums.T, sums @ _slopes(wins, logs))
+        # The log-likelihood is concave; steps longer than this may overshoot.
+        free += step / max(1.0, float(np.abs(step).max()))
+        if np.abs(step).max() < _SETTLED:
+            break
+    return np.asarray(free[label])
+
+
+def _tier(
+    items: Sequence[Item],
+    wins: NDArray[np.float64],
+    above: NDArray[np.float64],
+    tiers: NDArray[np.int64],
+    family: Family,
+) -> Flip | None:
+    before = _searched(wins, family)
+    tied = 1.0 - above - above.T
+    # How probable it is that two items stand to each other as published.
+    standing = np.where(tiers[:, None] == tiers, tied, above)
+    one, other = np.nonzero((tiers[:, None] <= tiers) & (wins >= 1.0))
+    order = np.argsort(standing[one, other], kind="stable")[:_PAIRS_TRIED]
+    found: Flip | None = None
+    for better, worse in zip(one[order].tolist(), other[order].tolist(), strict=True):
+        most = floor(wins[better, worse]) if found is None else found.votes - 1
+        votes = _fewest(wins, (better, worse), most, before, family)
+        if votes is not None:
+            found = Flip(votes, items[better], items[worse], votes == 1)
+    return found
+
+
+def _fewest(
+    wins: NDArray[np.float64],
+    pair: tuple[int, int],
+    most: int,
+    before: NDArray[np.int64],
+    family: Family,
+) -> int | None:
+    """Find by bisection a number of votes that, turned round, change the best tiers."""
+
+    def changes(votes: int) -> bool:
+        turned = wins.copy()
+        turned[pair] -= votes
+        turned[pair[::-1]] += votes
+        return not np.array_equal(_searched(turned, family), before)
+
+    most = min(most, floor(wins[pair]))
+    if most < 1 or not changes(most):
+        return None
+    least = 0
+    while most - least > 1:
+        middle = (least + most) // 2
+        least, most = (least, middle) if changes(middle) else (middle, most)
+    return most
+
+
+def _searched(wins: NDArray[np.float64], family: Family) -> NDArray[np.int64]:
+    """Return the most probable tiers, as a search finds them, counted from 0."""
+    names = tuple(map(str, range(len(wins))))
+    battles = Battles(names, wins.copy(), np.zeros_like(wins))
+    return searched_labels(battles, family, "sceptical", np.random.default_rng(0))
+
+
+def searched_labels(
+    battles: Battles, family: Family, prior_sizes: SizesPrior, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Search the tiers of battles once, and return them counted from 0.
+
+    Parameters
+    ----------
+    battles
+        The battles.
+    family, prior_sizes
+        The family of models, and the prior of sizes.
+    rng
+        Generator.
+    """
+    if family == "luce":
+        prior = partial(log_prior_of_sizes, prior_sizes)
+        return np.asarray(search_races(battles, prior, Limits()).best.labels)
+    source = source_of(battles, None)
+    return np.asarray(best_tiers_of_battles(source, rng, prior_sizes, starts=1)[0])
