@@ -3,12 +3,15 @@
 import sys
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from tierwise.cli import options, printing
 from tierwise.cli.remedies import Shell
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 _TESTS = "What is compared"
 
@@ -138,7 +141,10 @@ def compare_command(
         compared.write(out)
         printing.said_where(out, quiet=quiet)
     else:
-        told = (lambda _width: [compared.paragraph()]) if paragraph else None
+
+        def told(width: int) -> "list[RenderableType]":
+            return [compared.paragraph() if paragraph else compared.summary(width)]
+
         printing.give(printing.given(compared, text=told), out, json=json, quiet=quiet)
     for path, along in ((figure, "ranks"), (strengths, "strengths")):
         if path is not None:

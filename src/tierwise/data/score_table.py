@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise.errors import InputError, Remark, quoted, use
+from tierwise.errors import InputError, Remark, instead, quoted, use
 from tierwise.files.cells import ABSENT, can_be_encoded, check_cells, encode
 from tierwise.files.layouts import NAMES_OF_ROLES
 from tierwise.files.options import Aside
@@ -279,7 +279,10 @@ class Grid:
                 raise InputError(
                     f"{self.name_row(row)}: item {quoted(item)} has a second row (the first is "
                     f"{self.name_row(first_row[item])})",
-                    ["keep one of them", use("for the mean of all rows", repeats="mean")],
+                    [
+                        "keep one of them",
+                        instead("compare", "for the mean of seeds or folds", command="compare"),
+                    ],
                 )
             first_row.setdefault(item, row)
         columns = [one for one in self.numeric if one != named]

@@ -475,7 +475,10 @@ def long_scores(
             raise InputError(
                 f"{name_row(row)}: {quoted(item_labels[item_codes[row]])} has a second score on "
                 f"{quoted(task_labels[task_codes[row]])}",
-                ["keep one of them", use("for the mean of all", repeats="mean")],
+                [
+                    "keep one of them",
+                    instead("compare", "for the mean of seeds or folds", command="compare"),
+                ],
             )
         most = int(counts.max())
         remarks = (f"Up to {most:,} scores of an item on a task: their mean is taken.",)
