@@ -125,6 +125,17 @@ WRONG = {
         {"source": "answers.csv", "better": "higher"},
         {"source": NOT_A_PATH, "better": NOT_A_CHOICE, "format": NOT_A_CHOICE},
     ),
+    "compare": (
+        {"table": pa.table({"x": [1.0, 2.0, 3.0], "y": [3.0, 1.0, 2.0]})},
+        {
+            "table": NOT_A_PATH,
+            "better": NOT_A_CHOICE,
+            "rope": [*NOT_A_NUMBER, -1],
+            "alpha": NOT_A_LEVEL,
+            "items_in": NOT_A_CHOICE,
+            "layout": NOT_A_CHOICE,
+        },
+    ),
     "Battles.from_rows": (
         {"rows": [("x", "y", "x")]},
         {"rows": [3, [], [("x", "y")]], "drawn": NOT_A_CHOICE, "spellings": NOT_A_CHOICE},

@@ -34,6 +34,7 @@ COMMANDS = {
     "data/": READING,
     "data/scores.py": (*READING, "leaderboard"),
     "data/score_table.py": (*READING, "leaderboard"),
+    "comparing/": ("compare",),
     "groups/": ("groups", "report"),
     "mixture/": ("mixture", "report"),
     "posterior/": ("posterior", "report"),
@@ -54,6 +55,7 @@ ONLY_IN_PYTHON = {
     ("partition/recursion.py", "method"): "commands take the method that is affordable",
     ("data/scores.py", "task"): "commands recognise tables with one row per task and item",
     ("data/scores.py", "score"): "commands recognise tables with one row per task and item",
+    ("plots/comparison.py", "along"): "the command has one option for each axis",
     ("mixture/fit.py", "folds"): "commands compare groups by BIC or ICL",
 }
 # Remedies of readers that the page does not ask as a question, each with the reason.

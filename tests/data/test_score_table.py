@@ -102,9 +102,9 @@ def test_commands_about_answers_ask_too_where_rows_may_be_items(tmp_path):
     asked = run(path, "fit", "--better", "higher")
     assert "use --items-in rows if each row is an item, or --items-in columns if each" in asked
     rows = run(path, "describe", "--better", "higher", "--items-in", "rows")
-    assert "Read 2 answers about 3 items" in rows
+    assert "Read 2 tasks about 3 items" in rows
     columns = run(path, "describe", "--better", "higher", "--items-in", "columns")
-    assert "Read 3 answers about 2 items" in columns
+    assert "Read 3 tasks about 2 items" in columns
     for corner in ("name", "ResponseId", "Timestamp", "Respondent"):
         text = made("rows", corner, ("sort", "plan"), "", ",", gap=False)[0]
         assert tw.read(StringIO(text), better="higher").items == ("sort", "plan")
@@ -193,7 +193,7 @@ def test_the_shell_ranks_models_and_says_what_was_set_aside(board):
     assert "HellaSwag" not in shown
     for command in (("describe",), ("fit", "--sizes", "2,1")):
         read_as = run(board, *command, "--better", "higher", "--lower", "Latency (s)")
-        assert "Read 4 answers about 3 items" in read_as
+        assert "Read 4 tasks about 3 items" in read_as
     other = run(board, "describe", "--better", "higher", "--items-in", "rows", "--tasks", "MMLU")
     assert "Read 1 answer about 3 items" in other
 
