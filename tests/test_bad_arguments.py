@@ -126,9 +126,9 @@ WRONG = {
         {"source": NOT_A_PATH, "better": NOT_A_CHOICE, "format": NOT_A_CHOICE},
     ),
     "compare": (
-        {"table": pa.table({"x": [1.0, 2.0, 3.0], "y": [3.0, 1.0, 2.0]})},
+        {"source": pa.table({"x": [1.0, 2.0, 3.0], "y": [3.0, 1.0, 2.0]})},
         {
-            "table": NOT_A_PATH,
+            "source": NOT_A_PATH,
             "better": NOT_A_CHOICE,
             "rope": [*NOT_A_NUMBER, -1],
             "alpha": NOT_A_LEVEL,

@@ -195,7 +195,7 @@ def test_the_shell_ranks_models_and_says_what_was_set_aside(board):
         read_as = run(board, *command, "--better", "higher", "--lower", "Latency (s)")
         assert "Read 4 tasks about 3 items" in read_as
     other = run(board, "describe", "--better", "higher", "--items-in", "rows", "--tasks", "MMLU")
-    assert "Read 1 answer about 3 items" in other
+    assert "Read 1 task about 3 items" in other
 
 
 def test_commands_recognise_what_is_not_theirs(board, tmp_path):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def compare(
-    table: DataSource,
+    source: DataSource,
     better: Better = "higher",
     *,
     rope: float = 0.0,
@@ -64,7 +64,7 @@ def compare(
 
     Parameters
     ----------
-    table
+    source
         A file's name, an open file, or a data frame of pandas, polars or pyarrow. One row per data
         set and one column per method, or the other way round, or one row per data set and method.
     better
@@ -108,7 +108,7 @@ def compare(
     if not 0.0 < check_number("alpha", alpha) < 1.0:
         raise InputError(f"must be between 0 and 1; got {alpha}", argument="alpha")
     check_number("rope", rope, least=0.0)
-    name, opened = open_scores(table, format, encoding, sheet)
+    name, opened = open_scores(source, format, encoding, sheet)
     with errors_name(name):
         found, notes = score_table_of(
             opened,
