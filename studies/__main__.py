@@ -23,6 +23,7 @@ from studies import (
     sushi_posterior,
     sushi_replicates,
     sushi_selection,
+    what_is_said,
 )
 from studies.harness import SOURCES, Outcome, Place, Study, load_stored, obtain
 from studies.page import section, write_page
@@ -43,6 +44,7 @@ STUDIES: list[Study] = [
     sushi_selection.STUDY,
     sushi_replicates.STUDY,
     sushi_posterior.STUDY,
+    what_is_said.STUDY,
     false_tiers.STUDY,
     other_truths.STUDY,
     leaderboards.STUDY,

@@ -661,3 +661,23 @@ def test_limits_where_no_family_of_models_is_left(limit, asked):
     rankings = tw.Rankings.from_orderings([["a", "b", "c"], ["b", "a", "c"]])
     with pytest.raises(tw.InputError, match="limits of the tiers are for worths"):
         tw.search(rankings, **limit, **asked)
+
+
+def drinks(times):
+    rows = {"tcjm": 14, "ctjm": 12, "ctmj": 9, "tcmj": 11, "tjcm": 3, "jmct": 2}
+    weights = [times * weight for weight in rows.values()]
+    return Rankings.from_orderings([list(row) for row in rows], weights=weights)
+
+
+def test_a_distance_is_used_before_worths_only_if_it_is_clearly_ahead():
+    undecided = tw.search(drinks(1), progress="off", rng=1)
+    assert undecided.best.family == "luce"
+    assert [one.name for one in undecided.families][:2] == ["one worth per tier", "kendall"]
+    assert -3.0 <= undecided.families[1].behind < 0.0
+    assert undecided.families[1].standing == "2.1 ahead"
+    assert "No model is clearly ahead" in undecided.summary()
+    decided = tw.search(drinks(3), progress="off", rng=1)
+    assert decided.best.distance == "kendall"
+    assert min(one.behind for one in decided.families) == 0.0
+    worths = next(one for one in decided.families if one.family == "luce")
+    assert worths.behind > 3.0

@@ -18,6 +18,7 @@ from tierwise.fitting.summary import (
 )
 from tierwise.plots.tiers import shown_tiers
 from tierwise.reporting.tables import probabilities_by_item
+from tierwise.searching.result import NOT_DECIDED
 
 if TYPE_CHECKING:
     from tierwise.data.describe import Description, Pair
@@ -162,8 +163,10 @@ def _families(found: Search) -> list[str]:
     if not others or len(best.sizes) == 1:
         said = []
     else:
-        behind = listed(tuple(f"{other.name} ({other.behind:.1f} behind)" for other in others))
-        said = [f"Of the models compared, {best.name} describes the data best, before {behind}."]
+        standings = listed(tuple(f"{other.name} ({other.standing})" for other in others))
+        said = [f"Of the models compared, {best.name} describes the data best, before {standings}."]
+        if others[0].behind < 0.0:
+            said = [f"{NOT_DECIDED}: {standings}."]
     return said + [f"Not compared: {name}, as {why}." for name, why in found.left_out.items()]
 
 

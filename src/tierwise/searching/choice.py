@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tierwise._util.results import Result
 from tierwise.model.priors import DEFAULT_PRIORS
+from tierwise.searching.result import NOT_DECIDED
 from tierwise.searching.search import search
 
 if TYPE_CHECKING:
@@ -77,9 +78,12 @@ class Choice(Result):
         if not others:
             return f"Model: {best.name}.{left_out}"
         first, *rest = others
-        behind = f"{first.name} is {first.behind:,.1f} behind"
-        behind += "".join(f", {other.name} {other.behind:,.1f}" for other in rest)
-        return f"{name} describes the answers best; {behind}.{left_out}"
+        standings = f"{first.name} is {first.standing}"
+        if first.behind < 0.0:
+            standings += "".join(f", {other.name} {other.standing}" for other in rest)
+            return f"{NOT_DECIDED}; {standings}.{left_out}"
+        standings += "".join(f", {other.name} {other.behind:,.1f}" for other in rest)
+        return f"{name} describes the answers best; {standings}.{left_out}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in JSON."""
@@ -112,7 +116,9 @@ def choose(
     """Compare models by how probable they make the answers, and take the best.
 
     What is named is used as named; what is left open is decided by the posterior probability of the
-    best tiers of each model, with the same prior of tiers for all.
+    best tiers of each model, with the same prior of tiers for all. Worths are taken unless a
+    distance is ahead by more than 3, a factor of 20: with one theta items either differ by a whole
+    step or are tied, so where little is known a distance calls items tied that may well differ.
 
     Parameters
     ----------

@@ -17,6 +17,8 @@ from tierwise.searching.evaluate import Criterion
 from tierwise.searching.merging import Merging
 from tierwise.tiers import Sizes, Tiers, plain_tiers
 
+NOT_DECIDED = "No model is clearly ahead, so one worth per tier is used"
+
 CRITERIA = {
     "posterior": "posterior probability of the tiers",
     "likelihood": "criterion I (log-likelihood less log number of tiers)",
@@ -132,8 +134,10 @@ def _families(search: "Search") -> list[str]:
     if len(best.sizes) == 1:
         names = ", ".join(family.name for family in search.families)
         return [f"That holds for all that was compared: {names}.", *slow]
-    behind = ", ".join(f"{other.name} is {other.behind:.1f} behind" for other in others)
-    return [f"Of what was compared, {best.name} describes the data best: {behind}.", *slow]
+    standings = ", ".join(f"{other.name} is {other.standing}" for other in others)
+    if others[0].behind < 0.0:
+        return [f"{NOT_DECIDED}: {standings}.", *slow]
+    return [f"Of what was compared, {best.name} describes the data best: {standings}.", *slow]
 
 
 def _verdict(search: "Search") -> str:
@@ -233,7 +237,8 @@ class Family(Result):
     score
         By what the search compares.
     behind
-        How far its best tiers are behind the best of all.
+        How far its best tiers are behind those of the model that is used; less than 0 if they are
+        ahead of it, but not clearly.
     """
 
     family: str
@@ -253,6 +258,11 @@ class Family(Result):
         return self.distance + (
             "" if self.concentration == "single" else f" with a theta per {self.concentration}"
         )
+
+    @property
+    def standing(self) -> str:
+        """How far it is behind, or ahead of, the model that is used, in words."""
+        return f"{abs(self.behind):,.1f} {'ahead' if self.behind < 0.0 else 'behind'}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values, as in JSON."""

@@ -87,6 +87,10 @@ _DIVIDED = (
 )
 # A distance that is so far behind with the tiers that are best for worths is not searched.
 _FAR_BEHIND = 200.0
+# A distance is taken before worths if it is so far ahead, a factor of 20 in probability. With one
+# theta items either differ by a whole step or are tied, so where answers are few it calls items
+# tied that worths would leave open.
+_CLEARLY_AHEAD = 3.0
 
 # "auto" compares all sizes if that takes, on one core, about half a minute at most.
 _MOST_SECONDS = 30.0
@@ -514,9 +518,16 @@ def _search_at_once(exploration: Exploration) -> None:
 
 
 def _best_family(searches: list[_Searched]) -> Search:
-    """Return the search whose best tiers are best, with what the others found."""
+    """Return the search whose best tiers are best, with what the others found.
+
+    Worths come first unless another model is clearly ahead: they assume less.
+    """
     scores = [one.search.contenders[0].score for one in searches]
     order = sorted(range(len(searches)), key=lambda number: (-scores[number], number))
+    ahead = scores[order[0]]
+    worths = [number for number in order if searches[number].search.best.family == "luce"]
+    order = [one for one in worths if ahead - scores[one] <= _CLEARLY_AHEAD] + order
+    order = list(dict.fromkeys(order))
     ranked = [(scores[number], searches[number].search) for number in order]
     top, found = ranked[0]
     families = tuple(

@@ -1,0 +1,306 @@
+"""Is every probability that is printed true that often, with the defaults?"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import asdict, dataclass
+from itertools import combinations, pairwise, permutations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from studies.harness import Place, Results, Study
+from studies.truths import KINDS, Truth
+from studies.writing import paragraphs, percent, table
+from tierwise import TierwiseWarning, choose, leaderboard, sample_posterior
+from tierwise._util.resources import whole_file
+from tierwise._util.tasks import run_tasks
+from tierwise.posterior.estimates import rank_shares
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.random import SeedSequence
+
+    from tierwise.posterior.leaderboard import Leaderboard
+    from tierwise.posterior.result import Posterior
+
+    # What was said, with which probability, and how far it is true.
+    Said = tuple[str, float, float]
+    # Number of claims, mean probability, and share that is true, for each bin.
+    Bins = list[list[float]]
+
+# Probabilities are put together that lie between these.
+BOUNDS = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+SURE = len(BOUNDS) - 2
+INTERVAL = "95% interval of the rank"
+CLAIMS = (
+    "tier of the item",
+    "another tier",
+    "boundary holds",
+    "better than the next",
+    "better",
+    "tied with the next",
+    "tied",
+    "tied or nearly",
+    "the best",
+    "among the best 3",
+    "number of tiers",
+    "exactly these tiers",
+)
+# Nothing that is said with 95% or more may be true less often, whether the truth is known or not.
+LEAST_IF_KNOWN, LEAST_IF_NOT = 0.90, 0.85
+# Cells that are done are kept here until all of them are.
+KEPT = Path(__file__).resolve().parents[1] / "build" / "studies" / "what-is-said"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How many data sets there are of each truth and size of data, by the number of items."""
+
+    items: tuple[int, ...] = (6, 12)
+    sets: tuple[int, ...] = (30, 6)
+    sizes: int = 3
+    kinds: tuple[str, ...] = tuple(KINDS)
+    chains: int = 2
+    draws: int = 500
+    seed: int = 33_003
+
+
+def compute(settings: Settings, place: Place) -> Results:
+    results: Results = {}
+    for n_items, n_sets in zip(settings.items, settings.sets, strict=True):
+        for kind in settings.kinds:
+            for n_answers in KINDS[kind].sizes[n_items][: settings.sizes]:
+                cell = f"{kind}; {n_items}; {n_answers}"
+                results[cell] = _kept(settings, cell)
+                if not results[cell]:
+                    number = list(KINDS).index(kind)
+                    key = [settings.seed, number, n_items, n_answers]
+                    tasks = [
+                        (kind, n_items, n_answers, settings.chains, settings.draws, seed)
+                        for seed in np.random.SeedSequence(key).spawn(n_sets)
+                    ]
+                    found = run_tasks(
+                        one_set, tasks, description=cell, workers=place.workers, progress="off"
+                    )
+                    results[cell] = summed([said for one in found for said in one])
+                    _keep(settings, cell, results[cell])
+    return results
+
+
+def _file(settings: Settings, cell: str) -> Path:
+    return KEPT / f"{cell.replace('; ', '-').replace(' ', '_')}-{settings.seed}.json"
+
+
+def _kept(settings: Settings, cell: str) -> dict[str, Any]:
+    """Return what an interrupted run has found of a cell, with the same settings."""
+    file = _file(settings, cell)
+    if not file.is_file():
+        return {}
+    kept: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    same = kept["settings"] == json.loads(json.dumps(asdict(settings)))
+    return dict(kept["found"]) if same else {}
+
+
+def _keep(settings: Settings, cell: str, found: dict[str, Any]) -> None:
+    KEPT.mkdir(parents=True, exist_ok=True)
+    with whole_file(_file(settings, cell)) as partial:
+        partial.write_text(json.dumps({"settings": asdict(settings), "found": found}))
+
+
+def one_set(
+    kind: str, n_items: int, n_answers: int, chains: int, draws: int, seed: SeedSequence
+) -> list[Said]:
+    """Draw a truth and answers, and hold all that is said about them against the truth."""
+    truth = KINDS[kind].draw(n_items, n_answers, np.random.default_rng(seed))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TierwiseWarning)  # few draws
+        choice = choose(truth.data, workers=1, progress="off", rng=1)
+        board = leaderboard(
+            truth.data, choice=choice, chains=chains, draws=draws, workers=1, progress="off", rng=2
+        )
+        posterior = sample_posterior(
+            truth.data, choice=choice, chains=chains, draws=draws, workers=1, progress="off", rng=3
+        )
+    return [
+        *said_of_items(board, truth),
+        *said_of_pairs(board, truth),
+        *said_of_tiers(posterior, board, truth),
+    ]
+
+
+def said_of_items(board: Leaderboard, truth: Truth) -> Iterator[Said]:
+    """Say of each item in which tier it is, at which rank, and whether among the best."""
+    places = {item: place for place, item in enumerate(truth.data.items)}
+    # Tied items share their ranks: what is true of one of them is so with a probability.
+    ranks = rank_shares(truth.labels[None] + 1)
+    ends = np.cumsum(board.tiers.sizes)
+    for row in board.rows:
+        own = ranks[places[row.item]]
+        by_tier = np.split(own, ends[:-1])
+        for tier, share in enumerate(row.tier_probabilities, start=1):
+            name = "tier of the item" if tier == row.tier else "another tier"
+            yield name, share, float(by_tier[tier - 1].sum())
+        yield INTERVAL, board.level, float(own[row.rank_low - 1 : row.rank_high].sum())
+        for k, share in zip(board.k, row.best_k_probabilities, strict=True):
+            name = "the best" if k == 1 else f"among the best {k}"
+            yield name, share, float(own[:k].sum())
+
+
+def said_of_pairs(board: Leaderboard, truth: Truth) -> Iterator[Said]:
+    """Say of pairs which is better and which are tied; of those in neighbouring rows, again."""
+    places = [truth.data.items.index(row.item) for row in board.rows]
+    better = truth.labels[:, None] < truth.labels
+    above = board.above_probabilities
+    for first, second in permutations(range(len(places)), 2):
+        yield "better", above[first, second], float(better[places[first], places[second]])
+    for first, second in combinations(range(len(places)), 2):
+        one, other = places[first], places[second]
+        tied = 1.0 - above[first, second] - above[second, first]
+        yield "tied", tied, float(truth.labels[one] == truth.labels[other])
+        yield "tied or nearly", tied, float(truth.close[one, other])
+    for row, one, other in zip(board.rows, places, places[1:], strict=False):
+        assert row.better_than_next is not None
+        assert row.tied_with_next is not None
+        yield "better than the next", row.better_than_next, float(better[one, other])
+        tied = float(truth.labels[one] == truth.labels[other])
+        yield "tied with the next", row.tied_with_next, tied
+
+
+def said_of_tiers(posterior: Posterior, board: Leaderboard, truth: Truth) -> Iterator[Said]:
+    """Say whether boundaries hold, how many tiers there are, and whether they are just these."""
+    own, drawn = board.tiers.label_array(truth.data.items), posterior.labels
+    for boundary in range(1, len(board.tiers)):
+        up, down = own < boundary, own >= boundary
+        share = float((drawn[:, up].max(axis=1) < drawn[:, down].min(axis=1)).mean())
+        holds = truth.labels[up].max() < truth.labels[down].min()
+        yield "boundary holds", share, float(holds)
+    for number, share in posterior.n_tiers_probabilities().items():
+        yield "number of tiers", share, float(number == truth.labels.max() + 1)
+    exactly = float((drawn == own + 1).all(axis=1).mean())
+    yield "exactly these tiers", exactly, float((own == truth.labels).all())
+
+
+def summed(claims: list[Said]) -> dict[str, Bins]:
+    """Put claims together by what they are about and by their probability."""
+    found = {}
+    for name in dict.fromkeys(name for name, _, _ in claims):
+        said, true = np.array([one[1:] for one in claims if one[0] == name]).T
+        which = np.digitize(said, BOUNDS[1:-1])
+        found[name] = [
+            [int((which == number).sum()), *_means(said, true, which == number)]
+            for number in range(len(BOUNDS) - 1)
+        ]
+    return found
+
+
+def _means(*columns: Any) -> list[float]:
+    """Means of all but the last column, where that says so; 0 where it does so nowhere."""
+    *numbers, where = columns
+    return [round(float(one[where].mean()), 6) if where.any() else 0.0 for one in numbers]
+
+
+def together(cells: list[dict[str, Bins]], claim: str) -> Bins:
+    """Add up the bins of a claim over cells."""
+    found = []
+    for number in range(len(BOUNDS) - 1):
+        rows = [cell[claim][number] for cell in cells if claim in cell]
+        count = sum(row[0] for row in rows)
+        mean = [sum(row[0] * row[place] for row in rows) / max(count, 1) for place in (1, 2)]
+        found.append([count, *mean])
+    return found
+
+
+def tell(results: Results, settings: Settings) -> str:
+    known = [kind for kind in settings.kinds if KINDS[kind].known]
+    others = [kind for kind in settings.kinds if not KINDS[kind].known]
+    return paragraphs(
+        f"Truths are drawn, and answers from them, {_listed(settings.sets)} data sets for each "
+        f"truth, number of items ({_listed(settings.items)}) and size of the data. Rankings: 30, "
+        "150 and 800 answers; battles: 120, 600 and 3,000 of 6 items, 400, 2,000 and 10,000 of 12. "
+        "Tiers: items in any order, and a cut between neighbours with probability one half. Theta "
+        "is uniform between 1/n and 5/n; log worths are normal with a standard deviation of 0.8, "
+        "and those of single judges scatter around them with 0.8. Half of the people, by a coin, "
+        "give the opposite order. Survey weights are lognormal, with a mean of 1 or 1,700.",
+        "What is true: a tier holds items with the same place in the model that made the answers; "
+        "where all worths differ, each item is a tier of its own, so *tied* is never true, and "
+        "*tied or nearly* is what can be: neither item is preferred by more than 55%. Where judges "
+        "differ, items are compared by the mean of the log worths, by which a judge drawn at "
+        "random decides. Two opposed halves prefer any two items equally often: all are tied. "
+        "*Tier of the item*: its rank is among those of its tier, where tied items share their "
+        "ranks at random. *Boundary*: every item above it is better than every item below.",
+        "Of what is said with 95% or more, how much is true (and how many such claims there are):",
+        _sure_table(results, known, "truths that are among the models compared"),
+        _sure_table(results, others, "other truths"),
+        "All claims by their probability, what was said on average and how much is true:",
+        _bins_table(results, known, "truths that are among the models compared"),
+        _bins_table(results, others, "other truths"),
+        _verdict(results, settings),
+    )
+
+
+def _listed(numbers: tuple[int, ...]) -> str:
+    return " and ".join(map(str, numbers))
+
+
+def _cells(results: Results, kind: str) -> list[dict[str, Bins]]:
+    return [found for cell, found in results.items() if cell.split("; ")[0] == kind]
+
+
+def _sure_table(results: Results, kinds: list[str], title: str) -> str:
+    claims = [*CLAIMS, INTERVAL]
+    rows = []
+    for claim in claims:
+        cells = [together(_cells(results, kind), claim)[SURE] for kind in kinds]
+        rows.append([claim, *(f"{percent(true)} ({n:,})" if n else "" for n, _, true in cells)])
+    return table([title, *kinds], rows)
+
+
+def _bins_table(results: Results, kinds: list[str], title: str) -> str:
+    names = [f"{low:.0%} to {high:.0%}" for low, high in pairwise(BOUNDS)]
+    cells = [cell for kind in kinds for cell in _cells(results, kind)]
+    rows = [
+        [
+            claim,
+            *(
+                f"{percent(said)}: {percent(true)} ({count:,})" if count else ""
+                for count, said, true in together(cells, claim)
+            ),
+        ]
+        for claim in CLAIMS
+    ]
+    return table([title, *names], rows)
+
+
+def _verdict(results: Results, settings: Settings) -> str:
+    """Say what is true less often than it may be."""
+    failing = []
+    for kind in settings.kinds:
+        least = LEAST_IF_KNOWN if KINDS[kind].known else LEAST_IF_NOT
+        for claim in (*CLAIMS, INTERVAL):
+            count, _, true = together(_cells(results, kind), claim)[SURE]
+            if count and true < least and not _cannot_be(kind, claim):
+                failing.append(f"{kind}: {claim}, {percent(true)} of {count:,}")
+    bounds = f"{LEAST_IF_KNOWN:.0%} (other truths: {LEAST_IF_NOT:.0%})"
+    if not failing:
+        return f"Nothing that is said with 95% or more is true in less than {bounds}."
+    return f"Said with 95% or more, and true in less than {bounds}: " + "; ".join(failing) + "."
+
+
+def _cannot_be(kind: str, claim: str) -> bool:
+    """Whether a claim about ties is about items all of which differ, a little at least."""
+    return "all worths differ" in kind and claim in ("tied", "tied with the next")
+
+
+STUDY = Study(
+    name="what-is-said",
+    title="Is what is said with a probability true that often?",
+    full=Settings(),
+    quick=Settings(items=(6,), sets=(2,), sizes=1, draws=100),
+    compute=compute,
+    tell=tell,
+    page="simulations",
+)
