@@ -67,6 +67,12 @@ if TYPE_CHECKING:
     from tierwise.model.priors import Priors as Priors
     from tierwise.partition.choose import log_partition as log_partition
     from tierwise.partition.choose import partition_function as partition_function
+    from tierwise.planning.plan import Plan as Plan
+    from tierwise.planning.plan import plan as plan
+    from tierwise.planning.questions import Questions as Questions
+    from tierwise.planning.questions import next_questions as next_questions
+    from tierwise.planning.stopping import Enough as Enough
+    from tierwise.planning.stopping import enough as enough
     from tierwise.posterior.leaderboard import Leaderboard as Leaderboard
     from tierwise.posterior.leaderboard import leaderboard as leaderboard
     from tierwise.posterior.moves import Exchange as Exchange
@@ -100,6 +106,7 @@ _HOME_OF = {
     "Counts": "data.counts",
     "Description": "data.describe",
     "Distance": "distances",
+    "Enough": "planning.stopping",
     "Estimate": "_util.types",
     "Exchange": "posterior.moves",
     "Fit": "fitting.result",
@@ -115,9 +122,11 @@ _HOME_OF = {
     "Mixture": "mixture.result",
     "MixtureDraws": "mixture.draws",
     "PairsDescription": "data.describe",
+    "Plan": "planning.plan",
     "Posterior": "posterior.result",
     "Preferences": "data.preferences",
     "Priors": "model.priors",
+    "Questions": "planning.questions",
     "RankingScan": "data.scan",
     "Rankings": "data.rankings",
     "Sampler": "posterior.samplers",
@@ -135,6 +144,7 @@ _HOME_OF = {
     "compare_groups": "groups.compare",
     "compositions": "tiers",
     "describe": "data.describe",
+    "enough": "planning.stopping",
     "fit": "fitting.fit",
     "fit_mixture": "mixture.fit",
     "get_distance": "distances",
@@ -149,8 +159,10 @@ _HOME_OF = {
     "load_word_association": "data.datasets",
     "log_partition": "partition.choose",
     "merge_even_pairs": "searching.merging",
+    "next_questions": "planning.questions",
     "parallel": "_util.tasks",
     "partition_function": "partition.choose",
+    "plan": "planning.plan",
     "read": "data.read",
     "read_battles": "data.battles",
     "read_preferences": "data.read",

@@ -1,0 +1,151 @@
+"""Ways of asking: what an answer holds, and the answers that a model gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args
+
+import numpy as np
+
+from tierwise._util.checks import check_choice, check_count
+from tierwise._util.types import NOT_LISTED
+from tierwise.data.battles import Battles
+from tierwise.data.rankings import Rankings
+from tierwise.errors import InputError, drop, use
+from tierwise.fitting.bootstrap import observe_like
+from tierwise.model.clustered_luce import ClusteredLuce
+from tierwise.model.clustered_mallows import ClusteredMallows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tierwise._util.types import Item
+
+Model: TypeAlias = ClusteredMallows | ClusteredLuce
+Ask: TypeAlias = Literal["complete", "top", "subsets", "pairs"]
+"""What is asked for: a ranking of all items, of the best, of some that are shown, or of two."""
+
+
+class Asking(Protocol):
+    """A way of asking."""
+
+    def answers(self, model: Model, n_answers: int, rng: np.random.Generator) -> Rankings | Battles:
+        """Draw answers from a model."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """A way of asking that is planned.
+
+    Attributes
+    ----------
+    ask
+        "complete": all items are ranked. "top": the best ``size`` are listed. "subsets": ``size``
+        items, chosen at random, are shown and ranked. "pairs": two items are shown, and one wins.
+    size
+        How many items are listed or shown; None for "complete" and "pairs".
+
+    Examples
+    --------
+    >>> import numpy as np, tierwise as tw
+    >>> model = tw.ClusteredLuce(tw.Tiers([["a"], ["b", "c"], ["d"]]), (4.0, 2.0, 1.0))
+    >>> Design("top", 2).answers(model, 100, np.random.default_rng(1))
+    Rankings(100 rankings of 4 items, 100 incomplete: not listed = below)
+    >>> Design("pairs").answers(model, 100, np.random.default_rng(1)).n_battles
+    100.0
+    """
+
+    ask: Ask
+    size: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check what was given."""
+        check_choice("ask", self.ask, get_args(Ask))
+        if self.ask in ("complete", "pairs") and self.size is not None:
+            raise InputError(
+                "size says how many items are listed or shown: it goes with top lists and subsets",
+                [use(ask="top"), use(ask="subsets"), drop("size")],
+            )
+        if self.ask in ("top", "subsets"):
+            if self.size is None:
+                raise InputError("how many items are listed or shown is not known", [use(size=...)])
+            check_count("size", self.size, 1 if self.ask == "top" else 2)
+
+    def answers(self, model: Model, n_answers: int, rng: np.random.Generator) -> Rankings | Battles:
+        """Draw answers from a model."""
+        items = model.tiers.items
+        n_items = len(items)
+        if self.size is not None and self.size > n_items:
+            raise InputError(
+                f"size must be at most the number of items, {n_items}; got {self.size}"
+            )
+        if self.ask == "pairs":
+            pairs = n_items * (n_items - 1) // 2
+            met = np.zeros((n_items, n_items), dtype=np.int64)
+            met[np.triu_indices(n_items, k=1)] = rng.multinomial(
+                n_answers, np.full(pairs, 1.0 / pairs)
+            )
+            return _battles(model, items, met, 0.0, rng)
+        complete = model.sample(n_answers, rng)
+        if self.ask == "complete":
+            return complete
+        places = complete.places.astype(np.int64)
+        if self.ask == "top":
+            hidden = np.where(places < (self.size or 0), places, NOT_LISTED)
+            return Rankings(complete.items, hidden.astype(np.int32), unranked="below")
+        shuffled = np.argsort(rng.random(places.shape), axis=1)
+        shown = shuffled < (self.size or 0)
+        ranks = np.argsort(np.argsort(np.where(shown, places, n_items + places), axis=1), axis=1)
+        hidden = np.where(shown, ranks, NOT_LISTED)
+        return Rankings(complete.items, hidden.astype(np.int32), unranked="anywhere")
+
+    @property
+    def in_words(self) -> str:
+        """What one answer is, in the plural."""
+        return {
+            "complete": "rankings of all items",
+            "top": f"lists of the best {self.size}",
+            "subsets": f"rankings of {self.size} items, chosen at random",
+            "pairs": "comparisons of two items, chosen at random",
+        }[self.ask]
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """Asking for further answers of the kind that there are: the same gaps, ties and pairs."""
+
+    data: Rankings | Battles
+
+    def answers(self, model: Model, n_answers: int, rng: np.random.Generator) -> Rankings | Battles:
+        """Draw answers from a model, and hide of them what those that there are hide."""
+        data = self.data
+        if isinstance(data, Battles):
+            met = np.triu(data.decided + data.decided.T + data.drawn, k=1)
+            counts = rng.multinomial(n_answers, (met / met.sum()).ravel()).reshape(met.shape)
+            share = float(data.drawn.sum() / (2.0 * met.sum()))
+            return _battles(model, data.items, counts, share, rng, data)
+        weights = data.pattern_weights / data.pattern_weights.sum()
+        rows = rng.choice(len(weights), size=n_answers, p=weights)
+        observed = Rankings(data.items, data.patterns[rows], unranked=data.unranked)
+        complete = model.sample(n_answers, rng)
+        return observe_like(complete, observed)
+
+
+def _battles(
+    model: Model,
+    items: tuple[Item, ...],
+    met: NDArray[np.int64],
+    share_drawn: float,
+    rng: np.random.Generator,
+    like: Battles | None = None,
+) -> Battles:
+    """Let the model decide battles; ``met`` says how often, above its diagonal."""
+    labels = model.tiers.label_array(items)
+    chances = np.clip(np.asarray(model.pair_probabilities())[np.ix_(labels, labels)], 0.0, 1.0)
+    np.fill_diagonal(chances, 0.5)
+    drawn = rng.binomial(met, share_drawn)
+    won = rng.binomial(met - drawn, chances)
+    decided = won + (met - drawn - won).T
+    tables = decided.astype(np.float64), (drawn + drawn.T).astype(np.float64)
+    names = tuple(str(item) for item in items)
+    return Battles(names, *tables, "half" if like is None else like.drawn_as)

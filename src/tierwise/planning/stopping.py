@@ -1,0 +1,490 @@
+"""enough: whether what is published has settled, and how many answers are missing if it has not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil, inf, isfinite
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from tierwise._util.checks import check_choice, check_count, check_number, spawn_seeds
+from tierwise._util.columns import aligned, within
+from tierwise._util.provenance import Stopwatch
+from tierwise._util.results import Result
+from tierwise._util.tasks import run_tasks
+from tierwise.data.battles import Battles
+from tierwise.data.kinds import check_data
+from tierwise.data.rankings import Rankings
+from tierwise.errors import InputError, counted, percent, share_in_words
+from tierwise.planning.asking import Alike, Model
+from tierwise.planning.plan import (
+    CHAINS,
+    DRAWS,
+    add_answers,
+    first_answers,
+    model_of_draw,
+    named_model,
+    short_chains,
+)
+from tierwise.posterior.run import sample_posterior
+from tierwise.searching.choice import Choice, choose
+from tierwise.tiers import plain_tiers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from tierwise._util.checks import RandomSource
+    from tierwise._util.provenance import Provenance
+    from tierwise._util.tasks import Progress
+    from tierwise.data.scan import RankingScan
+    from tierwise.posterior.result import Posterior
+    from tierwise.tiers import Tiers
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+Settle: TypeAlias = Literal["differences", "tiers"]
+"""What is to be settled: the differences that are published, or the ties, too."""
+Kind: TypeAlias = Literal["boundary", "tie"]
+
+# How many further answers are tried, in units of those that there are.
+_STEPS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+# When simulated collections are looked at, in units of the answers that there are.
+_LOOKS = (0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0)
+_SHARE = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class Claim(Result):
+    """Something that published tiers say, how sure it is, and when it will be settled.
+
+    Attributes
+    ----------
+    kind
+        "boundary": all items of the tier are better than all of the next one. "tie": all items of
+        the tier are tied.
+    tier
+        The number of the tier, 1 being the best.
+    probability
+        Probability that it holds.
+    settled
+        Whether that is at least the certainty that is asked for.
+    further
+        The number of further answers within which it is settled, or ruled out, in 80% of the
+        simulated futures; 0 if it is settled, None if more are needed than were tried.
+    interval
+        From 10% to 90% of the futures, the same; None is more than were tried.
+    """
+
+    kind: Kind
+    tier: int
+    probability: float
+    settled: bool
+    further: int | None
+    interval: tuple[int | None, int | None]
+
+    @property
+    def name(self) -> str:
+        """What it is, for people."""
+        if self.kind == "tie":
+            return f"the tie within tier {self.tier}"
+        return f"the boundary between tiers {self.tier} and {self.tier + 1}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Enough(Result):
+    """Whether there are enough answers; `enough` makes it.
+
+    Attributes
+    ----------
+    tiers : Tiers
+        The tiers that would be published now.
+    claims : tuple of Claim
+        What is known of the boundaries between them, and of ties if these are asked for.
+    certainty : float
+        A claim is settled if it holds with this probability or more.
+    n_answers : float
+        How many answers there are.
+    n_futures : int
+        Number of futures that were simulated.
+    n_streams : int
+        Number of collections that were simulated from nothing, to see how often the rule errs.
+    n_looks : int
+        How often each of these was looked at.
+    n_stopped, n_wrong : int
+        In how many of them the rule said "enough" at some look, and in how many of these some
+        claim that was published then was wrong.
+    choice : Choice
+        The model, what it was compared with, and its most probable tiers.
+    provenance : Provenance
+        Version, seed and time.
+    """
+
+    tiers: Tiers
+    claims: tuple[Claim, ...]
+    certainty: float
+    n_answers: float
+    n_futures: int
+    n_streams: int
+    n_looks: int
+    n_stopped: int
+    n_wrong: int
+    choice: Choice
+    provenance: Provenance
+
+    @property
+    def settled(self) -> bool:
+        """Whether all claims are settled."""
+        return all(claim.settled for claim in self.claims)
+
+    @property
+    def further(self) -> int | None:
+        """How many further answers settle all claims, each in 80% of the futures."""
+        wanted = [claim.further for claim in self.claims]
+        return None if None in wanted else max(one or 0 for one in wanted)
+
+    @property
+    def most_wrong(self) -> float | None:
+        """Upper 95% bound of how often the rule is wrong; None if nothing was simulated."""
+        from scipy.stats import beta
+
+        if not self.n_streams:
+            return None
+        return float(beta.ppf(0.95, self.n_wrong + 1, self.n_streams - self.n_wrong))
+
+    def sentence(self) -> str:
+        """Say in a line whether there are enough answers, or how many are missing."""
+        open_ones = [claim for claim in self.claims if not claim.settled]
+        if not open_ones:
+            what = {"boundary": "each boundary", "tie": "each tie"}
+            kinds = dict.fromkeys(claim.kind for claim in self.claims)
+            return (
+                f"Enough: {' and '.join(what[kind] for kind in kinds)} holds with a probability of "
+                f"{percent(self.certainty)} or more."
+            )
+        worst = max(
+            open_ones, key=lambda one: (inf if one.further is None else one.further, one.tier)
+        )
+        if worst.further is None:
+            most = ceil(_STEPS[-1] * self.n_answers)
+            return (
+                f"Not yet: {worst.name} would still be open with {most:,} further answers of this "
+                f"kind in more than {percent(1 - _SHARE)} of the simulated futures."
+            )
+        return (
+            f"With about {worst.further:,} further answers of this kind {worst.name} would be "
+            f"settled ({percent(_SHARE)})."
+        )
+
+    def caution(self) -> str:
+        """Say how often the rule errs if it is looked at again and again."""
+        if self.most_wrong is None:
+            return "How often this rule errs was not simulated."
+        return (
+            f"Looked at {self.n_looks} times on the way, the rule stopped "
+            f"{self.n_stopped} of {self.n_streams} simulated collections, and "
+            f"{self.n_wrong} of them with a wrong claim (at most {self.most_wrong:.0%} of all, "
+            "with 95% confidence)."
+        )
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Return the header and the rows as people read them."""
+        header = ["claim", "holds", "further answers (80%)", "10% to 90%"]
+        cells = []
+        for claim in self.claims:
+            low, high = (_number(bound) for bound in claim.interval)
+            further = "settled" if claim.settled else _number(claim.further)
+            span = "" if claim.settled else f"{low} to {high}"
+            name = claim.name.removeprefix("the ")
+            cells.append([name, share_in_words(claim.probability), further, span])
+        return header, cells
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, as in JSON."""
+        return {
+            "tiers": plain_tiers(self.tiers),
+            "settled": self.settled,
+            "sentence": self.sentence(),
+            "caution": self.caution(),
+            "certainty": self.certainty,
+            "answers": self.n_answers,
+            "further": self.further,
+            "claims": [
+                {
+                    "kind": claim.kind,
+                    "tier": claim.tier,
+                    "probability": claim.probability,
+                    "settled": claim.settled,
+                    "further": claim.further,
+                    "interval": list(claim.interval),
+                }
+                for claim in self.claims
+            ],
+            "futures": self.n_futures,
+            "streams": self.n_streams,
+            "looks": self.n_looks,
+            "stopped": self.n_stopped,
+            "wrong": self.n_wrong,
+            "choice": self.choice.to_dict(),
+            "provenance": self.provenance.to_dict(),
+        }
+
+    def summary(self, width: int = 88) -> str:
+        """Return the answer for people.
+
+        Parameters
+        ----------
+        width
+            How many columns there are to write in.
+        """
+        header, cells = self.table()
+        lines = [self.sentence(), "", *aligned([header, *cells], left=(0,))]
+        forecast = f"Forecasts from {counted(self.n_futures, 'simulated future')}."
+        return within("\n".join([*lines, "", f"{forecast} {self.caution()}"]), width)
+
+    def __repr__(self) -> str:
+        return f"Enough({self.sentence()!r})"
+
+
+def enough(
+    data: Rankings | RankingScan | Battles,
+    *,
+    settle: Settle = "differences",
+    certainty: float = 0.95,
+    choice: Choice | None = None,
+    futures: int = 20,
+    streams: int = 20,
+    workers: int | None = None,
+    progress: Progress = "auto",
+    rng: RandomSource = None,
+) -> Enough:
+    """Say whether the tiers have settled, and how many further answers would settle them.
+
+    A boundary between two tiers is settled if all items of the one are better than all items of the
+    next with a given probability; a tie, if all items of the tier are tied with that probability.
+    What is missing is found by simulating futures: a draw of
+    the posterior is the truth, further answers of the same kind come from it, and the analysis is
+    repeated with them. Since people look again and again while answers come in, it is also
+    simulated how often this rule would have stopped with a wrong claim.
+
+    Parameters
+    ----------
+    data
+        The answers that there are.
+    settle
+        "differences": all boundaries are to be settled (and the tie, where all items are tied).
+        "tiers": all ties, too, which takes many more answers.
+    certainty
+        What is published is settled if it holds with this probability or more.
+    choice
+        What `choose` found for the data; then models are not compared again.
+    futures
+        How many futures to simulate. Each repeats the analysis up to six times.
+    streams
+        How many collections to simulate from nothing, from the tiers as they are; 0 leaves that
+        out. Each repeats the analysis up to eight times.
+    workers, progress, rng
+        As for `search`. The same seed gives the same answer.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> model = tw.ClusteredLuce(tw.Tiers([["a"], ["b", "c"]]), (9.0, 1.0))
+    >>> tw.enough(model.sample(100, rng=1), futures=4, streams=0, rng=1).settled
+    True
+    """
+    watch = Stopwatch()
+    known = check_data(data, "enough", Rankings, Battles)
+    if not 0.5 <= check_number("certainty", certainty) < 1.0:
+        raise InputError(f"certainty must be at least one half, and below 1; got {certainty}")
+    check_choice("settle", settle, get_args(Settle))
+    check_count("futures", futures, 0)
+    check_count("streams", streams, 0)
+    seeds = spawn_seeds(rng, 4)
+    if choice is None:
+        choice = choose(known, workers=workers, progress=progress, rng=seeds[0])
+    if isinstance(known, Battles):
+        known = replace(known, votes=None)
+    posterior = _posterior(known, choice, seeds[1])
+    tiers = choice.fit.tiers
+    labels = tiers.label_array(known.items)
+    kinds = _kinds_of_claims(labels, settle)
+    chances = claims_hold(labels, kinds, posterior.labels).mean(axis=0)
+    steps = np.unique([ceil(step * known.n_rankings) for step in _STEPS]).tolist()
+    open_now = bool((chances < certainty).any())
+    n_futures = futures if open_now else 0
+    models = [
+        model_of_draw(posterior, int(draw))
+        for draw in np.random.default_rng(seeds[2]).integers(len(posterior.labels), size=n_futures)
+    ]
+    reached = run_tasks(
+        _future,
+        [
+            (known, choice, model, labels, kinds, steps, certainty, seed)
+            for model, seed in zip(models, seeds[2].spawn(n_futures), strict=True)
+        ],
+        description="simulated futures",
+        workers=workers,
+        progress=progress,
+    )
+    rule = run_tasks(
+        _stream,
+        [(known, choice, settle, certainty, seed) for seed in seeds[3].spawn(streams)],
+        description="simulated collections",
+        workers=workers,
+        progress=progress,
+    )
+    by_claim = np.array(reached).reshape(n_futures, len(kinds)).T
+    return Enough(
+        tiers=tiers,
+        claims=tuple(
+            _claim(kind, tier + 1, float(chance), certainty, futures_of_claim)
+            for (kind, tier), chance, futures_of_claim in zip(kinds, chances, by_claim, strict=True)
+        ),
+        certainty=certainty,
+        n_answers=float(known.n_rankings),
+        n_futures=n_futures,
+        n_streams=streams,
+        n_looks=len(_LOOKS),
+        n_stopped=sum(stopped for stopped, _ in rule),
+        n_wrong=sum(wrong for _, wrong in rule),
+        choice=choice,
+        provenance=watch.provenance(rng),
+    )
+
+
+def _kinds_of_claims(labels: Integers, settle: Settle) -> list[tuple[Kind, int]]:
+    """List what tiers claim, in their order: kind, and tier counted from 0."""
+    sizes = np.bincount(labels).tolist()
+    kinds: list[tuple[Kind, int]] = []
+    for tier, size in enumerate(sizes):
+        if size > 1 and (settle == "tiers" or len(sizes) == 1):
+            kinds.append(("tie", tier))
+        if tier + 1 < len(sizes):
+            kinds.append(("boundary", tier))
+    return kinds
+
+
+def claims_hold(
+    labels: Integers, kinds: Sequence[tuple[Kind, int]], draws: Integers
+) -> NDArray[np.bool_]:
+    """Whether claims of given tiers hold in each draw of other tiers, ``[draw, claim]``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> kinds, draws = [("boundary", 0), ("tie", 1)], np.array([[1, 2, 3], [1, 1, 1], [1, 2, 2]])
+    >>> claims_hold(np.array([0, 1, 1]), kinds, draws).tolist()
+    [[True, False], [False, True], [True, True]]
+    """
+    tiers = range(int(labels.max()) + 1)
+    worst = np.stack([draws[:, labels == tier].max(axis=1) for tier in tiers])
+    best = np.stack([draws[:, labels == tier].min(axis=1) for tier in tiers])
+    columns = [
+        worst[tier] < best[tier + 1] if kind == "boundary" else worst[tier] == best[tier]
+        for kind, tier in kinds
+    ]
+    return np.stack(columns, axis=1)
+
+
+def _posterior(data: Rankings | Battles, choice: Choice, seed: np.random.SeedSequence) -> Posterior:
+    with short_chains():
+        return sample_posterior(
+            data,
+            distance=choice.distance or None,
+            family=choice.family,
+            concentration="tier" if choice.concentration == "tier" else "single",
+            chains=CHAINS,
+            draws=DRAWS,
+            workers=1,
+            progress="off",
+            rng=seed,
+        )
+
+
+def _future(
+    data: Rankings | Battles,
+    choice: Choice,
+    model: Model,
+    labels: Integers,
+    kinds: Sequence[tuple[Kind, int]],
+    steps: Sequence[int],
+    certainty: float,
+    seed: np.random.SeedSequence,
+) -> Floats:
+    """How many further answers settle each claim, or rule it out, in one future."""
+    asking, n_draws = Alike(data), CHAINS * DRAWS
+    reached = np.full(len(kinds), inf)
+    first, second = seed.spawn(2)
+    before, chances_before = 0, None
+    bounds = 1.0 / n_draws, 1.0 - 1.0 / n_draws
+    for place, step in enumerate(steps):
+        further = first_answers(model, asking, steps[: place + 1], first)
+        posterior = _posterior(add_answers(data, further), choice, second)
+        chances = np.clip(claims_hold(labels, kinds, posterior.labels).mean(axis=0), *bounds)
+        decided = (chances >= certainty) | (chances <= 1.0 - certainty)
+        for number in np.flatnonzero(decided & np.isinf(reached)).tolist():
+            earlier = None if chances_before is None else float(chances_before[number])
+            reached[number] = _crossing(before, earlier, step, float(chances[number]), certainty)
+        reached[~decided] = inf
+        before, chances_before = step, chances
+        if decided.all():
+            break
+    return reached
+
+
+def _crossing(
+    before: int, earlier: float | None, step: int, later: float, certainty: float
+) -> float:
+    """Where log odds that change evenly between two numbers of answers pass the certainty."""
+    if earlier is None:
+        return float(step)
+    goal = certainty if later >= certainty else 1.0 - certainty
+    odds = [np.log(chance / (1.0 - chance)) for chance in (earlier, goal, later)]
+    if odds[0] == odds[2]:
+        return float(step)
+    share = min(max((odds[1] - odds[0]) / (odds[2] - odds[0]), 0.0), 1.0)
+    return float(before + share * (step - before))
+
+
+def _stream(
+    data: Rankings | Battles,
+    choice: Choice,
+    settle: Settle,
+    certainty: float,
+    seed: np.random.SeedSequence,
+) -> tuple[bool, bool]:
+    """Collect answers from nothing, look now and then, and stop when all claims are settled.
+
+    Return whether that happened, and whether some claim was wrong then.
+    """
+    model = choice.fit.model()
+    truth = model.tiers.label_array(data.items)
+    first, second = seed.spawn(2)
+    numbers = np.unique([max(ceil(look * data.n_rankings), 2) for look in _LOOKS]).tolist()
+    for place in range(len(numbers)):
+        answers = first_answers(model, Alike(data), numbers[: place + 1], first)
+        found = choose(answers, **named_model(model, answers), progress="off", rng=second)
+        labels = found.fit.tiers.label_array(data.items)
+        kinds = _kinds_of_claims(labels, settle)
+        draws = _posterior(answers, found, second).labels
+        if (claims_hold(labels, kinds, draws).mean(axis=0) >= certainty).all():
+            return True, not claims_hold(labels, kinds, truth[None, :]).all()
+    return False, False
+
+
+def _claim(kind: Kind, tier: int, chance: float, certainty: float, reached: Floats) -> Claim:
+    if chance >= certainty:
+        return Claim(kind, tier, chance, settled=True, further=0, interval=(0, 0))
+    if not len(reached):
+        return Claim(kind, tier, chance, settled=False, further=None, interval=(None, None))
+    quantiles = np.quantile(reached, (_SHARE, 0.1, 0.9), method="higher").tolist()
+    share, low, high = (ceil(one) if isfinite(one) else None for one in quantiles)
+    return Claim(kind, tier, chance, settled=False, further=share, interval=(low, high))
+
+
+def _number(value: int | None) -> str:
+    return "more" if value is None else f"{value:,}"

@@ -1,0 +1,153 @@
+"""Plans: what they count is right, and what they say follows from it."""
+
+import json
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import tierwise as tw
+from tierwise.planning.plan import Plan, outcome_of
+
+TIERS = tw.Tiers([["a"], ["b", "c"], ["d"]])
+MODEL = tw.ClusteredLuce(TIERS, (9.0, 3.0, 1.0))
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return tw.plan(MODEL, answers=(10, 40, 160), sets=12, rng=1)
+
+
+def made(found, n_answers=(10, 100, 1000)):
+    """Make a plan by hand; only what is found matters."""
+    table = np.array(found, dtype=np.float64)
+    zero = np.zeros_like(table)
+    provenance = tw.fit(tw.load_political_goals(), (2, 2)).provenance
+    return Plan(
+        *(TIERS, "rankings", n_answers, table, table, zero, zero, zero, None, 0.95, 0.8),
+        provenance,
+    )
+
+
+def test_more_answers_find_more(plan):
+    assert plan.n_answers == (10, 40, 160)
+    separated = plan.separated.mean(axis=1)
+    assert separated[0] < separated[-1]
+    widths = plan.rank_width.mean(axis=1)
+    assert widths[0] > widths[-1]
+    assert ((plan.wrong >= 0) & (plan.wrong <= 1)).all()
+
+
+def test_what_is_separated_between_tiers_adds_up(plan):
+    """Of the five pairs that differ, two are between the first tiers, two between the last."""
+    between = plan.between_tiers
+    total = 2 * between[..., 0, 1] + 2 * between[..., 1, 2] + between[..., 0, 2]
+    np.testing.assert_allclose(total / 5, plan.separated)
+    np.testing.assert_array_equal(plan.success((2, 1)), between[..., 0, 1])
+
+
+def test_outcomes_by_their_definition():
+    board = tw.leaderboard(MODEL.sample(40, rng=5), family="luce", rng=2)
+    outcome = outcome_of(board, TIERS)
+    rows = board.rows
+    truth = {item: tier for tier, items in enumerate(TIERS) for item in items}
+    separated, differing, tied, same, wrong = 0, 0, 0, 0, 0
+    for one, row in enumerate(rows):
+        for other, below in enumerate(rows):
+            sure = board.above_probabilities[one, other] >= 0.95
+            if truth[row.item] < truth[below.item]:
+                differing += 1
+                separated += sure
+            elif one != other:
+                wrong += sure
+            if one < other and truth[row.item] == truth[below.item]:
+                same += 1
+                tied += row.tier == below.tier
+    assert outcome.separated == pytest.approx(separated / differing)
+    assert outcome.tied == pytest.approx(tied / same)
+    assert outcome.wrong == pytest.approx(wrong / 6)
+    assert outcome.found == (board.tiers == TIERS)
+    assert outcome.rank_width == np.mean([row.rank_high - row.rank_low for row in rows])
+
+
+def test_the_number_needed_is_where_the_power_is_reached():
+    plan = made([[0, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 1, 1, 1, 1]])
+    needed = plan.needed(0.7)
+    # Halfway between 40% and 100%, and between 100 and 1,000 answers on the scale of logarithms.
+    assert needed.n_answers == round(100 * 10**0.5)
+    assert needed.low <= needed.n_answers <= needed.high
+    assert plan.needed(0.4).n_answers == 100
+
+
+def test_a_power_that_is_not_reached_is_said():
+    plan = made([[0, 0], [0, 0], [1, 0]])
+    assert plan.needed().n_answers is None
+    assert "more than 1,000 are needed" in plan.sentence()
+
+
+def test_a_power_that_is_reached_at_once():
+    assert made([[1, 1], [1, 1], [1, 1]]).needed().n_answers == 10
+
+
+def test_numbers_are_doubled_until_the_power_is_reached():
+    plan = tw.plan(tw.ClusteredLuce(TIERS, (1e4, 1e2, 1.0)), sets=4, rng=1)
+    assert plan.n_answers[0] == 25
+    assert plan.found[-1].mean() >= 0.8
+    assert all(later == 2 * one for one, later in pairwise(plan.n_answers))
+
+
+def test_a_fit_and_a_posterior_are_truths():
+    data = MODEL.sample(60, rng=1)
+    fit = tw.search(data, family="luce").best
+    assert tw.plan(fit, answers=(20,), sets=2, rng=1).tiers == fit.tiers
+    posterior = tw.sample_posterior(data, family="luce", draws=100, rng=1)
+    pilot = tw.plan(posterior, "pairs", answers=(60,), sets=3, rng=1)
+    assert pilot.tiers is None
+    with pytest.raises(tw.InputError, match="tiers of its own"):
+        pilot.needed(of=(1, 2))
+
+
+def test_mallows_models_are_planned_with_their_distance():
+    model = tw.ClusteredMallows(TIERS, 1.5, "inversions")
+    assert tw.plan(model, "top", size=2, answers=(200,), sets=3, rng=1).separated.mean() > 0.5
+
+
+def test_the_same_seed_gives_the_same_plan(plan):
+    again = tw.plan(MODEL, answers=(10, 40, 160), sets=12, rng=1)
+    for name in ("found", "separated", "tied", "wrong", "rank_width"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(plan, name))
+
+
+def test_plans_are_shown_and_kept(plan):
+    assert "simulated set" in plan.summary()
+    assert json.loads(json.dumps(plan.to_dict(), allow_nan=False))["sets"] == 12
+    assert len(plan.to_frame()) == 3
+    assert pickle.loads(pickle.dumps(plan)) == plan
+    assert repr(plan).startswith("Plan('Of rankings of all items")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"power": 1.0}, "power"),
+        ({"certainty": 0.2}, "certainty"),
+        ({"sets": 1}, "sets"),
+        ({"answers": ()}, "no numbers"),
+        ({"ask": "top"}, "how many items"),
+    ],
+)
+def test_plans_that_make_no_sense_are_refused(options, words):
+    with pytest.raises(tw.InputError, match=words):
+        tw.plan(MODEL, **options)
+
+
+def test_a_truth_must_be_a_model():
+    with pytest.raises(tw.InputError, match="truth must be a model"):
+        tw.plan(TIERS)
+
+
+@pytest.mark.parametrize("goal", ["all", (1, 1), (0, 1), (1, 2, 3)])
+def test_goals_must_be_known(plan, goal):
+    with pytest.raises(tw.InputError, match="numbers of two tiers"):
+        plan.success(goal)
