@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from tierwise import __version__
-from tierwise.cli import compare, fit, groups, pages, posterior
+from tierwise.cli import compare, fit, groups, pages, planning, posterior
 from tierwise.cli.describe import describe
 from tierwise.cli.remedies import Shell, options_of
 from tierwise.cli.warm_up import warm_up_command
@@ -53,6 +53,9 @@ app.command("serve", epilog=pages.SERVE_EXAMPLES)(pages.serve_command)
 app.command("groups", epilog=groups.GROUPS_EXAMPLES)(groups.groups_command)
 app.command("leaderboard", epilog=posterior.LEADERBOARD_EXAMPLES)(posterior.leaderboard_command)
 app.command("compare", epilog=compare.COMPARE_EXAMPLES)(compare.compare_command)
+app.command("plan", epilog=planning.PLAN_EXAMPLES)(planning.plan_command)
+app.command("next", epilog=planning.NEXT_EXAMPLES)(planning.next_command)
+app.command("enough", epilog=planning.ENOUGH_EXAMPLES)(planning.enough_command)
 app.command()(pages.demo)
 app.command("warm-up")(warm_up_command)
 

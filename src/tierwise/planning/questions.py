@@ -15,8 +15,8 @@ from tierwise._util.checks import (
     check_number,
     spawn_seeds,
 )
-from tierwise._util.columns import aligned, within
 from tierwise._util.results import Result
+from tierwise._util.tables import Table
 from tierwise._util.types import plain_item
 from tierwise.data.frames import make_frame
 from tierwise.errors import InputError, counted, drop, quoted, share_in_words, use
@@ -144,7 +144,7 @@ class Questions(Result):
             "Gain is what one answer is expected to say about which items are above, tied and "
             f"below, from {self.n_draws:,} draws of the posterior."
         )
-        return within("\n".join([*aligned([header, *cells], left=(0,)), "", note]), width)
+        return Table(header, cells, note=note).to_text(width)
 
     def __repr__(self) -> str:
         first = " or ".join(map(str, self.rows[0].items))

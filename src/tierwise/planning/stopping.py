@@ -14,6 +14,7 @@ from tierwise._util.provenance import Stopwatch
 from tierwise._util.results import Result
 from tierwise._util.tasks import run_tasks
 from tierwise.data.battles import Battles
+from tierwise.data.frames import make_frame
 from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, counted, percent, share_in_words
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from tierwise._util.checks import RandomSource
     from tierwise._util.provenance import Provenance
     from tierwise._util.tasks import Progress
+    from tierwise.data.frames import Backend
     from tierwise.data.scan import RankingScan
     from tierwise.posterior.result import Posterior
     from tierwise.tiers import Tiers
@@ -202,6 +204,22 @@ class Enough(Result):
             cells.append([name, share_in_words(claim.probability), further, span])
         return header, cells
 
+    def columns(self) -> dict[str, list[Any]]:
+        """Return the claims by columns."""
+        return {
+            "claim": [claim.kind for claim in self.claims],
+            "tier": [claim.tier for claim in self.claims],
+            "probability": [claim.probability for claim in self.claims],
+            "settled": [claim.settled for claim in self.claims],
+            "further": [claim.further for claim in self.claims],
+            "further_low": [claim.interval[0] for claim in self.claims],
+            "further_high": [claim.interval[1] for claim in self.claims],
+        }
+
+    def to_frame(self, *, backend: Backend = "pandas") -> Any:
+        """Return the claims as a data frame of pandas, polars or pyarrow."""
+        return make_frame(self.columns(), backend)
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in JSON."""
         return {
@@ -242,8 +260,9 @@ class Enough(Result):
         """
         header, cells = self.table()
         lines = [self.sentence(), "", *aligned([header, *cells], left=(0,))]
-        forecast = f"Forecasts from {counted(self.n_futures, 'simulated future')}."
-        return within("\n".join([*lines, "", f"{forecast} {self.caution()}"]), width)
+        note = [f"Forecasts from {counted(self.n_futures, 'simulated future')}."]
+        note = [*(note if self.n_futures else []), self.caution()]
+        return within("\n".join([*lines, "", " ".join(note)]), width)
 
     def __repr__(self) -> str:
         return f"Enough({self.sentence()!r})"
