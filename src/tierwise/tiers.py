@@ -388,3 +388,14 @@ def plain_tiers(tiers: Tiers) -> list[list[str | int]]:
     [[3], [1, '2.5']]
     """
     return [[plain_item(item) for item in tier] for tier in tiers]
+
+
+def check_labels(labels: NDArray[Any], n_items: int) -> NDArray[np.int64]:
+    """Return the tier of each item as whole numbers, or say what is wrong with them."""
+    given = np.asarray(labels)
+    if given.shape != (n_items,):
+        raise InputError(f"labels must say the tier of each of {n_items} items")
+    checked = given.astype(np.int64)
+    if checked.min() != 0 or (np.bincount(checked) == 0).any():
+        raise InputError("labels must use every number from 0 (best) up to the last tier")
+    return checked

@@ -8,14 +8,14 @@ from scipy.integrate import quad
 
 import tierwise as tw
 from tests import reference
+from tierwise.answers.generalised import generalised_answers
 from tierwise.answers.likelihood import source_of
-from tierwise.answers.parted import parted_answers
 from tierwise.evidence.given_tiers import (
     laplace_correction,
     log_integrated_likelihood,
-    log_integrated_parts,
+    log_integrated_thetas,
 )
-from tierwise.partition.parts import parted_partition
+from tierwise.partition.generalised import generalised_partition
 from tierwise.theta.estimate import ThetaEstimate
 
 ITEMS = list("abcd")
@@ -99,9 +99,9 @@ def test_several_thetas_are_integrated_out(sizes, distance, concentration, theta
     model = tw.ClusteredMallows(tiers, thetas, distance, concentration)
     rankings, prior = model.sample(60, rng=1), tw.Gamma(2, 2)
     condensed = tw.Rankings(rankings.items, rankings.patterns, rankings.pattern_weights)
-    partition = parted_partition(sizes, distance, concentration)
-    answers = parted_answers(rankings, partition)
-    found = log_integrated_parts(answers, tiers.label_array(rankings.items), prior)
+    partition = generalised_partition(sizes, distance, concentration)
+    answers = generalised_answers(rankings, partition)
+    found = log_integrated_thetas(answers, tiers.label_array(rankings.items), prior)
     # The likelihood depends on the totals of the parts only, so few numbers make up the grid.
     statistics = answers.statistics(tiers.label_array(rankings.items))
     logs = np.linspace(-9.0, 3.0, 81)
@@ -137,17 +137,17 @@ def test_equal_kinds_have_equal_integrals():
     one = tw.fit(rankings, (2, 2), "inversions").theta_estimate
     likelihood = source_of(rankings, "inversions").at((2, 2))
     single = log_integrated_likelihood(likelihood, labels, one, tw.Gamma(2, 2))
-    answers = parted_answers(rankings, parted_partition((2, 2), "inversions", "tier"))
-    parted = log_integrated_parts(answers, labels, tw.Gamma(2, 2))
-    assert float(parted) == pytest.approx(float(single), abs=1e-6)
+    answers = generalised_answers(rankings, generalised_partition((2, 2), "inversions", "tier"))
+    several = log_integrated_thetas(answers, labels, tw.Gamma(2, 2))
+    assert float(several) == pytest.approx(float(single), abs=1e-6)
     # By place, Kendall with two blocks has one theta, too: sampling against quadrature.
     one = tw.fit(rankings, (2, 2)).theta_estimate
     likelihood = source_of(rankings, "kendall").at((2, 2))
     single = log_integrated_likelihood(likelihood, labels, one, tw.Gamma(2, 2))
-    answers = parted_answers(rankings, parted_partition((2, 2), "kendall", "place"))
-    parted = log_integrated_parts(answers, labels, tw.Gamma(2, 2))
-    assert parted.method == "importance sampling"
-    assert float(parted) == pytest.approx(float(single), abs=3 * parted.standard_error)
+    answers = generalised_answers(rankings, generalised_partition((2, 2), "kendall", "place"))
+    several = log_integrated_thetas(answers, labels, tw.Gamma(2, 2))
+    assert several.method == "importance sampling"
+    assert float(several) == pytest.approx(float(single), abs=3 * several.standard_error)
 
 
 @pytest.mark.parametrize("seed", range(4))

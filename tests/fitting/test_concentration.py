@@ -9,9 +9,10 @@ import pytest
 import tierwise as tw
 from tests import reference
 from tests.data_paths import shared_data
-from tierwise.answers.parted import parted_answers
+from tierwise.answers.generalised import generalised_answers
 from tierwise.errors import InputError
-from tierwise.partition.parts import parted_partition
+from tierwise.partition.generalised import generalised_partition
+from tierwise.theta.curves import curve_of_thetas
 from tierwise.theta.estimate import estimates_of_thetas, maximise_thetas
 from tierwise.tiers import log_number_of_tiers
 
@@ -32,10 +33,10 @@ def best_of(rankings, number):
 
 def maximum(data, tiers, distance, concentration):
     """The thetas of greatest likelihood for given tiers."""
-    partition = parted_partition(tiers.sizes, distance, concentration)
-    answers = parted_answers(data, partition)
-    statistics = answers.statistics(tiers.label_array(data.items))
-    return answers, statistics, maximise_thetas(partition, statistics, answers.n_rankings)
+    partition = generalised_partition(tiers.sizes, distance, concentration)
+    answers = generalised_answers(data, partition)
+    curve = curve_of_thetas(answers, tiers.label_array(data.items))
+    return answers, curve, maximise_thetas(curve)
 
 
 KINDS = [
@@ -104,12 +105,11 @@ def test_intervals_cover(sizes, distance, concentration, thetas):
     model = tw.ClusteredMallows(
         tw.Tiers.from_sizes(sizes, "abcde"), thetas, distance, concentration
     )
-    partition = parted_partition(sizes, distance, concentration)
     covered = np.zeros(len(thetas))
     for seed in range(200):
         rankings = model.sample(300, seed)
-        answers, statistics, found = maximum(rankings, model.tiers, distance, concentration)
-        estimates = estimates_of_thetas(partition, statistics, 300, found.thetas, 0.95)
+        answers, curve, found = maximum(rankings, model.tiers, distance, concentration)
+        estimates = estimates_of_thetas(curve, found.thetas)
         covered += [
             low <= theta <= high
             for theta, (low, high) in zip(thetas, (e.interval for e in estimates), strict=True)
@@ -124,13 +124,13 @@ def test_lists_of_the_best_by_place():
     top = best_of(rankings, 2)
     tiers = tw.Tiers.from_sizes((1,) * 5, "abcde")
     whole = maximum(rankings, tiers, "kendall", "place")[2].thetas
-    answers, statistics, found = maximum(top, tiers, "kendall", "place")
+    answers, curve, found = maximum(top, tiers, "kendall", "place")
     # What is listed says as much about the first places as complete rankings do.
     assert found.thetas[:2] == pytest.approx(whole[:2])
     assert answers.log_completions > 0
     model = tw.ClusteredMallows(tiers, (*found.thetas[:2], 0.0, 0.0), concentration="place")
     assert found.log_likelihood == pytest.approx(model.log_prob(top).sum())
-    estimates = estimates_of_thetas(answers.partition, statistics, 2000, found.thetas, 0.95)
+    estimates = estimates_of_thetas(curve, found.thetas)
     assert estimates[2].interval == (0.0, np.inf)
 
 
@@ -204,8 +204,10 @@ def test_the_check_names_the_option_and_is_satisfied_by_it():
     single = tw.check_fit(rankings, tw.fit(rankings, (1,) * 6), rng=1)
     assert single.verdict == "theta varies"
     assert 'concentration="tier" or "place"' in single.summary()
-    parted = tw.check_fit(rankings, tw.fit(rankings, (1,) * 6, concentration="place", rng=1), rng=1)
-    assert parted.verdict == "fits"
+    several = tw.check_fit(
+        rankings, tw.fit(rankings, (1,) * 6, concentration="place", rng=1), rng=1
+    )
+    assert several.verdict == "fits"
 
 
 def test_formula_one():

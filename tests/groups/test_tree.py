@@ -60,7 +60,7 @@ def test_a_split_pays_for_the_number_of_splits():
     beside = tw.group_tree(known, by=["sex", "noise"]).root
     assert beside.column == "sex"
     assert beside.log_gain == pytest.approx(alone.log_gain - log(2))
-    # Four categories can be parted in seven ways.
+    # Four categories can be divided in seven ways.
     four = pa.table({"sex": ["p", "q"] * 15 + ["r", "s"] * 15})
     coded = tw.group_tree(rankings.with_people(four), by="sex").root
     assert [branch.condition for branch in coded.branches] == ["sex = p or q", "sex = r or s"]
@@ -79,7 +79,7 @@ def test_missing_values_are_a_branch_of_their_own():
     assert [leaf.condition for leaf in tree.leaves()] == ["age known", "age missing"]
 
 
-def test_many_categories_are_parted_along_what_differs():
+def test_many_categories_are_divided_along_what_differs():
     rankings = tw.Rankings.concat([drawn(TIERS, 100, 1), drawn(OTHER, 100, 2)])
     regions = [f"r{number % 5}" for number in range(100)] + [
         f"s{number % 5}" for number in range(100)

@@ -3,6 +3,12 @@
 import numpy as np
 import pytest
 
+from tests.inversions.lines import (
+    criterion_of,
+    estimate_line_thetas,
+    estimate_one_theta,
+    log_likelihood,
+)
 from tests.inversions.small import counts_of, random_answers
 from tests.reference_inversions import (
     LOG_PRIOR,
@@ -19,8 +25,7 @@ from tests.reference_inversions import (
 )
 from tierwise.data.counts import WeakOrderCounts
 from tierwise.errors import TooLargeError
-from tierwise.inversions.best import criterion_of, find_best_tiers
-from tierwise.inversions.thetas import estimate_line_thetas, estimate_one_theta, log_likelihood
+from tierwise.inversions.best import find_best_tiers
 from tierwise.model.priors import Gamma
 
 

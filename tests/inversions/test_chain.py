@@ -5,13 +5,13 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from tests.inversions.lines import log_likelihood
 from tests.inversions.small import chi_square_p_value, counts_of, random_answers
 from tests.reference_inversions import LOG_PRIOR, LOG_THETAS, THETAS, Posterior, log_line
 from tierwise.data.counts import WeakOrderCounts
 from tierwise.inversions.chain import TiersChain
 from tierwise.inversions.evidence import sum_evidence
 from tierwise.inversions.searching import search_tiers
-from tierwise.inversions.thetas import log_likelihood
 from tierwise.model.priors import Gamma
 from tierwise.partition.gaussian import draw_orderings
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from tests.inversions.lines import log_likelihood
 from tests.inversions.small import counts_of, random_answers
 from tests.reference_inversions import Model, all_tiers
 from tierwise import Rankings
 from tierwise.data.counts import WeakOrderCounts
 from tierwise.errors import InputError
-from tierwise.inversions.thetas import log_likelihood
 
 
 def blocks_as_dict(counts):

@@ -8,6 +8,7 @@ import pytest
 
 import tierwise as tw
 from tests.data_paths import shared_data
+from tests.inversions.lines import estimate_line_thetas, estimate_one_theta, log_likelihood
 from tierwise._kernels.inversions_climbing import load_best_cuts
 from tierwise._kernels.inversions_partition import labels_of, load_and_value
 from tierwise._kernels.inversions_references import refer_to_objective, refer_to_partition
@@ -16,7 +17,6 @@ from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.evidence import sum_evidence
 from tierwise.inversions.objective import fixed_objective, line_objective
 from tierwise.inversions.searching import make_state, search_tiers
-from tierwise.inversions.thetas import estimate_line_thetas, estimate_one_theta, log_likelihood
 from tierwise.model.priors import Gamma
 
 # fatty tuna > shrimp ~ sea eel ~ tuna ~ sea urchin ~ salmon roe > squid ~ tuna roll > egg

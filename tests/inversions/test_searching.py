@@ -4,16 +4,16 @@ import numba
 import numpy as np
 import pytest
 
+from tests.inversions.lines import criterion_of, estimate_line_thetas
 from tests.inversions.small import counts_of, random_answers
 from tests.reference_inversions import random_weak_order
 from tierwise._kernels.inversions_partition import put_in, take_out
-from tierwise.answers.parted import line_statistics
+from tierwise.answers.generalised import line_statistics
 from tierwise.data.counts import WeakOrderCounts
-from tierwise.inversions.best import criterion_of, find_best_tiers
+from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.evidence import lines_of_tiers
 from tierwise.inversions.objective import line_objective
 from tierwise.inversions.searching import make_state, search_tiers
-from tierwise.inversions.thetas import estimate_line_thetas
 from tierwise.model.priors import Gamma
 from tierwise.partition.gaussian import draw_orderings
 

@@ -5,11 +5,11 @@ from math import inf, isinf, isnan
 import numpy as np
 import pytest
 
+from tests.inversions.lines import estimate_line_thetas, estimate_one_theta, log_likelihood
 from tests.inversions.small import counts_of, random_answers
 from tests.reference_inversions import THETAS, all_tiers, log_line, log_orders
 from tierwise.data.counts import WeakOrderCounts
 from tierwise.errors import InputError
-from tierwise.inversions.thetas import estimate_line_thetas, estimate_one_theta, log_likelihood
 from tierwise.partition.gaussian import draw_orderings
 
 # Stands for an infinite theta: no larger one is told apart from it.

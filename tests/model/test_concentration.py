@@ -135,8 +135,8 @@ def test_equal_thetas_are_one_theta():
     rankings = all_orderings()
     single = tw.ClusteredMallows(tiers, 0.6).log_prob(rankings)
     for concentration in ("tier", "place"):
-        parted = tw.ClusteredMallows(tiers, (0.6, 0.6), "kendall", concentration)
-        np.testing.assert_allclose(parted.log_prob(rankings), single, rtol=1e-12)
+        several = tw.ClusteredMallows(tiers, (0.6, 0.6), "kendall", concentration)
+        np.testing.assert_allclose(several.log_prob(rankings), single, rtol=1e-12)
 
 
 def test_the_model_says_what_it_is_and_what_it_cannot():

@@ -222,9 +222,9 @@ def ties_a_sure_pair(labels, draws, certainty):
 
 
 def cost(labels, above, certainty):
-    parted = labels[:, None] < labels
+    apart = labels[:, None] < labels
     tied = np.triu(labels[:, None] == labels, k=1)
-    wrong = certainty * (1 - above)[parted].sum()
+    wrong = certainty * (1 - above)[apart].sum()
     return wrong + (1 - certainty) * (above + above.T)[tied].sum()
 
 

@@ -139,7 +139,7 @@ def test_errors_of_fits_with_several_thetas_are_not_taken_for_a_missing_kind(mon
     def fail(*_arguments):
         raise InputError("this is not about the kind")
 
-    monkeypatch.setattr(all_sizes, "fit_parted", fail)
+    monkeypatch.setattr(all_sizes, "fit_several_thetas", fail)
     with pytest.raises(InputError, match="not about the kind"):
         tw.search(tw.load_political_goals(), "kendall", concentration="auto")
 

@@ -7,14 +7,14 @@ import pytest
 
 import tierwise as tw
 from tests.golden.data import data
+from tierwise.answers.generalised import generalised_answers
 from tierwise.answers.given_sizes import tier_wins
 from tierwise.answers.likelihood import source_of
-from tierwise.answers.parted import parted_answers
 from tierwise.fitting.solve import PseudoCurve, PseudoLikelihood
 from tierwise.partition.choose import partition_function
-from tierwise.partition.parts import parted_partition
+from tierwise.partition.generalised import generalised_partition
 from tierwise.theta.curve import Derivatives, climb
-from tierwise.theta.curves import CurveOfAnswers, CurveOfDistance, CurveOfParts, CurveOfWins
+from tierwise.theta.curves import CurveOfAnswers, CurveOfDistance, CurveOfWins, curve_of_thetas
 from tierwise.theta.estimate import best_theta, best_theta_of_wins, top_of
 
 LABELS = np.array([0, 1, 1, 2, 2, 0, 2])
@@ -34,10 +34,16 @@ def of_wins():
 
 
 def of_parts():
-    partition = parted_partition((2, 2, 3), "kendall", "tier")
-    answers = parted_answers(data("seven"), partition)
-    statistics = answers.statistics(np.array([0, 0, 1, 1, 2, 2, 2]))
-    return CurveOfParts(partition, statistics.totals, statistics.log_orders, answers.n_rankings)
+    partition = generalised_partition((2, 2, 3), "kendall", "tier")
+    answers = generalised_answers(data("seven"), partition)
+    return curve_of_thetas(answers, np.array([0, 0, 1, 1, 2, 2, 2]))
+
+
+def of_lines():
+    """A theta per tier under inversions, where the parts are independent."""
+    partition = generalised_partition((2, 2, 3), "inversions", "tier")
+    answers = generalised_answers(data("seven"), partition)
+    return curve_of_thetas(answers, np.array([0, 0, 1, 1, 2, 2, 2]))
 
 
 def of_pseudo():
@@ -54,6 +60,8 @@ CURVES = {
     "gaps": lambda: of_answers("gaps", "kendall", LABELS[:6]),
     "wins": of_wins,
     "parts": of_parts,
+    "lines": of_lines,
+    "lines with one theta": lambda: of_lines().with_one_theta(),
     "pseudo-likelihood": of_pseudo,
 }
 

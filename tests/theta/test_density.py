@@ -145,7 +145,7 @@ def test_improper_posterior_is_refused():
         (lambda theta: np.full_like(theta, np.nan), "NaN"),
         (lambda theta: np.full_like(theta, -np.inf), "-inf everywhere"),
         (lambda theta: np.full_like(theta, np.inf), "infinite"),
-        ("gamma", "prior_theta"),
+        ("gamma", "prior of theta"),
     ],
 )
 def test_what_is_no_density_is_refused(prior, message):

@@ -10,12 +10,12 @@ import pytest
 import tierwise as tw
 from tests import reference
 from tierwise import plots
-from tierwise.answers.parted import parted_answers
+from tierwise.answers.generalised import generalised_answers
 from tierwise.distances import get_distance
-from tierwise.evidence.given_tiers import log_integrated_parts
+from tierwise.evidence.given_tiers import log_integrated_thetas
 from tierwise.fitting.neighbours import neighbour_agreement
 from tierwise.partition.choose import partition_function
-from tierwise.partition.parts import parted_partition
+from tierwise.partition.generalised import generalised_partition
 
 DISTANCES = ("kendall", "inversions", "hamming", "footrule", "spearman")
 SIZES = (2, 1, 2)
@@ -226,8 +226,8 @@ def test_thetas_are_integrated_out_where_very_many_agree(n_rankings, sizes, conc
     items = range(sum(sizes))
     data = tw.Rankings.from_orderings([list(items)], weights=[n_rankings])
     labels = np.array(reference.labels_of(sizes))
-    answers = parted_answers(data, parted_partition(sizes, "kendall", concentration))
-    value = log_integrated_parts(answers, labels, tw.Gamma(2, 2))
+    answers = generalised_answers(data, generalised_partition(sizes, "kendall", concentration))
+    value = log_integrated_thetas(answers, labels, tw.Gamma(2, 2))
     assert value.standard_error < 0.2
     limit = -n_rankings * sum(log(number) for size in sizes for number in range(1, size + 1))
     assert limit - 30.0 * answers.partition.n_parts < float(value) < limit
@@ -236,9 +236,11 @@ def test_thetas_are_integrated_out_where_very_many_agree(n_rankings, sizes, conc
 @pytest.mark.parametrize("n_rankings", [10, 3000])
 def test_two_thetas_are_integrated_out_as_by_a_grid(n_rankings):
     sizes, prior = (2, 1, 1), tw.Gamma(2, 2)
-    partition = parted_partition(sizes, "kendall", "place")
+    partition = generalised_partition(sizes, "kendall", "place")
     data = tw.Rankings.from_orderings([list("abcd")], weights=[n_rankings])
-    found = log_integrated_parts(parted_answers(data, partition), np.array([0, 0, 1, 2]), prior)
+    found = log_integrated_thetas(
+        generalised_answers(data, partition), np.array([0, 0, 1, 2]), prior
+    )
     logs = np.linspace(-4.0, 3.5, 120)
     heights = [
         -n_rankings * partition.log_value((one, other))

@@ -251,15 +251,15 @@ class Expectations(NamedTuple):
         ``taken[block, label]``: items of the group that straddles the end of the block.
     together
         ``together[block, a, b]``: pairs of an item left, with label a, and one taken, with label b.
-    parted
-        ``parted[block, a, b]``: pairs of an item taken, with label a, and one of the same group
+    split
+        ``split[block, a, b]``: pairs of an item taken, with label a, and one of the same group
         that comes later, with label b.
     """
 
     left: _Floats
     taken: _Floats
     together: _Floats
-    parted: _Floats
+    split: _Floats
 
 
 @compiled_part
@@ -279,7 +279,7 @@ def _add_choice(
         expected.taken[block, label] += share * taken
         for other in range(choice.shape[0]):
             later = available[other] - choice[other]
-            expected.parted[block, label, other] += share * taken * later
+            expected.split[block, label, other] += share * taken * later
             expected.together[block, other, label] += share * beside[other] * taken
 
 
@@ -349,7 +349,7 @@ def _add_within(
             other = answer.sequence[other_place]
             other_label = setting.labels[other]
             pairs = limits[label] * (limits[other_label] - int(label == other_label))
-            precedence[item, other] += weight * expected.parted[block, label, other_label] / pairs
+            precedence[item, other] += weight * expected.split[block, label, other_label] / pairs
 
 
 @compiled_part

@@ -12,6 +12,6 @@
 ``partial.py``       any partial order: linear extensions, listed where they are few
 ``drawn.py``         any partial order: completions are drawn, by Gibbs sampling
 ``votes.py``         pairwise answers that may be mistaken, so may contradict each other
-``parted.py``        what answers say about each part of the distance, where each has a theta
+``generalised.py``   what answers say about each part of the distance, where each has a theta
 ===================  ==========================================================================
 """

@@ -66,7 +66,7 @@ class Distances:
         if self.model.concentration == "single":
             return self.values[:, None]
         blocks = get_distance(self.model.distance).block_of_place(self.model.tiers.sizes)
-        return self.model.parted.part_distances(blocks[self.places], self.labels)
+        return self.model.generalised.part_distances(blocks[self.places], self.labels)
 
     def sequences_of(self, rankings: Rankings) -> Integers | None:
         """Return the tiers of the items of each distinct answer, place by place.

@@ -248,8 +248,8 @@ def read_rankings(
 
     Notes
     -----
-    A CSV file is UTF-8 text with a first line that names the columns. Cells are parted by commas,
-    semicolons or tabs, may be quoted, and lose the space around them; blank lines are passed over.
+    A CSV file is UTF-8 text with a first line that names the columns. Commas, semicolons or tabs
+    separate cells, which may be quoted and lose the space around them; blank lines are passed over.
     Item names from CSV are text. An empty cell is "not listed"; in ranks, so are NA and NaN, and
     DNF, DNS, DSQ and what else tables of races say. Only the order of ranks or places counts, so
     gaps between them do not matter, but no rank may exceed the number of items.

@@ -15,7 +15,7 @@ import numpy as np
 
 from tierwise._util.types import Estimate
 from tierwise.partition.interpolated import LogPartition, ThetaSeries
-from tierwise.theta.curves import CurveOfParts
+from tierwise.theta.curves import CurveOfLines, curve_of_thetas
 from tierwise.theta.density import ThetaGivenDistance
 from tierwise.theta.together import ThetasTogether
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise.answers.base import Labels
+    from tierwise.answers.generalised import GeneralisedAnswers
     from tierwise.answers.given_sizes import Likelihood
-    from tierwise.answers.parted import PartedAnswers
     from tierwise.model.priors import ThetaPrior
     from tierwise.theta.estimate import ThetaEstimate
 
@@ -118,7 +118,9 @@ def _laplace(
     )
 
 
-def log_integrated_parts(answers: PartedAnswers, labels: Labels, prior: ThetaPrior) -> Estimate:
+def log_integrated_thetas(
+    answers: GeneralisedAnswers, labels: Labels, prior: ThetaPrior
+) -> Estimate:
     """Log of the likelihood of tiers with a theta for each part, averaged over the prior of each.
 
     Parameters
@@ -134,26 +136,21 @@ def log_integrated_parts(answers: PartedAnswers, labels: Labels, prior: ThetaPri
     --------
     >>> import numpy as np
     >>> import tierwise as tw
-    >>> from tierwise.answers.parted import parted_answers
-    >>> from tierwise.partition.parts import parted_partition
+    >>> from tierwise.answers.generalised import generalised_answers
+    >>> from tierwise.partition.generalised import generalised_partition
     >>> rankings = tw.Rankings.from_orderings([["a", "b", "c"]] * 3)
-    >>> answers = parted_answers(rankings, parted_partition((1, 2), "inversions", "tier"))
-    >>> log_integrated_parts(answers, np.array([0, 1, 1]), tw.Gamma(2, 2))
+    >>> answers = generalised_answers(rankings, generalised_partition((1, 2), "inversions", "tier"))
+    >>> log_integrated_thetas(answers, np.array([0, 1, 1]), tw.Gamma(2, 2))
     -3.28... (exact, quadrature)
     """
-    statistics = answers.statistics(labels)
-    if statistics.coefficients is None:
-        curve = CurveOfParts(
-            answers.partition, statistics.totals, statistics.log_orders, answers.n_rankings
-        )
+    curve = curve_of_thetas(answers, labels)
+    if not isinstance(curve, CurveOfLines):
         return ThetasTogether(curve, prior).log_integral()
     n_items = answers.partition.n_items
-    value = statistics.log_orders
-    for total, coefficients in zip(
-        statistics.totals.tolist(), statistics.coefficients, strict=True
-    ):
-        if total > 0.0 or coefficients[2:].any():
-            value += _log_integral_of_part(total, coefficients, n_items, prior)
+    value = curve.log_orders
+    for part, total in enumerate(curve.totals.tolist()):
+        if not curve.says_nothing(part):
+            value += _log_integral_of_part(total, curve.coefficients[part], n_items, prior)
     return Estimate(value, method="quadrature")
 
 

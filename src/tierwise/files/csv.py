@@ -1,4 +1,4 @@
-"""CSV files: a header, then one line per row, cells parted by commas, semicolons or tabs.
+"""CSV files: a header, then one line per row, cells separated by commas, semicolons or tabs.
 
 How the text is written in bytes (UTF-8, UTF-16 or Latin-1) is recognised, or said.
 """
@@ -208,7 +208,7 @@ def _cells(line: str, delimiter: str) -> list[str]:
 
 
 def refused(error: csv.Error, where: str) -> InputError:
-    """Say why text cannot be parted into cells."""
+    """Say why text cannot be divided into cells."""
     if "field limit" in str(error):
         return InputError(
             f"{where}: a cell holds more than {csv.field_size_limit():,} characters: shorten it, "

@@ -26,8 +26,8 @@ from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError, counted, drop, percent, quoted, use
 from tierwise.fitting.luce import sceptical
-from tierwise.fitting.parted import solve_parted
 from tierwise.fitting.result import Fit
+from tierwise.fitting.several_thetas import solve_several_thetas
 from tierwise.fitting.solve import Settings, solve, solve_known
 from tierwise.luce.estimates import ELO
 from tierwise.luce.search import TierSearch, search_tiers
@@ -35,7 +35,7 @@ from tierwise.model.clustered_luce import ClusteredLuce
 from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import partition_function
-from tierwise.partition.parts import PartedPartition, parted_partition
+from tierwise.partition.generalised import GeneralisedPartition, generalised_partition
 
 if TYPE_CHECKING:
     from xarray import DataArray
@@ -516,8 +516,8 @@ def _refit(
         return _search_worths
     if fit.concentration == "single":
         return partial(_fit_one_theta, partition_function(fit.sizes, fit.distance))
-    parted = parted_partition(fit.sizes, fit.distance, fit.concentration)
-    return partial(_fit_thetas, parted, start)
+    partition = generalised_partition(fit.sizes, fit.distance, fit.concentration)
+    return partial(_fit_thetas, partition, start)
 
 
 def _fit_one_theta(
@@ -537,22 +537,14 @@ def _fit_one_theta(
 
 
 def _fit_thetas(
-    partition: PartedPartition,
+    partition: GeneralisedPartition,
     start: NDArray[np.int64],
     sample: Rankings | Preferences | Battles,
     _rng: np.random.Generator,
 ) -> _Found:
     """Fit tiers of given sizes with several thetas."""
-    found = solve_parted(
-        sample,
-        partition.sizes,
-        partition.distance,
-        partition.concentration,
-        starts=[start],
-        partition=partition,
-        most_work=0.0,
-    )
-    return _Found(found.labels, np.array(found.thetas))
+    found = solve_several_thetas(sample, partition, starts=[start], most_work=0.0)
+    return _Found(found.consensus.labels, np.array([one.value for one in found.thetas]))
 
 
 def _search_worths(sample: Rankings | Preferences | Battles, _rng: np.random.Generator) -> _Found:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from tierwise._util.checks import RandomSource, as_generator, check_choice, check_level
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.types import Item
+from tierwise.answers.generalised import obstacle_to_several_thetas
 from tierwise.answers.likelihood import AnswerSource, source_of
-from tierwise.answers.parted import obstacle_to_parted
 from tierwise.consensus.subsets import subset_work
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
@@ -23,11 +23,11 @@ from tierwise.data.scan import RankingScan
 from tierwise.distances import Distance
 from tierwise.errors import InputError, drop, use
 from tierwise.fitting.luce import fit_luce, refuse_options_of_mallows
-from tierwise.fitting.parted import solve_parted
 from tierwise.fitting.result import Family, Fit, Reference, agreement_of_counts
+from tierwise.fitting.several_thetas import solve_several_thetas
 from tierwise.fitting.solve import LikelihoodKind, Settings, Solution, named_tiers, solve
 from tierwise.partition.choose import Method as PartitionMethod
-from tierwise.partition.parts import Concentration
+from tierwise.partition.generalised import Concentration, generalised_partition
 from tierwise.theta.estimate import ThetaMethod
 from tierwise.tiers import Sizes, Tiers, check_sizes, log_number_of_tiers
 
@@ -158,7 +158,7 @@ def fit(
     check_choice("concentration", concentration, get_args(ConcentrationChoice))
     if concentration in ("tier", "place"):
         # Refuse what cannot be fitted before a long fit with one theta.
-        obstacle = obstacle_to_parted(known, checked, source.distance, concentration)
+        obstacle = obstacle_to_several_thetas(known, checked, source.distance, concentration)
         if obstacle is not None:
             raise obstacle
     if own is not None:
@@ -171,7 +171,7 @@ def fit(
     single = fit_source(source, checked, settings, generator, lambda: watch.provenance(rng))
     if concentration == "single":
         return single
-    return fit_parted(
+    return fit_several_thetas(
         source, single, concentration, settings, generator, lambda: watch.provenance(rng)
     )
 
@@ -224,7 +224,7 @@ def _beside_best(given: Fit, best: Reference) -> Fit:
     return replace(given, best_of_sizes=best)
 
 
-def fit_parted(
+def fit_several_thetas(
     source: AnswerSource,
     single: Fit,
     concentration: ConcentrationChoice,
@@ -253,13 +253,13 @@ def fit_parted(
     if concentration == "single":
         return single
     if concentration != "auto":
-        return _with_parts(source, single, concentration, settings, rng, provenance)
+        return _with_thetas(source, single, concentration, settings, rng, provenance)
     tried, refused = [single], []
     kinds: tuple[Concentration, ...] = ("tier", "place")
     for kind in kinds if len(single.sizes) > 1 else ():
-        obstacle = obstacle_to_parted(source.data, single.sizes, source.distance, kind)
+        obstacle = obstacle_to_several_thetas(source.data, single.sizes, source.distance, kind)
         if obstacle is None:
-            tried.append(_with_parts(source, single, kind, settings, rng, provenance))
+            tried.append(_with_thetas(source, single, kind, settings, rng, provenance))
         else:
             refused.append(f"{kind} cannot be used: {obstacle.problem}")
     best = max(tried, key=lambda one: one.penalised_criterion)
@@ -268,7 +268,7 @@ def fit_parted(
     return replace(best, concentration_reason="; ".join([reason, *refused]))
 
 
-def _with_parts(
+def _with_thetas(
     source: AnswerSource,
     single: Fit,
     concentration: Concentration,
@@ -276,39 +276,16 @@ def _with_parts(
     rng: np.random.Generator,
     provenance: Callable[[], Provenance],
 ) -> Fit:
-    """Fit a theta for each part."""
+    """Fit several thetas."""
     labels = single.tiers.label_array(source.items)
     n_further = _FURTHER_STARTS if len(labels) <= _MOST_ITEMS_FOR_FURTHER_STARTS else 0
-    found = solve_parted(
+    solution = solve_several_thetas(
         source.data,
-        single.sizes,
-        source.distance,
-        concentration,
+        generalised_partition(single.sizes, source.distance, concentration),
         starts=[labels, *(rng.permutation(labels) for _ in range(n_further))],
         level=settings.level,
     )
-    shares = agreement_of_counts(source.pair_counts, found.labels)
-    return replace(
-        single,
-        tiers=named_tiers(found.labels, source.items),
-        theta=tuple(found.thetas.tolist()),
-        theta_estimates=found.estimates,
-        concentration=concentration,
-        total_distance=found.total_distance,
-        log_likelihood=found.log_likelihood,
-        log_likelihood_error=0.0,
-        criterion=found.criterion,
-        agreement=shares.overall,
-        agreement_by_tier=shares,
-        log_completions=found.log_completions,
-        method="coordinate ascent",
-        partition_method=found.partition_method,
-        optimal=False,
-        gap=0.0,
-        alternatives=(),
-        n_optima=None,
-        provenance=provenance(),
-    )
+    return fit_of_solution(source, solution, settings, provenance, single.references)
 
 
 def fit_source(
@@ -357,12 +334,14 @@ def fit_of_solution(
     """
     sizes: Sizes = tuple(np.bincount(solution.consensus.labels).tolist())
     consensus, items = solution.consensus, source.items
+    thetas = tuple(one.value for one in solution.thetas)
     shares = agreement_of_counts(source.pair_counts, consensus.labels)
     return Fit(
         tiers=named_tiers(consensus.labels, items),
         sizes=sizes,
-        theta=solution.theta.value,
-        theta_estimates=(solution.theta,),
+        theta=thetas[0] if solution.concentration == "single" else thetas,
+        theta_estimates=solution.thetas,
+        concentration=solution.concentration,
         distance=source.distance.name,
         likelihood=settings.likelihood if source.likelihood == "exact" else source.likelihood,
         level=settings.level,

@@ -204,7 +204,7 @@ class _Comparison:
         if self._fit.concentration == "single":
             parts = distance.between(sequences, sizes)[:, None]
         else:
-            parts = model.parted.part_distances(distance.block_of_place(sizes)[places], labels)
+            parts = model.generalised.part_distances(distance.block_of_place(sizes)[places], labels)
         means = weights @ in_order
         centred = parts - weights @ parts
         return means, -(weights[:, None] * (in_order - means)).T @ centred

@@ -24,7 +24,7 @@ from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError, quoted
 from tierwise.luce.estimates import WorthEstimate
-from tierwise.partition.parts import Concentration
+from tierwise.partition.generalised import Concentration
 from tierwise.theta.estimate import ThetaEstimate, price_of_thetas
 from tierwise.tiers import Sizes, Tiers, plain_tiers
 
@@ -276,10 +276,10 @@ class Fit(Result):
         if self.family == "luce":
             worths = ", ".join(format(worth, ".3g") for worth in self.worths)
             return f"Fit({str(self.tiers)!r}, worths=({worths}), criterion={self.criterion:.2f})"
-        parted = "" if self.concentration == "single" else f"concentration={self.concentration!r}, "
+        thetas = "" if self.concentration == "single" else f"concentration={self.concentration!r}, "
         return (
             f"Fit({str(self.tiers)!r}, theta={self.theta_text('.4g')}, distance={self.distance!r}, "
-            f"{parted}criterion={self.criterion:.2f})"
+            f"{thetas}criterion={self.criterion:.2f})"
         )
 
     @property

@@ -8,6 +8,7 @@ few completions, or summable ones      EM, in ``em.py``
 too many completions to sum over       SAEM, in ``em.py``
 whether they are mistaken              either of these with a profile, in ``mistakes.py``
 all but who won, for battles           exchanges of items, in ``inversions/comparisons.py``
+nothing, but there are several thetas  coordinate ascent, in ``several_thetas.py``
 =====================================  =========================================================
 
 Maximum pseudo-likelihood, by coordinate ascent and swaps of items, is the cheap approximation of
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from tierwise.data.counts import Numbers
     from tierwise.distances import Distance
     from tierwise.partition.base import PartitionFunction
+    from tierwise.partition.generalised import Concentration
 
 LikelihoodKind: TypeAlias = Literal["exact", "pseudo"]
 # Steps for one theta beyond which the partition function is estimated: there are many thetas.
@@ -113,10 +115,10 @@ class Settings:
 
 @dataclass(frozen=True)
 class Solution:
-    """The best tiers and theta for given sizes, before they get their names back."""
+    """The best tiers and thetas for given sizes, before they get their names back."""
 
     consensus: Consensus
-    theta: ThetaEstimate
+    thetas: tuple[ThetaEstimate, ...]
     log_likelihood: float
     log_likelihood_error: float
     partition_method: str
@@ -125,6 +127,13 @@ class Solution:
     mistake_interval: tuple[float, float] | None = None
     likelihood: Likelihood | None = None
     """What was maximised, for those who go on with it at the same sizes."""
+    concentration: Concentration = "single"
+
+    @property
+    def theta(self) -> ThetaEstimate:
+        """The one theta, where there is one."""
+        (theta,) = self.thetas
+        return theta
 
 
 def unproved(labels: NDArray[np.int64], total: float, method: str) -> Consensus:
@@ -296,7 +305,7 @@ def _no_tiers(source: AnswerSource, partition: PartitionFunction) -> Solution:
     labels = np.zeros(partition.n_items, dtype=np.int64)
     return Solution(
         consensus=Consensus(labels, 0.0, "one tier", optimal=True, bound=0.0, n_optima=1),
-        theta=NOTHING_KNOWN,
+        thetas=(NOTHING_KNOWN,),
         log_likelihood=log_completions - source.n_rankings * log_partition,
         log_likelihood_error=0.0,
         partition_method=partition.method,
@@ -343,7 +352,7 @@ def _solve_with_mistakes(
     method = f"{stochastic}expectation-maximisation" if labels is None else GIVEN
     return Solution(
         consensus=unproved(found.labels, found.total, method),
-        theta=found.theta,
+        thetas=(found.theta,),
         log_likelihood=float(found.value),
         log_likelihood_error=found.value.standard_error,
         partition_method=likelihood.method,
@@ -364,7 +373,7 @@ def _solution(likelihood: Likelihood, consensus: Consensus, theta: ThetaEstimate
     value = likelihood.value(consensus.labels, theta.value)
     return Solution(
         consensus=consensus,
-        theta=theta,
+        thetas=(theta,),
         log_likelihood=float(value),
         log_likelihood_error=value.standard_error,
         partition_method=likelihood.method,
@@ -413,7 +422,7 @@ def solve_pseudo(
     total = float(total_cost(labels, costs.linear, costs.pairs))
     return Solution(
         consensus=unproved(labels, total, "pseudo-likelihood ascent"),
-        theta=likelihood.with_error(labels, theta, settings.level),
+        thetas=(likelihood.with_error(labels, theta, settings.level),),
         log_likelihood=likelihood.value(labels, theta),
         log_likelihood_error=0.0,
         partition_method="none: pseudo-likelihood",

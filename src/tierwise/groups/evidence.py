@@ -28,8 +28,8 @@ from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.evidence import lines_of_tiers, sum_evidence
 from tierwise.inversions.objective import line_objective, tiers_prior
 from tierwise.inversions.searching import search_tiers
-from tierwise.inversions.thetas import estimate_one_theta
 from tierwise.model.priors import Gamma
+from tierwise.theta.estimate import best_theta_of_lines
 from tierwise.tiers import Tiers, plain_tiers
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class GroupAnswers:
         """Theta of greatest likelihood at these tiers; 0 if there is one tier only."""
         if self.labels.max() == 0:
             return 0.0
-        return estimate_one_theta(self.counts, self.labels).value
+        return best_theta_of_lines(self.counts, self.labels)
 
     def log_integrated(self, labels: _Integers) -> float:
         """Log probability of the answers given tiers, with theta averaged over."""

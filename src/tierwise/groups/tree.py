@@ -236,7 +236,7 @@ def group_tree(
     data
         Rankings with `Rankings.people`, as for `compare_groups`.
     by
-        The columns by which people may be split. Numbers are cut in two; categories are parted in
+        The columns by which people may be split. Numbers are cut in two; categories are divided in
         two; people without a value are a branch of their own.
     family
         "mallows": the distance inversions with theta. "luce": one worth per tier.

@@ -32,11 +32,8 @@ from tierwise.inversions.objective import (
     log_prior_constant,
     tier_constant_of,
 )
-from tierwise.inversions.thetas import (
-    estimate_line_thetas,
-    estimate_one_theta,
-    log_likelihood,
-)
+from tierwise.theta.curves import CurveOfLines
+from tierwise.theta.estimate import maximise_thetas
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,13 +147,13 @@ def _best_by_line(
     problem = tables.by_line(objective)
     values, _ = kernels.best_values(problem)
     labels = kernels.trace_best(problem, values)
-    thetas = np.array([line.value for line in estimate_line_thetas(counts, labels)])
+    best = maximise_thetas(CurveOfLines.of(counts, labels))
     n_optima, alternatives = _optima(problem, values, labels, most_alternatives)
     return BestTiers(
         labels,
-        thetas,
+        best.thetas,
         float(values[-1]) + constant,
-        log_likelihood(counts, labels, thetas),
+        best.log_likelihood,
         n_optima,
         alternatives,
         0.0,
@@ -213,7 +210,7 @@ class _BranchAndBound:
         self.n_recursions = 0
         self.labels: _Integers = np.zeros(self.counts.n_items, dtype=np.int64)
         self.theta = 0.0
-        self.value = -inf
+        self.value = self.log_likelihood = -inf
         self._start = start
         self._derivatives: dict[float, _Floats] = {}
         self._consider(self.labels)
@@ -229,7 +226,7 @@ class _BranchAndBound:
             self.labels,
             np.array([self.theta]),
             self.value,
-            log_likelihood(self.counts, self.labels, self.theta),
+            self.log_likelihood,
             n_optima,
             alternatives,
             gap,
@@ -240,13 +237,14 @@ class _BranchAndBound:
 
     def _consider(self, labels: _Integers) -> bool:
         """Take tiers as the best so far if they are, with their own best theta."""
-        estimate = estimate_one_theta(self.counts, labels)
-        value = log_likelihood(self.counts, labels, estimate.value) - lgamma(len(labels) + 1)
+        best = maximise_thetas(CurveOfLines.of(self.counts, labels).with_one_theta())
+        value = best.log_likelihood - lgamma(len(labels) + 1)
         sizes = np.bincount(labels).tolist()
         value += float(sum(lgamma(size + 1) for size in sizes)) + self.tier_constant * len(sizes)
         if value <= self.value + _TOLERANCE * abs(value):
             return False
-        self.labels, self.theta, self.value = labels, estimate.value, value
+        self.labels, self.theta, self.value = labels, float(best.thetas[0]), value
+        self.log_likelihood = best.log_likelihood
         return True
 
     def _objective(self, theta: float) -> LineObjective:
@@ -347,19 +345,3 @@ class _BranchAndBound:
         if not np.array_equal(labels, self.labels) and not self._consider(labels):
             return float(first[-1]) + constant
         return float(second[-1]) + constant
-
-
-def criterion_of(counts: WeakOrderCounts, labels: NDArray[Any], theta: float | _Floats) -> float:
-    """Log-likelihood less the log number of tiers of these sizes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tierwise.data.counts import WeakOrderCounts
-    >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2]]))
-    >>> round(criterion_of(counts, np.array([0, 1, 2]), float("inf")), 4)
-    -1.7918
-    """
-    sizes = np.bincount(np.asarray(labels)).tolist()
-    log_number = lgamma(len(labels) + 1) - sum(lgamma(size + 1) for size in sizes)
-    return log_likelihood(counts, labels, theta) - log_number

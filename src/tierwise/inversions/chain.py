@@ -39,7 +39,8 @@ from tierwise.inversions.objective import (
     tiers_prior,
 )
 from tierwise.inversions.searching import make_state
-from tierwise.inversions.thetas import check_labels, estimate_one_theta
+from tierwise.theta.estimate import best_theta_of_lines
+from tierwise.tiers import check_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,7 +91,7 @@ class TiersChain:
         self._single = concentration == "single"
         if self._single:
             if theta is None:
-                likely = float(estimate_one_theta(counts, begin).value)
+                likely = best_theta_of_lines(counts, begin)
                 theta = min(max(likely, _LEAST_START), LARGEST_GRID_THETA / 4)
             self._objective = fixed_objective(counts, theta, self._prior.tier_constant)
         else:

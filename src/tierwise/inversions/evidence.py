@@ -23,7 +23,7 @@ from tierwise._kernels.inversions_lines import (
     integrate_line,
     theta_quantile,
 )
-from tierwise.answers.parted import line_statistics
+from tierwise.answers.generalised import line_statistics
 from tierwise.inversions.objective import (
     Concentration,
     SubsetTables,

@@ -37,11 +37,8 @@ from tierwise.inversions.objective import (
     log_prior_constant,
     tier_constant_of,
 )
-from tierwise.inversions.thetas import (
-    estimate_line_thetas,
-    estimate_one_theta,
-    log_likelihood,
-)
+from tierwise.theta.curves import CurveOfLines
+from tierwise.theta.estimate import best_theta_of_lines, maximise_thetas
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -236,7 +233,7 @@ class _Search:
         """Search again from a larger and a smaller theta, on which the best tiers depend."""
         for factor in _OTHER_THETAS:
             while True:
-                theta = estimate_one_theta(self.counts, labels).value * factor
+                theta = best_theta_of_lines(self.counts, labels) * factor
                 self._set_theta(theta)
                 self._load(labels)
                 self._move_until_best()
@@ -265,7 +262,7 @@ class _Search:
 
     def _at_theta(self, labels: _Integers) -> bool:
         """Set theta to the best of these tiers; tell whether it changed."""
-        return self._set_theta(estimate_one_theta(self.counts, labels).value)
+        return self._set_theta(best_theta_of_lines(self.counts, labels))
 
     def _value_at_best_theta(self, labels: _Integers) -> float:
         self._at_theta(labels)
@@ -292,7 +289,7 @@ class _Search:
             return self._best_cuts(order)
         strict = np.empty(self.counts.n_items, dtype=np.int64)
         strict[order] = np.arange(self.counts.n_items)
-        centre = max(estimate_one_theta(self.counts, strict).value, _LEAST_THETA)
+        centre = max(best_theta_of_lines(self.counts, strict), _LEAST_THETA)
         best, found = -np.inf, strict
         for factor in _FACTORS_OF_THETA:
             self._set_theta(centre * factor)
@@ -335,14 +332,12 @@ class _Search:
 
     def result(self, labels: _Integers, values: _Floats) -> FoundTiers:
         constant = self.constant
+        curve = CurveOfLines.of(self.counts, labels)
+        thetas, likelihood = maximise_thetas(curve.with_one_theta() if self.single else curve)
         if self.single:
-            thetas = np.array([estimate_one_theta(self.counts, labels).value])
-            likelihood = log_likelihood(self.counts, labels, float(thetas[0]))
             sizes = np.bincount(labels).tolist()
             criterion = likelihood + constant + self.objective.tier_constant * len(sizes)
             criterion += sum(lgamma(size + 1) for size in sizes)
         else:
-            thetas = np.array([line.value for line in estimate_line_thetas(self.counts, labels)])
-            likelihood = log_likelihood(self.counts, labels, thetas)
             criterion = float(values.max()) + constant
         return FoundTiers(labels, thetas, criterion, likelihood, values + constant)

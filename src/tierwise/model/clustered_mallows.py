@@ -14,8 +14,8 @@ import numpy as np
 
 from tierwise._util.checks import RandomSource, as_generator, check_choice, check_count
 from tierwise._util.types import Estimate
+from tierwise.answers.generalised import log_probabilities
 from tierwise.answers.likelihood import source_of
-from tierwise.answers.parted import log_probabilities
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
@@ -24,7 +24,11 @@ from tierwise.errors import InputError, TooLargeError, use
 from tierwise.partition.base import ExactPartition, check_theta, decay_by_units
 from tierwise.partition.choose import DEFAULT_BUDGET, partition_function
 from tierwise.partition.gaussian import pair_probabilities
-from tierwise.partition.parts import Concentration, PartedPartition, parted_partition
+from tierwise.partition.generalised import (
+    Concentration,
+    GeneralisedPartition,
+    generalised_partition,
+)
 from tierwise.partition.scope import is_for
 from tierwise.tiers import Tiers
 
@@ -36,7 +40,7 @@ if TYPE_CHECKING:
     from tierwise.data.scan import RankingScan
     from tierwise.distances import Distance
     from tierwise.partition.base import DistanceDistribution, PartitionFunction
-    from tierwise.partition.parts import PartMoments
+    from tierwise.partition.generalised import PartMoments
     from tierwise.tiers import Sizes
 # Where Monte Carlo has to stand in, the same model gives the same answer every time.
 _SEED = 0
@@ -177,7 +181,7 @@ class ClusteredMallows:
         "single" is one theta. "tier" is a theta for each tier (inversions: for each but the last),
         "place" one for each block of places but the last; both are for "kendall" and "inversions",
         and say that people agree more about some tiers, or some places, than about others. See
-        `tierwise.partition.parts`.
+        `tierwise.partition.generalised`.
     budget
         Most steps that the recursion may take, some nanoseconds each. Where it takes more,
         quantities are estimated, and say so.
@@ -227,7 +231,7 @@ class ClusteredMallows:
         if self.concentration == "single":
             object.__setattr__(self, "theta", check_theta(self.theta))  # type: ignore[arg-type]
             return
-        thetas = self.parted.check_thetas(self.theta)
+        thetas = self.generalised.check_thetas(self.theta)
         object.__setattr__(self, "theta", tuple(thetas.tolist()))
 
     @property
@@ -241,9 +245,9 @@ class ClusteredMallows:
         return float(self.theta)  # type: ignore[arg-type]
 
     @cached_property
-    def parted(self) -> PartedPartition:
+    def generalised(self) -> GeneralisedPartition:
         """The partition function with a theta for each part of the distance."""
-        return parted_partition(
+        return generalised_partition(
             self.tiers.sizes, self.distance, self.concentration, budget=self.budget
         )
 
@@ -258,7 +262,7 @@ class ClusteredMallows:
         >>> model.part_moments().means.round(3)
         array([0.425, 0.45 ])
         """
-        return self.parted.part_moments(self.theta)
+        return self.generalised.part_moments(self.theta)
 
     @cached_property
     def partition(self) -> PartitionFunction:
@@ -276,7 +280,7 @@ class ClusteredMallows:
         return self.partition.log_value(self._theta)
 
     def _exactly(self, value: float) -> Estimate:
-        return Estimate(value, method=self.parted.method)
+        return Estimate(value, method=self.generalised.method)
 
     def mean_distance(self) -> Estimate:
         """Mean distance of an ordering from the tiers."""
@@ -339,8 +343,8 @@ class ClusteredMallows:
         data = check_data(data, "log_prob", Rankings, Preferences)
         labels = self.tiers.label_array(data.items)
         if self.concentration != "single":
-            thetas = self.parted.check_thetas(self.theta)
-            return log_probabilities(data, self.parted, labels, thetas)
+            thetas = self.generalised.check_thetas(self.theta)
+            return log_probabilities(data, self.generalised, labels, thetas)
         source = source_of(data, self.distance)
         source.capabilities.refuse_mistakes()
         likelihood = source.at(self.tiers.sizes, partition=self.partition, most_work=self.budget)
@@ -449,7 +453,7 @@ class ClusteredMallows:
         check_choice("method", method, ("auto", "exact", "monte-carlo"))
         blocks = get_distance(self.distance).blocks(self.tiers.sizes)
         if self.concentration != "single" and method != "monte-carlo":
-            return from_expected_table(self.parted.expected_table(self.theta), blocks)
+            return from_expected_table(self.generalised.expected_table(self.theta), blocks)
         if method != "monte-carlo" and self._theta == inf:
             return from_expected_table(self.partition.nearest_table(), blocks)
         if method != "monte-carlo" and (method == "exact" or self.partition.exact):
@@ -485,7 +489,7 @@ class ClusteredMallows:
         sizes = self.tiers.sizes
         known: npt.NDArray[np.float64] | None = None
         if self.concentration != "single":
-            known = self.parted.pair_probabilities(self.theta)
+            known = self.generalised.pair_probabilities(self.theta)
         elif (
             self._theta == inf
             or is_for("lines", sizes, get_distance(self.distance))
@@ -522,7 +526,7 @@ class ClusteredMallows:
                     "chains are for one theta, and with several draws are exact",
                     [use(method="auto")],
                 )
-            return self.parted.draw_sequences(self.theta, n_rows, rng)
+            return self.generalised.draw_sequences(self.theta, n_rows, rng)
         if self._theta == inf:
             return self.partition.nearest_sequences(n_rows)
         if method == "exact" or (method == "auto" and self.partition.exact):
@@ -567,5 +571,5 @@ class ClusteredMallows:
 
     def __repr__(self) -> str:
         name = get_distance(self.distance).name
-        parted = "" if self.concentration == "single" else f", concentration={self.concentration!r}"
-        return f"ClusteredMallows({self.tiers}, theta={self.theta!r}, distance={name!r}{parted})"
+        thetas = "" if self.concentration == "single" else f", concentration={self.concentration!r}"
+        return f"ClusteredMallows({self.tiers}, theta={self.theta!r}, distance={name!r}{thetas})"

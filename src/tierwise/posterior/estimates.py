@@ -77,7 +77,7 @@ def sure_tiers(above: NDArray[np.float64], certainty: float) -> NDArray[np.int64
 
     Two items surely differ where draws put the one above the other with probability ``certainty``
     or more. Of all tiers that keep such items apart, these have the least expected cost: to part a
-    pair that is tied, or the other way round, costs ``certainty``, and to tie a pair that is parted
+    pair that is tied, or the other way round, costs ``certainty``, and to tie a pair that differs
     costs ``1 - certainty``. They are the best cuts of the order of mean ranks (dynamic
     programming), then single items move until nothing improves.
 

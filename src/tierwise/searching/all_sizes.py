@@ -20,17 +20,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.answers.parted import obstacle_to_parted, parted_answers
+from tierwise.answers.generalised import generalised_answers, obstacle_to_several_thetas
 from tierwise.consensus.problem import Consensus
-from tierwise.evidence.given_tiers import log_integrated_parts
-from tierwise.fitting.fit import fit_of_solution, fit_parted
+from tierwise.evidence.given_tiers import log_integrated_thetas
+from tierwise.fitting.fit import fit_of_solution, fit_several_thetas
 from tierwise.fitting.solve import Settings, solution_at, unproved_at
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.comparisons import best_tiers_of_sizes, search_tiers_of_wins
 from tierwise.inversions.objective import log_prior_constant, tiers_prior
 from tierwise.inversions.searching import search_tiers, starting_orders
 from tierwise.model.priors import log_prior_of_sizes
-from tierwise.partition.parts import parted_partition
+from tierwise.partition.generalised import generalised_partition
 from tierwise.searching.result import Candidate, Search
 from tierwise.searching.size_space import SizeSpace
 from tierwise.tiers import log_number_of_tiers
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from tierwise.fitting.solve import Solution
     from tierwise.inversions.objective import SizesPriorName
     from tierwise.model.priors import SizesPrior
-    from tierwise.partition.parts import Concentration
+    from tierwise.partition.generalised import Concentration
     from tierwise.searching.evaluate import Judge, Setting
     from tierwise.tiers import Sizes
 
@@ -203,7 +203,7 @@ def kinds_of(source: AnswerSource, concentration: ConcentrationChoice) -> list[C
     some = (1, n_items - 1) if n_items > 1 else (1,)
     possible = []
     for kind in asked:
-        obstacle = obstacle_to_parted(source.data, some, source.distance, kind)
+        obstacle = obstacle_to_several_thetas(source.data, some, source.distance, kind)
         if obstacle is None:
             possible.append(kind)
         elif concentration != "auto":
@@ -211,7 +211,7 @@ def kinds_of(source: AnswerSource, concentration: ConcentrationChoice) -> list[C
     return possible
 
 
-def search_parted(
+def search_several_thetas(
     single: Search,
     source: AnswerSource,
     setting: Setting,
@@ -234,12 +234,14 @@ def search_parted(
     if kind == "tier" and unconstrained and source.capabilities.all_sizes == "weak orders":
         return [_search_lines(single, source, setting, judge)]
     sizes = single.best.sizes
-    if len(sizes) == 1 or obstacle_to_parted(source.data, sizes, source.distance, kind):
+    if len(sizes) == 1 or obstacle_to_several_thetas(source.data, sizes, source.distance, kind):
         return []
     best = _refitted(source, single.best, kind, setting.entropy)
-    answers = parted_answers(source.data, parted_partition(best.sizes, source.distance, kind))
+    answers = generalised_answers(
+        source.data, generalised_partition(best.sizes, source.distance, kind)
+    )
     labels = best.tiers.label_array(source.items)
-    value = float(log_integrated_parts(answers, labels, setting.prior_theta))
+    value = float(log_integrated_thetas(answers, labels, setting.prior_theta))
     score = value - log_number_of_tiers(best.sizes)
     score += log_prior_of_sizes(judge.prior_sizes, best.sizes) - log(judge.n_families)
     return [_with_best(single, best, score, "coordinate ascent")]
@@ -247,7 +249,7 @@ def search_parted(
 
 def _refitted(source: AnswerSource, single: Fit, kind: Concentration, entropy: int) -> Fit:
     rng = np.random.default_rng(entropy)
-    return fit_parted(source, single, kind, Settings(), rng, lambda: single.provenance)
+    return fit_several_thetas(source, single, kind, Settings(), rng, lambda: single.provenance)
 
 
 def _search_lines(single: Search, source: AnswerSource, setting: Setting, judge: Judge) -> Search:

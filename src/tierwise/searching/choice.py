@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tierwise.fitting.fit import ConcentrationChoice
     from tierwise.fitting.result import Family, Fit
     from tierwise.model.priors import Priors
-    from tierwise.partition.parts import Concentration
+    from tierwise.partition.generalised import Concentration
     from tierwise.searching.result import Search
     from tierwise.searching.search import FamilyChoice
 

@@ -267,7 +267,7 @@ def search(
         single = _conclude(exploration, how, merging, watch, rng, interrupted=interrupted)
         found = [single] if concentration in ("single", "auto") or not further else []
         for kind in further:
-            found += all_sizes.search_parted(single, source, setting, judge, kind, space)
+            found += all_sizes.search_several_thetas(single, source, setting, judge, kind, space)
         if not (searches or found):
             # Without tiers there is nothing that further thetas could be about.
             found.append(single)

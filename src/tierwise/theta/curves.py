@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
+from tierwise.answers.generalised import line_statistics
 from tierwise.answers.given_sizes import derivatives_of_wins
 from tierwise.theta.curve import Derivatives, Floats
+from tierwise.tiers import check_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.answers.base import Labels
+    from tierwise.answers.generalised import GeneralisedAnswers
     from tierwise.answers.given_sizes import Likelihood
+    from tierwise.data.counts import WeakOrderCounts
     from tierwise.partition.base import PartitionFunction
-    from tierwise.partition.parts import PartedPartition
+    from tierwise.partition.generalised import GeneralisedPartition
     from tierwise.theta.curve import ThetaCurve
 
 
@@ -72,7 +76,7 @@ class CurveOfWins:
 class CurveOfParts:
     """Answers that leave nothing open, with a theta for each part of the distance."""
 
-    partition: PartedPartition
+    partition: GeneralisedPartition
     totals: Floats
     log_orders: float
     n_rankings: float
@@ -92,6 +96,76 @@ class CurveOfParts:
             self.n_rankings * moments.means - self.totals,
             -self.n_rankings * moments.covariances,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class CurveOfLines:
+    """Answers with a theta for each part of the distance, the parts being independent.
+
+    Attributes
+    ----------
+    totals, coefficients
+        The log-likelihood of a part is ``coefficients[part] @ log [k]_q! - theta * totals[part]``.
+    log_orders
+        What does not depend on theta.
+    """
+
+    totals: Floats
+    coefficients: Floats
+    log_orders: float
+
+    @classmethod
+    def of(cls, counts: WeakOrderCounts, labels: Labels) -> CurveOfLines:
+        """Return the curve of weak orders under inversions, with a theta per tier but the last.
+
+        Examples
+        --------
+        >>> from tierwise.data.counts import WeakOrderCounts
+        >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2], [0, 1, 1]]))
+        >>> curve = CurveOfLines.of(counts, np.array([0, 1, 1]))
+        >>> round(curve.derivatives(np.array([1.0])).value, 4)
+        -1.5084
+        """
+        found = line_statistics(counts, check_labels(labels, counts.n_items))
+        return cls(found.totals, found.coefficients, found.log_orders)
+
+    @property
+    def n_thetas(self) -> int:
+        """Number of parts."""
+        return len(self.totals)
+
+    def with_one_theta(self) -> CurveOfLines:
+        """Return the curve of the same answers where all parts have the same theta."""
+        return CurveOfLines(
+            self.totals.sum(keepdims=True),
+            self.coefficients.sum(axis=0, keepdims=True),
+            self.log_orders,
+        )
+
+    def says_nothing(self, part: int) -> bool:
+        """Tell whether the answers say nothing about the theta of a part."""
+        return self.totals[part] == 0.0 and not self.coefficients[part, 2:].any()
+
+    def derivatives(self, thetas: Floats) -> Derivatives:
+        """Log-likelihood, gradient, and Hessian, which is diagonal."""
+        from tierwise._kernels.inversions_lines import theta_derivatives
+
+        parts = zip(self.totals.tolist(), self.coefficients, thetas.tolist(), strict=True)
+        found = np.array([theta_derivatives(*part) for part in parts]).reshape(-1, 3)
+        value, gradient, bends = found.T
+        return Derivatives(self.log_orders + float(value.sum()), gradient, np.diag(bends))
+
+
+CurveOfThetas: TypeAlias = CurveOfParts | CurveOfLines
+"""A curve over several thetas."""
+
+
+def curve_of_thetas(answers: GeneralisedAnswers, labels: Labels) -> CurveOfThetas:
+    """Return what answers say about the thetas of given tiers, counted from 0."""
+    found = answers.statistics(labels)
+    if found.coefficients is not None:
+        return CurveOfLines(found.totals, found.coefficients, found.log_orders)
+    return CurveOfParts(answers.partition, found.totals, found.log_orders, answers.n_rankings)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import ceil, inf, isinf, log, nan, sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ from tierwise.theta.curve import climb
 from tierwise.theta.curves import (
     CurveOfAnswers,
     CurveOfDistance,
+    CurveOfLines,
     CurveOfParts,
     CurveOfWins,
     HeldCurve,
@@ -45,11 +46,11 @@ if TYPE_CHECKING:
 
     from tierwise.answers.base import Labels
     from tierwise.answers.given_sizes import Likelihood
-    from tierwise.answers.parted import PartStatistics
+    from tierwise.data.counts import WeakOrderCounts
     from tierwise.distances import Distance
     from tierwise.partition.base import PartitionFunction
-    from tierwise.partition.parts import PartedPartition
     from tierwise.theta.curve import ThetaCurve, Top
+    from tierwise.theta.curves import CurveOfThetas
     from tierwise.tiers import Sizes
 
 ThetaMethod: TypeAlias = Literal["exact", "monte-carlo"]
@@ -319,6 +320,11 @@ def best_theta(likelihood: Likelihood, labels: Labels, start: float | None = Non
     return 0.0 if theta < 1e-9 * largest else theta
 
 
+def best_theta_of_lines(counts: WeakOrderCounts, labels: Labels) -> float:
+    """Return the theta at which weak orders are most probable under inversions, given tiers."""
+    return float(maximise_thetas(CurveOfLines.of(counts, labels).with_one_theta()).thetas[0])
+
+
 def best_theta_of_wins(between: _Floats, sizes: NDArray[np.int64]) -> float:
     """Return the finite theta at which wins between several tiers are most probable."""
     start = np.array([likely_theta(between, sizes)])
@@ -361,33 +367,7 @@ NOTHING_KNOWN = ThetaEstimate(0.0, inf, (0.0, inf), "exact")
 """Of a single tier, or of answers that are all tied: theta says nothing."""
 
 
-def estimate_of_line(total: float, coefficients: _Floats, level: float) -> ThetaEstimate:
-    """Estimate the theta of an independent part of the distance.
-
-    Parameters
-    ----------
-    total, coefficients
-        The log-likelihood is ``coefficients @ log [k]_q! - theta * total``.
-    level
-        Level of the interval.
-    """
-    from tierwise._kernels.inversions_lines import maximise_theta, theta_derivatives
-
-    check_level(level)
-    if total == 0.0 and not coefficients[2:].any():
-        return NOTHING_KNOWN
-    theta, _, information = maximise_theta(total, coefficients)
-    return with_interval(
-        theta,
-        lambda at: theta_derivatives(total, coefficients, at)[0],
-        lambda: information,
-        largest=LARGEST_THETA_OF_UNIT,
-        level=level,
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class PartedMaximum:
+class BestThetas(NamedTuple):
     """The thetas of greatest likelihood for given tiers, and that log-likelihood."""
 
     thetas: _Floats
@@ -410,95 +390,110 @@ def price_of_thetas(estimates: Iterable[ThetaEstimate], n_rankings: float) -> fl
 
 
 def maximise_thetas(
-    partition: PartedPartition,
-    statistics: PartStatistics,
-    n_rankings: float,
+    curve: CurveOfThetas,
     start: _Floats | None = None,
     known: dict[bytes, tuple[float, float]] | None = None,
-) -> PartedMaximum:
-    """Find the theta of each part that makes the answers most probable.
+) -> BestThetas:
+    """Find the thetas that make the answers most probable.
 
     Parameters
     ----------
-    partition
-        The partition function.
-    statistics
-        What the answers say about each part, for given tiers.
-    n_rankings
-        Number of rankings.
+    curve
+        What the answers say about the thetas of given tiers.
     start
         Thetas to begin with, where they are found together.
     known
         Thetas that were found one by one before, which is added to: of tiers that differ little,
         most parts are the same.
     """
-    if statistics.coefficients is not None:
-        return _one_by_one(statistics, {} if known is None else known)
-    return _together(partition, statistics, n_rankings, start)
+    if isinstance(curve, CurveOfLines):
+        return _one_by_one(curve, {} if known is None else known)
+    return _together(curve, start)
 
 
-def _one_by_one(
-    statistics: PartStatistics, known: dict[bytes, tuple[float, float]]
-) -> PartedMaximum:
+def _one_by_one(curve: CurveOfLines, known: dict[bytes, tuple[float, float]]) -> BestThetas:
     from tierwise._kernels.inversions_lines import maximise_theta
 
-    assert statistics.coefficients is not None
-    thetas, value = np.zeros(len(statistics.totals)), statistics.log_orders
-    for part, total in enumerate(statistics.totals.tolist()):
-        coefficients = statistics.coefficients[part]
-        if total == 0.0 and not coefficients[2:].any():
+    thetas, value = np.zeros(curve.n_thetas), curve.log_orders
+    for part, total in enumerate(curve.totals.tolist()):
+        if curve.says_nothing(part):
             continue
-        key = coefficients.tobytes() + statistics.totals[part].tobytes()
+        coefficients = curve.coefficients[part]
+        key = coefficients.tobytes() + curve.totals[part].tobytes()
         if key not in known:
             known[key] = maximise_theta(total, coefficients)[:2]
         thetas[part], height = known[key]
         value += height
-    return PartedMaximum(thetas, value)
+    return BestThetas(thetas, value)
 
 
-def _together(
-    partition: PartedPartition,
-    statistics: PartStatistics,
-    n_rankings: float,
-    start: _Floats | None,
-) -> PartedMaximum:
-    totals = statistics.totals
-    curve = CurveOfParts(partition, totals, statistics.log_orders, n_rankings)
+def _together(curve: CurveOfParts, start: _Floats | None) -> BestThetas:
     # Parts that are 0 in all answers have an infinite theta whatever the others are.
-    free = totals > 0.0
+    free = curve.totals > 0.0
     thetas = np.where(free, _FIRST_THETA, inf)
     if not free.any():
-        return PartedMaximum(thetas, curve.derivatives(thetas).value)
+        return BestThetas(thetas, curve.derivatives(thetas).value)
     if start is not None:
         usable = free & np.isfinite(start) & (start > 0.0)
         thetas[usable] = start[usable]
     top = top_of(HeldCurve(curve, free, thetas), thetas[free], LARGEST_THETA_OF_UNIT)
     thetas[free] = np.where(top.point > LARGEST_FINITE_THETA_OF_UNIT, inf, top.point)
-    return PartedMaximum(thetas, top.derivatives.value)
+    return BestThetas(thetas, top.derivatives.value)
 
 
 def estimates_of_thetas(
-    partition: PartedPartition,
-    statistics: PartStatistics,
-    n_rankings: float,
-    thetas: _Floats,
-    level: float,
+    curve: CurveOfThetas, thetas: _Floats | None = None, level: float = 0.95
 ) -> tuple[ThetaEstimate, ...]:
-    """Return each theta with standard error and interval.
+    """Return each theta of greatest likelihood with standard error and interval.
 
     Parameters
     ----------
-    partition, statistics, n_rankings
-        As for `maximise_thetas`.
+    curve
+        What the answers say about the thetas of given tiers.
     thetas
-        What it found.
+        What `maximise_thetas` found, if it was asked.
     level
         Level of the intervals.
+
+    Examples
+    --------
+    >>> from tierwise.data.counts import WeakOrderCounts
+    >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2], [0, 2, 1]]))
+    >>> curve = CurveOfLines.of(counts, np.array([0, 1, 2]))
+    >>> [one.value for one in estimates_of_thetas(curve)]
+    [inf, 0.0]
+    >>> round(estimates_of_thetas(curve.with_one_theta())[0].value, 4)
+    1.3556
     """
-    if statistics.coefficients is not None:
-        lines = zip(statistics.totals.tolist(), statistics.coefficients, strict=True)
-        return tuple(estimate_of_line(total, coefficients, level) for total, coefficients in lines)
-    curve = CurveOfParts(partition, statistics.totals, statistics.log_orders, n_rankings)
+    check_level(level)
+    if isinstance(curve, CurveOfLines):
+        return tuple(_estimate_of_line(curve, part, level) for part in range(curve.n_thetas))
+    return _estimates_together(
+        curve, maximise_thetas(curve).thetas if thetas is None else thetas, level
+    )
+
+
+def _estimate_of_line(curve: CurveOfLines, part: int, level: float) -> ThetaEstimate:
+    """Estimate the theta of an independent part of the distance."""
+    from tierwise._kernels.inversions_lines import maximise_theta, theta_derivatives
+
+    if curve.says_nothing(part):
+        return NOTHING_KNOWN
+    total, coefficients = float(curve.totals[part]), curve.coefficients[part]
+    theta, _, information = maximise_theta(total, coefficients)
+    return with_interval(
+        theta,
+        lambda at: theta_derivatives(total, coefficients, at)[0],
+        lambda: information,
+        largest=LARGEST_THETA_OF_UNIT,
+        level=level,
+    )
+
+
+def _estimates_together(
+    curve: CurveOfParts, thetas: _Floats, level: float
+) -> tuple[ThetaEstimate, ...]:
+    """Estimate thetas whose parts of the distance depend on each other."""
     known = np.isfinite(thetas)
     information = np.full(len(thetas), 0.0)
     if known.any():
@@ -512,7 +507,7 @@ def estimates_of_thetas(
     def value(theta: float, part: int) -> float:
         at = thetas.copy()
         at[part] = theta
-        return -n_rankings * partition.log_value(at)
+        return -curve.n_rankings * curve.partition.log_value(at)
 
     return tuple(
         with_interval(

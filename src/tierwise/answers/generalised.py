@@ -25,14 +25,14 @@ from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TooLargeError, use
 from tierwise.files.places import first_places, sizes_of_groups
 from tierwise.partition.gaussian import log_probabilities as log_probabilities_of_lines
-from tierwise.partition.parts import (
+from tierwise.partition.generalised import (
     ClosedParts,
     LineParts,
     RecursionParts,
     StrictPlaceParts,
     coefficients_of_lines,
-    obstacle_to_parts,
-    parted_partition,
+    generalised_partition,
+    obstacle_of_model,
 )
 from tierwise.tiers import log_factorials
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tierwise.data.kinds import KnownData
     from tierwise.data.preferences import Preferences
     from tierwise.distances import Distance
-    from tierwise.partition.parts import Concentration, PartedPartition
+    from tierwise.partition.generalised import Concentration, GeneralisedPartition
     from tierwise.tiers import Sizes
 
 _Floats = NDArray[np.float64]
@@ -103,8 +103,8 @@ def line_statistics(counts: WeakOrderCounts, labels: _Integers) -> LineStatistic
     return LineStatistics(np.array(totals), coefficients, log_orders)
 
 
-class PartedAnswers(ABC):
-    """Answers at given sizes; made by `parted_answers`.
+class GeneralisedAnswers(ABC):
+    """Answers at given sizes; made by `generalised_answers`.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class PartedAnswers(ABC):
     """
 
     def __init__(
-        self, partition: PartedPartition, n_rankings: float, log_completions: float
+        self, partition: GeneralisedPartition, n_rankings: float, log_completions: float
     ) -> None:
         self.partition = partition
         self.n_rankings = float(n_rankings)
@@ -133,11 +133,15 @@ class PartedAnswers(ABC):
         """How often one item (row) precedes another, in all or, by place, block by block."""
 
 
-class AnswersByTier(PartedAnswers):
+class AnswersByTier(GeneralisedAnswers):
     """Kendall by tier, blocks known: how often items lie in an earlier block than others."""
 
     def __init__(
-        self, partition: PartedPartition, pairs: _Floats, n_rankings: float, log_completions: float
+        self,
+        partition: GeneralisedPartition,
+        pairs: _Floats,
+        n_rankings: float,
+        log_completions: float,
     ) -> None:
         super().__init__(partition, n_rankings, log_completions)
         self._pairs = np.ascontiguousarray(pairs, dtype=np.float64)
@@ -153,7 +157,7 @@ class AnswersByTier(PartedAnswers):
         return PartStatistics(totals[: self.partition.n_parts], None, self.log_completions)
 
 
-class AnswersByPlace(PartedAnswers):
+class AnswersByPlace(GeneralisedAnswers):
     """By block of the earlier item: how often items precede others, block by block.
 
     Parameters
@@ -170,7 +174,7 @@ class AnswersByPlace(PartedAnswers):
 
     def __init__(
         self,
-        partition: PartedPartition,
+        partition: GeneralisedPartition,
         pairs: _Floats,
         n_listing: _Floats,
         n_rankings: float,
@@ -195,11 +199,11 @@ class AnswersByPlace(PartedAnswers):
         return self._pairs
 
 
-class AnswersByLine(PartedAnswers):
+class AnswersByLine(GeneralisedAnswers):
     """Weak orders by tier, in closed form."""
 
     def __init__(
-        self, partition: PartedPartition, counts: WeakOrderCounts, log_completions: float
+        self, partition: GeneralisedPartition, counts: WeakOrderCounts, log_completions: float
     ) -> None:
         super().__init__(partition, counts.n_rankings, log_completions)
         self.counts = counts
@@ -214,7 +218,7 @@ class AnswersByLine(PartedAnswers):
         return line_statistics(self.counts, labels)
 
 
-def parted_answers(data: KnownData, partition: PartedPartition) -> PartedAnswers:
+def generalised_answers(data: KnownData, partition: GeneralisedPartition) -> GeneralisedAnswers:
     """Collect what answers say about the parts of a distance, or say why they cannot be used.
 
     Parameters
@@ -222,15 +226,16 @@ def parted_answers(data: KnownData, partition: PartedPartition) -> PartedAnswers
     data
         Rankings or counts of them.
     partition
-        From `tierwise.partition.parts.parted_partition`.
+        From `tierwise.partition.generalised.generalised_partition`.
 
     Examples
     --------
     >>> import numpy as np
     >>> from tierwise import Rankings
-    >>> from tierwise.partition.parts import parted_partition
+    >>> from tierwise.partition.generalised import generalised_partition
     >>> rankings = Rankings.from_orderings([["b", "a", "c"], ["c", "b", "a"]])
-    >>> answers = parted_answers(rankings, parted_partition((1, 1, 1), "kendall", "place"))
+    >>> partition = generalised_partition((1, 1, 1), "kendall", "place")
+    >>> answers = generalised_answers(rankings, partition)
     >>> answers.statistics(np.array([0, 1, 2])).totals
     array([2., 0.])
     """
@@ -244,7 +249,7 @@ def parted_answers(data: KnownData, partition: PartedPartition) -> PartedAnswers
     return _by_place(answers, partition, log_completions)
 
 
-def refuse_open(data: KnownData, partition: PartedPartition) -> Rankings | Counts:
+def refuse_open(data: KnownData, partition: GeneralisedPartition) -> Rankings | Counts:
     """Return the answers, or raise if they leave open what a theta for each part needs to know."""
     if obstacle := _obstacle_of_answers(data, partition):
         raise obstacle
@@ -252,7 +257,7 @@ def refuse_open(data: KnownData, partition: PartedPartition) -> Rankings | Count
     return data
 
 
-def obstacle_to_parted(
+def obstacle_to_several_thetas(
     data: KnownData, sizes: Sizes, distance: Distance, concentration: Concentration
 ) -> InputError | TooLargeError | None:
     """Return why answers cannot be fitted with a theta for each part, if that is so.
@@ -262,24 +267,24 @@ def obstacle_to_parted(
     data
         The answers.
     sizes, distance, concentration
-        As for `tierwise.partition.parts.parted_partition`.
+        As for `tierwise.partition.generalised.generalised_partition`.
 
     Examples
     --------
     >>> from tierwise import Rankings
     >>> from tierwise.distances import get_distance
     >>> rankings = Rankings.from_orderings([["b", "a", "c"], ["c", "b", "a"]])
-    >>> print(obstacle_to_parted(rankings, (1, 2), get_distance("kendall"), "tier"))
+    >>> print(obstacle_to_several_thetas(rankings, (1, 2), get_distance("kendall"), "tier"))
     None
     """
-    obstacle = obstacle_to_parts(sizes, distance, concentration)
+    obstacle = obstacle_of_model(sizes, distance, concentration)
     if obstacle is not None:
         return obstacle
-    partition = parted_partition(sizes, distance, concentration)
+    partition = generalised_partition(sizes, distance, concentration)
     return _obstacle_of_answers(data, partition) or _too_many_counts(partition)
 
 
-def _too_many_counts(partition: PartedPartition) -> TooLargeError | None:
+def _too_many_counts(partition: GeneralisedPartition) -> TooLargeError | None:
     """Return that there is too much to count for a theta per place, if that is so."""
     n_counts = (partition.n_parts + 1) * sum(partition.sizes) ** 2
     if partition.concentration != "place" or n_counts <= _MOST_NUMBERS:
@@ -290,7 +295,7 @@ def _too_many_counts(partition: PartedPartition) -> TooLargeError | None:
     )
 
 
-def _obstacle_of_answers(data: KnownData, partition: PartedPartition) -> InputError | None:
+def _obstacle_of_answers(data: KnownData, partition: GeneralisedPartition) -> InputError | None:
     """Return what answers leave open that must be known, if they do."""
     if isinstance(data, Counts):
         return None
@@ -315,7 +320,7 @@ def _obstacle_of_answers(data: KnownData, partition: PartedPartition) -> InputEr
     return None
 
 
-def _what_is_needed(partition: PartedPartition) -> str:
+def _what_is_needed(partition: GeneralisedPartition) -> str:
     if isinstance(partition, RecursionParts):
         return (
             "say which items lie in which tier-sized block "
@@ -328,7 +333,7 @@ def _what_is_needed(partition: PartedPartition) -> str:
 
 def log_probabilities(
     data: Rankings | Preferences,
-    partition: PartedPartition,
+    partition: GeneralisedPartition,
     labels: _Integers,
     thetas: _Floats,
 ) -> _Floats:
@@ -351,7 +356,7 @@ def log_probabilities(
 
 
 def _log_probabilities(
-    rankings: Rankings, partition: PartedPartition, labels: _Integers, thetas: _Floats
+    rankings: Rankings, partition: GeneralisedPartition, labels: _Integers, thetas: _Floats
 ) -> _Floats:
     """Log probability of each distinct answer."""
     if isinstance(partition, LineParts):
@@ -411,7 +416,7 @@ def _weak_orders(data: Rankings | Counts) -> WeakOrderCounts:
 
 
 def _by_place(
-    data: Rankings | Counts, partition: PartedPartition, log_completions: float
+    data: Rankings | Counts, partition: GeneralisedPartition, log_completions: float
 ) -> AnswersByPlace:
     if too_large := _too_many_counts(partition):
         raise too_large

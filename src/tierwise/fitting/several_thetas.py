@@ -1,38 +1,36 @@
-"""Coordinate ascent: tiers of given sizes and a theta for each part, each given the other.
+"""Coordinate ascent: tiers of given sizes and one theta per tier or place, each given the other.
 
 Given tiers, the thetas are those of greatest likelihood. Given thetas, the total distance weighted
 by them is made smaller: by place with the consensus methods, by tier by moving items. When that
-changes nothing, single items are moved with thetas found anew each time, where that is cheap. No
+changes nothing, single items are moved with thetas found again each time, where that is cheap. No
 step lowers the likelihood, and nothing is proved about the tiers that are found.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels.consensus import descend_by_tier
-from tierwise.answers.parted import parted_answers
+from tierwise.answers.generalised import generalised_answers
 from tierwise.consensus.find import closer_labels
 from tierwise.consensus.problem import make_problem
 from tierwise.distances import Costs
-from tierwise.partition.parts import ClosedParts, parted_partition
+from tierwise.fitting.solve import Solution, unproved
+from tierwise.partition.generalised import ClosedParts
 from tierwise.partition.recursion import n_states
-from tierwise.theta.estimate import estimates_of_thetas, maximise_thetas, price_of_thetas
-from tierwise.tiers import log_number_of_tiers
+from tierwise.theta.curves import curve_of_thetas
+from tierwise.theta.estimate import estimates_of_thetas, maximise_thetas
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tierwise.answers.parted import PartedAnswers
+    from tierwise.answers.generalised import GeneralisedAnswers
     from tierwise.data.kinds import KnownData
-    from tierwise.distances import Distance
-    from tierwise.partition.parts import Concentration, PartedPartition
-    from tierwise.theta.estimate import PartedMaximum, ThetaEstimate
-    from tierwise.tiers import Sizes
+    from tierwise.partition.generalised import GeneralisedPartition
+    from tierwise.theta.estimate import BestThetas
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
@@ -50,122 +48,68 @@ _STEPS_OF_A_PART = 640
 _MOST_COMPARISONS = 5e7
 
 
-@dataclass(frozen=True, eq=False)
-class PartedSolution:
-    """The best tiers that were found, with a theta for each part.
-
-    Attributes
-    ----------
-    concentration
-        "tier" or "place".
-    labels
-        Tier of each item, counted from 0.
-    thetas
-        Theta of each part.
-    estimates
-        The same with standard errors and intervals.
-    totals
-        Total of each part of the distance, as far as all completions share it.
-    total_distance
-        Their sum.
-    log_likelihood, criterion
-        As of a `Fit`.
-    penalised_criterion
-        The criterion less half the log number of rankings for each theta beyond the first.
-    log_completions
-        As of a `Fit`.
-    partition_method
-        How the partition function was found.
-    """
-
-    concentration: Concentration
-    labels: _Integers
-    thetas: _Floats
-    estimates: tuple[ThetaEstimate, ...]
-    totals: _Floats
-    total_distance: float
-    log_likelihood: float
-    criterion: float
-    penalised_criterion: float
-    log_completions: float
-    partition_method: str
-
-
-def solve_parted(
+def solve_several_thetas(
     data: KnownData,
-    sizes: Sizes,
-    distance: Distance,
-    concentration: Concentration,
+    partition: GeneralisedPartition,
     *,
     starts: Iterable[_Integers],
     level: float = 0.95,
-    partition: PartedPartition | None = None,
     most_work: float = MOST_WORK,
-) -> PartedSolution:
-    """Find tiers of given sizes and a theta for each part that make answers most probable.
+) -> Solution:
+    """Find tiers of given sizes and the thetas of a generalised model that make answers likely.
 
     Parameters
     ----------
     data
-        Rankings or counts; incomplete ones as `parted_answers` takes them.
-    sizes, distance, concentration
-        The model.
+        Rankings or counts; incomplete ones as `generalised_answers` takes them.
+    partition
+        The partition function, which knows sizes, distance and concentration.
     starts
         Tiers to begin with, counted from 0; the best of what each leads to is returned.
     level
         Level of the intervals.
-    partition
-        The partition function, if it is there already.
     most_work
-        Numbers that a round of moves may go through with thetas found anew, about a nanosecond
-        each; with 0, items move only with thetas held.
+        Numbers that a round of moves may go through with thetas found again for each, about a
+        nanosecond each; with 0, items move only with thetas held.
 
     Examples
     --------
     >>> import tierwise as tw
-    >>> from tierwise.distances import get_distance
+    >>> from tierwise.partition.generalised import generalised_partition
     >>> goals = tw.load_political_goals()
     >>> tiers = [goals.items.index(item) // 2 for item in goals.items]
-    >>> found = solve_parted(
-    ...     goals, (2, 2), get_distance("inversions"), "tier", starts=[np.array(tiers)]
-    ... )
-    >>> found.thetas.round(3)
-    array([0.691])
+    >>> partition = generalised_partition((2, 2), "inversions", "tier")
+    >>> found = solve_several_thetas(goals, partition, starts=[np.array(tiers)])
+    >>> [round(one.value, 3) for one in found.thetas]
+    [0.691]
     """
-    partition = partition or parted_partition(sizes, distance, concentration)
-    answers = parted_answers(data, partition)
+    answers = generalised_answers(data, partition)
     ascent = _Ascent(answers, most_work)
     reached = [ascent.climb(labels) for labels in starts]
     labels, found = max(reached, key=lambda one: one[1].log_likelihood)
-    statistics = answers.statistics(labels)
-    criterion = found.log_likelihood - log_number_of_tiers(sizes)
-    estimates = estimates_of_thetas(partition, statistics, answers.n_rankings, found.thetas, level)
-    return PartedSolution(
-        concentration=concentration,
-        labels=labels,
-        thetas=found.thetas,
-        estimates=estimates,
-        totals=statistics.totals,
-        total_distance=float(statistics.totals.sum()),
+    curve = curve_of_thetas(answers, labels)
+    return Solution(
+        consensus=unproved(labels, float(curve.totals.sum()), "coordinate ascent"),
+        thetas=estimates_of_thetas(curve, found.thetas, level),
         log_likelihood=found.log_likelihood,
-        criterion=criterion,
-        penalised_criterion=criterion - price_of_thetas(estimates, answers.n_rankings),
-        log_completions=answers.log_completions,
+        log_likelihood_error=0.0,
         partition_method=partition.method,
+        log_completions=answers.log_completions,
+        concentration=partition.concentration,
     )
 
 
 class _Ascent:
     """Coordinate ascent for given answers."""
 
-    def __init__(self, answers: PartedAnswers, most_work: float) -> None:
+    def __init__(self, answers: GeneralisedAnswers, most_work: float) -> None:
         self.answers = answers
         self.most_work = most_work
         self._known: dict[bytes, tuple[float, float]] = {}
         self.partition = answers.partition
         self.sizes = self.partition.sizes
 
-    def climb(self, labels: _Integers) -> tuple[_Integers, PartedMaximum]:
+    def climb(self, labels: _Integers) -> tuple[_Integers, BestThetas]:
         """Go from tiers to better ones until nothing changes."""
         labels = np.ascontiguousarray(labels, dtype=np.int64)
         found = self._maximise(labels)
@@ -176,15 +120,10 @@ class _Ascent:
             labels, found = better
         return labels, found
 
-    def _maximise(self, labels: _Integers, start: _Floats | None = None) -> PartedMaximum:
-        statistics = self.answers.statistics(labels)
-        return maximise_thetas(
-            self.partition, statistics, self.answers.n_rankings, start, self._known
-        )
+    def _maximise(self, labels: _Integers, start: _Floats | None = None) -> BestThetas:
+        return maximise_thetas(curve_of_thetas(self.answers, labels), start, self._known)
 
-    def _closer(
-        self, labels: _Integers, found: PartedMaximum
-    ) -> tuple[_Integers, PartedMaximum] | None:
+    def _closer(self, labels: _Integers, found: BestThetas) -> tuple[_Integers, BestThetas] | None:
         """Tiers that are closer, given thetas."""
         if not np.isfinite(found.thetas).all():
             return None
@@ -205,10 +144,8 @@ class _Ascent:
         better = self._maximise(other, found.thetas)
         return (other, better) if self._is_better(better, found) else None
 
-    def _moved(
-        self, labels: _Integers, found: PartedMaximum
-    ) -> tuple[_Integers, PartedMaximum] | None:
-        """Tiers that differ in the place of an item or two, thetas found anew."""
+    def _moved(self, labels: _Integers, found: BestThetas) -> tuple[_Integers, BestThetas] | None:
+        """Tiers that differ in the place of an item or two, thetas found again."""
         n_items, n_tiers = len(labels), len(self.sizes)
         if isinstance(self.partition, ClosedParts):
             work = _STEPS_OF_A_PART * n_tiers * n_items
@@ -229,7 +166,7 @@ class _Ascent:
         return None if found is begin else (labels, found)
 
     @staticmethod
-    def _is_better(one: PartedMaximum, other: PartedMaximum) -> bool:
+    def _is_better(one: BestThetas, other: BestThetas) -> bool:
         least = _LEAST_GAIN * max(1.0, abs(other.log_likelihood))
         return one.log_likelihood > other.log_likelihood + least
 

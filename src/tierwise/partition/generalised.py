@@ -66,10 +66,10 @@ class PartMoments:
     covariances: _Floats
 
 
-class PartedPartition(ABC):
+class GeneralisedPartition(ABC):
     """The partition function of given sizes and distance, for any theta of each part.
 
-    Made by `parted_partition`. Thetas may be 0 or infinite.
+    Made by `generalised_partition`. Thetas may be 0 or infinite.
 
     Attributes
     ----------
@@ -176,7 +176,7 @@ class PartedPartition(ABC):
         )
 
 
-class ClosedParts(PartedPartition):
+class ClosedParts(GeneralisedPartition):
     """Independent parts, each with a ratio of Gaussian factorials as generating function."""
 
     @cached_property
@@ -271,7 +271,7 @@ class StrictPlaceParts(ClosedParts):
         return rank_tier_probabilities(self.sizes, self.check_thetas(thetas)).T
 
 
-class RecursionParts(PartedPartition):
+class RecursionParts(GeneralisedPartition):
     """Kendall, any sizes that are not too many: the recursion over items left.
 
     It charges a pair to the block or label of the item that is placed earlier. By tier it is
@@ -359,13 +359,13 @@ def draw_lines(sizes: Sizes, thetas: _Floats, n_rows: int, rng: np.random.Genera
     return draw_line_by_line(np.array(sizes, dtype=np.int64), values, n_rows, rng)
 
 
-def parted_partition(
+def generalised_partition(
     sizes: Iterable[int],
     distance: str | Distance = "kendall",
     concentration: Concentration = "tier",
     *,
     budget: float = DEFAULT_BUDGET,
-) -> PartedPartition:
+) -> GeneralisedPartition:
     """Return the partition function with a theta for each tier, or for each block of places.
 
     Parameters
@@ -381,7 +381,7 @@ def parted_partition(
 
     Examples
     --------
-    >>> psi = parted_partition((1, 2, 1), "kendall", "place")
+    >>> psi = generalised_partition((1, 2, 1), "kendall", "place")
     >>> moments = psi.part_moments((1.0, 0.5))
     >>> round(moments.log_value, 4), moments.means.round(4)
     (1.5471, array([0.5556, 0.8225]))
@@ -389,7 +389,7 @@ def parted_partition(
     checked = check_sizes(sizes)
     chosen = get_distance(distance)
     check_choice("concentration", concentration, ("tier", "place"))
-    if obstacle := obstacle_to_parts(checked, chosen, concentration, budget=budget):
+    if obstacle := obstacle_of_model(checked, chosen, concentration, budget=budget):
         raise obstacle
     strict = max(checked) == 1
     if concentration == "tier" and (strict or chosen.name == "inversions"):
@@ -399,7 +399,7 @@ def parted_partition(
     return RecursionParts(checked, chosen, concentration)
 
 
-def obstacle_to_parts(
+def obstacle_of_model(
     sizes: Sizes,
     distance: Distance,
     concentration: Concentration,
@@ -411,7 +411,7 @@ def obstacle_to_parts(
     Parameters
     ----------
     sizes, distance, concentration, budget
-        As for `parted_partition`.
+        As for `generalised_partition`.
     """
     if distance.name not in ("kendall", "inversions"):
         return InputError(
