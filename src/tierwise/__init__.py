@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tierwise.data.datasets import load_political_goals as load_political_goals
     from tierwise.data.datasets import load_sushi as load_sushi
     from tierwise.data.datasets import load_word_association as load_word_association
+    from tierwise.data.describe import BattlesDescription as BattlesDescription
     from tierwise.data.describe import Description as Description
     from tierwise.data.describe import PairsDescription as PairsDescription
     from tierwise.data.describe import describe as describe
@@ -104,6 +105,7 @@ _HOME_OF = {
     "ClusteredMallows": "model.clustered_mallows",
     "Comparison": "comparing.result",
     "Counts": "data.counts",
+    "BattlesDescription": "data.describe",
     "Description": "data.describe",
     "Distance": "distances",
     "Enough": "planning.stopping",

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import exp
 from typing import Any, Self, TypeAlias
 from unicodedata import category
 
@@ -342,6 +343,20 @@ def share_in_words(share: float) -> str:
     if 0.0 < share < 0.005:
         return "< 1%"
     return "> 99%" if 0.995 < share < 1.0 else f"{share:.0%}"
+
+
+def odds_in_words(log_odds: float) -> str:
+    """Write odds that are known by their logarithm.
+
+    Examples
+    --------
+    >>> odds_in_words(0.55), odds_in_words(5.75), odds_in_words(20.4)
+    ('1.7 to 1', '314 to 1', 'more than a million to 1')
+    """
+    if log_odds > 13.8:
+        return "more than a million to 1"
+    odds = exp(log_odds)
+    return f"{odds:.1f} to 1" if odds < 10.0 else f"{odds:,.0f} to 1"
 
 
 def percent(level: float) -> str:

@@ -149,7 +149,7 @@ def test_bootstrap_of_weighted_people_says_so():
     fit = tw.fit(rankings, (1, 1))
     again = tw.bootstrap(rankings, fit, replicates=10, rng=1)
     assert (
-        "people with their weights (effective sample size 2.6 of 3 answers, Kish)"
+        "people with their weights: 3 answers with survey weights (as 2.6 of equal weight, Kish)"
         in again.summary(200)
     )
 

@@ -25,6 +25,9 @@ Weights: TypeAlias = NDArray[Any]
 Unranked: TypeAlias = Literal["below", "anywhere"]
 """What it means that an answer does not list an item."""
 
+WeightsAre: TypeAlias = Literal["counts", "survey"]
+"""Whether a weight says how often an answer was given, or is a weight of a survey."""
+
 Ties: TypeAlias = Literal["error", "allow"]
 """Whether equal ranks in an answer are an error."""
 

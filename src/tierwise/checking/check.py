@@ -18,6 +18,7 @@ from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, drop, quoted
 from tierwise.fitting.result import Fit
 from tierwise.fitting.summary import names_of_tiers
+from tierwise.luce.judges import at_effective_number
 from tierwise.model.clustered_luce import ClusteredLuce
 from tierwise.posterior.result import Posterior
 
@@ -76,7 +77,9 @@ def check_fit(
     'fits'
     """
     watch = Stopwatch()
-    data = check_data(data, "check_fit", Rankings, Preferences, Battles)
+    data = at_effective_number(
+        check_data(data, "check_fit", Rankings, Preferences, Battles, weights="effective")
+    )
     draws = check_count("draws", draws, least=100)
     _check_results(fit, posterior)
     found, expected = _compare(data, fit, posterior, draws, as_generator(rng))

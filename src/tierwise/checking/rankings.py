@@ -84,7 +84,7 @@ def check_rankings(
         Where randomness comes from.
     """
     fitted = measure.fitted
-    n_effective = _effective_number(rankings)
+    n_effective = float(rankings.n_rankings)
     pairs = _compare_pairs(rankings, orderings, fitted, alike, n_effective)
     ranks_observed = _rank_shares(rankings)
     findings = [
@@ -111,13 +111,6 @@ def check_rankings(
         direction, finding = _check_direction(rankings, orderings, n_effective, rng)
         findings.append(finding)
     return Found(pairs, ranks_observed, lines, spread, direction, tuple(findings))
-
-
-def _effective_number(rankings: Rankings) -> float:
-    """Return how many rankings there are; fractional weights make up for fewer."""
-    if rankings.weights.dtype == np.int64:
-        return float(rankings.n_rankings)
-    return float(rankings.weights.sum() ** 2 / (rankings.weights**2).sum())
 
 
 def _rank_shares(rankings: Rankings) -> NDArray[np.float64]:

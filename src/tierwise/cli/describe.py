@@ -36,7 +36,7 @@ def describe(
     from tierwise.data.describe import Description
     from tierwise.data.describe import describe as summarise
 
-    description = summarise(options.not_battles(answers, "describe"))
+    description = summarise(answers)
     result = printing.Given(
         description.to_dict,
         lambda width: (
@@ -90,10 +90,7 @@ def _pairs_in_words(description: "PairsDescription", width: int) -> "list[Render
     following = " (what follows included)" if description.n_following else ""
     return [
         *_understood(description.reading),
-        printing.heading(
-            f"{counted(description.n_answers, 'answer')} about pairs of "
-            f"{counted(len(items), 'item')}, by {counted(description.n_assessors, 'assessor')}"
-        ),
+        printing.heading(description.heading()),
         *description.sentences(),
         printing.heading("How often an item is preferred, when it is compared"),
         _shares_won(description),
@@ -108,21 +105,25 @@ def _pairs_in_words(description: "PairsDescription", width: int) -> "list[Render
 
 def _short_number(number: int) -> str:
     """Write a number in three columns."""
-    return f"{number}" if number < 1000 else f"{number // 1000}k"
+    return f"{number:.4g}" if number < 1000 else f"{number // 1000}k"
 
 
 def _shares_won(description: "PairsDescription") -> "RichTable":
+    from tierwise.data.describe import BattlesDescription
+
     table = printing.new_table()
     table.add_column("item")
-    for name in ("preferred", "answers", "assessors"):
+    of_battles = isinstance(description, BattlesDescription)
+    names = ("won", "battles") if of_battles else ("preferred", "answers", "assessors")
+    for name in names:
         table.add_column(name, justify="right")
     for item in description.best_first():
         share = description.shares_won[item]
         table.add_row(
             _short(description.items[item]),
             "-" if isnan(share) else f"{share:.0%}",
-            f"{description.compared[item].sum():,}",
-            f"{description.n_comparing[item]:,}",
+            f"{description.compared[item].sum():,.10g}",
+            *([] if of_battles else [f"{description.n_comparing[item]:,}"]),
         )
     return table
 
@@ -136,7 +137,7 @@ def _closest_comparisons(description: "PairsDescription") -> "RichTable":
     for pair in description.closest_pairs():
         first, second = (description.items.index(item) for item in (pair.above, pair.below))
         told = description.wins[first, second] + description.wins[second, first]
-        table.add_row(_short(pair.above), _short(pair.below), f"{pair.share:.3f}", f"{told:,}")
+        table.add_row(_short(pair.above), _short(pair.below), f"{pair.share:.3f}", f"{told:,.10g}")
     return table
 
 

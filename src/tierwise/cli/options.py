@@ -117,6 +117,14 @@ Weights: TypeAlias = Annotated[
     str | None,
     column("The column that says how often an answer counts (recognised: weight, count)."),
 ]
+WeightsAre: TypeAlias = Annotated[
+    Literal["counts", "survey"] | None,
+    option(
+        READING,
+        "Whether weights count people who gave the same answer, or are weights of a survey, which "
+        "count as the effective number of answers.",
+    ),
+]
 Assessor: TypeAlias = Annotated[
     list[str] | None,
     column(
@@ -382,6 +390,7 @@ def read_file(
     encoding: Encoding = None,
     sheet: Sheet = None,
     weights: Weights = None,
+    weights_are: WeightsAre = None,
     assessor: Assessor = None,
     item: ItemColumn = None,
     rank: RankColumn = None,
@@ -426,6 +435,7 @@ def read_file(
         "repeats": repeats,
         "broken": None if broken == "error" else broken,
         "weights": weights,
+        "weights_are": weights_are,
         "assessor": assessor or None,
         "item": item,
         "rank": rank,

@@ -15,6 +15,7 @@ from tierwise.data.frames import make_frame
 from tierwise.data.scores import not_battles
 from tierwise.data.showing import how_read
 from tierwise.data.tables import open_frame, open_table
+from tierwise.data.weights import EffectiveNumber
 from tierwise.errors import InputError, counted, quoted
 from tierwise.files.battles import (
     BattleColumns,
@@ -62,6 +63,9 @@ class Battles:
         The same by judge, where it is known who judged.
     reading : ReadingNotes or None
         How a table was understood, where the battles were read from one.
+    design_effect : float or None
+        How many battles say as much as one independent battle, because judges decided several
+        each; models estimate it, and divide ``wins`` by it. None where battles count as they are.
 
     Examples
     --------
@@ -86,6 +90,7 @@ class Battles:
     drawn_as: DrawnAs = "half"
     votes: BattleVotes | None = None
     reading: ReadingNotes | None = None
+    design_effect: float | None = None
 
     def __post_init__(self) -> None:
         check_choice("drawn", self.drawn_as, get_args(DrawnAs))
@@ -179,9 +184,10 @@ class Battles:
     def wins(self) -> NDArray[np.float64]:
         """``wins[a, b]``: battles that ``a`` won against ``b``, and half of those that were drawn.
 
-        Without the drawn ones where ``drawn_as`` is "drop".
+        Without the drawn ones where ``drawn_as`` is "drop"; divided by ``design_effect``, if any.
         """
-        return self.decided + self.drawn / 2 if self.drawn_as == "half" else self.decided
+        wins = self.decided + self.drawn / 2 if self.drawn_as == "half" else self.decided
+        return wins if self.design_effect is None else wins / self.design_effect
 
     @property
     def pair_counts(self) -> NDArray[np.float64]:
@@ -191,7 +197,11 @@ class Battles:
     @property
     def n_battles(self) -> float:
         """Number of battles that count; the sum of their weights."""
-        return float(self.wins.sum())
+        total = float(self.wins.sum())
+        if self.design_effect is None or self.votes is None:
+            return total
+        n_battles = round(total * self.design_effect)
+        return EffectiveNumber(total, n_battles, len(self.votes.judges))
 
     @property
     def n_rankings(self) -> float:
@@ -262,7 +272,9 @@ class Battles:
         drawn = rng.multinomial(int(total), weights / total).astype(np.float64)
         size = len(self.items)
         decided, upper = drawn.reshape(2, size, size)
-        return Battles(self.items, decided, upper + upper.T, self.drawn_as)
+        return Battles(
+            self.items, decided, upper + upper.T, self.drawn_as, design_effect=self.design_effect
+        )
 
     def _resampled_judges(self, rng: np.random.Generator) -> Battles:
         votes = self.votes
@@ -280,7 +292,13 @@ class Battles:
             for these in (~votes.drawn, votes.drawn)
         ]
         decided, one_way = (table.reshape(size, size) for table in tables)
-        return Battles(self.items, decided, one_way + one_way.T, self.drawn_as)
+        return Battles(
+            self.items,
+            decided,
+            one_way + one_way.T,
+            self.drawn_as,
+            design_effect=self.design_effect,
+        )
 
     def __add__(self, other: Battles) -> Battles:
         """Add battles; items, and judges by their names, may be new."""

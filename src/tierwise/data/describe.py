@@ -11,6 +11,8 @@ from tierwise._util.cards import Card
 from tierwise._util.checks import check_count
 from tierwise._util.results import Result
 from tierwise._util.types import NOT_LISTED, Cycles, Item, Unranked, plain_item, plain_number
+from tierwise.data.battles import Battles
+from tierwise.data.connection import parts_of
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences, transitive_closure
 from tierwise.data.rankings import Rankings
@@ -274,8 +276,8 @@ class PairsDescription(BaseDescription):
     cycles: Cycles
     n_contradicting: int
     n_both_ways: int
-    compared: NDArray[np.int64]
-    wins: NDArray[np.int64]
+    compared: NDArray[Any]
+    wins: NDArray[Any]
     n_comparing: tuple[int, ...]
     parts: tuple[tuple[Item, ...], ...]
     pairwise: NDArray[np.float64]
@@ -284,7 +286,7 @@ class PairsDescription(BaseDescription):
     @property
     def shares_won(self) -> tuple[float, ...]:
         """For each item, how often it is preferred when it is compared; NaN if it never is."""
-        told = (self.wins + self.wins.T).sum(axis=1)
+        told: NDArray[Any] = (self.wins + self.wins.T).sum(axis=1)
         won = self.wins.sum(axis=1)
         return tuple(np.divide(won, told, out=np.full(len(won), np.nan), where=told > 0).tolist())
 
@@ -295,9 +297,9 @@ class PairsDescription(BaseDescription):
         return tuple(item for item, number in pairs if number == 0)
 
     @property
-    def times_compared(self) -> NDArray[np.int64]:
+    def times_compared(self) -> NDArray[Any]:
         """How often each pair was compared, one number per pair of items."""
-        numbers: NDArray[np.int64] = self.compared[np.triu_indices(len(self.items), k=1)]
+        numbers: NDArray[Any] = self.compared[np.triu_indices(len(self.items), k=1)]
         return numbers
 
     def best_first(self) -> list[int]:
@@ -327,7 +329,8 @@ class PairsDescription(BaseDescription):
         }
 
     def _n_telling(self) -> NDArray[Any]:
-        return self.wins + self.wins.T
+        told: NDArray[Any] = self.wins + self.wins.T
+        return told
 
     def _fields(self) -> dict[str, Any]:
         return {
@@ -348,6 +351,67 @@ class PairsDescription(BaseDescription):
         }
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class BattlesDescription(PairsDescription):
+    """What battles look like: who met whom, who won, and what they leave open.
+
+    ``n_assessors`` is the number of judges (0 if they are not known), ``n_comparing`` the number of
+    battles of each item, and ``wins`` counts a drawn battle half to each side.
+
+    Attributes
+    ----------
+    n_drawn
+        The number of drawn battles.
+    """
+
+    n_drawn: float = 0.0
+
+    @property
+    def never_lost(self) -> tuple[Item, ...]:
+        """Items that lost no battle, nor half of one: how far above others they are is open."""
+        return self._items_without(self.wins.sum(axis=0))
+
+    @property
+    def never_won(self) -> tuple[Item, ...]:
+        """Items that won no battle, nor half of one."""
+        return self._items_without(self.wins.sum(axis=1))
+
+    def _items_without(self, numbers: NDArray[Any]) -> tuple[Item, ...]:
+        there = np.array(self.n_comparing) > 0
+        return tuple(self.items[number] for number in np.flatnonzero((numbers == 0) & there))
+
+    def heading(self) -> str:
+        """Say in a few words how many battles there are, of how many items and by how many."""
+        text = f"{counted(self.n_answers, 'battle')} of {counted(len(self.items), 'item')}"
+        return f"{text}, by {counted(self.n_assessors, 'judge')}" if self.n_assessors else text
+
+    def sentences(self) -> list[str]:
+        """Say in words what the battles are, and what they leave open."""
+        told = [_about_comparisons(self)]
+        if self.n_drawn:
+            share = self.n_drawn / self.n_answers
+            told.append(f"{counted(self.n_drawn, 'battle')} ({share:.0%}) ended in a draw.")
+        for said, items in (("lost", self.never_lost), ("won", self.never_won)):
+            if items:
+                told.append(
+                    f"Never {said}: {_names(items)}. How far they are from the others is a matter "
+                    "of the prior."
+                )
+        return told
+
+    def _fields(self) -> dict[str, Any]:
+        return {
+            **super()._fields(),
+            "n_drawn": self.n_drawn,
+            "never_lost": [plain_item(item) for item in self.never_lost],
+            "never_won": [plain_item(item) for item in self.never_won],
+        }
+
+
+@overload
+def describe(data: Battles) -> BattlesDescription: ...
+
+
 @overload
 def describe(data: Rankings | RankingScan) -> Description: ...
 
@@ -356,19 +420,22 @@ def describe(data: Rankings | RankingScan) -> Description: ...
 def describe(data: Preferences) -> PairsDescription: ...
 
 
-def describe(data: Rankings | RankingScan | Preferences) -> Description | PairsDescription:
+def describe(
+    data: Rankings | RankingScan | Preferences | Battles,
+) -> Description | PairsDescription | BattlesDescription:
     """Summarise rankings: how complete they are, mean ranks, pairwise proportions.
 
     Parameters
     ----------
     data
-        Rankings, complete or not, with or without ties, in memory or in files; or pairwise answers.
+        Rankings, complete or not, with or without ties, in memory or in files; or pairwise answers,
+        or battles.
 
     Returns
     -------
-    Description or PairsDescription
-        The latter for pairwise answers: who was compared with whom how often, who was preferred,
-        and what the answers contradict or leave out.
+    Description, PairsDescription or BattlesDescription
+        The latter for pairwise answers and battles: who was compared with whom how often, who was
+        preferred, which parts never met, and what the answers contradict or leave out.
 
     Examples
     --------
@@ -378,7 +445,9 @@ def describe(data: Rankings | RankingScan | Preferences) -> Description | PairsD
     >>> description.pairwise[0].tolist()
     [nan, 1.0, 1.0]
     """
-    answers = check_data(data, "describe", Rankings, Preferences)
+    answers = check_data(data, "describe", Rankings, Preferences, Battles)
+    if isinstance(answers, Battles):
+        return describe_battles(answers)
     if isinstance(answers, Preferences):
         return describe_pairs(answers)
     return _describe_rankings(answers)
@@ -458,18 +527,49 @@ def describe_pairs(preferences: Preferences) -> PairsDescription:
         compared=answers + answers.T,
         wins=wins,
         n_comparing=tuple((direct.any(axis=2) | direct.any(axis=1)).sum(axis=0).tolist()),
-        parts=_parts(preferences.items, answers + answers.T > 0),
+        parts=parts_of(preferences),
         pairwise=np.divide(wins, told, out=np.full(told.shape, np.nan), where=told > 0),
         reading=preferences.reading,
     )
 
 
-def _parts(items: tuple[Item, ...], compared: NDArray[np.bool_]) -> tuple[tuple[Item, ...], ...]:
-    """Return the items that comparisons connect, the largest part first."""
-    connected = transitive_closure((compared | np.eye(len(items), dtype=np.bool_))[None])[0]
-    rows = dict.fromkeys(map(tuple, connected.tolist()))
-    parts = [tuple(item for item, inside in zip(items, row, strict=True) if inside) for row in rows]
-    return tuple(sorted(parts, key=len, reverse=True))
+def describe_battles(battles: Battles) -> BattlesDescription:
+    """Summarise battles.
+
+    Examples
+    --------
+    >>> rows = [("x", "y", "x"), ("x", "y", "tie"), ("z", "w", "z")]
+    >>> found = describe_battles(Battles.from_rows(rows))
+    >>> found.parts, found.never_lost, found.never_won
+    ((('w', 'z'), ('x', 'y')), ('z',), ('w',))
+    >>> found.sentences()[1]
+    '1 battle (33%) ended in a draw.'
+    """
+    wins = battles.decided + battles.drawn / 2
+    met = wins + wins.T
+    n_battles = float(battles.decided.sum()) + battles.n_drawn
+    return BattlesDescription(
+        items=battles.items,
+        n_assessors=battles.n_judges or 0,
+        n_distinct=0,
+        n_answers=_whole(n_battles),
+        n_following=0,
+        cycles="keep",
+        n_contradicting=0,
+        n_both_ways=0,
+        compared=met,
+        wins=wins,
+        n_comparing=tuple(map(_whole, met.sum(axis=1).tolist())),
+        parts=parts_of(battles),
+        pairwise=np.divide(wins, met, out=np.full(met.shape, np.nan), where=met > 0),
+        reading=battles.reading,
+        n_drawn=_whole(battles.n_drawn),
+    )
+
+
+def _whole(number: float) -> Any:
+    """Write a number without decimals if it has none."""
+    return int(number) if number == int(number) else number
 
 
 def _about_assessors(description: PairsDescription) -> str:

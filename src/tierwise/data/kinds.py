@@ -1,7 +1,7 @@
 """The kinds of data there are: one check for every function that takes data."""
 
 from os import PathLike
-from typing import Any, TypeAlias, TypeVar, overload
+from typing import Any, Literal, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -36,6 +36,8 @@ _REMEDIES: dict[type, str] = {
     tuple: _FROM_LISTS,
 }
 
+_Scale: TypeAlias = Literal["as given", "effective"]
+
 # Log probabilities of so many answers are rounded to about a tenth, and posteriors to as much.
 MOST_ANSWERS = 1e13
 
@@ -46,18 +48,35 @@ _D = TypeVar("_D")
 
 
 @overload
-def check_data(data: object, taker: str, kind: type[_A], /) -> _A: ...
-@overload
-def check_data(data: object, taker: str, kind: type[_A], other: type[_B], /) -> _A | _B: ...
+def check_data(data: object, taker: str, kind: type[_A], /, *, weights: _Scale = ...) -> _A: ...
 @overload
 def check_data(
-    data: object, taker: str, kind: type[_A], other: type[_B], third: type[_C], /
+    data: object, taker: str, kind: type[_A], other: type[_B], /, *, weights: _Scale = ...
+) -> _A | _B: ...
+@overload
+def check_data(
+    data: object,
+    taker: str,
+    kind: type[_A],
+    other: type[_B],
+    third: type[_C],
+    /,
+    *,
+    weights: _Scale = ...,
 ) -> _A | _B | _C: ...
 @overload
 def check_data(
-    data: object, taker: str, kind: type[_A], other: type[_B], third: type[_C], last: type[_D], /
+    data: object,
+    taker: str,
+    kind: type[_A],
+    other: type[_B],
+    third: type[_C],
+    last: type[_D],
+    /,
+    *,
+    weights: _Scale = ...,
 ) -> _A | _B | _C | _D: ...
-def check_data(data: object, taker: str, *kinds: type[Any]) -> Any:
+def check_data(data: object, taker: str, *kinds: type[Any], weights: _Scale = "as given") -> Any:
     """Return the data as a function takes them, or say what it takes and how to get there.
 
     Parameters
@@ -69,6 +88,10 @@ def check_data(data: object, taker: str, *kinds: type[Any]) -> Any:
     *kinds
         What it takes, of `Rankings`, `RankingScan`, `Counts` and `Preferences`. If rankings are
         among it and scans are not, a scan is counted, or read, where counts are not taken.
+    weights
+        "effective" scales weights of a survey to the effective number of answers, and asks where
+        it cannot be told whether weights are counts. Every function that draws conclusions says
+        so, and none of those that only pass answers on.
 
     Examples
     --------
@@ -78,9 +101,11 @@ def check_data(data: object, taker: str, *kinds: type[Any]) -> Any:
     tierwise.errors.InputError: fit takes Rankings or Counts as data, and got a list: make ...
     """
     if isinstance(data, kinds):
-        return data
+        scaled = weights == "effective" and isinstance(data, Rankings)
+        return data.with_effective_weights() if scaled else data
     if isinstance(data, RankingScan) and Rankings in kinds:
-        return data.condensed() if Counts in kinds else data.distinct()
+        found = data.condensed() if Counts in kinds else data.distinct()
+        return data.with_effective_weights(found) if weights == "effective" else found
     taken = [kind.__name__ for kind in kinds]
     listed = " or ".join([", ".join(taken[:-1]), taken[-1]] if taken[1:] else taken)
     raise InputError(f"{taker} takes {listed} as data, and got {_name(data)}: {_remedy(data)}")

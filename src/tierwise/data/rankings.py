@@ -28,10 +28,12 @@ from tierwise._util.types import (
     Ties,
     Unranked,
     Weights,
+    WeightsAre,
     numbered_row,
 )
 from tierwise.data.people import join_people, tidy_people
 from tierwise.data.showing import in_html, in_words
+from tierwise.data.weights import EffectiveNumber, effective_number, tell_weights
 from tierwise.errors import InputError, counted, quoted
 from tierwise.files import places as encoding
 from tierwise.files.places import collapse, with_ties
@@ -64,6 +66,10 @@ class Rankings:
         finishers of a race), or of unknown rank (not shown). None where every answer is complete.
     weights : numpy.ndarray
         The weight of each answer, in the order given; whole numbers are kept as integers.
+    weights_are : {"counts", "survey"} or None
+        Whether weights say how often an answer was given, or are weights of a survey. None is "not
+        said": whole numbers are counts, others weights of a survey, and models ask where numbers
+        leave it open.
     places : numpy.ndarray
         ``places[row, item]`` is the place of the item in the answer, counted from 0; tied items
         share the first place they take up; -1 is not listed.
@@ -94,7 +100,10 @@ class Rankings:
     unranked: Unranked | None
     weights: Weights
     places: Places
+    weights_are: WeightsAre | None = None
     reading: "ReadingNotes | None" = None
+    # How many answers weights were scaled for; None where they are as they were given.
+    _scaled_from: int | None = None
     _people_as_read: "pa.Table | None" = None
 
     def __init__(
@@ -104,11 +113,13 @@ class Rankings:
         weights: Iterable[float] | Weights | None = None,
         *,
         unranked: Unranked | None = None,
+        weights_are: WeightsAre | None = None,
         name_row: RowNamer = numbered_row,
     ) -> None:
         known = check_items(items)
         checked = encoding.check_places(places, len(known), name_row)
         self._set_answers(known, checked, weights, unranked, name_row)
+        self.weights_are = _check_weights_are(weights_are)
 
     def _set_answers(
         self,
@@ -203,8 +214,7 @@ class Rankings:
     def effective_size(self) -> float:
         """How many answers of equal weight would say as much (Kish, Survey Sampling, 1965, 11.7).
 
-        Weights that are whole numbers say how often an answer was given, and so add up. Others are
-        taken for weights of a survey, which make up for who was asked too seldom:
+        Counts add up. Weights of a survey make up for who was asked too seldom:
         ``sum(w) ** 2 / sum(w ** 2)``.
 
         Examples
@@ -215,10 +225,68 @@ class Rankings:
         >>> Rankings.from_orderings(rows, weights=[1.5, 0.5]).effective_size
         1.6
         """
-        if self.weights.dtype.kind == "i":
-            return float(self.n_rankings)
-        weights = self.weights.astype(np.float64)
-        return float(weights.sum() ** 2 / (weights**2).sum())
+        return float(self.with_effective_weights().n_rankings)
+
+    def with_weights_as(self, weights_are: WeightsAre) -> "Rankings":
+        """Return the same answers, and say what their weights are.
+
+        Parameters
+        ----------
+        weights_are
+            "counts": an answer was given so often. "survey": weights make up for who was asked too
+            seldom, and models take them for as many answers as would say as much.
+
+        Examples
+        --------
+        >>> answers = Rankings.from_orderings([["a", "b"], ["b", "a"]], weights=[30, 10])
+        >>> answers.with_weights_as("survey").effective_size
+        1.6
+        """
+        other = copy(self)
+        other.weights_are = _check_weights_are(weights_are)
+        return other
+
+    def with_effective_weights(self) -> "Rankings":
+        """Return answers as models count them: survey weights scaled to the effective size.
+
+        Counts are left as they are. Raises an error if it cannot be told what weights are.
+
+        Examples
+        --------
+        >>> answers = Rankings.from_orderings([["a", "b"], ["b", "a"]], weights=[1500.5, 500.5])
+        >>> answers.with_effective_weights().weights.round(2).tolist()
+        [1.2, 0.4]
+        """
+        if self._scaled_from is not None or (self.weights == 1).all():
+            return self
+        told = self.weights_are or tell_weights(self.weights, self.patterns, self.pattern_of)
+        if told == "counts":
+            return self
+        number = effective_number(self.weights)
+        weights = self.weights * (float(number) / float(self.n_rankings))
+        scaled = self.with_scaled_weights(weights, number.n_answers)
+        scaled.__dict__["n_rankings"] = number
+        return scaled
+
+    def with_scaled_weights(
+        self, weights: NDArray[np.float64], n_answers: int | None = None
+    ) -> "Rankings":
+        """Return the same answers with weights that stand for some number of answers.
+
+        Parameters
+        ----------
+        weights
+            The weight of each answer; they are not scaled again.
+        n_answers
+            How many answers they were scaled for; as before if not given.
+        """
+        other = copy(self)
+        for name in ("_collapsed", "n_rankings"):
+            other.__dict__.pop(name, None)
+        other.weights = weights
+        other._scaled_from = n_answers or self._scaled_from
+        _freeze(other.weights)
+        return other
 
     @classmethod
     def from_orderings(
@@ -227,6 +295,7 @@ class Rankings:
         items: Iterable[Item] | None = None,
         weights: Iterable[float] | None = None,
         unranked: Unranked | None = None,
+        weights_are: WeightsAre | None = None,
     ) -> "Rankings":
         """Make rankings from orderings, best item first.
 
@@ -240,6 +309,8 @@ class Rankings:
             How often each row counts; once where none are given.
         unranked
             What an item missing from a row means. Required if a row is incomplete.
+        weights_are
+            What weights mean, "counts" or "survey"; see `with_weights_as`.
 
         Examples
         --------
@@ -249,7 +320,7 @@ class Rankings:
         Rankings(2 rankings of 3 items, 1 incomplete: not listed = below)
         """
         known, places = encoding.encode_orderings(rows, items, numbered_row)
-        return cls(known, places, weights, unranked=unranked)
+        return cls(known, places, weights, unranked=unranked, weights_are=weights_are)
 
     @classmethod
     def from_ranks(
@@ -259,6 +330,7 @@ class Rankings:
         weights: Iterable[float] | None = None,
         unranked: Unranked | None = None,
         ties: Ties = "error",
+        weights_are: WeightsAre | None = None,
     ) -> "Rankings":
         """Make rankings from a table of ranks, one row per answer and one column per item.
 
@@ -274,6 +346,8 @@ class Rankings:
             What an item without a rank means. Required if a row is incomplete.
         ties
             "allow" accepts equal ranks in a row as ties.
+        weights_are
+            What weights mean, "counts" or "survey"; see `with_weights_as`.
 
         Examples
         --------
@@ -285,7 +359,7 @@ class Rankings:
         if len(known) != table.shape[1]:
             raise InputError(f"{len(known)} items were given for {table.shape[1]} columns of ranks")
         places = encoding.encode_ranks(table, known, ties, numbered_row)
-        return cls(known, places, weights, unranked=unranked)
+        return cls(known, places, weights, unranked=unranked, weights_are=weights_are)
 
     @classmethod
     def from_scores(
@@ -364,6 +438,7 @@ class Rankings:
             encoded.unranked,
             encoded.name_row,
         )
+        rankings.weights_are = encoded.weights_are
         rankings.reading = encoded.notes
         rankings._people_as_read = encoded.people
         return rankings
@@ -379,6 +454,7 @@ class Rankings:
         ties: Ties = "error",
         items: Iterable[Item] | None = None,
         weights: str | None = None,
+        weights_are: WeightsAre | None = None,
         assessor: "Columns | None" = None,
         missing: "Missing | None" = None,
     ) -> "RankingScan":
@@ -391,7 +467,7 @@ class Rankings:
         path
             A CSV or Parquet file with one row per answer; a folder of such files; or a pattern for
             their names, as in ``votes/2024-*.parquet``.
-        format, layout, unranked, ties, items, weights, assessor, missing
+        format, layout, unranked, ties, items, weights, weights_are, assessor, missing
             As for `tierwise.read_rankings`.
 
         Returns
@@ -408,6 +484,7 @@ class Rankings:
             unranked=unranked,
             ties=ties,
             weights=weights,
+            weights_are=weights_are,
             assessor=assessor,
             missing=missing,
         )
@@ -473,7 +550,9 @@ class Rankings:
             self.places[chosen],
             self.weights[chosen],
             unranked=self.unranked,
+            weights_are=self.weights_are,
         )
+        part._scaled_from = self._scaled_from
         return part if self.people is None else part._with_people(self.people.take(chosen))
 
     def restrict(self, items: Iterable[Item]) -> "Rankings":
@@ -497,7 +576,14 @@ class Rankings:
         patterns[informative] = encoding.places_of_ranks(
             places[informative] + 1, kept, "allow", numbered_row
         )
-        part = Rankings(kept, patterns[self.pattern_of], self.weights, unranked=self.unranked)
+        part = Rankings(
+            kept,
+            patterns[self.pattern_of],
+            self.weights,
+            unranked=self.unranked,
+            weights_are=self.weights_are,
+        )
+        part._scaled_from = self._scaled_from
         return part._with_people(self._people_as_read)
 
     @classmethod
@@ -535,6 +621,7 @@ class Rankings:
             ),
             np.concatenate([part.weights for part in given]),
             unranked=meanings.pop() if meanings else None,
+            weights_are=_common_meaning(given),
         )
         return joined._with_people(join_people([(part.people, len(part)) for part in given]))
 
@@ -542,7 +629,8 @@ class Rankings:
     def merge(cls, parts: Iterable["Rankings"]) -> "Rankings":
         """Join collections of rankings, and keep each distinct answer once, with its weight.
 
-        Where what is not listed may be anywhere, parts may have items of their own: a model that is
+        Weights of a survey belong to people, so these answers are all kept. Where what is not
+        listed may be anywhere, parts may have items of their own: a model that is
         new today was not shown yesterday. Otherwise all parts must have the same items.
 
         Parameters
@@ -565,16 +653,33 @@ class Rankings:
             items = tuple(dict.fromkeys(item for part in given for item in part.items))
             given = [part._among(items) for part in given]
         joined = cls.concat(given)
-        return cls(joined.items, joined.patterns, joined.pattern_weights, unranked=joined.unranked)
+        if not joined._are_counts:
+            return joined._with_people(None)
+        return cls(
+            joined.items,
+            joined.patterns,
+            joined.pattern_weights,
+            unranked=joined.unranked,
+            weights_are=joined.weights_are,
+        )
+
+    @property
+    def _are_counts(self) -> bool:
+        """Whether weights of the same answer add up: not those of a survey."""
+        return self.weights_are == "counts" or (
+            self.weights_are is None and self.weights.dtype.kind == "i"
+        )
 
     def _among(self, items: tuple[Item, ...]) -> "Rankings":
         """Return the same answers among more items, which were not shown."""
         if self.items == items:
             return self
-        patterns = np.full((len(self.patterns), len(items)), NOT_LISTED, np.int32)
-        patterns[:, [items.index(item) for item in self.items]] = self.patterns
+        places = np.full((len(self), len(items)), NOT_LISTED, np.int32)
+        places[:, [items.index(item) for item in self.items]] = self.places
         unranked = "anywhere" if len(items) > len(self.items) else self.unranked
-        return Rankings(items, patterns, self.pattern_weights, unranked=unranked)
+        return Rankings(
+            items, places, self.weights, unranked=unranked, weights_are=self.weights_are
+        )
 
     def save(self, path: "str | PathLike[str]") -> None:
         """Write the distinct answers with their weights to a file, .npz, with a checksum.
@@ -602,8 +707,10 @@ class Rankings:
             raise InputError(f"the file of rankings must end in .npz; got {quoted(wanted.name)}")
         if not all(isinstance(item, str) or type(item) is int for item in self.items):
             raise InputError("rankings are saved if items are texts or whole numbers: rename them")
-        items = json.dumps([self.items, self.unranked], ensure_ascii=False)
+        items = json.dumps([self.items, self.unranked, self.weights_are], ensure_ascii=False)
         patterns, weights = self.patterns, self.pattern_weights
+        if not self._are_counts:
+            patterns, weights = self.places, self.weights
         checksum = digest(items, patterns, weights)
         with whole_file(wanted) as partial, partial.open("wb") as file:
             np.savez_compressed(
@@ -616,14 +723,14 @@ class Rankings:
         wanted = check_path(path)
         with open_arrays(wanted, "rankings") as saved:
             text, checksum = saved.text("items"), saved.text("checksum")
-            items, unranked = json.loads(text)
+            items, unranked, *weights_are = json.loads(text)
             patterns = saved.array("patterns", (None, len(items)), "i")
             weights = saved.array("weights", (len(patterns),), "if")
         if checksum != digest(text, patterns, weights):
             raise InputError(
                 f"{wanted} is damaged: its checksum is another; read the rankings again"
             )
-        return cls(items, patterns, weights, unranked=unranked)
+        return cls(items, patterns, weights, unranked=unranked, weights_are=(*weights_are, None)[0])
 
     def __len__(self) -> int:
         """Return the number of answers; one that has weight 7 counts once here."""
@@ -633,7 +740,7 @@ class Rankings:
     def n_rankings(self) -> int | float:
         """The number of rankings: the sum of the weights."""
         total: int | float = self.weights.sum().item()
-        return total
+        return total if self._scaled_from is None else EffectiveNumber(total, self._scaled_from)
 
     @cached_property
     def has_ties(self) -> bool:
@@ -722,6 +829,17 @@ def _as_table(
     if table.ndim != 2:
         raise InputError(f"{what} must be a table: one row per {row}, one column per item")
     return range(1, table.shape[1] + 1), table
+
+
+def _common_meaning(parts: Iterable[Rankings]) -> WeightsAre | None:
+    """Return what weights are in all collections, if it was said of all of them alike."""
+    said = {part.weights_are for part in parts}
+    return said.pop() if len(said) == 1 else None
+
+
+def _check_weights_are(weights_are: WeightsAre | None) -> WeightsAre | None:
+    check_choice("weights_are", weights_are, (*get_args(WeightsAre), None))
+    return weights_are
 
 
 def _freeze(*arrays: NDArray[Any]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Literal, TypeAlias, get_args
 
 from tierwise._util.checks import check_choice, check_count
-from tierwise._util.types import Cycles, Item, Ties, Unranked
+from tierwise._util.types import Cycles, Item, Ties, Unranked, WeightsAre
 from tierwise.data.battles import Battles, read_battles
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
@@ -175,6 +175,7 @@ def read_rankings(
     ties: Ties = "error",
     items: Iterable[Item] | None = None,
     weights: str | None = None,
+    weights_are: WeightsAre | None = None,
     assessor: Columns | None = None,
     item: str | None = None,
     rank: str | None = None,
@@ -216,6 +217,9 @@ def read_rankings(
     weights
         The column that says how often an answer counts; a column called weight, weights or count
         is recognised.
+    weights_are
+        "counts" if a weight says how often an answer was given, "survey" if weights make up for
+        who was asked too seldom; see `Rankings.with_weights_as`. Told from the numbers if not said.
     assessor, item, rank
         The columns of the long layout; columns called assessor, respondent, person, voter, judge,
         name, id or the like; item, alternative, candidate or option; rank, place or position are
@@ -270,6 +274,7 @@ def read_rankings(
         unranked=unranked,
         ties=ties,
         weights=weights,
+        weights_are=weights_are,
         assessor=assessor,
         item=item,
         rank=rank,
@@ -351,6 +356,7 @@ def scan_rankings(
     ties: Ties = "error",
     items: Iterable[Item] | None = None,
     weights: str | None = None,
+    weights_are: WeightsAre | None = None,
     assessor: Columns | None = None,
     missing: Missing | None = None,
 ) -> Iterator[Rankings]:
@@ -365,7 +371,7 @@ def scan_rankings(
         The name of a CSV or Parquet file with one row per answer.
     chunk_rows
         The most rows in a chunk.
-    format, layout, unranked, ties, items, weights, assessor, missing
+    format, layout, unranked, ties, items, weights, weights_are, assessor, missing
         As for `read_rankings`.
 
     Examples
@@ -383,6 +389,7 @@ def scan_rankings(
         unranked=unranked,
         ties=ties,
         weights=weights,
+        weights_are=weights_are,
         assessor=assessor,
         missing=missing,
     )

@@ -21,7 +21,8 @@ from tierwise._util.provenance import MultisetHash, digest, fingerprint_of_answe
 from tierwise._util.resources import check_memory
 from tierwise._util.tasks import Progress, stream_tasks, track
 from tierwise.data.counts import MOST_ITEMS_FOR_JOINT_COUNTS, BlockCounts, Counts, Numbers
-from tierwise.errors import InputError, counted, instead
+from tierwise.data.weights import EffectiveNumber
+from tierwise.errors import InputError, counted, instead, use
 from tierwise.files.places import EncodedRankings, collapse
 from tierwise.files.source import (
     FileFormat,
@@ -36,6 +37,8 @@ from tierwise.tiers import Sizes, check_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    import numpy.typing as npt
 
     from tierwise._util.types import Item, Places, Weights
     from tierwise.data.rankings import Rankings
@@ -287,7 +290,13 @@ class RankingScan:
         ):
             tally.add(patterns, weights)
         patterns, weights = tally.result()
-        found = self._rankings(self.items, patterns, weights, unranked=self._options.unranked)
+        found = self._rankings(
+            self.items,
+            patterns,
+            weights,
+            unranked=self._options.unranked,
+            weights_are=self._options.weights_are,
+        )
         found.reading = self.reading
         return found
 
@@ -297,6 +306,31 @@ class RankingScan:
             return self.counts()
         except IncompleteAnswersError:
             return self.distinct()
+
+    def with_effective_weights(self, found: Rankings | Counts) -> Rankings | Counts:
+        """Return what was read or counted here as models count it: survey weights scaled.
+
+        Only all answers, one by one, say how many of equal weight would say as much, so weights of
+        a survey take another pass over the files.
+        """
+        said = self._options.weights_are
+        if said == "counts" or (said is None and found.pair_counts.dtype.kind == "i"):
+            return found
+        if isinstance(found, CountsOnDemand):
+            raise InputError(
+                "weights of a survey are not known to files of so many items",
+                [
+                    instead("read_rankings"),
+                    use("when scanning, if they are counts", weights_are="counts"),
+                ],
+            )
+        sums = sum(self._work(_add_up_weights, self._complete_options, "adding up weights"))
+        n_answers, total, squares = np.asarray(sums).tolist()
+        number = EffectiveNumber(total**2 / squares, int(n_answers))
+        if isinstance(found, Counts):
+            scale = float(number) / total
+            return Counts(found.items, found.places * scale, found.joint * scale, number)
+        return found.with_scaled_weights(found.weights * (float(number) / total), int(n_answers))
 
     def fingerprint(self) -> str:
         """Return a sha256 hex digest of all that a likelihood depends on.
@@ -405,6 +439,15 @@ def _count_blocks(
         counted = _blocks_of(chunk, sizes)
         total = counted if total is None else _sum_of_blocks(total, counted)
     return total
+
+
+def _add_up_weights(make: _Maker, piece: Piece, options: TableOptions) -> npt.NDArray[np.float64]:
+    """Return how many answers there are, and the sums of their weights and of the squares."""
+    sums = np.zeros(3)
+    for chunk in map(make, piece.chunks(options)):
+        weights = chunk.weights.astype(np.float64)
+        sums += np.count_nonzero(weights), weights.sum(), weights @ weights
+    return sums
 
 
 def _gather(make: _Maker, piece: Piece, options: TableOptions) -> tuple[Places, Weights]:

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Any, Literal, TypeAlias, get_args
 
 from tierwise._util.checks import check_choice, check_items
-from tierwise._util.types import Item, Ties, Unranked
+from tierwise._util.types import Item, Ties, Unranked, WeightsAre
 from tierwise.errors import Remark, counted, quoted
 from tierwise.files.cast_votes import Overvotes, Repeats
 from tierwise.files.missing import said_missing
@@ -48,6 +48,7 @@ class TableOptions:
     ties: Ties = "error"
     items: tuple[Item, ...] | None = None
     weights: str | None = None
+    weights_are: WeightsAre | None = None
     assessor: tuple[str, ...] | None = None
     item: str | None = None
     rank: str | None = None
@@ -70,6 +71,7 @@ class TableOptions:
         check_choice("layout", others.get("layout", "auto"), ("auto", *get_args(TableLayout)))
         check_choice("unranked", others.get("unranked"), (*get_args(Unranked), None))
         check_choice("ties", others.get("ties", "error"), get_args(Ties))
+        check_choice("weights_are", others.get("weights_are"), (*get_args(WeightsAre), None))
         check_choice("better", others.get("better"), (*get_args(Better), None))
         check_choice("empty", others.get("empty", "error"), ("error", "skip"))
         others["rename"] = tuple(dict(others.get("rename") or {}).items())

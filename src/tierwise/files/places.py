@@ -17,6 +17,7 @@ from tierwise._util.types import (
     Ties,
     Unranked,
     Weights,
+    WeightsAre,
     numbered_row,
 )
 from tierwise.errors import InputError, counted, instead, quoted, use
@@ -54,6 +55,8 @@ class EncodedRankings:
         How they were read, if they come from a table.
     people
         What else the table says of people, as it is written there, one row per answer.
+    weights_are
+        What weights mean, if that was said.
     """
 
     items: tuple[Item, ...]
@@ -63,6 +66,7 @@ class EncodedRankings:
     name_row: RowNamer = numbered_row
     notes: ReadingNotes | None = None
     people: "pa.Table | None" = None
+    weights_are: WeightsAre | None = None
 
 
 def encode_orderings(

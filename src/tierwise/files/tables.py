@@ -109,7 +109,9 @@ def _rankings_from_rows(
     items = _renamed(items, options.rename)
     notes = replace(notes_of(columns, roles, options), remarks=remarks, n_answers=len(places))
     people = columns_of_people(table, columns, roles, answer_of)
-    return EncodedRankings(items, places, weights, options.unranked, name_row, notes, people)
+    return EncodedRankings(
+        items, places, weights, options.unranked, name_row, notes, people, options.weights_are
+    )
 
 
 def notes_of(columns: Sequence[Item], roles: Roles, options: TableOptions) -> ReadingNotes:

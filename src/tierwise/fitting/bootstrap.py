@@ -18,18 +18,21 @@ from tierwise._util.types import NOT_LISTED, Item, item_coordinate, plain, plain
 from tierwise.answers.likelihood import source_of
 from tierwise.answers.races import races_of
 from tierwise.data.battles import Battles, Resampling
+from tierwise.data.connection import stack_parts
 from tierwise.data.frames import Backend, make_frame, table_of_items
 from tierwise.data.kinds import check_data
 from tierwise.data.people import MISSING, find_columns
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
+from tierwise.data.weights import answers_in_words
 from tierwise.errors import InputError, counted, drop, percent, quoted, use
 from tierwise.fitting.luce import sceptical
 from tierwise.fitting.result import Fit
 from tierwise.fitting.several_thetas import solve_several_thetas
 from tierwise.fitting.solve import Settings, solve, solve_known
 from tierwise.luce.estimates import ELO
+from tierwise.luce.judges import at_effective_number
 from tierwise.luce.search import TierSearch, search_tiers
 from tierwise.model.clustered_luce import ClusteredLuce
 from tierwise.model.clustered_mallows import ClusteredMallows
@@ -346,7 +349,9 @@ def bootstrap(
     [1.0, 0.0]
     """
     watch = Stopwatch()
-    known = check_data(data, "bootstrap", Rankings, Preferences, Battles)
+    known = at_effective_number(
+        check_data(data, "bootstrap", Rankings, Preferences, Battles, weights="effective")
+    )
     if not isinstance(fit, Fit):
         raise InputError(f"bootstrap needs a Fit, from tierwise.fit; got {quoted(fit)}")
     replicates = check_count("replicates", replicates)
@@ -378,11 +383,16 @@ def bootstrap(
     position = {item: number for number, item in enumerate(known.items)}
     order = [position[item] for item in fit.tiers.items]
     has_worths = fit.family == "luce"
+    labels = labels[:, order] + 1
+    if len(fit.parts) > 1 and has_worths:
+        number_of = {item: number for number, part in enumerate(fit.parts) for item in part}
+        part_of = np.array([number_of[item] for item in fit.tiers.items])
+        labels = stack_parts(labels, part_of, np.random.default_rng(seeds[0]))
     return Bootstrap(
         fit,
         kind,
         np.empty((replicates, 0)) if has_worths else parameters,
-        labels[:, order] + 1,
+        labels,
         watch.provenance(rng),
         design.resampled,
         parameters[:, order] if has_worths else None,
@@ -437,8 +447,7 @@ def _design(
         cluster_of, number = _clusters(data, cluster)
         resampled = f"{counted(number, 'cluster')} by {quoted(cluster)}, people with their weights"
     elif data.weights.dtype.kind == "f":
-        size = f"{data.effective_size:,.1f} of {len(data):,} answers"
-        resampled = f"people with their weights (effective sample size {size}, Kish)"
+        resampled = f"people with their weights: {answers_in_words(data.n_rankings, 'answer')}"
     return _Design(partial(_draw_rankings, alone, cluster_of), resampled)
 
 
@@ -576,7 +585,12 @@ def _draw_rankings(
         )
     kept = drawn > 0
     return Rankings(
-        rankings.items, rankings.patterns[kept], drawn[kept], unranked=rankings.unranked
+        rankings.items,
+        rankings.patterns[kept],
+        drawn[kept],
+        unranked=rankings.unranked,
+        # Scaled already, if they are weights of a survey.
+        weights_are="counts",
     )
 
 

@@ -15,6 +15,7 @@ from tierwise.answers.generalised import obstacle_to_several_thetas
 from tierwise.answers.likelihood import AnswerSource, source_of
 from tierwise.consensus.subsets import subset_work
 from tierwise.data.battles import Battles
+from tierwise.data.connection import parts_of
 from tierwise.data.counts import Counts
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
@@ -26,6 +27,7 @@ from tierwise.fitting.luce import fit_luce, refuse_options_of_mallows
 from tierwise.fitting.result import Family, Fit, Reference, agreement_of_counts
 from tierwise.fitting.several_thetas import solve_several_thetas
 from tierwise.fitting.solve import LikelihoodKind, Settings, Solution, named_tiers, solve
+from tierwise.luce.judges import at_effective_number
 from tierwise.partition.choose import Method as PartitionMethod
 from tierwise.partition.generalised import Concentration, generalised_partition
 from tierwise.theta.estimate import ThetaMethod
@@ -129,7 +131,9 @@ def fit(
     Tiers('prices > order ~ say > speech')
     """
     watch = Stopwatch()
-    known = check_data(data, "fit", Rankings, Counts, Preferences, Battles)
+    known = at_effective_number(
+        check_data(data, "fit", Rankings, Counts, Preferences, Battles, weights="effective")
+    )
     own = None if tiers is None else _own_tiers(tiers, known.items)
     checked = check_sizes(_sizes_of(sizes, own), len(known.items))
     check_choice("family", family, get_args(Family))
@@ -364,6 +368,7 @@ def fit_of_solution(
         mistake_interval=solution.mistake_interval,
         pairwise=source.pairwise,
         provenance=provenance(),
+        parts=parts_of(source.data),
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise.answers.races import races_of
+from tierwise.data.connection import parts_of
 from tierwise.errors import InputError
 from tierwise.fitting.result import Fit, Reference, agreement_of_counts
 from tierwise.fitting.solve import named_tiers
@@ -150,4 +151,5 @@ def fit_of_found(
         family="luce",
         worth_estimates=estimate_worths(found.worths, level),
         log_posterior=found.score,
+        parts=parts_of(data),
     )

@@ -237,6 +237,9 @@ class Fit(Result):
         averaged over; NaN elsewhere.
     best_of_sizes : Reference or None
         The best tiers of the same sizes, where tiers of one's own were given.
+    parts : tuple of tuple
+        The items that comparisons connect, directly or through others, the largest part first.
+        Where there are several parts, the data say nothing about items of different parts.
     """
 
     tiers: Tiers
@@ -271,6 +274,7 @@ class Fit(Result):
     worth_estimates: tuple[WorthEstimate, ...] = ()
     log_posterior: float = nan
     best_of_sizes: Reference | None = None
+    parts: tuple[tuple[Item, ...], ...] = ()
 
     def __repr__(self) -> str:
         if self.family == "luce":
@@ -586,6 +590,7 @@ class Fit(Result):
             "agreement": plain_number(self.agreement),
             "agreement_by_tier": self.agreement_by_tier.to_dict(),
             "n_rankings": self.n_rankings,
+            "parts": [[plain_item(item) for item in part] for part in self.parts],
             "log_completions": self.log_completions,
             "method": self.method,
             "partition_method": self.partition_method,

@@ -5,6 +5,8 @@ from math import isinf
 from typing import TYPE_CHECKING
 
 from tierwise._util.columns import aligned
+from tierwise.data.connection import parts_in_words
+from tierwise.data.weights import answers_in_words
 from tierwise.errors import listed, percent
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ def summarise(fit: "Fit", width: int) -> str:
         "",
         *_tier_lines(fit, width),
         "",
+        *_wrapped("caution", parts_in_words(fit.parts), width),
         *(_worth_lines(fit, width) if fit.family == "luce" else _theta_lines(fit, width)),
         *_mistake_lines(fit, width),
         *_wrapped("tiers", _optimality(fit), width),
@@ -43,12 +46,11 @@ def who_said_what(fit: "Fit") -> str:
     """Say how many answers there are, of which kind."""
     n_items = len(fit.tiers.items)
     if fit.likelihood in ("independent", "composite"):
-        return f"{fit.n_rankings:,.10g} battles of {n_items} items"
+        return f"{answers_in_words(fit.n_rankings, 'battle')} of {n_items} items"
     if fit.pairwise:
         noun = "assessor" if fit.n_rankings == 1 else "assessors"
         return f"{fit.n_rankings:,} {noun} who compared pairs of {n_items} items"
-    noun = "ranking" if fit.n_rankings == 1 else "rankings"
-    return f"{fit.n_rankings:,} {noun} of {n_items} items"
+    return f"{answers_in_words(fit.n_rankings)} of {n_items} items"
 
 
 def _tier_lines(fit: "Fit", width: int) -> list[str]:

@@ -30,6 +30,7 @@ from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.results import Result
 from tierwise._util.types import Estimate, plain_item, plain_number
 from tierwise.data.people import MISSING, Column, find_columns
+from tierwise.data.weights import answers_in_words
 from tierwise.errors import InputError, counted, use
 from tierwise.fitting.result import Family
 from tierwise.groups.evidence import (
@@ -234,7 +235,7 @@ class GroupComparison(Result):
     effective_size : float
         How many answers of equal weight would say as much (Kish).
     n_rankings : float
-        Number of rankings, the sum of the weights.
+        Number of rankings; `effective_size` where they have weights of a survey.
     provenance : Provenance
         Version, seed and time.
     family : str
@@ -307,10 +308,9 @@ class GroupComparison(Result):
             How many columns there are to write in.
         """
         lines = [
-            f"{counted(_whole(self.n_rankings), 'ranking')} of "
+            f"{answers_in_words(self.n_rankings)} of "
             f"{counted(len(self.everybody.tiers.items), 'item')}, "
             f"{'one worth per tier' if self.family == 'luce' else 'inversions distance'}",
-            *_weights_line(self.effective_size, self.n_rankings, width),
             *_group_lines(self.everybody, width),
             "",
         ]
@@ -370,8 +370,8 @@ def compare_groups(
     -----
     Up to 16 items the evidence is the sum over all tiers of all sizes; for more items, that of the
     best tiers that are found, with theta integrated out. The evidence of thetas that differ is
-    estimated for more than four items, and carries its error. Weights that are no whole numbers
-    are scaled to Kish's effective sample size.
+    estimated for more than four items, and carries its error. Weights of a survey are scaled to
+    Kish's effective sample size.
 
     For the family "luce" worths are averaged over by Laplace's approximation, corrected at the best
     tiers by importance sampling. Up to four items all tiers are summed over, of more items those
@@ -408,7 +408,7 @@ def compare_groups(
         everybody=people_group("everybody", everybody, 1.0, float(rankings.n_rankings)),
         method=everybody.method,
         effective_size=rankings.effective_size,
-        n_rankings=float(rankings.n_rankings),
+        n_rankings=rankings.n_rankings,
         provenance=watch.provenance(rng),
         family=family,
     )
@@ -506,17 +506,6 @@ def mean_places(labels: NDArray[np.int64]) -> NDArray[np.float64]:
 
 def _whole(number: float) -> int | float:
     return int(number) if number.is_integer() else round(number, 1)
-
-
-def _weights_line(effective_size: float, n_rankings: float, width: int) -> list[str]:
-    """Say how weights were understood, if they are weights of a survey."""
-    if effective_size == n_rankings:
-        return []
-    return textwrap.wrap(
-        f"Weights are no whole numbers, so they are taken for weights of a survey: evidence counts "
-        f"as from {effective_size:,.1f} answers of equal weight (Kish's effective sample size).",
-        width,
-    )
 
 
 def _group_lines(group: PeopleGroup, width: int) -> list[str]:

@@ -3,8 +3,8 @@
 Evidence is the log probability of the answers. For few items it is summed over all tiers of all
 sizes (`tierwise.inversions.evidence`). For more it is that of the best tiers that are found, with
 theta integrated out: less than the sum, for all groups alike. Half of the prior probability belongs
-to no tiers at all, so that noise is seldom taken for tiers; weights of a survey are scaled to
-Kish's effective sample size, so that they do not count for more than people said.
+to no tiers at all, so that noise is seldom taken for tiers; weights of a survey are
+scaled to Kish's effective sample size, so that they do not count for more than people said.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ def check_answers(
     data: Any, taker: str, *, with_gaps: bool = False
 ) -> tuple[Rankings, NDArray[np.int64]]:
     """Return rankings whose evidence is known, less those without weight, and their numbers."""
-    rankings = check_data(data, taker, Rankings)
+    rankings = check_data(data, taker, Rankings, weights="effective")
     if rankings.unranked == "anywhere" and not with_gaps:
         raise InputError(
             f"{taker} takes complete rankings, ties and lists of the best items, and in these data "
@@ -228,7 +228,6 @@ def answers_of(
     rows: NDArray[np.bool_] | _Integers | None = None,
     *,
     most_items_to_sum: int,
-    scale: float = 1.0,
 ) -> GroupAnswers:
     """Collect what some people said; everybody if no rows are given.
 
@@ -240,21 +239,13 @@ def answers_of(
         Which of them are meant.
     most_items_to_sum
         For so many items, at most, the evidence is summed over all tiers.
-    scale
-        What weights are multiplied by.
     """
     places = rankings.places if rows is None else rankings.places[rows]
     weights = rankings.weights if rows is None else rankings.weights[rows]
-    scaled = weights if scale == 1.0 else weights * scale
     method: Method = (
         "sum over all tiers" if len(rankings.items) <= most_items_to_sum else "best tiers"
     )
-    return GroupAnswers(rankings.items, WeakOrderCounts.from_patterns(places, scaled), method)
-
-
-def scale_of_weights(rankings: Rankings) -> float:
-    """Return what weights are multiplied by, so that they add up to the effective sample size."""
-    return rankings.effective_size / float(rankings.n_rankings)
+    return GroupAnswers(rankings.items, WeakOrderCounts.from_patterns(places, weights), method)
 
 
 def log_prior_of_tiers(labels: _Integers) -> float:

@@ -25,6 +25,7 @@ from tierwise._util.checks import RandomSource, as_generator, check_choice, chec
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.results import Result
 from tierwise.data.people import MISSING, Column, find_columns
+from tierwise.data.weights import EffectiveNumber, answers_in_words
 from tierwise.errors import counted
 from tierwise.fitting.result import Family
 from tierwise.groups.evidence import (
@@ -128,6 +129,8 @@ class GroupTree(Result):
         Version, seed and time.
     family : str
         "mallows" for theta and the distance inversions, or "luce" for one worth per tier.
+    n_answers : int or None
+        How many answers there are, where they have weights of a survey.
     """
 
     root: Node
@@ -137,6 +140,7 @@ class GroupTree(Result):
     permutations: int
     provenance: Provenance
     family: Family = "mallows"
+    n_answers: int | None = None
 
     def leaves(self) -> tuple[Node, ...]:
         """Return the parts that are not split further."""
@@ -172,11 +176,9 @@ class GroupTree(Result):
         told = f"{evidence} Splits pay for the number of splits that are possible."
         if self.root.column is None:
             told = f"Nobody is split: no column of {', '.join(self.by)} pays. {told}"
-        if self.effective_size != self.root.group.n_rankings:
-            told += (
-                f" Weights are taken for weights of a survey, and count as "
-                f"{self.effective_size:,.1f} answers of equal weight (Kish)."
-            )
+        if self.n_answers is not None:
+            number = EffectiveNumber(self.effective_size, self.n_answers)
+            told += f" These are {answers_in_words(number)}."
         if self.permutations:
             told += (
                 f" No split is made that values dealt out anew match in more than {LEVEL:.0%} of "
@@ -285,6 +287,7 @@ def group_tree(
         permutations=permutations,
         provenance=watch.provenance(rng),
         family=family,
+        n_answers=getattr(rankings.n_rankings, "n_answers", None),
     )
 
 

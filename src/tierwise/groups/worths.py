@@ -23,7 +23,6 @@ from tierwise.groups.evidence import (
     answers_of,
     log_prior_of_tiers,
     log_sum,
-    scale_of_weights,
 )
 from tierwise.luce.estimates import estimate_worths
 from tierwise.luce.search import TierSearch, search_tiers
@@ -164,12 +163,9 @@ def collector(
     most_items_to_sum
         For so many items, at most, the evidence of Mallows models is summed over all tiers.
     """
-    scale = scale_of_weights(rankings)
     if family == "mallows":
-        return lambda rows: answers_of(
-            rankings, rows, most_items_to_sum=most_items_to_sum, scale=scale
-        )
-    races, weights = races_of(rankings), scale * rankings.weights.astype(np.float64)
+        return lambda rows: answers_of(rankings, rows, most_items_to_sum=most_items_to_sum)
+    races, weights = races_of(rankings), rankings.weights.astype(np.float64)
 
     def collect(rows: Integers) -> WorthAnswers:
         own = np.zeros(len(rankings.patterns))

@@ -148,7 +148,7 @@ def fit_mixture(
     Tiers('order ~ prices > say ~ speech')
     """
     watch = Stopwatch()
-    data = check_data(data, "fit_mixture", Rankings, Preferences)
+    data = check_data(data, "fit_mixture", Rankings, Preferences, weights="effective")
     refuse_mistakes(data)
     check_choice("family", family, get_args(Family))
     measure = _measure(data, distance, family)
@@ -205,6 +205,7 @@ def fit_mixture(
         provenance=watch.provenance(rng),
         pairwise=data.pairwise,
         people=answers.people,
+        n_answers=getattr(data.n_rankings, "n_answers", None),
     )
 
 

@@ -148,7 +148,14 @@ class DistinctRankings(DistinctAnswers):
         """Return the rankings with other weights, without those that have none."""
         kept = weights > 0
         patterns = self.data.patterns[kept]
-        left = Rankings(self.items, patterns, weights[kept], unranked=self.data.unranked)
+        # Shares of answers, which are not to be scaled again.
+        left = Rankings(
+            self.items,
+            patterns,
+            weights[kept],
+            unranked=self.data.unranked,
+            weights_are="counts",
+        )
         return DistinctRankings(left, left.pattern_of, weights[kept])
 
     @cached_property

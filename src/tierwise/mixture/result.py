@@ -15,6 +15,7 @@ from tierwise._util.columns import aligned
 from tierwise._util.provenance import Provenance
 from tierwise._util.results import Result
 from tierwise._util.types import plain_number
+from tierwise.data.weights import EffectiveNumber, answers_in_words
 from tierwise.errors import InputError, counted, quoted
 from tierwise.fitting.result import Family
 from tierwise.luce.estimates import WorthEstimate
@@ -32,7 +33,7 @@ def who_said_what(n_rankings: float, n_items: int, *, pairwise: bool) -> str:
     if pairwise:
         people = counted(n_rankings, "assessor")
         return f"{people} who compared pairs of {counted(n_items, 'item')}"
-    return f"{counted(n_rankings, 'ranking')} of {counted(n_items, 'item')}"
+    return f"{answers_in_words(n_rankings)} of {counted(n_items, 'item')}"
 
 
 def summarise(mixture: "Mixture", width: int) -> str:
@@ -253,6 +254,8 @@ class Mixture(Result):
         What else is known of people, as `Rankings.people`.
     family : str
         "mallows" for theta and a distance, or "luce" for one worth per tier.
+    n_answers : int or None
+        How many answers there are, where they have weights of a survey.
     """
 
     groups: tuple[Group, ...]
@@ -271,6 +274,7 @@ class Mixture(Result):
     pairwise: bool = False
     people: Any = None
     family: Family = "mallows"
+    n_answers: int | None = None
 
     def model_in_words(self) -> str:
         """Say what the models of groups are."""
@@ -285,7 +289,7 @@ class Mixture(Result):
     def n_rankings(self) -> int | float:
         """Number of rankings, the sum of the weights."""
         total: int | float = self.weights.sum().item()
-        return total
+        return total if self.n_answers is None else EffectiveNumber(total, self.n_answers)
 
     @property
     def shares(self) -> NDArray[np.float64]:

@@ -24,13 +24,16 @@ from tierwise._util.tables import Table
 from tierwise._util.tasks import run_tasks
 from tierwise._util.types import NOT_LISTED, plain_item
 from tierwise.data.battles import Battles
+from tierwise.data.connection import parts_in_words, stack_parts
 from tierwise.data.counts import Counts
 from tierwise.data.frames import make_frame
 from tierwise.data.kinds import KnownData, check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
+from tierwise.data.weights import EffectiveNumber, answers_in_words
 from tierwise.errors import InputError, counted, number_in_words, percent, share_in_words, use
 from tierwise.fitting.solve import named_tiers
+from tierwise.luce.judges import at_effective_number
 from tierwise.model.priors import DEFAULT_PRIORS, Priors, check_priors
 from tierwise.posterior.changes import Standing, changes_between, saved_standing
 from tierwise.posterior.estimates import (
@@ -426,15 +429,13 @@ class Leaderboard(Result):
                 "Tied with: the numbers of the items from which it does not differ with "
                 f"{percent(self.certainty)} probability."
             )
-        if self.fit.likelihood == "composite":
+        number = self.fit.n_rankings
+        if isinstance(number, EffectiveNumber):
+            sentences.append(f"Data: {answers_in_words(number)}.")
+        if len(self.fit.parts) > 1:
             sentences.append(
-                "Judges decided several battles each, which are taken as independent (composite "
-                "likelihood)"
-                + (
-                    ": intervals may be too narrow; the bootstrap over judges is safe from that."
-                    if self.uncertainty == "posterior"
-                    else "; judges were resampled, so that intervals allow for that."
-                )
+                f"{parts_in_words(self.fit.parts)} Each part has tiers of its own, and stands "
+                "above every other in as many draws as below it."
             )
         return " ".join(sentences)
 
@@ -539,7 +540,12 @@ def leaderboard(
     [('order', 1, 1, 2), ('prices', 1, 1, 2), ('say', 2, 3, 4), ('speech', 2, 3, 4)]
     """
     watch = Stopwatch()
-    known = check_data(data, "leaderboard", Battles, Rankings, Counts, Preferences)
+    given = check_data(data, "leaderboard", Battles, Rankings, Counts, Preferences)
+    known = at_effective_number(
+        check_data(
+            given, "leaderboard", Battles, Rankings, Counts, Preferences, weights="effective"
+        )
+    )
     check_level(level)
     check_choice("uncertainty", uncertainty, get_args(Uncertainty))
     if not 0.5 <= check_number("certainty", certainty) < 1.0:
@@ -591,14 +597,18 @@ def leaderboard(
         how = f"bootstrap over {known.unit_of_resampling()}s"
         seeds = second_seed.spawn(check_count("replicates", replicates))
         labels = _resampled_labels(known, choice.family, prior_sizes, seeds, workers, progress)
+    part_of = _part_of(known.items, choice.fit)
+    if part_of.any():
+        labels = stack_parts(labels, part_of, np.random.default_rng(second_seed))
     above = share_above(labels)
     own = _published(tiers, choice.fit.tiers.label_array(known.items), above, labels, certainty)
+    own = stack_parts(own[None, :], part_of)[0] - 1
     named = named_tiers(own, known.items)
     separated = surely_above(above, certainty)[own[:, None] < own]
     rows = _rows(known.items, named, labels, above, numbers, level, certainty, strengths)
-    n_answers, shares_won, unit = _answers_of_items(known)
+    n_answers, shares_won, unit = _answers_of_items(given)
     sure = surely_above(above, certainty)
-    wins = known.wins if isinstance(known, Battles) else None
+    wins = given.wins if isinstance(given, Battles) else None
     order = [known.items.index(row.item) for row in rows]
     rows = tuple(
         replace(
@@ -632,6 +642,12 @@ def leaderboard(
         provenance=watch.provenance(rng),
         unit=unit,
     )
+
+
+def _part_of(items: tuple[Item, ...], fit: Fit) -> NDArray[np.int64]:
+    """Return the part of each item, from 0: nothing is claimed of items of different parts."""
+    number_of = {item: number for number, part in enumerate(fit.parts) for item in part}
+    return np.array([number_of.get(item, 0) for item in items], dtype=np.int64)
 
 
 def _check_choice(choice: Choice, data: KnownData, uncertainty: Uncertainty) -> None:

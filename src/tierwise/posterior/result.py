@@ -13,6 +13,7 @@ from tierwise._util.checks import check_choice, check_count, check_level
 from tierwise._util.columns import within
 from tierwise._util.types import Estimate, plain_item, plain_number
 from tierwise.data.frames import make_frame
+from tierwise.data.weights import EffectiveNumber
 from tierwise.errors import InputError, instead, use
 from tierwise.luce.estimates import ELO
 from tierwise.posterior.estimates import (
@@ -94,8 +95,19 @@ class Posterior(StoredDraws):
 
     @property
     def n_rankings(self) -> float:
-        """Number of rankings."""
-        return float(self._facts["n_rankings"])
+        """Number of rankings; an `EffectiveNumber` where they have weights of a survey."""
+        number = float(self._facts["n_rankings"])
+        n_answers = self._facts.get("n_answers")
+        return (
+            number
+            if n_answers is None
+            else EffectiveNumber(number, n_answers, self._facts.get("n_judges"))
+        )
+
+    @property
+    def caution(self) -> str:
+        """Which parts of items never met, so that nothing is known across them; empty if none."""
+        return str(self._facts.get("parts", ""))
 
     @property
     def concentration(self) -> str:

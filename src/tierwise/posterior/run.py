@@ -14,12 +14,14 @@ from tierwise._util.provenance import Stopwatch
 from tierwise._util.tasks import run_tasks
 from tierwise.answers.likelihood import source_of
 from tierwise.data.battles import Battles
+from tierwise.data.connection import parts_in_words, parts_of
 from tierwise.data.counts import Counts
 from tierwise.data.kinds import KnownData, check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TierwiseWarning, drop, grouped, instead, use
 from tierwise.fitting.luce import refuse_options_of_mallows
+from tierwise.luce.judges import at_effective_number
 from tierwise.model.priors import (
     DEFAULT_PRIORS,
     Priors,
@@ -137,7 +139,11 @@ def sample_posterior(
     [0.51, 0.56]
     """
     watch = Stopwatch()
-    known = check_data(data, "sample_posterior", Rankings, Counts, Preferences, Battles)
+    known = at_effective_number(
+        check_data(
+            data, "sample_posterior", Rankings, Counts, Preferences, Battles, weights="effective"
+        )
+    )
     options = SamplingOptions(
         sizes=None if sizes is None else check_sizes(sizes, len(known.items)),
         distance="",
@@ -201,7 +207,7 @@ def sample_posterior(
             traces,
             known.items,
             options,
-            {**maker.facts(), **model.compared},
+            {**maker.facts(), **model.compared, "parts": parts_in_words(parts_of(known))},
             known.n_rankings,
             watch.provenance(rng),
         )

@@ -19,6 +19,7 @@ from tierwise._util.provenance import Provenance
 from tierwise._util.resources import whole_file
 from tierwise._util.results import Result
 from tierwise._util.types import item_coordinate, plain_item
+from tierwise.data.weights import EffectiveNumber
 from tierwise.errors import InputError
 
 if TYPE_CHECKING:
@@ -276,6 +277,7 @@ def assemble(
         "sizes": options.sizes,
         "method": options.sampler.method,
         "n_rankings": n_rankings,
+        **_what_it_counts(n_rankings),
         **options.plain(),
         **known,
         "provenance": provenance.to_dict(),
@@ -284,6 +286,13 @@ def assemble(
     tree = Tree.from_dict(groups)
     tree.attrs["tierwise"] = json.dumps(facts, default=float)
     return tree
+
+
+def _what_it_counts(number: float) -> dict[str, Any]:
+    """Say how many answers there are, if they count as fewer."""
+    if not isinstance(number, EffectiveNumber):
+        return {}
+    return {"n_answers": number.n_answers, "n_judges": number.n_judges}
 
 
 def _log_worths(numbers: dict[str, NDArray[Any]]) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tierwise.data.weights import answers_in_words
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -243,11 +245,13 @@ def summarise(posterior: Posterior) -> str:
     """Write a posterior as lines for people."""
     chains, draws = posterior.data["posterior"]["n_tiers"].shape
     how = "independent draws" if posterior.method == "exact" else f"draws from {chains} chains"
-    who = "assessors who compared pairs" if posterior.pairwise else "rankings"
+    who = answers_in_words(posterior.n_rankings)
+    if posterior.pairwise:
+        who = f"{answers_in_words(posterior.n_rankings, 'assessor')} who compared pairs"
     lines = [
-        f"{posterior.n_rankings:,.10g} {who} of {len(posterior.items)} items, "
-        f"{_model(posterior)}; {chains * draws:,} {how}",
+        f"{who} of {len(posterior.items)} items, {_model(posterior)}; {chains * draws:,} {how}",
         *_choice_lines(posterior),
+        *([posterior.caution] if posterior.caution else []),
         "",
         f"most probable tiers   {posterior.tiers()}",
         f"least disagreement    {posterior.tiers('consensus')}",

@@ -135,7 +135,7 @@ def analyse(
 ) -> Analysis:
     """Compute everything that a report shows."""
     watch = Stopwatch()
-    data = check_data(data, "report", Rankings, Preferences)
+    data = check_data(data, "report", Rankings, Preferences, weights="effective")
     check_choice("concentration", concentration, get_args(ConcentrationChoice))
     check_choice("uncertainty", uncertainty, (*get_args(Uncertainty), "auto"))
     if uncertainty == "posterior" and concentration != "single" and sizes is not None:

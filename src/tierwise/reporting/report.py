@@ -15,6 +15,7 @@ from tierwise._util.results import Result
 from tierwise.checking.check import check_fit
 from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
+from tierwise.data.weights import answers_in_words
 from tierwise.errors import InputError, counted, drop, percent, share_in_words
 from tierwise.plots.posterior import rank_intervals
 from tierwise.plots.style import height_for
@@ -368,9 +369,10 @@ def leaderboard_page(
 
     header, rows = board.table()
     fit, made = board.fit, board.provenance
-    what = "answers" if fit.pairwise else "rankings"
+    what = "answer" if fit.pairwise else "ranking"
     if fit.likelihood in ("independent", "composite"):
-        what = "battles"
+        what = "battle"
+    said = answers_in_words(fit.n_rankings, what)
     caption = (
         f"Interval of each item's rank at level {percent(board.level)}, in the colour of its tier; "
         "a dot is the mean rank, a dotted line parts two tiers."
@@ -387,7 +389,7 @@ def leaderboard_page(
         title=title or title_of_leaderboard(board, None),
         # The style is the package's own.
         style=Markup(_own_text("report.css")),
-        opening=f"{fit.n_rankings:,.10g} {what} put {items} into {tiers}. {board.note_on_tiers()}",
+        opening=f"{said} put {items} into {tiers}. {board.note_on_tiers()}",
         figure=figure,
         caption=caption,
         header=header,

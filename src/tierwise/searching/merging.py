@@ -135,7 +135,9 @@ def merge_even_pairs(
     >>> [(step.first, step.second, round(step.share, 3)) for step in merging.steps]
     [(('order',), ('prices',), 0.468), (('say',), ('speech',), 0.561)]
     """
-    known = check_data(data, "merge_even_pairs", Rankings, Counts, Preferences, Battles)
+    known = check_data(
+        data, "merge_even_pairs", Rankings, Counts, Preferences, Battles, weights="effective"
+    )
     if tolerance is None:
         tolerance = min(sqrt(0.5 / known.n_rankings), 0.5)
     if not 0 <= check_number("tolerance", tolerance) <= 0.5:

@@ -10,7 +10,10 @@ from tierwise._util.columns import aligned, within
 from tierwise._util.provenance import Provenance
 from tierwise._util.results import Result
 from tierwise._util.types import plain_number
+from tierwise.data.connection import parts_in_words
 from tierwise.data.frames import Backend, make_frame
+from tierwise.data.weights import EffectiveNumber, answers_in_words
+from tierwise.errors import odds_in_words
 from tierwise.fitting.result import Fit
 from tierwise.fitting.summary import tiers_in_words
 from tierwise.searching.evaluate import Criterion
@@ -44,6 +47,7 @@ def summarise(search: "Search", rows: int) -> str:
     return "\n".join(
         [
             f"{search.evaluated:,} size vectors evaluated; best by {CRITERIA[search.criterion]}",
+            *_weights(search),
             "",
             *table,
             "",
@@ -52,6 +56,12 @@ def summarise(search: "Search", rows: int) -> str:
             *remarks(search),
         ]
     )
+
+
+def _weights(search: "Search") -> list[str]:
+    """Say what weights of a survey count as."""
+    number = search.best.n_rankings
+    return [f"Data: {answers_in_words(number)}."] if isinstance(number, EffectiveNumber) else []
 
 
 def header(search: "Search") -> list[str]:
@@ -88,7 +98,7 @@ def row(search: "Search", one: "Candidate") -> list[str]:
 
 def remarks(search: "Search") -> list[str]:
     """Say how far the answer can be trusted."""
-    lines = []
+    lines = [parts_in_words(search.best.parts)] if len(search.best.parts) > 1 else []
     if search.interrupted:
         lines.append("The search was interrupted: better sizes may be among those not tried.")
     elif search.exhaustive:
@@ -147,8 +157,14 @@ def _verdict(search: "Search") -> str:
     if search.probabilities is not None:
         share = search.probabilities[search.best.sizes]
         return f"The best sizes have a posterior probability of {share:.3f}."
-    firmness = "close" if gap < 3 else "clear"
-    return f"The runner-up is {gap:.2f} behind, which is {firmness}."
+    second = search.contenders[1]
+    if search.criterion != "posterior":
+        firmness = "close" if gap < 3 else "clear"
+        return f"The runner-up, {second.tiers}, is {gap:.2f} behind, which is {firmness}."
+    return (
+        f"The best tiers of other sizes, {second.tiers}, are {gap:.2f} behind in log evidence with "
+        f"its prior: odds of {odds_in_words(gap)}."
+    )
 
 
 def _number(value: float, how: str) -> str:

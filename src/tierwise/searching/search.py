@@ -40,6 +40,7 @@ from tierwise.fitting.fit import (
 from tierwise.fitting.result import Reference
 from tierwise.fitting.solve import Settings as FitSettings
 from tierwise.fitting.solve import Solution, solution_at, solve, unproved_at
+from tierwise.luce.judges import at_effective_number
 from tierwise.luce.search import Limits
 from tierwise.model.priors import (
     DEFAULT_PRIORS,
@@ -210,7 +211,9 @@ def search(
     1.0
     """
     watch = Stopwatch()
-    known = check_data(data, "search", Rankings, Counts, Preferences, Battles)
+    known = at_effective_number(
+        check_data(data, "search", Rankings, Counts, Preferences, Battles, weights="effective")
+    )
     space = make_space(len(known.items), n_tiers, top, bottom)
     check_choice("criterion", criterion, get_args(Criterion))
     check_priors(priors)

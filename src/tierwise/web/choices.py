@@ -39,6 +39,7 @@ _READING = {
     "layout": ("orderings", "ranks", "long", "pairs"),
     "unranked": ("below", "anywhere"),
     "ties": ("allow",),
+    "weights_are": ("counts", "survey"),
     "better": ("higher", "lower"),
     "items_in": ("rows", "columns"),
     "empty": ("skip",),
@@ -105,6 +106,14 @@ QUESTIONS = {
             "ties",
             "Some answers give several items the same rank. Is that meant?",
             (("allow", "Yes: these items are equally good to them"),),
+        ),
+        Question(
+            "weights_are",
+            "What do the weights say?",
+            (
+                ("counts", "How many people gave the answer of the row"),
+                ("survey", "How much the one person of the row counts: weights of a survey"),
+            ),
         ),
         Question(
             "empty",

@@ -145,6 +145,7 @@ class _Read:
 def _read(task: dict[str, Any], table: TableFile | None) -> _Read:
     """Read answers as people said, within the limits."""
     from tierwise.data.battles import Battles
+    from tierwise.data.rankings import Rankings
     from tierwise.data.read import leave_out, read
 
     columns = () if table is None else tuple(map(str, table.columns))
@@ -169,6 +170,9 @@ def _read(task: dict[str, Any], table: TableFile | None) -> _Read:
             f"{task['name']} holds battles, and this page takes rankings and comparisons of pairs: "
             "tierwise leaderboard makes a page of battles, on the command line"
         )
+    if isinstance(answers, Rankings):
+        # What weights are is asked before anything is computed.
+        answers.with_effective_weights()
     n_rows, n_items = len(answers), len(answers.items)
     if n_rows > task["limits"]["rows"] or n_items > task["limits"]["items"]:
         raise InputError(

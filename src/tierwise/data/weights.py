@@ -1,0 +1,139 @@
+"""What weights of answers mean: how often an answer was given, or whom it stands for in a survey.
+
+Counts add up. Weights of a survey make up for people who were asked too seldom; they say nothing
+about how many people answered, so they are scaled to the number of answers of equal weight that
+would say as much (Kish, Survey Sampling, 1965, 11.7).
+"""
+
+from __future__ import annotations
+
+from math import perm
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tierwise._util.types import NOT_LISTED
+from tierwise.errors import InputError, use
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tierwise._util.types import Places, WeightsAre
+
+# A table of counts with so many rows has rare answers among them, unless it holds most answers
+# that are possible.
+_MANY_ROWS = 20
+_RARE = 10
+
+
+class EffectiveNumber(float):
+    """The number of independent answers of equal weight that would say as much as those there are.
+
+    Attributes
+    ----------
+    n_answers
+        How many answers there are.
+    n_judges
+        How many judges gave them, if that is why they count as fewer; None for survey weights.
+
+    Examples
+    --------
+    >>> EffectiveNumber(48.25, 60).in_words("answers")
+    '60 answers with survey weights (as 48.2 of equal weight, Kish)'
+    >>> EffectiveNumber(812.5, 2000, 40).in_words("battles")
+    '2,000 battles by 40 judges (as 812.5 independent ones, because judges differ)'
+    """
+
+    __slots__ = ("n_answers", "n_judges")
+
+    n_answers: int
+    n_judges: int | None
+
+    def __new__(cls, value: float, n_answers: int, n_judges: int | None = None) -> EffectiveNumber:
+        """Make a float, and remember how many answers it stands for."""
+        made = super().__new__(cls, value)
+        made.n_answers = int(n_answers)
+        made.n_judges = n_judges
+        return made
+
+    def __getnewargs__(self) -> tuple[float, int, int | None]:  # type: ignore[override]
+        """Say how to make it again, so that it can be copied and pickled."""
+        return float(self), self.n_answers, self.n_judges
+
+    def in_words(self, noun: str) -> str:
+        """Say how many answers there are, and how many they count as."""
+        if self.n_judges is not None:
+            counted_as = f"as {float(self):,.1f} independent ones, because judges differ"
+            return f"{self.n_answers:,} {noun} by {self.n_judges:,} judges ({counted_as})"
+        counted_as = f"as {float(self):,.1f} of equal weight, Kish"
+        return f"{self.n_answers:,} {noun} with survey weights ({counted_as})"
+
+
+def answers_in_words(number: float, noun: str = "ranking") -> str:
+    """Say how many answers there are, and how many they count as where they have survey weights.
+
+    Examples
+    --------
+    >>> answers_in_words(1.0), answers_in_words(2262)
+    ('1 ranking', '2,262 rankings')
+    >>> answers_in_words(EffectiveNumber(48.25, 60), "answer")
+    '60 answers with survey weights (as 48.2 of equal weight, Kish)'
+    """
+    if isinstance(number, EffectiveNumber):
+        shown = noun if number.n_judges is None else "battle"
+        return number.in_words(shown if number.n_answers == 1 else f"{shown}s")
+    return f"{number:,.10g} {noun}{'' if number == 1 else 's'}"
+
+
+def effective_number(weights: NDArray[Any]) -> EffectiveNumber:
+    """Return Kish's effective sample size, ``sum(w) ** 2 / sum(w ** 2)``.
+
+    Examples
+    --------
+    >>> float(effective_number(np.array([1.5, 0.5])))
+    1.6
+    """
+    # Divided by a power of two: squares neither overflow nor vanish, and nothing is rounded.
+    shares = np.ldexp(weights.astype(np.float64), -int(np.frexp(weights.max())[1]))
+    value = float(shares.sum() ** 2 / (shares**2).sum())
+    return EffectiveNumber(value, int(np.count_nonzero(weights)))
+
+
+def tell_weights(weights: NDArray[Any], patterns: Places, pattern_of: NDArray[Any]) -> WeightsAre:
+    """Tell what weights are, or ask.
+
+    Weights that are not whole numbers are weights of a survey. Whole numbers are counts, unless no
+    table of counts would look like that: many rows, none of them rare, although the same answer
+    stands in several rows, or most answers that are possible were given by nobody.
+
+    Parameters
+    ----------
+    weights
+        The weight of each answer.
+    patterns, pattern_of
+        The distinct answers, and which of them each answer is.
+    """
+    if weights.dtype.kind == "f" and (weights % 1.0).any():
+        return "survey"
+    counting = weights[weights > 0]
+    if len(counting) < _MANY_ROWS or counting.min() < _RARE:
+        return "counts"
+    repeated = len(patterns) < len(pattern_of)
+    if not repeated and 2 * len(patterns) >= _n_possible(patterns):
+        return "counts"
+    least, most = (f"{value:,.10g}" for value in (counting.min(), counting.max()))
+    raise InputError(
+        f"the weights of {len(counting):,} answers are whole numbers from {least} to {most}, which "
+        "may be counts of people who gave the same answer, or weights of a survey",
+        [
+            use("if each row stands for so many people who answered", weights_are="counts"),
+            use("if each row is one person", weights_are="survey"),
+        ],
+    )
+
+
+def _n_possible(patterns: Places) -> int:
+    """Return how many different answers list as many items as these do, without ties."""
+    n_items = patterns.shape[1]
+    lengths = set((patterns != NOT_LISTED).sum(axis=1).tolist())
+    return sum(perm(n_items, length) for length in lengths)
