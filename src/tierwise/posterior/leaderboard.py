@@ -540,12 +540,13 @@ def leaderboard(
     [('order', 1, 1, 2), ('prices', 1, 1, 2), ('say', 2, 3, 4), ('speech', 2, 3, 4)]
     """
     watch = Stopwatch()
-    given = check_data(data, "leaderboard", Battles, Rankings, Counts, Preferences)
     known = at_effective_number(
         check_data(
-            given, "leaderboard", Battles, Rankings, Counts, Preferences, weights="effective"
+            data, "leaderboard", Battles, Rankings, Counts, Preferences, weights="effective"
         )
     )
+    # Answers are counted as they are.
+    given = data if isinstance(data, Battles | Rankings) else known
     check_level(level)
     check_choice("uncertainty", uncertainty, get_args(Uncertainty))
     if not 0.5 <= check_number("certainty", certainty) < 1.0:
