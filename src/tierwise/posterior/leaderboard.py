@@ -541,9 +541,7 @@ def leaderboard(
     """
     watch = Stopwatch()
     known = at_effective_number(
-        check_data(
-            data, "leaderboard", Battles, Rankings, Counts, Preferences, weights="effective"
-        )
+        check_data(data, "leaderboard", Battles, Rankings, Counts, Preferences, weights="effective")
     )
     # Answers are counted as they are.
     given = data if isinstance(data, Battles | Rankings) else known
