@@ -8,6 +8,7 @@ from pathlib import Path
 from time import perf_counter
 
 from studies import (
+    collecting,
     distance_distributions,
     false_tiers,
     formula_one,
@@ -49,6 +50,7 @@ STUDIES: list[Study] = [
     other_truths.STUDY,
     leaderboards.STUDY,
     prior_of_sizes.STUDY,
+    collecting.STUDY,
 ]
 
 
