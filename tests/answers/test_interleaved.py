@@ -3,13 +3,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tierwise as tw
 from tests.reference_incomplete import Answer, pairs_of_groups
 from tierwise._kernels.consensus import total_cost
-from tierwise.answers.interleaved import InterleavedAnswers, have_ties, most_splits, work_of
+from tierwise.answers.interleaved import (
+    InterleavedAnswers,
+    InterleavedInversions,
+    have_ties,
+    most_splits,
+    work_of,
+    work_under_inversions,
+)
+from tierwise.answers.likelihood import source_of
 from tierwise.distances import get_distance
 from tierwise.tiers import compositions
 
-DISTANCES = ("kendall", "hamming", "footrule", "spearman")
+DISTANCES = ("kendall", "hamming", "footrule", "spearman", "inversions")
 
 
 @st.composite
@@ -35,7 +44,8 @@ def places_of(orders, n_items):
 def test_sums_and_expected_costs_are_those_of_brute_force(case, random):
     sizes, labels, orders, distance, theta = case
     weights = np.arange(1.0, len(orders) + 1)
-    found = InterleavedAnswers(places_of(orders, 5), weights, sizes, get_distance(distance))
+    kind = InterleavedInversions if distance == "inversions" else InterleavedAnswers
+    found = kind(places_of(orders, 5), weights, sizes, get_distance(distance))
     # Distances from far-off tiers underflow at a large theta, where only least ones count.
     small = min(theta, 5.0)
     answers = [
@@ -68,4 +78,17 @@ def test_work_grows_with_free_items_and_ties_are_seen():
     assert most_splits(sizes)[7] == 3 * 3 * 4
     work = work_of(first, sizes)
     assert work[0] > work[1] > 0
+    under_inversions = work_under_inversions(first, sizes)
+    assert under_inversions[0] > under_inversions[1] > 0
     assert have_ties(first).tolist() == [False, True]
+
+
+def test_under_inversions_lists_with_gaps_are_summed_over_and_not_drawn():
+    rankings = tw.Rankings.from_orderings(
+        [["a", "c", "e", "g"], ["b", "a", "h", "f"], ["k", "l", "m", "a"]],
+        items="abcdefghijklm",
+        unranked="anywhere",
+    )
+    likelihood = source_of(rankings, "inversions").at((4, 4, 5))
+    assert likelihood.exact
+    assert [type(part) for part in likelihood.parts] == [InterleavedInversions]

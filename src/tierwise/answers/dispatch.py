@@ -18,10 +18,12 @@ from tierwise.answers import weak_orders
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.interleaved import (
     InterleavedAnswers,
+    InterleavedInversions,
     SharedInterleavings,
     are_affordable,
     have_ties,
     work_of,
+    work_under_inversions,
 )
 from tierwise.answers.partial import ListedCompletions, orders_of_places
 from tierwise.answers.top import (
@@ -95,7 +97,8 @@ def parts_of_places(
         items may be anywhere; beyond, their completions are listed or drawn.
     """
     if is_for("lines", sizes, distance):
-        return _parts_under_inversions(first, weights, sizes, distance, rng)
+        # Its numbers are cheap.
+        return _parts_under_inversions(first, weights, sizes, distance, rng, 10.0 * most_work)
     recursive = _can_be_summed_recursively(first, sizes, distance)
     parts: list[Part] = []
     if recursive.any():
@@ -125,13 +128,22 @@ def _parts_under_inversions(
     sizes: Sizes,
     distance: Distance,
     rng: np.random.Generator,
+    most_work: float,
 ) -> list[Part]:
-    """Weak orders have a closed form; answers with items anywhere are listed or drawn."""
+    """Weak orders have a closed form; lists with items anywhere are summed over where affordable.
+
+    Other answers with items anywhere have their completions listed or drawn.
+    """
     weak = (first != NOT_LISTED).all(axis=1)
     parts: list[Part] = []
     if weak.any():
         summed = InvertedWeakOrders(first[weak], weights[weak], sizes, distance)
         parts.append(Part(np.flatnonzero(weak), summed))
+    chains = ~weak & ~have_ties(first)
+    if chains.any() and work_under_inversions(first[chains], sizes).sum() <= most_work:
+        interleaved = InterleavedInversions(first[chains], weights[chains], sizes, distance)
+        parts.append(Part(np.flatnonzero(chains), interleaved))
+        weak |= chains
     if not weak.all():
         orders = orders_of_places(first[~weak], weights[~weak])
         parts += parts_of_orders(orders, np.flatnonzero(~weak), sizes, distance, rng)

@@ -18,6 +18,10 @@ import numpy as np
 
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
 from tierwise._kernels.interleaving import Setting, add_expected_counts, value_answers
+from tierwise._kernels.inversions_interleaving import (
+    add_expected_precedence_of_chains,
+    value_answers_by_inversions,
+)
 from tierwise._kernels.prefixes import (
     Answers,
     draw_blocks,
@@ -143,6 +147,43 @@ class InterleavedAnswers(SequencedAnswers):
     def _add_expected(self, setting: Setting, membership: Floats, precedence: Floats) -> None:
         add_expected_counts(
             setting, self._sequences, self._n_listed, self.weights, membership, precedence
+        )
+
+
+def work_under_inversions(first: Places, sizes: Sizes) -> Floats:
+    """Return how many numbers an evaluation of each answer goes through, at most."""
+    n_free = (first == NOT_LISTED).sum(axis=1)
+    n_met = first.shape[1] - n_free + 1
+    work: Floats = most_splits(sizes)[n_free] * n_met * (len(sizes) + 1)
+    return work
+
+
+class InterleavedInversions(InterleavedAnswers):
+    """Answers whose listed items have no ties, others being anywhere, under inversions.
+
+    Parameters
+    ----------
+    first, weights, sizes, distance
+        As for `InterleavedAnswers`.
+    """
+
+    seconds_of_a_number = 6e-9
+
+    def __init__(self, first: Places, weights: Floats, sizes: Sizes, distance: Distance) -> None:
+        super().__init__(first, weights, sizes, distance)
+        self._work = float(work_under_inversions(first, sizes).sum())
+
+    def _in_units(self, setting: Setting) -> Floats:
+        return value_answers_by_inversions(setting, self._sequences, self._n_listed)
+
+    def _add_expected(
+        self,
+        setting: Setting,
+        membership: Floats,  # noqa: ARG002 - inversions do not ask for places
+        precedence: Floats,
+    ) -> None:
+        add_expected_precedence_of_chains(
+            setting, self._sequences, self._n_listed, self.weights, precedence
         )
 
 
