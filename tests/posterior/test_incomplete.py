@@ -342,7 +342,7 @@ def test_an_interrupted_chain_that_draws_completions_goes_on(tmp_path, sizes, ki
 def test_what_needs_known_blocks_is_refused():
     rankings = tw.Rankings.from_orderings(ROWS, items="abcd", unranked="below")
     for options in (
-        {"sizes": SIZES, "method": "exact"},
+        {"sizes": SIZES, "method": "exact", "completions": "reinsert"},
         {"sizes": SIZES, "theta_update": "exchange"},
         {"sizes": SIZES, "likelihood": "pseudo"},
     ):

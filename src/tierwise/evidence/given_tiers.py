@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tierwise.answers.generalised import GeneralisedAnswers
     from tierwise.answers.given_sizes import Likelihood
     from tierwise.model.priors import ThetaPrior
+    from tierwise.theta.density import ThetaDensity
     from tierwise.theta.estimate import ThetaEstimate
 
 _TOLERANCE = 1e-9
@@ -70,14 +71,14 @@ def log_integrated_likelihood(
         closest = likelihood.sums(labels, 0.0).mean
         value = given.log_integral(closest) + likelihood.log_completions
     else:
-        value = _by_series(likelihood, labels, prior)
+        value = theta_given_tiers(likelihood, labels, prior).log_integral
     at_best = likelihood.partition.log_value(min(theta.value, likelihood.largest_theta))
     error = likelihood.n_rankings * at_best.standard_error
     return Estimate(value, standard_error=error, method="quadrature")
 
 
-def _by_series(likelihood: Likelihood, labels: Labels, prior: ThetaPrior) -> float:
-    """Integrate over theta where completions are summed over anew at every theta.
+def theta_given_tiers(likelihood: Likelihood, labels: Labels, prior: ThetaPrior) -> ThetaDensity:
+    """Return the density of theta where completions are summed over at every theta.
 
     As theta grows the log-likelihood falls by the distance of the closest completions; what is left
     when that is taken out is smooth up to infinity.
@@ -92,7 +93,7 @@ def _by_series(likelihood: Likelihood, labels: Labels, prior: ThetaPrior) -> flo
 
     series = ThetaSeries(without_slope, 0.0, inf, tolerance=_TOLERANCE)
     given = ThetaGivenDistance(lambda thetas: -series(thetas), 1.0, prior)
-    return given.log_integral(closest)
+    return given.density(closest)
 
 
 def laplace_correction(theta: ThetaEstimate, prior: ThetaPrior) -> float:

@@ -114,11 +114,13 @@ class PackedTiers:
         places[1] = np.arange(n_items + 1)
         places[2] = np.bincount(labels, minlength=n_items + 1)
         places[3, 0] = labels.max() + 1
-        member = np.eye(n_items + 1)[labels]
         tables = np.zeros((4, n_items + 1, n_items + 1))
-        tables[0, :n_items] = wins @ member
-        tables[1, :n_items] = wins.T @ member
-        tables[2] = member.T @ tables[0, :n_items]
+        # Sums over runs of sorted items: products of matrices this small keep other cores waiting.
+        order = np.argsort(labels, kind="stable")
+        present, starts = np.unique(labels[order], return_index=True)
+        tables[0, :n_items, present] = np.add.reduceat(wins[:, order], starts, axis=1).T
+        tables[1, :n_items, present] = np.add.reduceat(wins[order], starts, axis=0)
+        tables[2, present] = np.add.reduceat(tables[0, order], starts, axis=0)
         tables[3, :n_items, :n_items] = wins
         return cls(places, tables, np.empty(n_items + 3))
 

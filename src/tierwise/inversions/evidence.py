@@ -9,6 +9,7 @@ from its density: independent draws from the full posterior, without a chain.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf, log, sqrt
 from typing import TYPE_CHECKING, Any, cast
 
@@ -173,8 +174,8 @@ class LinesOfTiers:
     ----------
     objective
         Has the prior of theta.
-    curves
-        Log-likelihood of each line over theta, but for the inversions.
+    coefficients
+        How often each line has the factorial of each number of items.
     totals
         Number of inversions of each line.
     log_orders
@@ -182,9 +183,25 @@ class LinesOfTiers:
     """
 
     objective: LineObjective
-    curves: _Floats
+    coefficients: _Floats
     totals: _Floats
     log_orders: float
+
+    @cached_property
+    def curves(self) -> _Floats:
+        """Log-likelihood of each line over theta, but for the inversions."""
+        return self._curves_of(self.coefficients)
+
+    @cached_property
+    def _curve_of_all(self) -> _Floats:
+        """The same for all lines together, which is as much work as for one."""
+        return self._curves_of(self.coefficients.sum(axis=0))
+
+    def _curves_of(self, coefficients: _Floats) -> _Floats:
+        table = self.objective.grid.factorials
+        # Few numbers of items occur.
+        occur = np.flatnonzero(coefficients.reshape(-1, len(table)).any(axis=0))
+        return np.ascontiguousarray(np.tensordot(coefficients[..., occur], table[occur], axes=1))
 
     @property
     def _grid_and_prior(self) -> tuple[FactorialGrid, ThetaPriorTable]:
@@ -196,7 +213,7 @@ class LinesOfTiers:
         grid, prior = self._grid_and_prior
         if concentration == "single":
             total = float(self.totals.sum())
-            lines = integrate_line(grid, prior, self.curves.sum(axis=0), total)
+            lines = integrate_line(grid, prior, self._curve_of_all, total)
         else:
             lines = sum(
                 integrate_line(grid, prior, curve, total)
@@ -208,7 +225,7 @@ class LinesOfTiers:
         """Theta below which a share of the posterior lies, if all lines have the same."""
         grid, prior = self._grid_and_prior
         total = float(self.totals.sum())
-        return float(theta_quantile(grid, prior, self.curves.sum(axis=0), total, share))
+        return float(theta_quantile(grid, prior, self._curve_of_all, total, share))
 
     def line_thetas(self, shares: _Floats) -> _Floats:
         """Theta of each line below which a share of its posterior lies."""
@@ -236,10 +253,8 @@ def lines_of_tiers(
         From `line_objective` with a prior: the same for all tiers of so many items.
     """
     statistics = line_statistics(counts, labels)
-    table = objective.grid.factorials
-    curves = np.tensordot(statistics.coefficients, table, axes=1)
     return LinesOfTiers(
-        objective, np.ascontiguousarray(curves), statistics.totals, statistics.log_orders
+        objective, statistics.coefficients, statistics.totals, statistics.log_orders
     )
 
 

@@ -216,6 +216,8 @@ def best_worths(
     >>> np.exp(best_worths(races_of(battles), np.array([0, 1])).logs).round(3)
     array([1.732, 0.577])
     """
+    from scipy.linalg import cho_solve
+
     n_tiers = int(labels.max()) + 1
     if n_tiers == 1:
         value = races.value(labels, np.zeros(1))
@@ -224,7 +226,7 @@ def best_worths(
     value, gradient, precision, likelihood = _log_density(races, labels, logs, shape)
     for _ in range(_MOST_ROUNDS):
         root = lower_root(precision + _scale_block(precision))
-        step = np.linalg.solve(root.T, np.linalg.solve(root, gradient))
+        step = cho_solve((root, True), gradient, check_finite=False)
         gain = float(gradient @ step)
         if gain < _LEAST_GAIN:
             break

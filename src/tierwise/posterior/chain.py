@@ -332,6 +332,14 @@ class Trace:
             self.numbers[name][rows] = values
         self.length += len(labels)
 
+    def keep(self, rows: slice) -> None:
+        """Keep some of the draws, so that there is room for others."""
+        labels = self.labels[: self.length][rows].copy()
+        for values in self.numbers.values():
+            values[: len(labels)] = values[: self.length][rows].copy()
+        self.labels[: len(labels)] = labels
+        self.length = len(labels)
+
     def restore(
         self, labels: NDArray[np.int64], numbers: Mapping[str, NDArray[np.float64]], length: int
     ) -> None:
@@ -342,6 +350,15 @@ class Trace:
         for name, values in self.numbers.items():
             values[:] = numbers[name]
         self.length = length
+
+
+class Chain(NamedTuple):
+    """A chain as it stands: its number, where it is, its draws, and its randomness."""
+
+    number: int
+    state: State
+    trace: Trace
+    rng: np.random.Generator
 
 
 class Move(Protocol):
@@ -431,7 +448,7 @@ def run_chain(
     seed: np.random.SeedSequence,
     checkpoint: Checkpoint | None,
     progress: Progress,
-) -> Trace:
+) -> Chain:
     """Run a chain, from its checkpoint if there is one."""
     rng = np.random.default_rng(seed)
     state = start(rng)
@@ -450,4 +467,36 @@ def run_chain(
         # Also when the user interrupts: the chain goes on from the end of its last whole part.
         if checkpoint is not None:
             checkpoint.save(number, trace, *stand)
-    return trace
+    return Chain(number, state, trace, rng)
+
+
+def prolong_chain(
+    chain: Chain, sampler: TierSampler, thin: int, n_dropped: int, progress: Progress
+) -> Chain:
+    """Let a chain go on, so that as many draws as there are lie twice as far apart.
+
+    Parameters
+    ----------
+    chain
+        The chain; its trace is changed.
+    sampler
+        What makes the iterations.
+    thin
+        Iterations from one draw to the next so far.
+    n_dropped
+        How many of the first draws are dropped, as if the warm-up had been longer.
+    progress
+        As for `tierwise._util.tasks.track`.
+    """
+    trace, n_draws = chain.trace, chain.trace.length
+    # Every other draw is kept, counted so that the last one of an even number is.
+    trace.keep(slice(n_dropped + 1 - n_dropped % 2, None, 2))
+    n_more = n_draws - trace.length
+    made = np.arange(1, 2 * thin * n_more + 1 - thin * (n_draws % 2))
+    which = (made + thin * (n_draws % 2)) % (2 * thin) == 0
+    length = -(-len(which) // _PARTS)
+    parts = [which[start : start + length] for start in range(0, len(which), length)]
+    state = chain.state
+    for part in track(parts, f"chain {chain.number} goes on", len(parts), progress):
+        state = sampler(state, part, trace, chain.rng)
+    return chain._replace(state=state)

@@ -81,8 +81,6 @@ Published: TypeAlias = Literal["best", "leader", "sure"]
 """Which tiers a leaderboard publishes."""
 
 _REPLICATES_PER_TASK = 10
-# Sweeps for each draw: neighbouring ones are much alike.
-_THIN_OF_BATTLES = {"mallows": 6, "luce": 2}
 
 
 @dataclass(frozen=True, eq=False)
@@ -582,7 +580,7 @@ def leaderboard(
             concentration=choice.concentration,
             chains=chains,
             draws=draws,
-            sampler=Sampler(thin=_THIN_OF_BATTLES[choice.family] if known.pairwise else 1),
+            sampler=Sampler(thin="auto"),
             priors=priors,
             workers=workers,
             progress=progress,

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, get_args
 
 from tierwise._util.checks import RandomSource, check_choice, spawn_seeds
@@ -28,8 +29,15 @@ from tierwise.model.priors import (
     as_theta_prior,
     log_prior_of_sizes,
 )
-from tierwise.posterior import augmented, exact, ordered_partitions
-from tierwise.posterior.chain import Checkpoint, Schedule, random_state, run_chain
+from tierwise.posterior import augmented, exact, listed, ordered_partitions
+from tierwise.posterior.chain import (
+    Chain,
+    Checkpoint,
+    Schedule,
+    prolong_chain,
+    random_state,
+    run_chain,
+)
 from tierwise.posterior.luce import sampler_of_races
 from tierwise.posterior.moves import are_connected
 from tierwise.posterior.result import Posterior
@@ -41,6 +49,7 @@ from tierwise.posterior.samplers import (
     make_sampler,
 )
 from tierwise.posterior.storage import assemble
+from tierwise.posterior.summary import LEAST_ESS
 from tierwise.posterior.target import Target, depends_on_distance_only
 from tierwise.searching.choice import Choice, choose
 from tierwise.searching.search import FamilyChoice
@@ -60,6 +69,10 @@ if TYPE_CHECKING:
     from tierwise.fitting.result import Family
     from tierwise.posterior.chain import State, TierSampler
 
+# Chains that have not settled go on until draws are so many iterations apart, at most.
+_LARGEST_THIN = 32
+# Of few draws, this share should be worth independent ones.
+_LEAST_SHARE = 0.25
 # An error of the log-likelihood that is felt in the posterior.
 _MOST_ERROR = 0.1
 # Log odds of so many standard errors leave open which side they are on.
@@ -139,6 +152,7 @@ def sample_posterior(
     [0.51, 0.56]
     """
     watch = Stopwatch()
+    started = monotonic()
     known = at_effective_number(
         check_data(
             data, "sample_posterior", Rankings, Counts, Preferences, Battles, weights="effective"
@@ -183,7 +197,8 @@ def sample_posterior(
     maker = run.make_sampler()
     # Chains that run one after the other tell how far they are; others only when they are done.
     one_by_one = workers in (None, 1)
-    traces = run_tasks(
+    chains_began = monotonic()
+    ran = run_tasks(
         run_chain,
         [
             (
@@ -202,16 +217,42 @@ def sample_posterior(
         workers=workers,
         progress="off" if one_by_one else progress,
     )
-    posterior = Posterior(
-        assemble(
-            traces,
-            known.items,
-            options,
-            {**maker.facts(), **model.compared, "parts": parts_in_words(parts_of(known))},
-            known.n_rankings,
-            watch.provenance(rng),
+
+    def assembled(ran: list[Chain], options: SamplingOptions) -> Posterior:
+        return Posterior(
+            assemble(
+                [chain.trace for chain in ran],
+                known.items,
+                options,
+                {**maker.facts(), **model.compared, "parts": parts_in_words(parts_of(known))},
+                known.n_rankings,
+                watch.provenance(rng),
+            )
         )
-    )
+
+    posterior = assembled(ran, options)
+    may_go_on = sampler.thin == "auto" and options.sampler.method == "mcmc" and place is None
+    while may_go_on:
+        diagnostics, now = posterior.diagnostics(), monotonic()
+        wanted = min(LEAST_ESS, _LEAST_SHARE * chains * draws)
+        if diagnostics.agree and diagnostics.are_worth(wanted):
+            break
+        # As many iterations again take as long as all so far; half as many more are needed where
+        # the first half of the draws comes to be a warm-up.
+        n_dropped = 0 if diagnostics.agree else draws // 2
+        needed = (now - chains_began) * (1.0 if diagnostics.agree else 1.5)
+        if 2 * options.thin > _LARGEST_THIN or now - started + needed > sampler.seconds:
+            break
+        bar = progress if one_by_one else "off"
+        ran = run_tasks(
+            prolong_chain,
+            [(chain, maker, options.thin, n_dropped, bar) for chain in ran],
+            description="chains go on",
+            workers=workers,
+            progress="off" if one_by_one else progress,
+        )
+        options = replace(options, sampler=replace(options.sampler, thin=2 * options.thin))
+        posterior = assembled(ran, options)
     _warn(posterior, run.target, options)
     return posterior
 
@@ -230,9 +271,7 @@ class _Run:
     def schedule(self) -> Schedule:
         """When the chain is where; independent draws are made all together."""
         at_once = self.options.sampler.method == "exact"
-        schedule = Schedule(
-            self.options.draws, self.options.warmup_or_default, self.options.sampler.thin
-        )
+        schedule = Schedule(self.options.draws, self.options.warmup_or_default, self.options.thin)
         return replace(schedule, n_parts=1) if at_once else schedule
 
 
@@ -279,10 +318,10 @@ _ENGINES: dict[AllSizes, Callable[[SamplingOptions, AnswerSource], _Run | None]]
 
 def _run_by_sizes(options: SamplingOptions, source: AnswerSource) -> _Run:
     """Draw theta and tiers of given sizes, or of sizes that change step by step."""
-    options = _settled(options, source)
-    _refuse_islands(options)
     counted = source.counted() if options.sampler.likelihood == "exact" else source
     target = Target(counted, as_theta_prior(options.priors.theta), options.prior_sizes)
+    options = _settled(options, source, target)
+    _refuse_islands(options)
     start = partial(random_state, target, options.sizes)
     return _Run(options, start, partial(make_sampler, options, target), target=target)
 
@@ -350,7 +389,7 @@ def _compared(choice: Choice) -> dict[str, Any]:
     }
 
 
-def _settled(options: SamplingOptions, source: AnswerSource) -> SamplingOptions:
+def _settled(options: SamplingOptions, source: AnswerSource, target: Target) -> SamplingOptions:
     """Settle what was left to "auto", and refuse what does not go with these answers."""
     n_items, n_draws = len(source.items), options.chains * options.draws
     known = source.is_known(options.sizes or (1,) * n_items)
@@ -370,6 +409,8 @@ def _settled(options: SamplingOptions, source: AnswerSource) -> SamplingOptions:
             [drop("theta_update", "likelihood")],
         )
     if not by_distance:
+        if _can_be_listed(options, target):
+            return options.settled("exact")
         if options.sampler.needs_chain or options.sampler.method == "exact":
             raise InputError(
                 "these answers leave open which items lie in which tier-sized block",
@@ -390,6 +431,14 @@ def _settled(options: SamplingOptions, source: AnswerSource) -> SamplingOptions:
         return replace(options, sampler=sampler).settled("mcmc")
     integrated = options.sizes is not None and options.sampler.method == "auto"
     return options.settled("mcmc", "integrated" if integrated else "exact")
+
+
+def _can_be_listed(options: SamplingOptions, target: Target) -> bool:
+    """Whether all tiers can be listed in seconds, and nothing asks for a chain."""
+    sampler = options.sampler
+    if sampler.completions != "auto" or sampler.method == "mcmc" or sampler.needs_chain:
+        return False
+    return listed.is_affordable(target, options.sizes)
 
 
 def _refuse_islands(options: SamplingOptions) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise._util.checks import check_choice, check_count, check_group
+from tierwise._util.checks import check_choice, check_count, check_group, check_number
 from tierwise._util.provenance import digest
 from tierwise.errors import InputError, drop, grouped, listed, use
 from tierwise.fitting.solve import PseudoLikelihood
@@ -32,6 +32,7 @@ from tierwise.posterior.augmented import Augmented
 from tierwise.posterior.chain import Cycle
 from tierwise.posterior.collapsed import CollapsedWalk, tabulate_weights
 from tierwise.posterior.exact import ExactPosterior
+from tierwise.posterior.listed import ListedPosterior
 from tierwise.posterior.moves import (
     ChangeObservedSizes,
     ChangeSizes,
@@ -56,6 +57,8 @@ ThetaUpdate: TypeAlias = Literal["auto", "exact", "integrated", "exchange"]
 PosteriorLikelihood: TypeAlias = Literal["exact", "pseudo"]
 CompletionsMethod: TypeAlias = Literal["auto", "reinsert", "refill"]
 PosteriorConcentration: TypeAlias = Literal["single", "tier"]
+Thin: TypeAlias = int | Literal["auto"]
+"""Iterations from one draw to the next, or as many as it takes until the chains have settled."""
 
 _LEAST_WARMUP = 500
 # Draws that are held in memory, as they are and once more when they are put together.
@@ -74,7 +77,8 @@ class Sampler:
         "auto" is exact where affordable, because that gives most for the time: up to about 14
         items with given sizes, and up to 14 with open sizes. Answers that leave something open
         are drawn exactly where tiers hold one item each, the distance is "kendall" or
-        "inversions", and all items are ranked, tied, or below those listed.
+        "inversions", and all items are ranked, tied, or below those listed; and where all tiers
+        can be listed one by one, up to about five items.
     theta_update
         How chains update theta: "exact" draws it from its conditional distribution, "integrated"
         moves tiers with theta integrated out, "exchange" is the paper's exchange algorithm, of
@@ -90,7 +94,11 @@ class Sampler:
     warmup
         Iterations of each chain before its first draw; half the draws, and at least 500, if None.
     thin
-        Iterations from one draw to the next.
+        Iterations from one draw to the next. "auto" begins with 1; as long as the chains have not
+        settled, or their draws are worth too little, they go on and draws lie twice as far apart.
+    seconds
+        For "auto": chains go on only if that ends after about so many seconds. A warning says if
+        they have not settled by then.
 
     Examples
     --------
@@ -106,10 +114,13 @@ class Sampler:
     likelihood: PosteriorLikelihood = "exact"
     completions: CompletionsMethod = "auto"
     warmup: int | None = None
-    thin: int = 1
+    thin: Thin = 1
+    seconds: float = 60.0
 
     def __post_init__(self) -> None:
-        check_count("thin", self.thin)
+        if self.thin != "auto":
+            check_count("thin", self.thin)
+        check_number("seconds", self.seconds)
         if self.warmup is not None:
             check_count("warmup", self.warmup, 0)
         check_choice("method", self.method, get_args(PosteriorMethod))
@@ -217,6 +228,11 @@ class SamplingOptions:
         warmup = self.sampler.warmup
         return max(_LEAST_WARMUP, self.draws // 2) if warmup is None else warmup
 
+    @property
+    def thin(self) -> int:
+        """Iterations from one draw to the next, to begin with."""
+        return 1 if self.sampler.thin == "auto" else self.sampler.thin
+
     def refuse_too_many_draws(self, n_items: int) -> None:
         """Raise if the draws are more than a computer's memory holds."""
         n_columns = n_items if self.concentration == "single" else 2 * n_items
@@ -235,7 +251,7 @@ class SamplingOptions:
         sampler = self.sampler
         update = theta_update if sampler.theta_update == "auto" else sampler.theta_update
         # Independent draws need neither warm-up nor thinning.
-        warmup, thin = (0, 1) if method == "exact" else (self.warmup_or_default, sampler.thin)
+        warmup, thin = (0, 1) if method == "exact" else (self.warmup_or_default, self.thin)
         settled = replace(sampler, method=method, theta_update=update, warmup=warmup, thin=thin)
         return replace(self, sampler=settled)
 
@@ -330,6 +346,8 @@ def _by_distance(options: SamplingOptions, target: Target) -> TierSampler:
 def _of_open_answers(options: SamplingOptions, target: Target) -> TierSampler:
     """Sum over the completions of answers where that is possible, else draw them."""
     sizes = options.sizes
+    if options.sampler.method == "exact":
+        return ListedPosterior.of(target, sizes)
     if options.sampler.completions != "auto":
         return Augmented(target, sizes, options.sampler.completions, options.priors.mistakes)
     if not target.source.can_be_summed(sizes):

@@ -95,11 +95,21 @@ class Diagnostics:
         return min(self.judged, key=lambda row: min(row.ess_bulk, row.ess_tail))
 
     @property
+    def agree(self) -> bool:
+        """Whether the chains agree about everything that is judged."""
+        return self.worst_r_hat.r_hat <= MOST_R_HAT
+
+    def are_worth(self, n_draws: float) -> bool:
+        """Whether the draws are worth so many independent ones for everything that is judged."""
+        least = self.least_ess
+        return min(least.ess_bulk, least.ess_tail) >= n_draws
+
+    @property
     def problems(self) -> tuple[str, ...]:
         """What is wrong, each with what to do about it; empty if all is well."""
         found = []
         worst, least = self.worst_r_hat, self.least_ess
-        if worst.r_hat > MOST_R_HAT:
+        if not self.agree:
             found.append(
                 f"the chains have not settled: R-hat of {worst.name} is {worst.r_hat:.3f}, and "
                 f"should be at most {MOST_R_HAT}. {self.to_settle}"
