@@ -15,6 +15,8 @@ from tierwise._kernels.augmentation import (
     reinsert_item,
     weights_of_reversals,
 )
+from tierwise._kernels.compiling import lightly
+from tierwise._kernels.counting import add_block_pair_counts
 
 PACKAGE = Path(tierwise.__file__).parent
 PART = "compiled_part"
@@ -131,3 +133,19 @@ def test_weights_of_many_reversals_are_numbers():
     assert np.isfinite(weights.sum())
     assert weights[150] == 1.0
     assert (np.diff(weights) <= 0.0).all()
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+def test_python_and_the_compiler_do_the_same(dtype, monkeypatch):
+    rng = np.random.default_rng(1)
+    blocks = rng.integers(-1, 4, size=(30, 5)).astype(np.int32)
+    weights = (rng.random(30) * 9).astype(dtype)
+    counts = np.zeros((2, 5, 5), dtype=dtype)
+    add_block_pair_counts(blocks, weights, counts[0])
+    monkeypatch.delitem(sys.modules, "numba")
+    plain = lightly(add_block_pair_counts, 30 * 5**2)
+    assert plain is not add_block_pair_counts
+    assert lightly(add_block_pair_counts, 1e9) is add_block_pair_counts
+    plain(blocks, weights, counts[1])
+    assert counts[0].any()
+    assert np.array_equal(counts[0], counts[1])

@@ -41,5 +41,24 @@ def test_reading_waits_for_no_compiler(answers):
     assert loaded_by(READ, answers) == {"pyarrow"}
 
 
+SHELL = """
+import contextlib, io, sys
+from tierwise.cli.main import app
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    app(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("unranked", ["below", "anywhere"])
+def test_describing_a_small_file_waits_for_no_compiler(answers, unranked):
+    loaded = loaded_by(SHELL, "describe", answers, "--unranked", unranked)
+    assert "pyarrow" in loaded
+    assert not loaded & {"numba", "scipy", "matplotlib", "pandas", "xarray"}
+
+
+def test_help_waits_for_no_compiler():
+    assert loaded_by(SHELL, "leaderboard", "--help") <= {"rich"}
+
+
 def test_a_csv_file_is_fitted_without_pandas(answers):
     assert "pandas" not in loaded_by(READ + "tw.fit(data, (1, 2))", answers)

@@ -21,6 +21,10 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
+# Loading the compiler takes a second or two; Python takes some tenths of one for so many steps.
+_FEW_STEPS = 500_000
+
+
 class Kernel(Generic[_Parameters, _Result]):
     """A function that is compiled when it is first called.
 
@@ -61,6 +65,26 @@ class Kernel(Generic[_Parameters, _Result]):
         if name.startswith("__") or name == "dispatcher":
             raise AttributeError(name)
         return getattr(self.dispatcher, name)
+
+
+def lightly(
+    kernel: Callable[_Parameters, _Result], n_steps: float
+) -> Callable[_Parameters, _Result]:
+    """Return what runs a kernel: Python itself where that is over before a compiler is loaded.
+
+    It is the same function either way, and does the same in the same order.
+
+    Parameters
+    ----------
+    kernel
+        The kernel; it calls no other.
+    n_steps
+        How often its innermost loop runs, a third of a microsecond each in Python.
+    """
+    if isinstance(kernel, Kernel) and n_steps <= _FEW_STEPS and "numba" not in sys.modules:
+        plain: Callable[_Parameters, _Result] = kernel.__wrapped__
+        return plain
+    return kernel
 
 
 def _introduce_kernels() -> None:
