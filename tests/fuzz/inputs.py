@@ -358,9 +358,48 @@ def _scottish(rng):
     return Input("read_rankings", "csv", texts, {"unranked": "below"})
 
 
+def _pasted(rng):
+    items = [name for name in _some(rng) if not set(name) & set(":,;=~><\t\n\r#")]
+    items = items if len(items) > 1 else ["tea", "milk", "juice"]
+    lines = []
+    named = rng.random() < 0.5
+    for number in range(rng.randint(2, 6)):
+        order = _permuted(rng, items)
+        text = "".join(
+            name + (rng.choice([" > ", " > ", " = ", ">", " ~ "]) if name != order[-1] else "")
+            for name in order
+        )
+        text = text if ">" in text else text.replace(" = ", " > ").replace(" ~ ", " > ")
+        lines.append(f"{rng.choice(['Anna', 'Bob', '3'])}{number}: {text}" if named else text)
+    kind = rng.choice(["lines", "csv"])
+    return Input("read", kind, words_of("\n".join(lines)), {"unranked": "below"})
+
+
+def _tier_lists(rng):
+    items = [name for name in _some(rng) if not set(name) & set(":,;\t\n\r#")]
+    items = items if len(items) > 2 else ["tea", "milk", "juice"]
+    lines = []
+    for _ in range(rng.randint(1, 3)):
+        order = _permuted(rng, items)
+        lines += [f"S: {order[0]}, {order[1]}", f"A: {', '.join(order[2:])}", ""]
+    return Input("read", "lines", words_of("\n".join(lines)), {"unranked": "below"})
+
+
+def _grades(rng):
+    items = _some(rng)
+    words = rng.choice([["S", "A", "B", "C"], ["agree", "neutral", "disagree"], ["A+", "A-", "F"]])
+    rows = [["voter", *items]]
+    rows += [
+        [f"v{row}", *(rng.choice([*words, *words, ""]) for _ in items)]
+        for row in range(rng.randint(2, 7))
+    ]
+    how = rng.choice([{"better": "higher"}, {"order": ",".join(words)}, {}])
+    return _table(rng, "read", rows, **how)
+
+
 _KINDS = (
     *(_orderings, _ranks, _long, _lists, _pairs, _battles, _scores),
-    *(_preflib, _blt, _sushi, _scottish, _cast_votes),
+    *(_preflib, _blt, _sushi, _scottish, _cast_votes, _pasted, _tier_lists, _grades),
 )
 
 

@@ -27,6 +27,8 @@ Answers: TypeAlias = "Rankings | Preferences | Battles"
 
 _Options = ParamSpec("_Options")
 
+# Layouts of scores in which each answer is a task.
+_OF_TASKS = ("scores by item", "long scores")
 FIGURE_ENDINGS = (".png", ".svg", ".pdf")
 READING = "How to read the file"
 BATTLES = "How to read battles"
@@ -94,7 +96,7 @@ BoardFile: TypeAlias = Annotated[
     ),
 ]
 Format: TypeAlias = Annotated[
-    Literal["auto", "csv", "parquet", "xlsx", "preflib", "blt", "sushi"],
+    Literal["auto", "csv", "parquet", "xlsx", "preflib", "blt", "sushi", "lines"],
     option(READING, "The format of the file."),
 ]
 Layout: TypeAlias = Annotated[
@@ -167,6 +169,10 @@ Rename: TypeAlias = Annotated[
 Better: TypeAlias = Annotated[
     Literal["higher", "lower"] | None,
     option(SCORES, "The cells are scores, of which higher (or lower) is better, not ranks."),
+]
+Order: TypeAlias = Annotated[
+    str | None,
+    option(READING, "The grades that cells hold, best first.", '"S,A,B,C,D"'),
 ]
 Empty: TypeAlias = Annotated[
     Literal["error", "skip"],
@@ -370,6 +376,7 @@ def read_file(
     without: Without = None,
     rename: Rename = None,
     better: Better = None,
+    order: Order = None,
     items_in: ItemsIn = "auto",
     tasks: Tasks = None,
     lower: Lower = None,
@@ -410,6 +417,7 @@ def read_file(
         os.environ[VARIABLE] = memory
     said: dict[str, Any] = {
         "better": better,
+        "order": order,
         "items_in": None if items_in == "auto" else items_in,
         "tasks": tasks,
         "lower": lower,
@@ -486,7 +494,7 @@ def say_what_was_read(answers: Answers, file: str, *, in_full: bool) -> None:
     elif isinstance(answers, Rankings):
         many = answers.n_rankings != len(answers)
         rows = f" in {counted(len(answers), 'row')}" if many else ""
-        noun = "task" if notes is not None and "scores" in notes.layout else "answer"
+        noun = "task" if notes is not None and notes.layout in _OF_TASKS else "answer"
         read = counted(answers.n_rankings, noun) + rows + about
     else:
         read = counted(len(answers), "assessor") + about

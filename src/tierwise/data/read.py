@@ -16,12 +16,14 @@ from tierwise.data.scores import (
     has_items_in_rows,
     read_scores,
     scores_of,
+    with_grades,
 )
 from tierwise.data.tables import DataSource, Opened, open_source, open_table
 from tierwise.errors import InputError, counted, drop, instead, quoted, use
 from tierwise.files.battles import are_battles
 from tierwise.files.cast_votes import Overvotes, Repeats
-from tierwise.files.missing import Missing
+from tierwise.files.grades import grades_in
+from tierwise.files.missing import Missing, leave_blank, said_missing
 from tierwise.files.options import Better, Broken, Columns, Layout, TableLayout, TableOptions
 from tierwise.files.places import EncodedRankings
 from tierwise.files.source import Format, errors_name
@@ -35,6 +37,7 @@ Answers: TypeAlias = Rankings | Preferences | Battles
 # Options that name the kind of data that they are for.
 _OF_BATTLES = frozenset({"first", "second", "winner", "loser", "judge"})
 _OF_LONG_SCORES = frozenset({"task", "score"})
+_OF_COLUMNS = frozenset({"items", "tasks", "items_in", "item", "layout"})
 _OF_WIDE_SCORES = frozenset({"tasks", "lower", "items_in"})
 
 
@@ -42,6 +45,7 @@ def read(
     source: DataSource,
     *,
     better: Better | None = None,
+    order: str | Iterable[str] | None = None,
     format: Format = "auto",  # noqa: A002 - the word users look for
     encoding: str | None = None,
     sheet: str | int | None = None,
@@ -56,7 +60,10 @@ def read(
     source
         A file's name, an open file, or a data frame of pandas, polars or pyarrow.
     better
-        Which scores are better, "higher" or "lower", if the table holds scores.
+        Which scores are better, "higher" or "lower", if the table holds scores. Words that are
+        known to have an order, such as S, A, B or "strongly agree", are scores, too.
+    order
+        The grades that cells hold, best first, such as "S,A,B,C,D".
     format, encoding, sheet
         As for `read_rankings`.
     **options
@@ -87,6 +94,15 @@ def read(
     check_choice("layout", layout, ("auto", *get_args(TableLayout)))
     opened = open_source(source, format, encoding, sheet)
     with errors_name(opened.name):
+        table = opened.table
+        if table is not None and (order is not None or better is not None):
+            graded = with_grades(table, order, said_missing(options.get("missing")))
+            if graded is not None:
+                opened, better = opened._replace(table=graded[0]), "higher"
+                if not _OF_COLUMNS & options.keys() and not has_items_in_rows(graded[0]):
+                    options["items"] = graded[1]
+        elif order is not None:
+            raise InputError("only tables hold grades", [drop("order")])
         if opened.table is not None and layout == "auto":
             columns = opened.table.columns
             if _OF_BATTLES & options.keys() or are_battles(columns):
@@ -108,12 +124,28 @@ def read(
                 _check_options(options, read_scores, "scores")
                 return scores_of(opened.table, better or "higher", **options)
         options.pop("items_in", None)
-        return _read_answers(opened, better, options)
+        try:
+            return _read_answers(opened, better, options)
+        except InputError as error:
+            if table is not None and better is None and layout == "auto":
+                _ask_about_grades(table, error)
+            raise
+
+
+def _ask_about_grades(table: TableFile, error: InputError) -> None:
+    """Ask whether the cells of a table that cannot be read otherwise are grades."""
+    columns, grades = grades_in(leave_blank(table.read(), None)[0])
+    if len(columns) > 1:
+        told = ", ".join(map(quoted, grades[:8])) + (", ..." if len(grades) > 8 else "")
+        raise InputError(
+            f"columns {', '.join(map(quoted, columns[:4]))} hold what look like grades ({told})",
+            [use("if these are grades, best first", order=",".join(grades))],
+        ) from error
 
 
 def read_board(source: DataSource, *, better: Better | None = None, **options: Any) -> Answers:
     """Read what leaderboards are made of: scores if it is said which are better, else battles."""
-    if better is not None or options.get("lower") is not None:
+    if better is not None or {"lower", "order"} & options.keys():
         _check_options(options, read_scores, "scores")
         return read_scores(source, better or "higher", **options)
     _check_options(options, read_battles, "battles")
@@ -453,6 +485,10 @@ def _read_announced(opened: Opened, options: TableOptions) -> Rankings:
         from tierwise.files.ballots import read_blt
 
         encoded = read_blt(source, options.unranked, options.broken)
+    elif file_format == "lines":
+        from tierwise.files.lines import read_lines
+
+        encoded = read_lines(source, options.unranked, options.broken)
     else:
         from tierwise.files.ballots import read_sushi
 

@@ -40,6 +40,7 @@ from tierwise.files.cells import (
     first_rows,
     read_number,
 )
+from tierwise.files.grades import as_numbers, check_order, grades_in
 from tierwise.files.layouts import NAMES_OF_ROLES
 from tierwise.files.missing import Missing, leave_blank, refuse_codes, said_missing
 from tierwise.files.options import Aside, Better, ReadingNotes
@@ -84,6 +85,7 @@ def read_scores(
     tasks: str | Iterable[str] | None = None,
     lower: str | Iterable[str] | None = None,
     repeats: Repeats = "keep",
+    order: str | Iterable[str] | None = None,
     encoding: str | None = None,
     sheet: str | int | None = None,
 ) -> Rankings:
@@ -127,6 +129,9 @@ def read_scores(
         "mean" averages several scores of an item on a task, such as those of seeds or folds. With
         "keep", each row of a table with items in columns is a ranking of its own, and a second
         score is refused in other tables.
+    order
+        The grades that cells hold in place of numbers, best first, such as "S,A,B,C,D". Orders of
+        words that are known need not be named.
     encoding, sheet
         As for `read_rankings`.
 
@@ -150,6 +155,12 @@ def read_scores(
     """
     name, table = open_scores(source, format, encoding, sheet)
     with errors_name(name):
+        graded = with_grades(table, order, said_missing(missing))
+        if graded is not None:
+            (table, columns), better = graded, "higher"
+            wide = layout != "long" and items_in != "rows" and tasks is None
+            if wide and items is None and not has_items_in_rows(table):
+                items = columns
         return scores_of(
             table,
             better,
@@ -166,6 +177,40 @@ def read_scores(
             lower=lower,
             repeats=repeats,
         )
+
+
+def with_grades(
+    table: TableFile, order: str | Iterable[str] | None, missing: tuple[str, ...] | None
+) -> tuple[TableFile, list[str]] | None:
+    """Return a table with numbers in place of grades, higher being better, and its columns of them.
+
+    None if it holds no grades.
+
+    Parameters
+    ----------
+    table
+        The table.
+    order
+        The grades, best first; if None, words that are known to have an order.
+    missing
+        Codes for missing answers.
+    """
+    said = check_order(order)
+    cells, blank = leave_blank(table.read(), missing)
+    best_first = grades_in(cells)[1] if said is None else said
+    if not best_first:
+        return None
+    numbered, columns = as_numbers(cells, best_first)
+    remark = f"Grades, best first: {', '.join(best_first)}."
+    graded = replace(
+        table,
+        read=lambda: numbered,
+        batches=lambda most_rows: iter(
+            [numbered.slice(at, most_rows) for at in range(0, numbered.num_rows, most_rows)]
+        ),
+        form=replace(table.form, remarks=(*table.form.remarks, *blank, remark)),
+    )
+    return graded, columns
 
 
 def open_scores(

@@ -45,11 +45,16 @@ def answer_in_words(rankings: "Rankings", row: int) -> str:
     'Answer 1: tea first, then milk and coffee (tied), juice.'
     >>> answer_in_words(rankings, 1)
     'Answer 2: milk first; tea, coffee, juice not listed.'
+    >>> answer_in_words(Rankings.from_orderings([["Wiley, Maya", "Yang, Andrew", "Ng"]]), 0)
+    'Answer 1: "Wiley, Maya" first, then "Yang, Andrew", Ng.'
     """
     places = rankings.places[row]
     groups: dict[int, list[str]] = {}
     for item in np.argsort(places, kind="stable").tolist():
-        groups.setdefault(int(places[item]), []).append(printable(str(rankings.items[item])))
+        name = printable(str(rankings.items[item]))
+        # A comma within a name must not look like one between names.
+        shown = f'"{name}"' if "," in name else name
+        groups.setdefault(int(places[item]), []).append(shown)
     absent = groups.pop(NOT_LISTED, [])
     told = [
         group[0] if len(group) == 1 else f"{', '.join(group[:-1])} and {group[-1]} (tied)"

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from tierwise._util.types import numbered_row
 from tierwise.errors import InputError, drop, instead, quoted
+from tierwise.files.csv import in_utf8
+from tierwise.files.lines import holds_lines
 from tierwise.files.options import ReadingNotes
 from tierwise.files.source import (
     FileFormat,
@@ -77,6 +79,10 @@ def open_source(
         )
     found = find_source(source)
     known = recognise_format(found) if file_format == "auto" else file_format
+    if file_format == "auto" and known == "csv" and holds_lines(found):
+        known = "lines"
+    if known == "lines":
+        found = in_utf8(found, encoding)[0]
     with errors_name(found.name):
         table = _open_table(found, known, encoding, sheet) if known in _TABLES else None
     return Opened(found.name, table, found, known)

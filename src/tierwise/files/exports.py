@@ -25,6 +25,11 @@ from tierwise.files.table_file import TableFile
 
 _FIRST_RECORDS = 30
 _QUALTRICS_CODE = re.compile(r"(?P<question>Q\w*?|[A-Za-z]\w*?)_(?P<number>\d+)")
+_QUALTRICS = ", exported by Qualtrics"
+# The columns that say which rows are previews or tests, and what they say then.
+_STATUS = ("Status", "Response Type", "DistributionChannel", "Distribution Channel")
+_PREVIEWS = frozenset({"survey preview", "survey test", "preview", "test"})
+_CODES_OF_PREVIEWS = ("1", "2", "9", "17")
 _DISPLAY_ORDER = re.compile(r".*_DO(_.*)?")
 
 
@@ -190,7 +195,44 @@ def recognise(records: list[Record]) -> Export | None:
     for rewrite in _REWRITES:
         export = rewrite(records)
         if export is not None:
-            return export
+            return _without_previews(export)
+    return None
+
+
+def _without_previews(export: Export) -> Export:
+    """Leave out rows that are previews or tests of the survey, and say so."""
+    by_qualtrics = export.program == _QUALTRICS
+    status = [at for at, title in enumerate(export.header) if title in _STATUS]
+    answers = tuple(
+        row
+        for row in export.rows
+        if not any(
+            _is_preview(row.cells[at], by_qualtrics=by_qualtrics)
+            for at in status
+            if at < len(row.cells)
+        )
+    )
+    n_previews = len(export.rows) - len(answers)
+    if not n_previews:
+        return export
+    what = "is a preview or test" if n_previews == 1 else "are previews or tests"
+    remark = f"{counted(n_previews, 'row')} {what} of the survey, not answers: left out."
+    return replace(export, rows=answers, remarks=(*export.remarks, remark))
+
+
+def _is_preview(cell: str, *, by_qualtrics: bool) -> bool:
+    """Tell whether a status is that of a preview; numbers stand for it where codes are exported."""
+    return cell.casefold() in _PREVIEWS or (by_qualtrics and cell in _CODES_OF_PREVIEWS)
+
+
+def _from_status(records: list[Record]) -> Export | None:
+    """Read a table with a column that says which rows are previews, under a plain header."""
+    header, *rows = records
+    for at, title in enumerate(header.cells):
+        if title in _STATUS:
+            said = {row.cells[at].casefold() for row in rows if at < len(row.cells)} - {""}
+            if said & _PREVIEWS or said & {"ip address", "anonymous"}:
+                return Export(", of a survey program", header.cells, tuple(rows))
     return None
 
 
@@ -222,7 +264,7 @@ def _from_qualtrics(records: list[Record]) -> Export | None:
     )
     remark = "The second and third row are headers too: the second names the items."
     header = tuple(titles[position] for position in shown)
-    return Export(", exported by Qualtrics", header, rows, aside, (remark,))
+    return Export(_QUALTRICS, header, rows, aside, (remark,))
 
 
 def _from_two_headers(records: list[Record]) -> Export | None:
@@ -322,12 +364,76 @@ def _may_be_ballots(records: list[Record]) -> bool:
     )
 
 
+def _without_header(records: list[Record]) -> Export | None:
+    """Read answers that all order the same items, from the first line on: there is no header."""
+    first = records[0].cells
+    items = set(first)
+    if (
+        len(records) < 2
+        or len(items) < max(2, len(first))
+        or "" in items
+        or any(_is_number(cell) for cell in items)
+        or not all(set(one.cells) == items and len(one.cells) == len(first) for one in records)
+    ):
+        return None
+    header = tuple(f"place {place}" for place in range(1, len(first) + 1))
+    remark = "No line names the columns: the first line is an answer, too, best item first."
+    return Export("", header, tuple(records), (), (remark,))
+
+
+def _from_data_frame(records: list[Record]) -> Export | None:
+    """Read what a data frame wrote with its index, which has no name; turned, if items are rows."""
+    header, *rows = records
+    first, *others = header.cells
+    if first or len(others) < 2 or not all(others) or not rows:
+        return None
+    names = [row.cells[0] for row in rows]
+    if not all(names) or len(set(names)) < len(names):
+        return None
+    turned = _turned(others, rows)
+    if turned is not None:
+        return turned
+    title = next(name for name in ("id", "row", "index of rows") if name not in others)
+    remark = "The first column has no name: it is taken for names of the rows."
+    return Export("", (title, *others), tuple(rows), (), (remark,))
+
+
+def _turned(titles: list[str], rows: list[Record]) -> Export | None:
+    """Turn a table with one column per answer, numbered, and one row per item, with ranks."""
+    names = [row.cells[0] for row in rows]
+    numbered = titles == [str(number) for number in range(len(titles))]
+    cells = [[*row.cells[1:], *[""] * (len(titles) + 1 - len(row.cells))] for row in rows]
+    if not numbered or any(_is_number(name) for name in names):
+        return None
+    if any(len(row) != len(titles) for row in cells):
+        return None
+    columns = list(zip(*cells, strict=True))
+    if not all(_are_ranks(column) for column in columns):
+        return None
+    if all(_are_ranks(row) for row in cells) and len(titles) == len(names):
+        raise InputError(
+            "both rows and columns are rankings, so items may be either: name the first column"
+        )
+    answers = tuple(Record(rows[0].line - 1, tuple(column)) for column in columns)
+    remark = "The table is turned: one row per item, one column per answer."
+    return Export("", tuple(names), answers, (), (remark,))
+
+
+def _are_ranks(cells: Sequence[str]) -> bool:
+    """Tell whether cells are the ranks 1, 2, 3 and so on, each once; some may be empty."""
+    filled = sorted(cell for cell in cells if cell)
+    return bool(filled) and sorted(filled) == sorted(str(n) for n in range(1, len(filled) + 1))
+
+
 _REWRITES: tuple[_Rewrite, ...] = (
     _from_ballots,
     _from_qualtrics,
     _from_two_headers,
     _from_forms,
     _with_titles_above,
+    _from_status,
+    _without_header,
+    _from_data_frame,
 )
 
 

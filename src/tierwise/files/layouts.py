@@ -3,6 +3,7 @@
 Cells may also hold a whole ranking, ``tea;coffee;milk;``: they become one column per place.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,13 @@ _FOR = {
     "other": "the other item",
 }
 _MARKS = (";", "|", ">", ",")
+# What columns of weights are called that are not taken for such unasked, as words of the name.
+_LIKE_WEIGHTS = re.compile(
+    r"(?:^|[\W_\d])(?:weights?|weighting|gewichte?|gewichtung|gew|w[gh]?ts?|wght|[a-z]?weight|"
+    r"[a-z]{0,3}wght|hochrechnung\w*|ponderation|pond[ée]ration|poids|peso|ponderaci[óo]n|vikt)"
+    r"(?:$|[\W_\d])",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +98,8 @@ def assign_roles(columns: Sequence[Item], table: "pa.Table", options: TableOptio
     assessor = _assessors(names, options, items)
     wide = choose_columns(columns, table, sample, options, taken=(weights, *assessor))
     own = [Aside(names[column], "says whose answer it is") for column in assessor]
+    free = [column for column in range(len(names)) if column not in (*wide.cells, *assessor)]
+    remarks = wide.remarks if weights is not None else (*wide.remarks, *_weights_seen(table, free))
     return Roles(
         layout=wide.layout,
         cells=wide.cells,
@@ -97,7 +107,46 @@ def assign_roles(columns: Sequence[Item], table: "pa.Table", options: TableOptio
         assessor=assessor,
         names=wide.names,
         aside=(*own, *wide.aside),
-        remarks=wide.remarks,
+        remarks=remarks,
+    )
+
+
+def like_weights(table: "pa.Table", columns: Sequence[int]) -> list[str]:
+    """Return the columns that are called like weights, and hold numbers that can be such.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = pa.table({"Gew_Bund": ["0,8", "1,2"], "Body weight": [80, 60], "wave": [1, 2]})
+    >>> like_weights(table, [0, 1, 2])
+    ['Gew_Bund', 'Body weight']
+    """
+    found = []
+    for column in columns:
+        name, cells = str(table.column_names[column]), table.column(column)
+        if not _LIKE_WEIGHTS.search(name) or not can_be_encoded(cells):
+            continue
+        sample = cells.slice(0, SAMPLE_ROWS)
+        if share_of_numbers([sample]) == 1:
+            values = numbers(sample, "the weight", numbered_row)
+            values = values[np.isfinite(values)]
+            if len(values) and values.min() >= 0 and values.max() > 0:
+                found.append(name)
+    return found
+
+
+def _weights_seen(table: "pa.Table", free: Sequence[int]) -> tuple[Remark, ...]:
+    """Say that there seem to be weights, which were not used."""
+    found = like_weights(table, free)
+    if not found:
+        return ()
+    one = len(found) == 1
+    return (
+        Remark(
+            f"Column{'' if one else 's'} {', '.join(map(quoted, found))} seem{'s' if one else ''} "
+            "to hold weights, which are not used (every answer counts once)",
+            tuple(use("to count answers by it", weights=name) for name in found),
+        ),
     )
 
 

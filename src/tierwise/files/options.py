@@ -35,6 +35,8 @@ _LAYOUTS = {
     "pairs": "pairs, one row per comparison of two items",
     "battles": "battles, one row per comparison of two models, with the winner",
     "won and lost": "battles, one row per comparison of two models: who won, who lost",
+    "lines": "lines, one answer each, best first",
+    "tier lists": "tier lists, one line per tier",
     "long scores": "scores, one row per task and item, turned into one ranking per task",
 }
 

@@ -14,8 +14,12 @@ from tierwise._util.checks import check_choice, check_path
 from tierwise.errors import InputError, TierwiseError
 
 Readable: TypeAlias = "str | PathLike[str] | IO[bytes] | IO[str]"
-FileFormat: TypeAlias = Literal["csv", "parquet", "xlsx", "jsonl", "preflib", "blt", "sushi"]
-Format: TypeAlias = Literal["auto", "csv", "parquet", "xlsx", "jsonl", "preflib", "blt", "sushi"]
+FileFormat: TypeAlias = Literal[
+    "csv", "parquet", "xlsx", "jsonl", "preflib", "blt", "sushi", "lines"
+]
+Format: TypeAlias = Literal[
+    "auto", "csv", "parquet", "xlsx", "jsonl", "preflib", "blt", "sushi", "lines"
+]
 
 _OF_SUFFIX: dict[str, FileFormat] = {
     ".csv": "csv",

@@ -377,7 +377,7 @@ class Leaderboard(Result):
             header,
             cells,
             left=(2,),
-            note=self.note(),
+            note=f"{self.note()} {self.note_on_ties()}".strip(),
             values=self.columns(),
             droppable=[*droppable, header.index("share won"), *first],
         )
@@ -422,11 +422,6 @@ class Leaderboard(Result):
             f"{'' if self.uncertainty == 'posterior' else f' ({self.uncertainty})'}.",
             self.note_on_tiers(),
         ]
-        if any(row.tied_with for row in self.rows):
-            sentences.append(
-                "Tied with: the numbers of the items from which it does not differ with "
-                f"{percent(self.certainty)} probability."
-            )
         number = self.fit.n_rankings
         if isinstance(number, EffectiveNumber):
             sentences.append(f"Data: {answers_in_words(number)}.")
@@ -436,6 +431,15 @@ class Leaderboard(Result):
                 "above every other in as many draws as below it."
             )
         return " ".join(sentences)
+
+    def note_on_ties(self) -> str:
+        """Say what the last column of the table is; nothing if no items are tied."""
+        if not any(row.tied_with for row in self.rows):
+            return ""
+        return (
+            "Tied with: the numbers of the items from which it does not differ with "
+            f"{percent(self.certainty)} probability."
+        )
 
     def note_on_tiers(self) -> str:
         """Say what the tiers are, and what they are not."""

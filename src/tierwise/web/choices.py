@@ -48,7 +48,7 @@ _READING = {
     "repeats": ("error", "first"),
     "overvotes": ("skip",),
 }
-_FREE = ("sheet", "encoding", "weights", "item", "rank", "preferred", "other")
+_FREE = ("sheet", "encoding", "order", "weights", "item", "rank", "preferred", "other")
 _LISTS = ("items", "assessor", "tasks", "lower", "missing")
 _MOST_LETTERS = 100
 _MOST_LETTERS_OF_LISTS = 10_000
@@ -149,6 +149,7 @@ _ABOUT_THE_FILE = {
     "items": "Which columns are the items?",
     "missing": "Which cells say that an answer is missing?",
     "sheet": "Which sheet holds the answers?",
+    "order": "Are these grades, best first?",
     "lower": "In which columns are lower numbers better?",
     "tasks": "Which are the columns of scores?",
     "assessor": "Which column says whose answer it is?",

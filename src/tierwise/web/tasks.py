@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from tierwise.data.preferences import Preferences
     from tierwise.data.rankings import Rankings
+    from tierwise.files.options import ReadingNotes
     from tierwise.files.table_file import TableFile
     from tierwise.reporting.analysis import Analysis
 
@@ -113,11 +114,14 @@ def _table(task: dict[str, Any], seen: dict[str, Any]) -> TableFile | None:
     """Open the table that a file holds; None for formats that are no tables."""
     from tierwise.files.excel import sheet_names
     from tierwise.files.exports import open_excel, open_text_table
+    from tierwise.files.lines import holds_lines
     from tierwise.files.source import find_source, recognise_format
     from tierwise.files.table_file import open_parquet
 
     source, chosen = find_source(_Upload(task)), task["reading"]
     kind = recognise_format(source)
+    if kind == "csv" and holds_lines(source):
+        return None
     if kind == "csv":
         return open_text_table(source, chosen.get("encoding"))
     if kind == "xlsx":
@@ -228,6 +232,7 @@ def _described(answers: Rankings | Preferences) -> dict[str, Any]:
             "layout": "" if notes is None else notes.layout,
             "incomplete": description.unranked is not None,
             "aside": [] if notes is None else [one.column for one in notes.aside],
+            "asks": [] if notes is None else _asked_by_notes(notes),
         }
     return {
         **told,
@@ -241,6 +246,16 @@ def _described(answers: Rankings | Preferences) -> dict[str, Any]:
         "incomplete": False,
         "aside": [],
     }
+
+
+def _asked_by_notes(notes: ReadingNotes) -> list[dict[str, Any]]:
+    """Return what is asked about columns that seem to hold weights."""
+    remedies = [one for told in notes.remarks if isinstance(told, Remark) for one in told.remedies]
+    asked = [question for question in asked_by(remedies) if question.name == "weights"]
+    return [
+        {**asdict(question), "answers": (*question.answers, ("", "None: every answer counts once"))}
+        for question in asked
+    ]
 
 
 def _plain(remark: Remark) -> str:
