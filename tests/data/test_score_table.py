@@ -104,7 +104,7 @@ def test_commands_about_answers_ask_too_where_rows_may_be_items(tmp_path):
     rows = run(path, "describe", "--better", "higher", "--items-in", "rows")
     assert "Read 2 tasks about 3 items" in rows
     columns = run(path, "describe", "--better", "higher", "--items-in", "columns")
-    assert "Read 3 tasks about 2 items" in columns
+    assert "Read 3 answers about 2 items" in columns
     for corner in ("name", "ResponseId", "Timestamp", "Respondent"):
         text = made("rows", corner, ("sort", "plan"), "", ",", gap=False)[0]
         assert tw.read(StringIO(text), better="higher").items == ("sort", "plan")
