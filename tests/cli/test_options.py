@@ -74,9 +74,11 @@ def test_pairs_are_described(files):
 
 def test_pairs_are_reported(files, monkeypatch):
     monkeypatch.chdir(files)
-    words = ("--sizes", "1,2", "--replicates", 5, "--seed", 1, "--quiet")
-    assert "The report is in report.html" in run("report", "pairs.csv", *words).stdout
-    assert "3 answers about pairs of 3 items" in (files / "report.html").read_text(encoding="utf-8")
+    words = ("--sizes", "1,2", "--replicates", 5, "--seed", 1)
+    assert "Wrote pairs-report.html." in run("report", "pairs.csv", *words).stderr
+    page = (files / "pairs-report.html").read_text(encoding="utf-8")
+    assert "3 answers about pairs of 3 items" in page
+    assert "<title>pairs: tiers of 3 items</title>" in page
 
 
 def test_groups_are_found_in_pairs_without_mistakes(files):

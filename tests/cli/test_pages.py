@@ -50,7 +50,7 @@ def test_json_is_pure(folder):
     )
     done = run(*words, cwd=folder)
     told = json.loads(done.stdout)
-    assert told["report"] == "report.html"
+    assert told["report"] == "goals-report.html"
     assert told["fit"]["sizes"] == [1, 3]
     assert told["search"] is None
     assert told["groups"] is None

@@ -40,7 +40,7 @@ def test_text_and_tables_show_what_a_terminal_would_obey(capsys):
     table = printing.new_table()
     table.add_column(RED)
     table.add_row(RED)
-    printing.print_result([f"first {RED}\nsecond", printing.heading(RED), table], None)
+    printing.print_result([f"first {RED}\nsecond", printing.heading(RED), table])
     printing.note(RED)
     printed = capsys.readouterr()
     assert printed.out.count(SHOWN) == 4
