@@ -80,6 +80,25 @@ def test_battles_are_taken_with_their_judges():
     assert found.claims
 
 
+def test_judges_who_repeat_need_more_answers():
+    """Judges who always say the same are worth one battle each, so each step is larger."""
+    rows = [("a", "b", "a" if judge % 3 else "b", f"judge {judge}") for judge in range(6)] * 20
+    rows += [("b", "c", "b" if judge % 2 else "c", f"judge {judge}") for judge in range(6)] * 20
+    found = tw.enough(tw.Battles.from_rows(rows), futures=4, streams=0, rng=1)
+    assert found.n_answers == pytest.approx(240)
+    wanted = [claim.further for claim in found.claims if claim.further]
+    assert all(number > 60 for number in wanted)
+
+
+def test_survey_weights_are_counted_as_people():
+    model = tw.ClusteredLuce(TIERS, (2.0, 1.0))
+    orderings = model.sample(30, rng=1).to_orderings()
+    weights = np.random.default_rng(1).lognormal(7.0, 0.8, size=30)
+    data = tw.Rankings.from_orderings(orderings, weights=weights)
+    found = tw.enough(data, futures=3, streams=2, rng=1)
+    assert found.n_answers == pytest.approx(30)
+
+
 def test_noise_has_one_claim_the_tie_of_all():
     data = tw.ClusteredLuce(tw.Tiers([["a", "b", "c"]]), (1.0,)).sample(60, rng=2)
     found = tw.enough(data, futures=0, streams=0, rng=1)

@@ -507,7 +507,11 @@ def add_answers(data: Rankings | Battles | None, further: Rankings | Battles) ->
     if data is None:
         return further
     if isinstance(data, Rankings) and isinstance(further, Rankings):
-        return Rankings.concat([data, further])
+        joined = Rankings.concat([data, further])
+        if joined.weights.dtype.kind == "i":
+            return joined.with_weights_as("counts")
+        # Weights of a survey were scaled before, and are not scaled again.
+        return joined.with_scaled_weights(joined.weights, len(joined))
     assert not isinstance(data, Rankings)
     assert not isinstance(further, Rankings)
     return data + further

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil, inf, isfinite
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -17,7 +17,9 @@ from tierwise.data.battles import Battles
 from tierwise.data.frames import make_frame
 from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
+from tierwise.data.weights import EffectiveNumber
 from tierwise.errors import InputError, counted, percent, share_in_words
+from tierwise.luce.judges import at_effective_number
 from tierwise.planning.asking import Alike, Model
 from tierwise.planning.plan import (
     CHAINS,
@@ -316,7 +318,7 @@ def enough(
     True
     """
     watch = Stopwatch()
-    known = check_data(data, "enough", Rankings, Battles)
+    known = at_effective_number(check_data(data, "enough", Rankings, Battles, weights="effective"))
     if not 0.5 <= check_number("certainty", certainty) < 1.0:
         raise InputError(f"certainty must be at least one half, and below 1; got {certainty}")
     check_choice("settle", settle, get_args(Settle))
@@ -325,8 +327,15 @@ def enough(
     seeds = spawn_seeds(rng, 4)
     if choice is None:
         choice = choose(known, workers=workers, progress=progress, rng=seeds[0])
+    # Answers of one person, or of one kind of people, say less: how many stand for one.
+    per_answer = 1.0
     if isinstance(known, Battles):
-        known = replace(known, votes=None)
+        per_answer = known.design_effect or 1.0
+        known = Battles(
+            known.items, known.decided / per_answer, known.drawn / per_answer, known.drawn_as
+        )
+    elif isinstance(known.n_rankings, EffectiveNumber):
+        per_answer = known.n_rankings.n_answers / float(known.n_rankings)
     posterior = _posterior(known, choice, seeds[1])
     tiers = choice.fit.tiers
     labels = tiers.label_array(known.items)
@@ -356,7 +365,7 @@ def enough(
         workers=workers,
         progress=progress,
     )
-    by_claim = np.array(reached).reshape(n_futures, len(kinds)).T
+    by_claim = per_answer * np.array(reached).reshape(n_futures, len(kinds)).T
     return Enough(
         tiers=tiers,
         claims=tuple(
@@ -364,7 +373,7 @@ def enough(
             for (kind, tier), chance, futures_of_claim in zip(kinds, chances, by_claim, strict=True)
         ),
         certainty=certainty,
-        n_answers=float(known.n_rankings),
+        n_answers=per_answer * float(known.n_rankings),
         n_futures=n_futures,
         n_streams=streams,
         n_looks=len(_LOOKS),
