@@ -119,3 +119,10 @@ def test_lazy_frames_are_refused():
     for reader in (tw.read, tw.read_rankings, tw.read_battles):
         with pytest.raises(InputError, match="collect it first"):
             reader(pl.LazyFrame(RANKS))
+
+
+def test_a_layout_that_is_found_out_may_be_named_auto():
+    text = "task,model,score\nt1,a,0.5\nt1,b,0.7\nt2,a,0.2\nt2,b,0.9\n"
+    assert (
+        tw.read(StringIO(text), better="higher", layout="auto").to_orderings() == [["b", "a"]] * 2
+    )

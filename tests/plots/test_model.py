@@ -258,3 +258,9 @@ def test_rank_shares_count_ties_and_what_is_not_listed():
         plots.rank_shares(rankings, ["d"])
     with pytest.raises(InputError, match="none were given"):
         plots.rank_shares(rankings, [])
+
+
+def test_agreement_along_tiers_needs_a_theta():
+    fit = tw.search(tw.load_political_goals(), family="luce").best
+    with pytest.raises(tw.InputError, match=r"plots\.strengths"):
+        plots.agreement_along_tiers(fit)

@@ -119,7 +119,7 @@ def read(
                             use("if lower scores are better", better="lower"),
                         ],
                     )
-                return scores_of(opened.table, better, layout="long", **options)
+                return scores_of(opened.table, better, **{**options, "layout": "long"})
             if _are_scores_by_task(opened.table, better, options):
                 _check_options(options, read_scores, "scores")
                 return scores_of(opened.table, better or "higher", **options)

@@ -22,7 +22,7 @@ from tierwise._util.checks import RandomSource, as_generator
 from tierwise._util.results import Result
 from tierwise._util.types import plain_item, plain_number
 from tierwise.distances import get_distance
-from tierwise.errors import InputError, listed
+from tierwise.errors import InputError, instead, listed
 from tierwise.fitting.result import Fit, TierRow
 from tierwise.model.clustered_mallows import ClusteredMallows
 
@@ -108,6 +108,12 @@ def neighbour_agreement(fit: Fit, *, rng: RandomSource = 0) -> tuple[NeighbourAg
         raise InputError(f"agreement of neighbours needs a Fit, from tierwise.fit; got {fit!r}")
     if len(fit.sizes) == 1:
         raise InputError("there is one tier, so there are no neighbours to compare")
+    if fit.family == "luce":
+        raise InputError(
+            "this fit has worths in the place of theta, and next_tier_probabilities says how "
+            "probable it is that neighbours are ranked in order",
+            [instead("plots.strengths", "for how far tiers are apart")],
+        )
     pairs = _pairs(fit)
     comparison = _Comparison(fit, [(better, worse) for _, _, better, worse in pairs], rng)
     observed = fit.agreement_by_tier
