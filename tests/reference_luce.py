@@ -128,6 +128,57 @@ class Likelihood:
         ) / (2 * step)
 
 
+def probabilities_of_outcomes(one, other, first_factor=1.0, draw_factor=0.0):
+    """How probable it is that the first of two items wins, loses and draws."""
+    weights = [first_factor * one, other, draw_factor * (one * other) ** 0.5]
+    return [weight / sum(weights) for weight in weights]
+
+
+class BattlesWithEffects:
+    """Log-likelihood of battles with draws and an advantage of the first place.
+
+    ``outcomes[outcome][first][second]`` says how often the first won, lost and drew. An effect that
+    is not given is averaged over: the share of battles between equals that the first wins is
+    Beta(5, 5), and the share of draws between equals is uniform.
+    """
+
+    def __init__(self, outcomes, first_factor=None, draw_factor=None, n_nodes=50):
+        self.outcomes = np.asarray(outcomes, dtype=float)
+        self.firsts, self.first_masses = self._nodes(first_factor, 5, 1.0, n_nodes)
+        self.draws, self.draw_masses = self._nodes(draw_factor, 1, 2.0, n_nodes)
+
+    @staticmethod
+    def _nodes(factor, shape, middle, n_nodes):
+        if factor is not None:
+            return np.array([factor]), np.ones(1)
+        nodes, masses = roots_jacobi(n_nodes, shape - 1, shape - 1)
+        shares = 0.5 * (1 + nodes)
+        return middle * shares / (1 - shares), masses / masses.sum()
+
+    def table(self, worths):
+        """Log-likelihoods by row of worths, factor of the first place, and factor of draws."""
+        values = np.zeros((len(worths), len(self.firsts), len(self.draws)), dtype=worths.dtype)
+        for a, b in permutations(range(worths.shape[1]), 2):
+            if not self.outcomes[:, a, b].any():
+                continue
+            shares = probabilities_of_outcomes(
+                worths[:, a, None, None],
+                worths[:, b, None, None],
+                self.firsts[None, :, None],
+                self.draws[None, None, :],
+            )
+            for count, share in zip(self.outcomes[:, a, b], shares, strict=True):
+                if count:
+                    values += count * np.log(share)
+        return values
+
+    def __call__(self, worths):
+        values = self.table(worths)
+        tops = values.max(axis=(1, 2))
+        shares = np.exp(values - tops[:, None, None])
+        return tops + np.log(shares @ self.draw_masses @ self.first_masses)
+
+
 def ordered_worths(n_tiers, n_nodes):
     """Worths that are exponential a priori, in decreasing order, and the mass of each row.
 

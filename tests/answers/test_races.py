@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import tierwise as tw
 from tests import reference_luce as reference
+from tierwise.answers.meetings import Meetings
 from tierwise.answers.races import Races, blocks_of_places, races_of
 
 
@@ -18,8 +19,8 @@ def races_of_places(places, weights=None, *, rest_is_below=False):
     n_items = rows.shape[1]
     weights = np.ones(len(rows)) if weights is None else np.array(weights, dtype=float)
     blocks = blocks_of_places(rows, rest_is_below=rest_is_below)
-    wins = np.zeros((n_items, n_items))
-    return Races(tuple(range(n_items)), *blocks, weights, wins, float(weights.sum()), "exact")
+    none = Meetings(np.zeros((n_items, n_items)))
+    return Races(tuple(range(n_items)), *blocks, weights, none, float(weights.sum()), "exact")
 
 
 def places_of_groups(groups, n_items):
@@ -237,9 +238,9 @@ def test_battles_are_races_of_two(n_items, data):
 def test_drawn_battles_count_half_to_each_side_or_not_at_all():
     rows = [("x", "y", "x"), ("x", "y", "tie"), ("y", "z", "tie (bothbad)")]
     battles = tw.Battles.from_rows(rows)
-    assert races_of(battles).wins.tolist() == [[0, 1.5, 0], [0.5, 0, 0.5], [0, 0.5, 0]]
+    assert races_of(battles).meetings.won.tolist() == [[0, 1.5, 0], [0.5, 0, 0.5], [0, 0.5, 0]]
     dropped = races_of(battles.with_drawn("drop"))
-    assert dropped.wins.tolist() == [[0, 1, 0], [0, 0, 0], [0, 0, 0]]
+    assert dropped.meetings.won.tolist() == [[0, 1, 0], [0, 0, 0], [0, 0, 0]]
     assert dropped.n_rankings == 1
 
 
@@ -250,10 +251,10 @@ def test_comparisons_of_one_person_are_taken_as_independent_and_that_is_said():
     races = races_of(several)
     assert races.likelihood == "composite"
     # What follows from answers is not said twice.
-    assert races.wins.tolist() == [[0, 1, 0], [0, 0, 1], [0, 1, 0]]
+    assert races.meetings.won.tolist() == [[0, 1, 0], [0, 0, 1], [0, 1, 0]]
     assert races.n_rankings == 2
     again = tw.Preferences.from_pairs([("Ann", "a", "b")] * 2 + [("Ann", "b", "a")], cycles="keep")
-    assert races_of(again).wins.tolist() == [[0, 2], [1, 0]]
+    assert races_of(again).meetings.won.tolist() == [[0, 2], [1, 0]]
     assert races_of(again).likelihood == "composite"
     judged = tw.Battles.from_rows([("x", "y", "x", "Ann"), ("x", "y", "y", "Bob")])
     assert races_of(judged).likelihood == "independent"
@@ -288,7 +289,7 @@ def test_equal_answers_are_one_race_with_their_weights(unranked):
     assert races.n_answers == 3
     assert races.n_rankings == 4.5
     assert sorted(races.weights.tolist()) == [1, 1, 2.5]
-    assert not races.has_wins
+    assert not races.meetings.any
     assert races.likelihood == "exact"
 
 
@@ -309,7 +310,7 @@ def test_arrivals_are_places_before_others(case):
 def test_tiers_add_up_wins():
     wins = np.array([[0, 5, 1], [2, 0, 3], [0, 4, 0.5]]) * (1 - np.eye(3))
     battles = tw.Battles(("x", "y", "z"), wins, np.zeros((3, 3)))
-    found = races_of(battles).wins_of_tiers(np.array([1, 0, 1]), 2)
+    found = races_of(battles).meetings.of_tiers(np.array([1, 0, 1]), 2).won
     assert found.tolist() == [[0, 5], [9, 1]]
 
 

@@ -9,6 +9,7 @@ import tierwise as tw
 from tests import reference_luce as reference
 from tests.inversions.small import chi_square_p_value
 from tests.luce.small import KINDS, small
+from tierwise.answers.meetings import Meetings
 from tierwise.answers.races import races_of
 from tierwise.luce.chain import RaceChain
 
@@ -34,7 +35,7 @@ def draws_of(races, prior, n_draws, seed=1, sweeps_per_draw=8):
 def check_against_enumeration(races, likelihood, prior, n_draws=8000):
     n_items = races.n_items
     partitions, probabilities, _ = reference.posterior(likelihood, n_items, prior, n_nodes=16)
-    labels, logs = draws_of(races, prior, n_draws)
+    labels, logs, _ = draws_of(races, prior, n_draws)
     found = Counter(map(tuple, labels.tolist()))
     observed = [found.pop(partition, 0) for partition in partitions]
     assert not found, "tiers were drawn that are not ordered partitions"
@@ -102,8 +103,8 @@ def test_an_answer_with_weight_three_counts_three_times(kind):
 def test_weights_need_not_be_whole(kind):
     made = small(kind, WORTHS[3], 7, seed=8)
     if kind == "battles":
-        wins = 0.5 * made.races.wins
-        races = made.races.reweighted(made.races.weights, wins)
+        wins = 0.5 * made.races.meetings.won
+        races = made.races.reweighted(made.races.weights, Meetings(wins))
         made.likelihood.wins = wins.tolist()
     else:
         # By distinct answers: the same factor for all of them.
@@ -115,9 +116,9 @@ def test_weights_need_not_be_whole(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_tiers_are_in_the_order_of_their_worths(kind):
     made = small(kind, (4.0, 2.0, 2.0, 1.0, 0.5, 0.5), 15, seed=3)
-    labels, logs = draws_of(made.races, [1.0] * 6, 200, sweeps_per_draw=1)
-    again, logs_again = draws_of(made.races, [1.0] * 6, 200, sweeps_per_draw=1)
-    other, _ = draws_of(made.races, [1.0] * 6, 200, sweeps_per_draw=1, seed=2)
+    labels, logs, _ = draws_of(made.races, [1.0] * 6, 200, sweeps_per_draw=1)
+    again, logs_again, _ = draws_of(made.races, [1.0] * 6, 200, sweeps_per_draw=1)
+    other, _, _ = draws_of(made.races, [1.0] * 6, 200, sweeps_per_draw=1, seed=2)
     assert np.array_equal(labels, again)
     assert np.array_equal(logs, logs_again)
     assert not np.array_equal(labels, other)
@@ -136,7 +137,7 @@ def test_the_start_is_forgotten():
         (np.array([3, 2, 1, 0]), np.array([-9.0, -3.0, 3.0, 9.0])),
     ):
         before = labels.copy()
-        drawn, _ = chain.run(labels, logs, 4000, np.random.default_rng(5), 4)
+        drawn, _, _ = chain.run(labels, logs, 4000, np.random.default_rng(5), 4)
         assert np.array_equal(labels, before)
         shares.append((drawn[200:, :, None] < drawn[200:, None, :]).mean(axis=0))
     # Each is off by five standard errors of a thousand independent draws at most.
@@ -146,14 +147,14 @@ def test_the_start_is_forgotten():
 def test_people_who_all_agree_are_no_trouble():
     rows = [list("abcdef")] * 5000 + [[["a", "b"], "c"]] * 500
     races = races_of(tw.Rankings.from_orderings(rows, items="abcdef", unranked="anywhere"))
-    labels, logs = draws_of(races, [1.0] * 6, 300, sweeps_per_draw=1)
+    labels, logs, _ = draws_of(races, [1.0] * 6, 300, sweeps_per_draw=1)
     assert np.isfinite(logs).all()
     assert (labels[100:] == np.arange(6)).all()
 
 
 def test_a_single_item_and_items_never_seen():
     one = races_of(tw.Rankings.from_orderings([["a"]], items="ab", unranked="anywhere"))
-    labels, logs = draws_of(one, [1.0, 1.0], 4000)
+    labels, logs, _ = draws_of(one, [1.0, 1.0], 4000)
     # Nothing is known: half one tier, and a quarter each of the two orders.
     shares = [(labels == np.array(tiers)).all(axis=1).mean() for tiers in ((0, 0), (0, 1), (1, 0))]
     assert shares == pytest.approx([0.5, 0.25, 0.25], abs=5 * 0.5 / np.sqrt(4000))
@@ -170,7 +171,9 @@ def test_chains_of_many_items_agree():
     races = races_of(tw.Rankings.from_orderings(rows, items=range(30), unranked="anywhere"))
     tied = []
     for seed in (1, 2):
-        labels, _ = draws_of(races, [0.5**k for k in range(30)], 3000, seed=seed, sweeps_per_draw=4)
+        labels, _, _ = draws_of(
+            races, [0.5**k for k in range(30)], 3000, seed=seed, sweeps_per_draw=4
+        )
         tied.append((labels[300:, :, None] == labels[300:, None, :]).mean(axis=0))
     assert np.abs(tied[0] - tied[1]).max() < 0.1
     same = truth[:, None] == truth[None, :]

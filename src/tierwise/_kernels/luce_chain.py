@@ -7,6 +7,14 @@ r)``, so the worths of tiers, Gamma variables, integrate out, and each item in t
 or to one of its own (a product partition model). Tiers are also joined and cut along the order of
 ``c / r`` (split and merge). Worths are then drawn again, and their common scale, on which no answer
 depends.
+
+Where two items meet, one of them may be shown first, and they may draw: outcomes have the weights
+``gamma w_a``, ``w_b`` and ``nu sqrt(w_a w_b)``. The latent time ``t`` of their meetings then leaves
+``exp(-t nu sqrt(w_a w_b))``, in which worths do not separate. But ``exp(-2 c sqrt(a b))`` is
+``sqrt(b c / pi)`` times the integral of ``r ** -1.5 * exp(-c (a r + b / r))``, so with ``c = t nu /
+2`` and ``r`` as one more latent variable (inverse Gaussian, with mean ``sqrt(b / a)`` and shape ``2
+c b``) they do: item ``a`` ran ``c r`` longer, item ``b`` ran ``c / r`` longer, and half an arrival
+is added to ``b``. ``gamma`` and ``nu`` move by steps of Metropolis, given worths alone.
 """
 
 from math import lgamma
@@ -22,6 +30,8 @@ _Integers = npt.NDArray[np.int64]
 
 # Where the tangents of the envelope touch, in standard deviations from the mode.
 _TOUCH = 1.3
+# Steps of effects in each sweep: they cost next to nothing, and one alone does not move far.
+_STEPS_OF_EFFECTS = 8
 
 
 @compiled_part
@@ -59,7 +69,86 @@ def draw_log_time(
 
 
 @compiled_part
-def draw_running_times(
+def draw_inverse_gaussian(mean: float, shape: float, rng: np.random.Generator) -> float:
+    """Draw from an inverse Gaussian distribution (Michael, Schucany and Haas 1976)."""
+    part = 0.5 * mean * rng.standard_normal() ** 2 / shape
+    # The smaller root of a quadratic equation, without a difference of large numbers.
+    small = mean / (1.0 + part + np.sqrt(part * (2.0 + part)))
+    if rng.random() * (mean + small) <= mean:
+        return float(small)
+    return float(mean * mean / small)
+
+
+@compiled_part
+def _log_density_of_effects(
+    logs: _Floats,
+    shapes: _Floats,
+    middles: _Floats,
+    successes: _Floats,
+    worths: _Floats,
+    met: _Floats,
+    count: int,
+) -> float:
+    """Log of likelihood times prior of log effects, given worths, up to a constant."""
+    value = 0.0
+    for effect in range(2):
+        if shapes[effect] > 0.0:
+            above = logs[effect] - np.log(middles[effect])
+            value += successes[effect] * logs[effect]
+            value -= shapes[effect] * (np.log1p(np.exp(-abs(above))) * 2.0 + abs(above))
+    first = np.exp(logs[0])
+    drawn = np.exp(logs[1]) if shapes[1] > 0.0 else 0.0
+    for one in range(count):
+        for other in range(count):
+            if met[one, other] > 0.0:
+                total = first * worths[one] + worths[other]
+                total += drawn * np.sqrt(worths[one] * worths[other])
+                value -= met[one, other] * np.log(total)
+    return value
+
+
+@compiled_part
+def _move_effects(
+    firsts: _Integers,
+    seconds: _Integers,
+    meetings: _Floats,
+    effects: _Floats,
+    shapes: _Floats,
+    middles: _Floats,
+    successes: _Floats,
+    steps: _Floats,
+    labels: _Integers,
+    worths: _Floats,
+    count: int,
+    met: _Floats,
+    rng: np.random.Generator,
+) -> None:
+    """Move effects given worths, no times being given: steps of Metropolis.
+
+    Given the times they would be Gamma variables, but hardly move where each pair met seldom.
+    """
+    met[:count, :count] = 0.0
+    for pair in range(len(firsts)):
+        met[labels[firsts[pair]], labels[seconds[pair]]] += meetings[pair]
+    logs, tried = np.zeros(2), np.zeros(2)
+    for effect in range(2):
+        if shapes[effect] > 0.0:
+            logs[effect] = np.log(effects[effect])
+    value = _log_density_of_effects(logs, shapes, middles, successes, worths, met, count)
+    for _ in range(_STEPS_OF_EFFECTS):
+        one, other = rng.standard_normal(), rng.standard_normal()
+        tried[0] = logs[0] + steps[0, 0] * one
+        tried[1] = logs[1] + steps[1, 0] * one + steps[1, 1] * other
+        new = _log_density_of_effects(tried, shapes, middles, successes, worths, met, count)
+        if np.log(1.0 - rng.random()) < new - value:
+            logs[0], logs[1], value = tried[0], tried[1], new
+    for effect in range(2):
+        if shapes[effect] > 0.0:
+            effects[effect] = np.exp(logs[effect])
+
+
+@compiled_part
+def draw_running_times(  # noqa: PLR0912 - pairs, single items and ties in one pass
     order: _Integers,
     block_starts: _Integers,
     first_blocks: _Integers,
@@ -67,6 +156,7 @@ def draw_running_times(
     firsts: _Integers,
     seconds: _Integers,
     meetings: _Floats,
+    effects: _Floats,
     labels: _Integers,
     worths: _Floats,
     slot_of: _Integers,
@@ -81,10 +171,17 @@ def draw_running_times(
     times[:] = 0.0
     for pair in range(len(firsts)):
         first, second = firsts[pair], seconds[pair]
-        rate = worths[labels[first]] + worths[labels[second]]
+        own, other = worths[labels[first]], worths[labels[second]]
+        rate = effects[0] * own + other
+        if effects[1] > 0.0:
+            rate += effects[1] * np.sqrt(own * other)
         time = rng.standard_gamma(meetings[pair]) / rate
-        times[first] += time
+        times[first] += effects[0] * time
         times[second] += time
+        if effects[1] > 0.0:
+            ratio = draw_inverse_gaussian(np.sqrt(other / own), effects[1] * time * other, rng)
+            times[first] += 0.5 * effects[1] * time * ratio
+            times[second] += 0.5 * effects[1] * time / ratio
     for answer in range(len(weights)):
         first_block, end_block = first_blocks[answer], first_blocks[answer + 1]
         begin, end = block_starts[first_block], block_starts[end_block]
@@ -317,6 +414,11 @@ def run_sweeps(
     seconds: _Integers,
     meetings: _Floats,
     arrivals: _Floats,
+    effects: _Floats,
+    shapes: _Floats,
+    middles: _Floats,
+    successes: _Floats,
+    steps: _Floats,
     labels: _Integers,
     worths: _Floats,
     shape: float,
@@ -324,6 +426,7 @@ def run_sweeps(
     sweeps_per_draw: int,
     label_draws: _Integers,
     log_worth_draws: _Floats,
+    effect_draws: _Floats,
     rng: np.random.Generator,
 ) -> None:
     """Make sweeps, and write down tiers and log worths by item.
@@ -333,9 +436,17 @@ def run_sweeps(
     order, block_starts, first_blocks, weights
         Answers; see `tierwise._kernels.luce`. Weights of answers with ties are whole numbers.
     firsts, seconds, meetings
-        Pairs of items, and how often they met.
+        Pairs of items, and how often they met; the first was shown first where that plays a part.
     arrivals
-        How often each item arrived before another one.
+        How often each item arrived before another one; with half an arrival more for the second
+        item of each pair where there are draws.
+    effects
+        Factors of the first place and of draws; 1 and 0 where they play no part.
+    shapes, middles, successes
+        Of both effects: shape of the prior, 0 where the effect is held; the factor in the middle of
+        the prior; how often that happened of which it raises the chance.
+    steps
+        Lower triangular root of the covariance of the steps of log effects.
     labels, worths
         Tier of each item, counted from 0, and worths of tiers: where the chain begins and ends.
         ``worths`` has room for one more tier than there are items.
@@ -349,6 +460,8 @@ def run_sweeps(
     label_draws, log_worth_draws
         Where draws are written, one row each: tier of each item, 0 being the best; log worth of
         each item, the mean over items being 0.
+    effect_draws
+        Where draws of both effects are written.
     rng
         Randomness.
     """
@@ -361,11 +474,29 @@ def run_sweeps(
     block_labels = np.empty(room, dtype=np.int64)
     block_worths, block_counts = np.empty(room), np.empty(room)
     rests = np.empty(n_items + 1)
+    has_effects = shapes.max() > 0.0
+    met = np.empty((room, room)) if has_effects else np.empty((0, 0))
     members, sides = np.empty(n_items, dtype=np.int64), np.empty(n_items, dtype=np.int64)
     count = 0
     for item in range(n_items):
         count = max(count, labels[item] + 1)
     for number in range(len(label_draws) * sweeps_per_draw):
+        if has_effects:
+            _move_effects(
+                firsts,
+                seconds,
+                meetings,
+                effects,
+                shapes,
+                middles,
+                successes,
+                steps,
+                labels,
+                worths,
+                count,
+                met,
+                rng,
+            )
         draw_running_times(
             order,
             block_starts,
@@ -374,6 +505,7 @@ def run_sweeps(
             firsts,
             seconds,
             meetings,
+            effects,
             labels,
             worths,
             slot_of,
@@ -431,6 +563,7 @@ def run_sweeps(
         if (number + 1) % sweeps_per_draw > 0:
             continue
         draw = number // sweeps_per_draw
+        effect_draws[draw] = effects
         mean = 0.0
         for item in range(n_items):
             log_worth_draws[draw, item] = np.log(worths[labels[item]])

@@ -42,7 +42,7 @@ from tierwise.data.counts import (
 from tierwise.data.kinds import refuse_too_many_answers
 from tierwise.data.preferences import Preferences
 from tierwise.distances import get_distance
-from tierwise.errors import InputError, drop
+from tierwise.errors import InputError, drop, use
 from tierwise.partition.choose import partition_function
 from tierwise.partition.scope import is_for
 
@@ -641,6 +641,12 @@ def source_of(data: KnownData, distance: str | Distance | None) -> AnswerSource:
     refuse_too_many_answers(data)
     measure = distance_for(data, distance)
     if isinstance(data, Battles):
+        if "mallows" not in data.families:
+            raise InputError(
+                "draws as an outcome of their own and the first place are estimated with worths "
+                "alone",
+                [use(family="luce"), use("for the battles", drawn="half", position="ignore")],
+            )
         return _BattleSource(data, measure)
     if isinstance(data, Counts):
         return _CountSource(data, measure)

@@ -4,7 +4,7 @@ An item of worth ``w`` arrives after an exponential time of rate ``w``, and an a
 of arrival of the items it holds. So complete answers and top lists are products over the places
 listed; in answers with gaps only the listed items race, and those that are missing do not matter;
 tied items are a block that arrives before the rest (one integral in one dimension); a comparison is
-a race of two, and all comparisons together are the matrix of wins.
+a race of two, and all comparisons together are counts of meetings.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from tierwise._kernels.luce import derivatives, log_probabilities
 from tierwise._util.types import NOT_LISTED
+from tierwise.answers.meetings import Meetings, meetings_of_battles
 from tierwise.data.battles import Battles
 from tierwise.data.kinds import check_data, refuse_too_many_answers
 from tierwise.data.preferences import Preferences
@@ -44,8 +45,8 @@ class Races:
         The items of all distinct answers, best first; see `tierwise._kernels.luce`.
     weights
         Weight of each distinct answer.
-    wins
-        ``wins[a, b]`` says how often ``a`` was preferred to ``b`` where two items race.
+    meetings
+        How two items did against each other, where two items race.
     n_rankings
         Number of rankings, of people who compared pairs, or of battles.
     likelihood
@@ -57,7 +58,7 @@ class Races:
     block_starts: Integers
     first_blocks: Integers
     weights: Floats
-    wins: Floats
+    meetings: Meetings
     n_rankings: float
     likelihood: str
 
@@ -71,10 +72,10 @@ class Races:
         """Number of distinct answers, comparisons apart."""
         return len(self.weights)
 
-    @cached_property
-    def has_wins(self) -> bool:
-        """Whether there are comparisons of two items."""
-        return bool(self.wins.any())
+    @property
+    def n_effects(self) -> int:
+        """Number of parameters beside worths, which meetings may have."""
+        return len(self.meetings.effects)
 
     @cached_property
     def n_steps(self) -> float:
@@ -82,13 +83,14 @@ class Races:
         lengths = np.diff(self.block_starts[self.first_blocks]).astype(np.float64)
         return float((lengths**2).sum())
 
-    def reweighted(self, weights: Floats, wins: Floats | None = None) -> Races:
-        """Return the same distinct answers with other weights, and comparisons with other wins."""
+    def reweighted(self, weights: Floats, meetings: Meetings | None = None) -> Races:
+        """Return the same distinct answers with other weights, and other meetings."""
         return replace(
             self,
             weights=weights.astype(np.float64),
-            wins=self.wins if wins is None else wins,
-            n_rankings=float(weights.sum()) + (0.0 if wins is None else float(wins.sum())),
+            meetings=self.meetings if meetings is None else meetings,
+            n_rankings=float(weights.sum())
+            + (0.0 if meetings is None else float(meetings.met.sum())),
         )
 
     def restricted(self, kept: NDArray[np.bool_]) -> Races:
@@ -113,32 +115,29 @@ class Races:
         )
         return logs
 
-    def value(self, labels: Integers, log_worths: Floats) -> float:
-        """Log-likelihood of tiers with given log worths."""
+    def parts(self, point: Floats) -> tuple[Floats, Floats]:
+        """Split a point into log worths of tiers and log effects, which come last."""
+        n_tiers = len(point) - self.n_effects
+        return point[:n_tiers], point[n_tiers:]
+
+    def value(self, labels: Integers, point: Floats) -> float:
+        """Log-likelihood of tiers with given log worths, followed by log effects if any."""
+        log_worths, effects = self.parts(point)
         total = 0.0
-        if self.has_wins:
-            won = self.wins_of_tiers(labels, len(log_worths))
-            total -= float(
-                (won * np.logaddexp(0.0, log_worths[None, :] - log_worths[:, None])).sum()
-            )
+        if self.meetings.any:
+            total += self.meetings.of_tiers(labels, len(log_worths)).value(log_worths, effects)
         if self.n_answers:
             total += float(self.weights @ self.log_probabilities(labels, log_worths))
         return total
 
-    def derivatives(self, labels: Integers, log_worths: Floats) -> tuple[float, Floats, Floats]:
-        """Log-likelihood, and its gradient and Hessian in the log worths of tiers."""
-        n_tiers = len(log_worths)
-        gradient, hessian = np.zeros(n_tiers), np.zeros((n_tiers, n_tiers))
+    def derivatives(self, labels: Integers, point: Floats) -> tuple[float, Floats, Floats]:
+        """Log-likelihood, its gradient and Hessian in log worths of tiers, and then log effects."""
+        log_worths, effects = self.parts(point)
+        gradient, hessian = np.zeros(len(point)), np.zeros((len(point), len(point)))
         total = 0.0
-        if self.has_wins:
-            won = self.wins_of_tiers(labels, n_tiers)
-            apart = log_worths[None, :] - log_worths[:, None]
-            total -= float((won * np.logaddexp(0.0, apart)).sum())
-            lost = 1.0 / (1.0 + np.exp(-apart))  # the chance that the row loses to the column
-            surplus = won * lost
-            gradient += surplus.sum(axis=1) - surplus.sum(axis=0)
-            spread = (won + won.T) * lost * lost.T
-            hessian += spread - np.diag(spread.sum(axis=1))
+        if self.meetings.any:
+            meetings = self.meetings.of_tiers(labels, len(log_worths))
+            total, gradient, hessian = meetings.derivatives(log_worths, effects)
         if self.n_answers:
             total += derivatives(
                 self.order,
@@ -152,20 +151,10 @@ class Races:
             )
         return total, gradient, hessian
 
-    def wins_of_tiers(self, labels: Integers, n_tiers: int) -> Floats:
-        """``[k, l]``: how often an item of tier ``k`` was preferred to one of tier ``l``."""
-        # Sums over runs of sorted items: products of matrices this small keep other cores waiting.
-        order = np.argsort(labels, kind="stable")
-        present, starts = np.unique(labels[order], return_index=True)
-        rows = np.add.reduceat(self.wins[order], starts, axis=0)
-        won: Floats = np.zeros((n_tiers, n_tiers))
-        won[np.ix_(present, present)] = np.add.reduceat(rows[:, order], starts, axis=1)
-        return won
-
     @cached_property
     def arrivals(self) -> Floats:
         """How often each item arrived before another one: its wins, and places but the last."""
-        counts = self.wins.sum(axis=1)
+        counts = self.meetings.arrivals.copy()
         if self.n_answers:
             n_blocks = np.diff(self.first_blocks)
             answer_of_block = np.repeat(np.arange(self.n_answers), n_blocks)
@@ -200,20 +189,21 @@ def races_of(data: Rankings | RankingScan | Preferences | Battles) -> Races:
             starts,
             first_blocks,
             known.pattern_weights.astype(np.float64),
-            np.zeros((n_items, n_items)),
+            Meetings(np.zeros((n_items, n_items))),
             float(known.n_rankings),
             "exact",
         )
     if isinstance(known, Battles):
-        wins, n_rankings = known.wins, known.n_rankings
+        meetings, n_rankings = meetings_of_battles(known), known.n_rankings
         likelihood = "composite" if known.composite else "independent"
     else:
         times = known.direct if known.times is None else known.times
-        wins, n_rankings = times.sum(axis=0).astype(np.float64), float(known.n_rankings)
+        meetings = Meetings(times.sum(axis=0).astype(np.float64))
+        n_rankings = float(known.n_rankings)
         likelihood = "composite" if times.sum() > len(known.assessors) else "exact"
     none = np.zeros(0, dtype=np.int64)
     zero = np.zeros(1, dtype=np.int64)
-    return Races(known.items, none, zero, zero, np.zeros(0), wins, n_rankings, likelihood)
+    return Races(known.items, none, zero, zero, np.zeros(0), meetings, n_rankings, likelihood)
 
 
 def blocks_of_places(places: Places, *, rest_is_below: bool) -> tuple[Integers, Integers, Integers]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise.answers.meetings import meetings_of_battles
 from tierwise.checking.expected import PairShares, expected_wins, shares_won
 from tierwise.checking.result import (
     FALSE_ALARMS,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from tierwise.data.battles import Battles
     from tierwise.data.preferences import Preferences
     from tierwise.fitting.result import Fit
+    from tierwise.model.clustered_mallows import ClusteredMallows
 
 _REPLICATES = 400
 # A pair says something if so many wins and losses are expected, as for chi-square tests.
@@ -417,16 +419,14 @@ def check_battles(data: Battles, fit: Fit, labels: NDArray[np.int64]) -> Found:
     labels
         The tier of each item, counted from 0.
     """
-    model = fit.model()
-    by_tier = (
-        model.pair_probabilities().probabilities
-        if isinstance(model, ClusteredLuce)
-        else pair_probabilities(fit.sizes, fit.thetas[0])
-    )
-    expected = by_tier[np.ix_(labels, labels)]
     wins = data.wins
     met = wins + wins.T
-    variance = met * expected * (1.0 - expected)
+    model = fit.model()
+    if isinstance(model, ClusteredLuce):
+        expected, variance = _expected_wins(data, model, labels)
+    else:
+        expected = pair_probabilities(fit.sizes, fit.thetas[0])[np.ix_(labels, labels)]
+        variance = met * expected * (1.0 - expected)
     told = met * np.minimum(expected, 1.0 - expected) >= _LEAST_EXPECTED
     with np.errstate(invalid="ignore", divide="ignore"):
         observed = np.where(met > 0, wins / met, np.nan)
@@ -450,6 +450,56 @@ def check_battles(data: Battles, fit: Fit, labels: NDArray[np.int64]) -> Found:
             finding_of_pairs(scores),
             _within_tiers(wins, expected, variance, labels),
             between,
+            *(_draws_between_tiers(data, model, labels) if data.drawn_as == "model" else ()),
+        ),
+    )
+
+
+def _expected_wins(
+    data: Battles, model: ClusteredLuce, labels: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Share of its meetings with each other that an item is expected to win, and their variance.
+
+    The share is a mean over both orders of showing, and the variance that of the number of wins. A
+    drawn battle counts half, as in ``data.wins``.
+    """
+    rows = np.ix_(labels, labels)
+    won, _, drawn = (share[rows] for share in model.battle_probabilities())
+    chance = won + drawn / 2
+    spread = won + drawn / 4 - chance**2
+    met = meetings_of_battles(data).met
+    both = met + met.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = (met * chance + met.T * (1.0 - chance.T)) / both
+    # Items that never met would meet in either order.
+    expected = np.where(both > 0, mean, (chance + 1.0 - chance.T) / 2)
+    return expected, met * spread + (met * spread).T
+
+
+def _draws_between_tiers(
+    data: Battles, model: ClusteredMallows | ClusteredLuce, labels: NDArray[np.int64]
+) -> tuple[Finding, ...]:
+    """Judge whether tiers draw with each other as often as Davidson's model says (chi-square)."""
+    if not isinstance(model, ClusteredLuce):
+        return ()
+    meetings = meetings_of_battles(data).of_tiers(labels, len(model.tiers))
+    assert meetings.drawn is not None
+    chance = model.battle_probabilities().drawn
+
+    def both_ways(table: NDArray[np.float64]) -> NDArray[np.float64]:
+        # Each two tiers once, a tier with itself among them.
+        return np.asarray((table + table.T - np.diag(np.diag(table)))[np.triu_indices(len(table))])
+
+    surplus = both_ways(meetings.drawn - meetings.met * chance)
+    spread = both_ways(meetings.met * chance * (1.0 - chance))
+    told = spread >= _LEAST_EXPECTED
+    return (
+        _finding(
+            "draws",
+            float((surplus[told] ** 2 / spread[told]).sum()),
+            max(int(told.sum()) - 1, 0),  # the factor of draws was fitted
+            fits="tiers draw with each other as often as their worths say.",
+            differs="how often tiers draw with each other does not follow from their worths.",
         ),
     )
 

@@ -215,8 +215,16 @@ Loser: TypeAlias = Annotated[
 ]
 Judge: TypeAlias = Annotated[str | None, column("The column of who judged.", BATTLES)]
 Drawn: TypeAlias = Annotated[
-    Literal["half", "drop"],
-    option(BATTLES, "Whether a drawn battle counts half to each side, or not at all."),
+    Literal["half", "drop", "model"],
+    option(
+        BATTLES,
+        "Whether a drawn battle counts half to each side, not at all, or as an outcome of its own "
+        "that is the more probable the closer the two are (Davidson's model).",
+    ),
+]
+Position: TypeAlias = Annotated[
+    Literal["ignore", "model"],
+    option(BATTLES, "Whether to estimate how much it helps to be shown first."),
 ]
 Spellings: TypeAlias = Annotated[
     Literal["ask", "keep"],
@@ -388,6 +396,7 @@ def read_file(
     loser: Loser = None,
     judge: Judge = None,
     drawn: Drawn = "half",
+    position: Position = "ignore",
     spellings: Spellings = "ask",
     empty: Empty = "error",
     missing: Missing = None,
@@ -429,6 +438,7 @@ def read_file(
         "loser": loser,
         "judge": judge,
         "drawn": None if drawn == "half" else drawn,
+        "position": None if position == "ignore" else position,
         "spellings": None if spellings == "ask" else spellings,
         "encoding": encoding,
         "sheet": sheet,

@@ -16,11 +16,12 @@ from tierwise.data.scores import not_battles
 from tierwise.data.showing import how_read
 from tierwise.data.tables import open_frame, open_table
 from tierwise.data.weights import EffectiveNumber
-from tierwise.errors import InputError, counted, quoted
+from tierwise.errors import InputError, counted, quoted, use
 from tierwise.files.battles import (
     BattleColumns,
     BattleVotes,
     CountedBattles,
+    ShownFirst,
     condensed_votes,
     count_battles,
     have_columns_of_battles,
@@ -41,8 +42,19 @@ if TYPE_CHECKING:
 
 Resampling: TypeAlias = Literal["auto", "battle", "judge"]
 """What is drawn anew: battles, or judges with all that they decided."""
-DrawnAs: TypeAlias = Literal["half", "drop"]
-"""Whether a drawn battle counts half to each side, or not at all."""
+DrawnAs: TypeAlias = Literal["half", "drop", "model"]
+"""Whether a drawn battle counts half to each side, not at all, or is an outcome of its own."""
+Position: TypeAlias = Literal["ignore", "model"]
+"""Whether being shown first may help an item: not considered, or estimated."""
+
+
+# Outcomes of a battle, in this order: the first won, the second won, they drew.
+_WON_SECOND, _DRAWN = 1, 2
+_DRAWN_IN_WORDS = {
+    "half": "half to each side",
+    "drop": "left out",
+    "model": "an outcome of their own",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,8 +69,9 @@ class Battles:
         ``decided[a, b]`` says how often ``a`` won against ``b``.
     drawn : numpy.ndarray
         ``drawn[a, b]`` says how often the two drew; the table is symmetric.
-    drawn_as : {"half", "drop"}
-        Whether a drawn battle counts half to each side, or not at all.
+    drawn_as : {"half", "drop", "model"}
+        Whether a drawn battle counts half to each side, not at all, or is an outcome of its own,
+        whose probability is estimated (Davidson's model; with worths alone).
     votes : BattleVotes or None
         The same by judge, where it is known who judged.
     reading : ReadingNotes or None
@@ -66,6 +79,10 @@ class Battles:
     design_effect : float or None
         How many battles say as much as one independent battle, because judges decided several
         each; models estimate it, and divide ``wins`` by it. None where battles count as they are.
+    shown : ShownFirst or None
+        The same by who was shown first, where that is known.
+    position : {"ignore", "model"}
+        Whether it is estimated how much it helps an item to be shown first (with worths alone).
 
     Examples
     --------
@@ -82,7 +99,6 @@ class Battles:
     # families of models.
     pairwise: ClassVar[bool] = True
     only_distance: ClassVar[str | None] = "inversions"
-    families: ClassVar[tuple[str, ...]] = ("mallows", "luce")
 
     items: tuple[str, ...]
     decided: NDArray[np.float64]
@@ -91,9 +107,12 @@ class Battles:
     votes: BattleVotes | None = None
     reading: ReadingNotes | None = None
     design_effect: float | None = None
+    shown: ShownFirst | None = None
+    position: Position = "ignore"
 
     def __post_init__(self) -> None:
         check_choice("drawn", self.drawn_as, get_args(DrawnAs))
+        check_choice("position", self.position, get_args(Position))
         if len(self.items) < 2:
             raise InputError(
                 f"there is one model only, {quoted(self.items[0])}: a battle takes two"
@@ -108,13 +127,29 @@ class Battles:
                 raise InputError(f"{quoted(item)} is compared with itself: a battle takes two")
         if not np.array_equal(self.drawn, self.drawn.T):
             raise InputError("drawn must be symmetric: who drew with whom has no order")
+        if self.position == "model" and self.shown is None:
+            raise InputError(
+                "it is not known who was shown first, so the advantage of the first place cannot "
+                "be estimated: give the two models in two columns, in the order shown",
+                [use("to leave it out", position="ignore")],
+            )
         self.decided.flags.writeable = False
         self.drawn.flags.writeable = False
 
     @classmethod
-    def from_counted(cls, counts: CountedBattles, drawn: DrawnAs = "half") -> Battles:
+    def from_counted(
+        cls, counts: CountedBattles, drawn: DrawnAs = "half", position: Position = "ignore"
+    ) -> Battles:
         """Take battles as they were counted from a file."""
-        return cls(counts.items, counts.wins, counts.draws, drawn, counts.votes)
+        return cls(
+            counts.items,
+            counts.wins,
+            counts.draws,
+            drawn,
+            counts.votes,
+            shown=counts.shown,
+            position=position,
+        )
 
     @classmethod
     def from_rows(
@@ -122,15 +157,17 @@ class Battles:
         rows: Iterable[Sequence[Any]],
         *,
         drawn: DrawnAs = "half",
+        position: Position = "ignore",
         spellings: Spellings = "ask",
     ) -> Battles:
-        """Make battles of rows (one, other, winner), or (one, other, winner, judge).
+        """Make battles of rows (first, second, winner), or (first, second, winner, judge).
 
         Parameters
         ----------
         rows
-            One battle each; the winner is one of the two, or "tie".
-        drawn, spellings
+            One battle each, the item that was shown first before the other; the winner is one of
+            the two, or "tie".
+        drawn, position, spellings
             As for `read_battles`.
         """
         import pyarrow as pa
@@ -140,8 +177,8 @@ class Battles:
         if not given or not lengths <= {3, 4} or len(lengths) > 1:
             wrong = next((row for row in given if len(row) not in (3, 4)), given[:1])
             raise InputError(
-                f"rows must be battles (one, other, winner), all with or all without a judge; got "
-                f"{quoted(wrong)}"
+                "rows must be battles (first, second, winner), all with or all without a judge; "
+                f"got {quoted(wrong)}"
             )
         names = ("first", "second", "winner", "judge")[: lengths.pop()]
         table = pa.table(
@@ -150,7 +187,9 @@ class Battles:
                 for name, column in zip(names, zip(*given, strict=True), strict=True)
             }
         )
-        battles = cls.from_table(open_frame(table), drawn=drawn, spellings=spellings)
+        battles = cls.from_table(
+            open_frame(table), drawn=drawn, position=position, spellings=spellings
+        )
         return replace(battles, reading=None)
 
     @classmethod
@@ -165,11 +204,13 @@ class Battles:
         judge: str | None = None,
         weights: str | None = None,
         drawn: DrawnAs = "half",
+        position: Position = "ignore",
         rename: Mapping[str, str] | None = None,
         spellings: Spellings = "ask",
     ) -> Battles:
         """Take battles as the readers of tables give them; options are as for `read_battles`."""
         check_choice("drawn", drawn, get_args(DrawnAs))
+        check_choice("position", position, get_args(Position))
         columns = BattleColumns(
             first=first, second=second, winner=winner, loser=loser, judge=judge, weight=weights
         )
@@ -178,7 +219,18 @@ class Battles:
             if other is not None:
                 raise other
         counted_battles, notes = count_battles(table, columns, rename, spellings)
-        return replace(cls.from_counted(counted_battles, drawn), reading=notes)
+        battles = cls.from_counted(counted_battles, drawn, position)
+        _refuse_columns_without_order(battles)
+        return replace(battles, reading=notes)
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The families of models that can be fitted.
+
+        What is estimated of draws and of the first place goes with worths: with a theta, battles
+        are won or lost.
+        """
+        return ("luce",) if "model" in (self.drawn_as, self.position) else ("mallows", "luce")
 
     @property
     def wins(self) -> NDArray[np.float64]:
@@ -186,7 +238,7 @@ class Battles:
 
         Without the drawn ones where ``drawn_as`` is "drop"; divided by ``design_effect``, if any.
         """
-        wins = self.decided + self.drawn / 2 if self.drawn_as == "half" else self.decided
+        wins = self.decided if self.drawn_as == "drop" else self.decided + self.drawn / 2
         return wins if self.design_effect is None else wins / self.design_effect
 
     @property
@@ -232,8 +284,21 @@ class Battles:
         return bool((per_judge > 1).any())
 
     def with_drawn(self, drawn: DrawnAs) -> Battles:
-        """Return the same battles, drawn ones counting half to each side, or not at all."""
+        """Return the same battles, drawn ones counting in another way; see ``drawn_as``."""
         return replace(self, drawn_as=drawn)
+
+    def with_position(self, position: Position) -> Battles:
+        """Return the same battles, the first place being estimated, or ignored.
+
+        Examples
+        --------
+        >>> rows = [("x", "y", "x"), ("y", "x", "x"), ("x", "y", "y")]
+        >>> Battles.from_rows(rows).with_position("model")
+        Battles(3 battles of 2 items, advantage of the first place estimated)
+        """
+        battles = replace(self, position=position)
+        _refuse_columns_without_order(battles)
+        return battles
 
     def unit_of_resampling(self, unit: Resampling = "auto") -> Literal["battle", "judge"]:
         """Return what is drawn anew: judges where they decide several battles each, if "auto"."""
@@ -261,19 +326,28 @@ class Battles:
         """
         if self.unit_of_resampling(unit) == "judge":
             return self._resampled_judges(rng)
-        upper = np.triu(self.drawn, k=1)
-        weights = np.concatenate([self.decided.ravel(), upper.ravel()])
+        size = len(self.items)
+        if self.position == "model" and self.shown is not None:
+            shown = self.shown
+            cells = np.stack([shown.won, self.decided - shown.won, shown.drawn])
+        else:
+            cells = np.stack([self.decided, np.triu(self.drawn, k=1)])
+        weights = cells.ravel()
         if (weights != np.round(weights)).any():
             raise InputError(
                 "the weights are not whole numbers, so they do not say how many battles there "
                 "were: draw judges, or give whole weights"
             )
         total = weights.sum()
-        drawn = rng.multinomial(int(total), weights / total).astype(np.float64)
-        size = len(self.items)
-        decided, upper = drawn.reshape(2, size, size)
-        return Battles(
-            self.items, decided, upper + upper.T, self.drawn_as, design_effect=self.design_effect
+        counts = rng.multinomial(int(total), weights / total).astype(np.float64)
+        *won, drawn = counts.reshape(-1, size, size)
+        return replace(
+            self,
+            decided=sum(won[1:], start=won[0]),
+            drawn=drawn + drawn.T,
+            votes=None,
+            reading=None,
+            shown=ShownFirst(won[0], drawn) if len(won) == 2 else None,
         )
 
     def _resampled_judges(self, rng: np.random.Generator) -> Battles:
@@ -289,15 +363,16 @@ class Battles:
             np.bincount(pairs[these], weights=weights[these], minlength=size * size).astype(
                 np.float64
             )
-            for these in (~votes.drawn, votes.drawn)
+            for these in (~votes.drawn, votes.drawn, ~(votes.drawn | votes.won_second))
         ]
-        decided, one_way = (table.reshape(size, size) for table in tables)
-        return Battles(
-            self.items,
-            decided,
-            one_way + one_way.T,
-            self.drawn_as,
-            design_effect=self.design_effect,
+        decided, one_way, won_first = (table.reshape(size, size) for table in tables)
+        return replace(
+            self,
+            decided=decided,
+            drawn=one_way + one_way.T,
+            votes=None,
+            reading=None,
+            shown=None if self.shown is None else ShownFirst(won_first, one_way),
         )
 
     def __add__(self, other: Battles) -> Battles:
@@ -309,6 +384,11 @@ class Battles:
                 f'drawn battles count as "{self.drawn_as}" here and as "{other.drawn_as}" there: '
                 "make them count in the same way with with_drawn before adding"
             )
+        if self.position != other.position:
+            raise InputError(
+                f'the first place is taken as "{self.position}" here and as "{other.position}" '
+                "there: make that the same with with_position before adding"
+            )
         if (self.votes is None) != (other.votes is None):
             raise InputError(
                 "it is known who judged some of these battles but not the others: read all of them "
@@ -317,12 +397,21 @@ class Battles:
         items = tuple(sorted({*self.items, *other.items}))
         number_of = {item: number for number, item in enumerate(items)}
         tables = np.zeros((2, len(items), len(items)))
+        shown: list[ShownFirst] = []
         for part in (self, other):
             places = np.array([number_of[item] for item in part.items])
             tables[0][np.ix_(places, places)] += part.decided
             tables[1][np.ix_(places, places)] += part.drawn
+            if part.shown is not None:
+                shown.append(part.shown.rearranged(places, len(items)))
         return Battles(
-            items, tables[0], tables[1], self.drawn_as, _joined_votes(self, other, number_of)
+            items,
+            tables[0],
+            tables[1],
+            self.drawn_as,
+            _joined_votes(self, other, number_of),
+            shown=shown[0] + shown[1] if len(shown) == 2 else None,
+            position=self.position,
         )
 
     def fingerprint(self) -> str:
@@ -335,17 +424,27 @@ class Battles:
         >>> one.fingerprint() == other.fingerprint()
         True
         """
-        return digest("battles", names_of(self.items), self.wins)
+        modelled: list[object] = []
+        if self.drawn_as == "model":
+            modelled.append(self.drawn)
+        if self.position == "model" and self.shown is not None:
+            modelled += [self.shown.won, self.shown.drawn]
+        return digest("battles", names_of(self.items), self.wins, *modelled)
 
     def __eq__(self, other: object) -> bool:
-        """Compare items and all counts; judges do not matter."""
+        """Compare items and all counts.
+
+        Judges do not matter, nor does who was shown first unless that is estimated.
+        """
         if not isinstance(other, Battles):
             return NotImplemented
         return (
             self.items == other.items
             and self.drawn_as == other.drawn_as
+            and self.position == other.position
             and np.array_equal(self.decided, other.decided)
             and np.array_equal(self.drawn, other.drawn)
+            and (self.position == "ignore" or _same_order(self.shown, other.shown))
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -358,8 +457,9 @@ class Battles:
         total = float(self.decided.sum()) + self.n_drawn
         text = f"{counted(_whole(total), 'battle')} of {counted(len(self.items), 'item')}"
         if self.n_drawn:
-            how = "half to each side" if self.drawn_as == "half" else "left out"
-            text += f", {_whole(self.n_drawn):,} drawn: {how}"
+            text += f", {_whole(self.n_drawn):,} drawn: {_DRAWN_IN_WORDS[self.drawn_as]}"
+        if self.position == "model":
+            text += ", advantage of the first place estimated"
         if self.votes is not None:
             text += f", by {counted(len(self.votes.judges), 'judge')}"
         return text
@@ -377,26 +477,40 @@ class Battles:
 
     def _columns(self) -> dict[str, Any]:
         names = np.array(self.items, dtype=object)
+        judges = None
         if self.votes is not None:
             votes = self.votes
-            first, second, drawn = votes.first, votes.second, votes.drawn
+            outcome = np.where(votes.drawn, _DRAWN, votes.won_second.astype(np.int64))
+            swapped = outcome == _WON_SECOND
+            first = np.where(swapped, votes.second, votes.first)
+            second = np.where(swapped, votes.first, votes.second)
             weight, judges = votes.weight, np.array(votes.judges, dtype=object)[votes.judge]
         else:
-            upper = np.triu(self.drawn, k=1)
-            won, tied = np.nonzero(self.decided), np.nonzero(upper)
-            first, second = (np.concatenate(pair) for pair in zip(won, tied, strict=True))
-            weight = np.concatenate([self.decided[won], upper[tied]])
-            drawn = np.arange(len(weight)) >= len(won[0])
-            judges = None
+            outcome, first, second = np.nonzero(self._cells)
+            weight = self._cells[outcome, first, second]
+        # Other names of columns say that their order means nothing.
+        one, other = ("one", "other") if self.shown is None else ("model_a", "model_b")
         columns = {
-            "model_a": names[first].tolist(),
-            "model_b": names[second].tolist(),
-            "winner": np.where(drawn, "tie", "model_a").tolist(),
+            one: names[first].tolist(),
+            other: names[second].tolist(),
+            "winner": np.array([one, other, "tie"], dtype=object)[outcome].tolist(),
             "weight": weight,
         }
         if (weight == np.round(weight)).all():
             columns["weight"] = weight.astype(np.int64)
         return columns if judges is None else {**columns, "judge": judges.tolist()}
+
+    @property
+    def _cells(self) -> NDArray[np.float64]:
+        """``[outcome, first, second]``: the first won, the second won, or they drew.
+
+        Where it is not known who was shown first, the winner is the first.
+        """
+        shown = self.shown
+        if shown is None:
+            nobody = np.zeros_like(self.decided)
+            return np.stack([self.decided, nobody, np.triu(self.drawn, k=1)])
+        return np.stack([shown.won, (self.decided - shown.won).T, shown.drawn])
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the counts to a file, .csv or .parquet, which `read_battles` reads.
@@ -427,6 +541,33 @@ class Battles:
         return read_battles(path, drawn=drawn, spellings="keep")
 
 
+def _refuse_columns_without_order(battles: Battles) -> None:
+    """Refuse to estimate an advantage of the first place where columns have another order.
+
+    Tables of counts often have the winner first, or each two models in the order of their names.
+    """
+    if battles.position == "ignore" or battles.shown is None:
+        return
+    order = ""
+    met = battles._cells.sum(axis=0)
+    if not np.tril(met).any() or not np.triu(met).any():
+        order = "in every battle the two models are in the order of their names"
+    if battles.decided.any() and np.array_equal(battles.shown.won, battles.decided):
+        order = "the model in the first column won every battle"
+    if order:
+        raise InputError(
+            f"{order}, so the columns do not seem to say who was shown first",
+            [use("to leave it out", position="ignore")],
+        )
+
+
+def _same_order(one: ShownFirst | None, other: ShownFirst | None) -> bool:
+    """Whether two battles know the same about who was shown first."""
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one.won, other.won) and np.array_equal(one.drawn, other.drawn)
+
+
 def _whole(number: float) -> float:
     return int(number) if number == int(number) else number
 
@@ -449,10 +590,16 @@ def _joined_votes(one: Battles, other: Battles, number_of: Mapping[str, int]) ->
                 places[votes.second],
                 votes.drawn,
                 votes.weight,
+                votes.won_second,
             )
         )
-    joined = (np.concatenate(parts) for parts in zip(*rows, strict=True))
-    return condensed_votes(judges, *joined)
+    judge, first, second, drawn, weight, won_second = (
+        np.concatenate(parts) for parts in zip(*rows, strict=True)
+    )
+    ordered = one.shown is not None and other.shown is not None
+    return condensed_votes(
+        judges, judge, first, second, drawn, weight, won_second if ordered else None
+    )
 
 
 def read_battles(
@@ -466,6 +613,7 @@ def read_battles(
     judge: str | None = None,
     weights: str | None = None,
     drawn: DrawnAs = "half",
+    position: Position = "ignore",
     rename: Mapping[str, str] | None = None,
     spellings: Spellings = "ask",
     encoding: str | None = None,
@@ -495,7 +643,12 @@ def read_battles(
     weights
         The column that says how often a row counts; weight and count are recognised.
     drawn
-        "half" counts a drawn battle half to each side, "drop" leaves it out.
+        "half" counts a drawn battle half to each side, "drop" leaves it out, "model" takes it as an
+        outcome of its own, the more probable the closer the two are (Davidson's model). Needs
+        worths, ``family="luce"``.
+    position
+        "model" estimates how much it helps a model to be shown first, that is in the first of the
+        two columns, and corrects the worths for it; "ignore" does not ask. Needs worths.
     rename
         Other names for models, by the names they have in the file.
     spellings
@@ -521,6 +674,7 @@ def read_battles(
             judge=judge,
             weights=weights,
             drawn=drawn,
+            position=position,
             rename=rename,
             spellings=spellings,
         )

@@ -34,8 +34,13 @@ _CONTESTANTS = (
     ("player_a", "player_b"),
     ("left", "right"),
     ("first", "second"),
+    ("home", "away"),
+    ("white", "black"),
     ("a", "b"),
+    ("one", "other"),
 )
+# Two columns whose order says nothing: who was shown first is not known.
+_WITHOUT_ORDER = ("one", "other")
 _WINNER_AND_LOSER = (("winner", "loser"), ("preferred", "other"), ("better", "worse"))
 _WINNERS = ("winner", "outcome", "result", "vote")
 _JUDGES = ("judge", "worker", "annotator", "assessor", "voter", "rater", "user")
@@ -85,6 +90,9 @@ class BattleVotes:
         Whether the battle was drawn.
     weight
         How often this was decided.
+    won_second
+        Whether the winner was shown second. In drawn battles ``first`` was shown first. It is not
+        known where the battles do not tell who was shown first.
     """
 
     judges: tuple[str, ...]
@@ -93,6 +101,34 @@ class BattleVotes:
     second: _Integers
     drawn: NDArray[np.bool_]
     weight: _Floats
+    won_second: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class ShownFirst:
+    """Battles by who was shown first.
+
+    Attributes
+    ----------
+    won
+        ``won[a, b]``: how often ``a`` was shown first and won against ``b``.
+    drawn
+        ``drawn[a, b]``: how often ``a`` was shown first and drew with ``b``.
+    """
+
+    won: _Floats
+    drawn: _Floats
+
+    def __add__(self, other: "ShownFirst") -> "ShownFirst":
+        """Add counts of the same items."""
+        return ShownFirst(self.won + other.won, self.drawn + other.drawn)
+
+    def rearranged(self, places: _Integers, n_items: int) -> "ShownFirst":
+        """Put items into other places, among more of them."""
+        tables = np.zeros((2, n_items, n_items))
+        tables[0][np.ix_(places, places)] = self.won
+        tables[1][np.ix_(places, places)] = self.drawn
+        return ShownFirst(tables[0], tables[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +139,7 @@ class CountedBattles:
     wins: _Floats
     draws: _Floats
     votes: BattleVotes | None
+    shown: ShownFirst | None = None
 
 
 def count_battles(
@@ -163,6 +200,8 @@ class Roles:
         Numbers of columns; ``outcome`` is None if the first model is the winner.
     first_words, second_words
         What the outcome is called if the first or the second model won.
+    ordered
+        Whether the first column holds the model that was shown first.
     """
 
     first: int
@@ -172,6 +211,7 @@ class Roles:
     weight: int | None
     first_words: frozenset[str]
     second_words: frozenset[str]
+    ordered: bool
 
 
 def roles_of(names: Sequence[str], columns: BattleColumns) -> Roles:
@@ -259,6 +299,7 @@ def roles_of(names: Sequence[str], columns: BattleColumns) -> Roles:
         weight,
         frozenset({"modela", "left", _normal(str(names[first]))}),
         frozenset({"modelb", "right", _normal(str(names[second]))}),
+        outcome is not None and _normal(str(names[first])) != _WITHOUT_ORDER[0],
     )
 
 
@@ -298,6 +339,7 @@ class Tally:
     first_seen: list[Callable[[], str]] = field(default_factory=list)
     judge_code_of: dict[str, int] = field(default_factory=dict)
     wins: _Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    wins_of_first: _Floats = field(default_factory=lambda: np.zeros((0, 0)))
     draws: _Floats = field(default_factory=lambda: np.zeros((0, 0)))
     pieces: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
 
@@ -320,6 +362,7 @@ class Tally:
                 "of the names"
             )
         drawn = np.zeros(len(first), dtype=bool)
+        swapped = np.zeros(len(first), dtype=bool)
         if roles.outcome is not None:
             outcome = self._outcomes(piece.column(roles.outcome), first, second, name_row)
             drawn = outcome == _DRAW
@@ -332,14 +375,17 @@ class Tally:
         size = len(self.code_of)
         pairs = first * size + second
         n_pairs = size * size
-        won = np.bincount(pairs[~drawn], weights=weight[~drawn], minlength=n_pairs)
-        tied = np.bincount(pairs[drawn], weights=weight[drawn], minlength=n_pairs)
-        self.wins += won.reshape(size, size)
-        self.draws += tied.reshape(size, size)
+        for table, rows in (
+            (self.wins, ~drawn),
+            (self.wins_of_first, ~(drawn | swapped)),
+            (self.draws, drawn),
+        ):
+            counts = np.bincount(pairs[rows], weights=weight[rows], minlength=n_pairs)
+            np.add(table, counts.reshape(size, size), out=table)
         if roles.judge is not None:
             judge = self._judges(piece.column(roles.judge), name_row)
             self.pieces.append((judge, first.astype(np.int32), second.astype(np.int32), drawn))
-            self.pieces[-1] += (weight,)
+            self.pieces[-1] += (weight, swapped)
 
     def _models(self, column: Any, name_row: RowNamer) -> _Integers:
         """Return the number of the model in each cell, new ones being added."""
@@ -427,6 +473,7 @@ class Tally:
             n_items = len(self.code_of)
             check_memory(6 * 8 * n_items**2, f"the wins of {n_items:,} models", "give fewer models")
             self.wins = np.pad(self.wins, (0, more))
+            self.wins_of_first = np.pad(self.wins_of_first, (0, more))
             self.draws = np.pad(self.draws, (0, more))
 
     def counted(self, spellings: Spellings) -> CountedBattles:
@@ -443,17 +490,19 @@ class Tally:
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         draws = self.draws + self.draws.T
+        shown = ShownFirst(self.wins_of_first, self.draws).rearranged(rank, len(rank))
         return CountedBattles(
             tuple(names[number] for number in order.tolist()),
             self.wins[np.ix_(order, order)],
             draws[np.ix_(order, order)],
             self._votes(rank),
+            shown if self.roles.ordered else None,
         )
 
     def _votes(self, rank: _Integers) -> BattleVotes | None:
         if self.roles.judge is None:
             return None
-        judge, first, second, drawn, weight = (
+        judge, first, second, drawn, weight, swapped = (
             np.concatenate(parts) for parts in zip(*self.pieces, strict=True)
         )
         return condensed_votes(
@@ -463,6 +512,7 @@ class Tally:
             rank[second],
             drawn,
             weight,
+            swapped if self.roles.ordered else None,
         )
 
 
@@ -473,14 +523,22 @@ def condensed_votes(
     second: _Integers,
     drawn: NDArray[np.bool_],
     weight: _Floats,
+    won_second: NDArray[np.bool_] | None = None,
 ) -> BattleVotes:
-    """Keep each distinct vote once, and the two models of a drawn battle in one order."""
-    swapped = drawn & (first > second)
-    first, second = np.where(swapped, second, first), np.where(swapped, first, second)
+    """Keep each distinct vote once.
+
+    ``won_second`` is None where it is not known who was shown first: then the two models of a drawn
+    battle are put into one order.
+    """
+    if won_second is None:
+        swapped = drawn & (first > second)
+        first, second = np.where(swapped, second, first), np.where(swapped, first, second)
+        won_second = np.zeros(len(first), dtype=bool)
     size = int(max(first.max(), second.max())) + 1
-    keys = ((judge * size + first) * size + second) * 2 + drawn
+    outcome = np.where(drawn, 2, won_second.astype(np.int64))
+    keys = ((judge * size + first) * size + second) * 3 + outcome
     distinct, which = np.unique(keys, return_inverse=True)
-    pairs, drawn_votes = np.divmod(distinct, 2)
+    pairs, outcomes = np.divmod(distinct, 3)
     of_judge, other = np.divmod(pairs, size)
     of_judge, one = np.divmod(of_judge, size)
     return BattleVotes(
@@ -488,8 +546,9 @@ def condensed_votes(
         of_judge,
         one,
         other,
-        drawn_votes.astype(bool),
+        outcomes == 2,
         np.bincount(which.ravel(), weights=weight, minlength=len(distinct)).astype(np.float64),
+        outcomes == 1,
     )
 
 

@@ -12,7 +12,7 @@ from tierwise.data.connection import parts_of
 from tierwise.errors import InputError
 from tierwise.fitting.result import Fit, Reference, agreement_of_counts
 from tierwise.fitting.solve import named_tiers
-from tierwise.luce.estimates import estimate_worths
+from tierwise.luce.estimates import estimate_effects, estimate_worths
 from tierwise.luce.search import Found, TierSearch, tiers_of_sizes
 from tierwise.model.priors import log_prior_of_sizes
 from tierwise.tiers import log_number_of_tiers
@@ -150,6 +150,7 @@ def fit_of_found(
         provenance=provenance(),
         family="luce",
         worth_estimates=estimate_worths(found.worths, level),
+        effect_estimates=estimate_effects(races, found.worths, level),
         log_posterior=found.score,
         parts=parts_of(data),
     )

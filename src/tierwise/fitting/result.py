@@ -23,7 +23,7 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.errors import InputError, quoted
-from tierwise.luce.estimates import WorthEstimate
+from tierwise.luce.estimates import EffectEstimate, WorthEstimate
 from tierwise.partition.generalised import Concentration
 from tierwise.theta.estimate import ThetaEstimate, price_of_thetas
 from tierwise.tiers import Sizes, Tiers, plain_tiers
@@ -232,6 +232,9 @@ class Fit(Result):
         with a worth per tier in their place; theta is then NaN, and the distance empty.
     worth_estimates : tuple of WorthEstimate
         For "luce": the worth of each tier, with an interval.
+    effect_estimates : tuple of EffectEstimate
+        For battles whose draws or first place are estimated: how often equals draw, and how much
+        it helps to be shown first; with intervals, and the evidence for it.
     log_posterior : float
         For "luce": log probability of tiers and answers together, up to a constant, worths being
         averaged over; NaN elsewhere.
@@ -272,6 +275,7 @@ class Fit(Result):
     concentration_reason: str = ""
     family: Family = "mallows"
     worth_estimates: tuple[WorthEstimate, ...] = ()
+    effect_estimates: tuple[EffectEstimate, ...] = ()
     log_posterior: float = nan
     best_of_sizes: Reference | None = None
     parts: tuple[tuple[Item, ...], ...] = ()
@@ -339,7 +343,13 @@ class Fit(Result):
         from tierwise.model.clustered_mallows import ClusteredMallows
 
         if self.family == "luce":
-            return ClusteredLuce(self.tiers, self.worths)
+            effects = {effect.name: effect.value for effect in self.effect_estimates}
+            return ClusteredLuce(
+                self.tiers,
+                self.worths,
+                first_factor=effects.get("position", 1.0),
+                draw_factor=effects.get("draws", 0.0),
+            )
         return ClusteredMallows(self.tiers, self.theta, self.distance, self.concentration)
 
     @property
@@ -363,7 +373,8 @@ class Fit(Result):
         """
         price = price_of_thetas(self.theta_estimates, self.n_rankings)
         if self.family == "luce":
-            price = max(len(self.tiers) - 1, 0) * log(max(self.n_rankings, 1.0)) / 2
+            freedom = max(len(self.tiers) - 1, 0) + len(self.effect_estimates)
+            price = freedom * log(max(self.n_rankings, 1.0)) / 2
         return self.criterion - price
 
     @property
@@ -616,6 +627,7 @@ class Fit(Result):
             "worths": self.worths,
             "strengths": self.strengths,
             "worth_estimates": [estimate.to_dict() for estimate in self.worth_estimates],
+            "effect_estimates": [estimate.to_dict() for estimate in self.effect_estimates],
             "next_tier_probabilities": self.next_tier_probabilities,
             "log_posterior": self.log_posterior,
         }

@@ -31,6 +31,7 @@ def summarise(fit: "Fit", width: int) -> str:
         "",
         *_wrapped("caution", parts_in_words(fit.parts), width),
         *(_worth_lines(fit, width) if fit.family == "luce" else _theta_lines(fit, width)),
+        *_effect_lines(fit, width),
         *_mistake_lines(fit, width),
         *_wrapped("tiers", _optimality(fit), width),
         *_wrapped("agreement", _agreement(fit), width),
@@ -129,6 +130,14 @@ def _worth_lines(fit: "Fit", width: int) -> list[str]:
     ]
     lines += [" " * 11 + line for line in aligned(rows)]
     return lines
+
+
+def _effect_lines(fit: "Fit", width: int) -> list[str]:
+    return [
+        line
+        for effect in fit.effect_estimates
+        for line in _wrapped(effect.name, effect.sentence(), width)
+    ]
 
 
 def names_of_parts(fit: "Fit") -> tuple[str, ...]:

@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._kernels.luce_chain import run_sweeps
-from tierwise.luce.worths import SHAPE
+from tierwise.luce.effects import PRIORS
+from tierwise.luce.worths import SHAPE, best_worths, lower_root
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tierwise.answers.races import Floats, Integers, Races
+
+# Where the kernel has each effect.
+_ROW_OF_EFFECT = {"position": 0, "draws": 1}
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,21 @@ class RaceChain:
         ]
         return np.array([-np.inf, *ordered, -np.inf])
 
+    @cached_property
+    def _steps_of_effects(self) -> Floats:
+        """Root of the covariance of steps of log effects: theirs given worths, as far as is best.
+
+        Optimal for normal variables is 2.38 over the root of their number (Roberts et al. 1997).
+        """
+        names, n_items = self.races.meetings.effects, self.races.n_items
+        steps = np.zeros((2, 2))
+        if names:
+            precision = best_worths(self.races, np.arange(n_items), shape=self.shape).precision
+            rows = [_ROW_OF_EFFECT[name] for name in names]
+            covariance = np.asarray(np.linalg.inv(precision[n_items:, n_items:]), dtype=np.float64)
+            steps[np.ix_(rows, rows)] = 2.38 / len(names) ** 0.5 * lower_root(covariance)
+        return steps
+
     def run(
         self,
         labels: Integers,
@@ -55,8 +74,9 @@ class RaceChain:
         n_draws: int,
         rng: np.random.Generator,
         sweeps_per_draw: int = 1,
-    ) -> tuple[Integers, Floats]:
-        """Return tiers, counted from 0, and log worths by item, one row per draw.
+        log_effects: Floats | None = None,
+    ) -> tuple[Integers, Floats, Floats]:
+        """Return tiers, counted from 0, log worths by item, and log effects, one row per draw.
 
         Parameters
         ----------
@@ -66,11 +86,27 @@ class RaceChain:
             Number of draws, and of sweeps for each.
         rng
             Generator.
+        log_effects
+            Effects beside worths that the chain begins with, if there are any.
         """
         races = self.races
-        n_items = races.n_items
-        met = np.triu(races.wins + races.wins.T, k=1)
+        n_items, names = races.n_items, races.meetings.effects
+        met = races.meetings.met
+        if "position" not in names:
+            met = np.triu(met + met.T, k=1)
         firsts, seconds = np.nonzero(met)
+        effects = np.array([1.0, 0.0])
+        effect_draws = np.empty((n_draws, 2))
+        shapes, middles, successes = np.zeros(2), np.ones(2), np.zeros(2)
+        for number, name in enumerate(names):
+            row = _ROW_OF_EFFECT[name]
+            effects[row] = 1.0 if log_effects is None else np.exp(log_effects[number])
+            shapes[row], middles[row] = PRIORS[name]
+            successes[row] = races.meetings.successes[number]
+        arrivals = races.arrivals.copy()
+        if "draws" in names:
+            # The latent ratio of a pair leaves the root of the worth of its second item.
+            np.add.at(arrivals, seconds, 0.5)
         worths = np.ones(n_items + 1)
         worths[labels] = np.exp(log_worths)
         label_draws = np.empty((n_draws, n_items), dtype=np.int64)
@@ -83,7 +119,12 @@ class RaceChain:
             firsts,
             seconds,
             met[firsts, seconds],
-            races.arrivals,
+            arrivals,
+            effects,
+            shapes,
+            middles,
+            successes,
+            self._steps_of_effects,
             labels.copy(),
             worths,
             self.shape,
@@ -91,6 +132,8 @@ class RaceChain:
             sweeps_per_draw,
             label_draws,
             log_worth_draws,
+            effect_draws,
             rng,
         )
-        return label_draws, log_worth_draws
+        rows = [_ROW_OF_EFFECT[name] for name in names]
+        return label_draws, log_worth_draws, np.log(effect_draws[:, rows])

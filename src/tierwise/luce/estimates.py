@@ -1,9 +1,9 @@
-"""Worths as they are shown: intervals, and strengths on the Elo scale."""
+"""Worths and effects as they are shown: intervals, strengths on the Elo scale, shares."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import exp, log
+from dataclasses import dataclass, replace
+from math import exp, lgamma, log
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,13 @@ import numpy as np
 
 from tierwise._util.results import Result
 from tierwise._util.types import plain
+from tierwise.luce.worths import best_worths
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tierwise.answers.meetings import EffectName
+    from tierwise.answers.races import Races
     from tierwise.luce.worths import Worths
 
 ELO = 400.0 / log(10.0)
@@ -58,6 +61,114 @@ class WorthEstimate(Result):
             "strength_interval": self.strength_interval,
         }
         return {name: plain(value) for name, value in fields.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class EffectEstimate(Result):
+    """What battles depend on beside worths, and how sure that is.
+
+    Attributes
+    ----------
+    name
+        "position": how much it helps to be shown first. "draws": how often battles are drawn.
+    value
+        The factor: that of the first item's worth, or Davidson's nu.
+    log_standard_error
+        Standard error of its logarithm.
+    interval
+        Interval of the factor.
+    share
+        What it says of battles between equals: the share of the decided ones that is won by the
+        item shown first, or the share that is drawn.
+    share_interval
+        Interval of that share.
+    log_evidence_gain
+        By how much the log evidence, given the tiers, is larger than without the effect. Without
+        "position" it does not matter who is shown first; without "draws" all battles are drawn
+        with the same probability.
+    """
+
+    name: EffectName
+    value: float
+    log_standard_error: float
+    interval: tuple[float, float]
+    share: float
+    share_interval: tuple[float, float]
+    log_evidence_gain: float
+
+    def sentence(self) -> str:
+        """Say what the effect is, and whether the battles speak for it."""
+        low, high = self.share_interval
+        share = f"{self.share:.1%} ({low:.1%} to {high:.1%})"
+        gain = f"{abs(self.log_evidence_gain):,.1f}"
+        ahead = self.log_evidence_gain >= 0
+        if self.name == "position":
+            said = f"The item shown first wins {share} of decided battles between equals"
+            verdict = "for" if ahead else "against"
+            return f"{said}; the log evidence {verdict} such an advantage is {gain}."
+        said = f"Of battles between equals, {share} are drawn, and fewer between others"
+        verdict = "better" if ahead else "worse"
+        return (
+            f"{said}; that is {gain} {verdict} in log evidence than the same chance of a draw in "
+            "all battles."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values, as in JSON."""
+        return {name: plain(value) for name, value in vars(self).items()}
+
+
+def estimate_effects(races: Races, worths: Worths, level: float) -> tuple[EffectEstimate, ...]:
+    """Give each effect its factor, what that says of equals, and the evidence for it.
+
+    Parameters
+    ----------
+    races, worths
+        The answers, and the worths found for the tiers.
+    level
+        Level of the intervals.
+    """
+    names = races.meetings.effects
+    factors = dict(zip(names, np.exp(worths.effects).tolist(), strict=True))
+    if not names:
+        return ()
+    errors = np.sqrt(np.diag(worths.joint_covariance)[worths.n_tiers :]).tolist()
+    reach = NormalDist().inv_cdf(0.5 + level / 2.0)
+    found = []
+    for name, error in zip(names, errors, strict=True):
+        value, step = factors[name], exp(reach * error)
+        others = 1.0 if name == "position" else 1.0 + factors.get("position", 1.0)
+
+        def share(factor: float, others: float = others) -> float:
+            return factor / (factor + others)
+
+        found.append(
+            EffectEstimate(
+                name,
+                value,
+                error,
+                (value / step, value * step),
+                share(value),
+                (share(value / step), share(value * step)),
+                worths.log_evidence - _log_evidence_without(races, worths, name),
+            )
+        )
+    return tuple(found)
+
+
+def _log_evidence_without(races: Races, worths: Worths, effect: EffectName) -> float:
+    """Log evidence of the same tiers and outcomes, an effect being left out.
+
+    Without Davidson's model battles are drawn with one probability, which is uniform a priori, and
+    worths decide those that are not.
+    """
+    meetings = races.meetings
+    others = replace(races, meetings=meetings.without(effect))
+    evidence = best_worths(others, worths.labels, worths.logs, worths.shape).log_evidence
+    if effect == "draws" and meetings.drawn is not None:
+        n_drawn, n_met = float(meetings.drawn.sum()), float(meetings.met.sum())
+        evidence += lgamma(n_drawn + 1) + lgamma(n_met - n_drawn + 1) - lgamma(n_met + 2)
+    return evidence
 
 
 def estimate_worths(worths: Worths, level: float) -> tuple[WorthEstimate, ...]:

@@ -65,7 +65,10 @@ def design_effect(battles: Battles) -> float:
     """
     votes = battles.votes
     assert votes is not None
-    races = races_of(battles)
+    if battles.drawn_as == "model":
+        battles = battles.with_drawn("half")
+    # How far judges differ about items hardly depends on who was shown first.
+    races = races_of(replace(battles, position="ignore"))
     logs = best_worths(races, np.arange(len(battles.items))).logs
     scores, information = _scores_of_judges(votes, logs, drawn_count=battles.drawn_as == "half")
     values, vectors = np.linalg.eigh(information)

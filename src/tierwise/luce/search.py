@@ -12,7 +12,7 @@ plus their log prior.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf, log, pi
 from typing import TYPE_CHECKING
 
@@ -153,13 +153,12 @@ def _in_order(worths: Worths) -> Worths:
     if (order == np.arange(len(order))).all():
         return worths
     place = np.argsort(order)
-    return Worths(
-        place[worths.labels],
-        worths.logs[order],
-        worths.log_likelihood,
-        worths.log_density,
-        worths.precision[np.ix_(order, order)],
-        worths.shape,
+    rows = np.append(order, np.arange(len(order), len(worths.precision)))
+    return replace(
+        worths,
+        labels=place[worths.labels],
+        logs=worths.logs[order],
+        precision=worths.precision[np.ix_(rows, rows)],
     )
 
 
@@ -190,7 +189,10 @@ def search_tiers(search: TierSearch) -> list[Found]:
     single = search.evaluate(np.zeros(n_items, dtype=np.int64))
     strict = search.evaluate(np.arange(n_items)).worths
     levels = sorted(_join_neighbours(search, strict), key=lambda level: -level[0])
-    candidates = [search.evaluate(labels, logs) for _, labels, logs in levels[:_LEVELS]]
+    candidates = [
+        search.evaluate(labels, np.append(logs, strict.effects))
+        for _, labels, logs in levels[:_LEVELS]
+    ]
     allowed = [found for found in (*candidates, single) if limits.allow(found.worths)]
     starts = sorted(allowed, key=lambda found: -found.score)
     for start in starts if n_items <= _FEW_ITEMS else starts[:1]:
@@ -283,7 +285,7 @@ def _climb(search: TierSearch, start: Found) -> Found:
     for _ in range(_MOST_ROUNDS):
         better = None
         for labels, logs in _likely_changes(search, current):
-            found = search.evaluate(labels, logs)
+            found = search.evaluate(labels, np.append(logs, current.worths.effects))
             if found.score > current.score + 1e-9 and search.limits.allow(found.worths):
                 better = found
                 break
@@ -375,11 +377,20 @@ class _Neighbourhood:
 
 def _likely_changes(search: TierSearch, current: Found) -> list[tuple[Integers, Floats]]:
     """Tiers that differ by one change, with about their log worths, those that look best first."""
-    races, worths = search.races, current.worths
-    _, gradient, hessian = races.derivatives(np.arange(races.n_items), worths.logs[worths.labels])
+    worths = current.worths
+    gradient, hessian = _derivatives_by_item(search.races, worths.labels, worths.point)
     near = _Neighbourhood(search, current, gradient, hessian)
     changes = sorted([*near.moves(), *near.joins(), *near.cuts()], key=lambda one: -one[0])
     return [(labels, logs) for _, labels, logs in changes[:_TRIALS]]
+
+
+def _derivatives_by_item(races: Races, labels: Integers, point: Floats) -> tuple[Floats, Floats]:
+    """Gradient and Hessian of the log-likelihood in the log worth of each item."""
+    n_items = races.n_items
+    logs, effects = races.parts(point)
+    by_item = np.append(logs[labels], effects)
+    _, gradient, hessian = races.derivatives(np.arange(n_items), by_item)
+    return gradient[:n_items], hessian[:n_items, :n_items]
 
 
 def _occam(n_tiers: int, shape: float) -> float:
@@ -441,8 +452,8 @@ def tiers_of_sizes(races: Races, sizes: Sizes, shape: float = SHAPE) -> Found:
             (
                 found
                 for found in (
-                    search.evaluate(labels, current.worths.logs)
-                    for labels in likely_exchanges(races, current.labels, current.worths.logs)
+                    search.evaluate(labels, current.worths.point)
+                    for labels in likely_exchanges(races, current.labels, current.worths.point)
                 )
                 if found.score > current.score + 1e-9 and found.sizes == sizes
             ),
@@ -454,9 +465,10 @@ def tiers_of_sizes(races: Races, sizes: Sizes, shape: float = SHAPE) -> Found:
     return current
 
 
-def likely_exchanges(races: Races, labels: Integers, logs: Floats) -> list[Integers]:
+def likely_exchanges(races: Races, labels: Integers, point: Floats) -> list[Integers]:
     """Tiers in which two items of neighbouring tiers have changed places, likely ones first."""
-    _, gradient, hessian = races.derivatives(np.arange(races.n_items), logs[labels])
+    logs, _ = races.parts(point)
+    gradient, hessian = _derivatives_by_item(races, labels, point)
     stiffness = np.maximum(-np.diag(hessian), 1e-12)
     changes: list[tuple[float, Integers]] = []
     for tier in range(len(logs) - 1):

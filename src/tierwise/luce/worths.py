@@ -3,9 +3,11 @@
 Worths are independent Gamma variables a priori, in the order of the tiers. Only their ratios
 matter, so the common scale is integrated out: shares of the total are Dirichlet. In log worths that
 sum to 0 the log posterior is concave, so Newton's method finds its only mode, whatever the answers;
-where an item never lost, the likelihood alone would send its worth to infinity. The evidence is
-Laplace's approximation, or importance sampling around the mode among worths in order, which says
-its error.
+where an item never lost, the likelihood alone would send its worth to infinity. Effects of draws
+and of the first place (`tierwise.luce.effects`) are further unknowns of the same kind.
+
+The evidence is Laplace's approximation, or importance sampling around the mode among worths in
+order, which says its error.
 
 References
 ----------
@@ -15,7 +17,7 @@ Journal of Computational and Graphical Statistics 21, 174-196.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import lgamma, log, pi
 from typing import TYPE_CHECKING
@@ -23,6 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._util.types import Estimate
+from tierwise.luce.effects import log_prior_of_effects
 
 if TYPE_CHECKING:
     from tierwise.answers.races import Floats, Integers, Races
@@ -55,9 +58,12 @@ class Worths:
         Log of likelihood times prior density, the scale being integrated out; the prior takes
         worths to be in order.
     precision
-        Its negative second derivatives; 0 in the direction of the common scale.
+        Its negative second derivatives, in log worths and then log effects; 0 in the direction of
+        the common scale.
     shape
         Shape of the Gamma prior.
+    effects
+        Logarithms of the effects beside worths, if there are any; see `tierwise.luce.effects`.
     """
 
     labels: Integers
@@ -66,16 +72,27 @@ class Worths:
     log_density: float
     precision: Floats
     shape: float = SHAPE
+    effects: Floats = field(default_factory=lambda: np.zeros(0))
 
     @property
     def n_tiers(self) -> int:
         """Number of tiers."""
         return len(self.logs)
 
+    @property
+    def freedom(self) -> int:
+        """Number of unknowns: ratios of worths, and effects."""
+        return self.n_tiers - 1 + len(self.effects)
+
+    @property
+    def point(self) -> Floats:
+        """Log worths, followed by log effects."""
+        return np.concatenate((self.logs, self.effects))
+
     @cached_property
     def _regular(self) -> Floats:
         """The precision with 1 in the direction of the common scale."""
-        return self.precision + _scale_block(self.precision)
+        return self.precision + _scale_block(self.precision, self.n_tiers)
 
     @cached_property
     def _root(self) -> Floats:
@@ -83,17 +100,23 @@ class Worths:
         return lower_root(self._regular).T
 
     @cached_property
-    def covariance(self) -> Floats:
-        """Covariance of the log worths (which sum to 0) in Laplace's approximation."""
+    def joint_covariance(self) -> Floats:
+        """Covariance of log worths (which sum to 0) and log effects in Laplace's approximation."""
         inverse = np.linalg.inv(self._root)
         full = inverse @ inverse.T
-        centred = full - full.mean(axis=0)
-        return np.asarray(centred - centred.mean(axis=1)[:, None])
+        full[: self.n_tiers] -= full[: self.n_tiers].mean(axis=0)
+        full[:, : self.n_tiers] -= full[:, : self.n_tiers].mean(axis=1)[:, None]
+        return np.asarray(full)
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """Covariance of the log worths (which sum to 0) in Laplace's approximation."""
+        return self.joint_covariance[: self.n_tiers, : self.n_tiers]
 
     @cached_property
     def log_determinant(self) -> float:
         """Log of the product of the eigenvalues of the precision, without that of the scale, 0."""
-        scale = float(np.trace(_scale_block(self.precision)))
+        scale = float(np.trace(_scale_block(self.precision, self.n_tiers)))
         return 2.0 * float(np.log(np.diag(self._root)).sum()) - log(scale)
 
     @cached_property
@@ -111,40 +134,48 @@ class Worths:
     @property
     def log_evidence(self) -> float:
         """Log probability of the answers given the tiers, by Laplace's approximation."""
-        if self.n_tiers == 1:
+        if self.freedom == 0:
             return self.log_likelihood
-        freedom = self.n_tiers - 1
-        laplace = self.log_density + 0.5 * (freedom * log(2.0 * pi) - self.log_determinant)
+        laplace = self.log_density + 0.5 * (self.freedom * log(2.0 * pi) - self.log_determinant)
         return laplace + self.log_order_probability
 
     def draw(self, n_draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Draw log worths in decreasing order around the mode; return their log densities as well.
+        """Draw log worths in decreasing order, and log effects, around the mode.
 
         Gaps between neighbours are drawn one after the other, each given those before it: a t
         distribution cut off at 0. Draws without regard to the order would seldom be in order where
-        tiers are many or hardly apart.
+        tiers are many or hardly apart. Effects follow, which are not cut off.
+
+        Returns
+        -------
+        tuple
+            Draws as `point`, one row each, and their log densities.
         """
         from scipy.special import gammaln, stdtr, stdtrit
 
         n_tiers = self.n_tiers
-        gaps = self.logs[:-1] - self.logs[1:]
-        to_gaps = -np.diff(np.eye(n_tiers), axis=0)
-        root = lower_root(to_gaps @ self.covariance @ to_gaps.T)
-        steps = np.empty((n_draws, n_tiers - 1))
+        n_gaps = n_tiers - 1
+        to_gaps = np.eye(self.freedom, self.freedom + 1, k=1)
+        to_gaps[:n_gaps, :n_tiers] = -np.diff(np.eye(n_tiers), axis=0)
+        gaps = to_gaps @ self.point
+        root = lower_root(to_gaps @ self.joint_covariance @ to_gaps.T)
+        steps = np.empty((n_draws, self.freedom))
         constant = gammaln(0.5 * (_FREEDOM + 1.0)) - gammaln(0.5 * _FREEDOM)
         constant -= 0.5 * log(_FREEDOM * pi)
         # Log worths that sum to 0 move by less than their gaps do, all in all: the root of n_tiers.
         logs = np.full(n_draws, 0.5 * log(n_tiers) - float(np.log(np.diag(root)).sum()))
         for gap, scale in enumerate(np.diag(root)):
             middle = gaps[gap] + steps[:, :gap] @ root[gap, :gap]
-            positive = stdtr(_FREEDOM, middle / scale)
+            positive = stdtr(_FREEDOM, middle / scale) if gap < n_gaps else np.ones(n_draws)
             drawn = -stdtrit(_FREEDOM, positive * (1.0 - rng.random(n_draws)))
             logs += constant - 0.5 * (_FREEDOM + 1.0) * np.log1p(drawn**2 / _FREEDOM)
             logs -= np.log(positive)
             steps[:, gap] = drawn
-        below = np.cumsum(gaps + steps @ root.T, axis=1)
+        values = gaps + steps @ root.T
+        below = np.cumsum(values[:, :n_gaps], axis=1)
         draws = np.column_stack((np.zeros(n_draws), -below))
-        return draws - draws.mean(axis=1)[:, None], logs
+        draws -= draws.mean(axis=1)[:, None]
+        return np.column_stack((draws, values[:, n_gaps:])), logs
 
 
 def lower_root(matrix: Floats) -> Floats:
@@ -170,10 +201,12 @@ def lower_root(matrix: Floats) -> Floats:
         return np.asarray((upper * np.sign(np.diag(upper))[:, None]).T, dtype=np.float64)
 
 
-def _scale_block(precision: Floats) -> Floats:
-    """Return a matrix of one number that makes a precision without a scale regular."""
-    n_tiers = len(precision)
-    return np.full(precision.shape, max(float(np.trace(precision)), 1e-300) / n_tiers**2)
+def _scale_block(precision: Floats, n_tiers: int) -> Floats:
+    """Return a matrix of one number for worths that makes a precision without a scale regular."""
+    trace = float(np.trace(precision[:n_tiers, :n_tiers]))
+    block = np.zeros(precision.shape)
+    block[:n_tiers, :n_tiers] = (trace if trace > 1e-300 else 1.0) / n_tiers**2
+    return block
 
 
 def log_prior_constant(n_tiers: int, shape: float = SHAPE) -> float:
@@ -203,7 +236,7 @@ def best_worths(
     labels
         Tier of each item, counted from 0; the worths found need not be in this order.
     start
-        Log worths to begin with.
+        Log worths to begin with, followed by log effects if these are known.
     shape
         Shape of the Gamma prior of each worth.
 
@@ -219,13 +252,16 @@ def best_worths(
     from scipy.linalg import cho_solve
 
     n_tiers = int(labels.max()) + 1
-    if n_tiers == 1:
+    if n_tiers == 1 and not races.n_effects:
         value = races.value(labels, np.zeros(1))
         return Worths(labels, np.zeros(1), value, value, np.zeros((1, 1)), shape)
-    logs = np.zeros(n_tiers) if start is None else start - start.mean()
-    value, gradient, precision, likelihood = _log_density(races, labels, logs, shape)
+    point = np.zeros(n_tiers + races.n_effects)
+    if start is not None:
+        point[: len(start)] = start
+    point[:n_tiers] -= point[:n_tiers].mean()
+    value, gradient, precision, likelihood = _log_density(races, labels, point, shape)
     for _ in range(_MOST_ROUNDS):
-        root = lower_root(precision + _scale_block(precision))
+        root = lower_root(precision + _scale_block(precision, n_tiers))
         step = cho_solve((root, True), gradient, check_finite=False)
         gain = float(gradient @ step)
         if gain < _LEAST_GAIN:
@@ -233,30 +269,40 @@ def best_worths(
         # Far from the mode a whole step may overshoot: worths change by a bounded factor.
         step *= min(1.0, 5.0 / float(np.abs(step).max()))
         for _ in range(_MOST_ROUNDS):
-            tried = logs + step - step.mean()
+            tried = point + step
+            tried[:n_tiers] -= tried[:n_tiers].mean()
             found = _log_density(races, labels, tried, shape)
             if found[0] >= value - 1e-12 * abs(value):
                 break
             step *= 0.5
-        logs = tried
+        point = tried
         value, gradient, precision, likelihood = found
-    return Worths(labels, logs, likelihood, value, precision, shape)
+    logs, effects = races.parts(point)
+    return Worths(labels, logs, likelihood, value, precision, shape, effects)
 
 
 def _log_density(
-    races: Races, labels: Integers, logs: Floats, shape: float
+    races: Races, labels: Integers, point: Floats, shape: float
 ) -> tuple[float, Floats, Floats, float]:
     """Log of likelihood times prior, its gradient, its precision, and the log-likelihood."""
-    likelihood, gradient, hessian = races.derivatives(labels, logs)
+    likelihood, slopes, hessian = races.derivatives(labels, point)
+    logs, effects = races.parts(point)
+    n_tiers = len(logs)
     shares = np.exp(logs - logs.max())
     total = float(shares.sum())
     shares /= total
-    weight = shape * len(logs)
-    value = likelihood + log_prior_constant(len(logs), shape)
+    weight = shape * n_tiers
+    value = likelihood + log_prior_constant(n_tiers, shape)
     value -= weight * (log(total) + float(logs.max()))
-    gradient = gradient - weight * shares
-    gradient += shape  # log worths sum to 0, so this changes nothing but centres the gradient
-    precision = weight * (np.diag(shares) - np.outer(shares, shares)) - hessian
+    gradient, precision = slopes.copy(), -hessian
+    gradient[:n_tiers] -= weight * shares
+    gradient[:n_tiers] += shape  # log worths sum to 0: this does nothing but centre the gradient
+    precision[:n_tiers, :n_tiers] += weight * (np.diag(shares) - np.outer(shares, shares))
+    if len(effects):
+        density, slope, bend = log_prior_of_effects(races.meetings.effects, effects)
+        value += float(density)
+        gradient[n_tiers:] += slope
+        precision[n_tiers:, n_tiers:] += np.diag(bend)
     return value, gradient, precision, likelihood
 
 
@@ -274,11 +320,13 @@ def log_evidence(
     n_draws
         Number of draws.
     """
-    if worths.n_tiers == 1:
+    if worths.freedom == 0:
         return Estimate(worths.log_likelihood, method="closed form")
     draws, log_densities = worths.draw(n_draws, rng)
-    likelihoods = np.array([races.value(worths.labels, logs) for logs in draws])
-    logs = likelihoods + log_prior_density(draws, worths.shape) - log_densities
+    likelihoods = np.array([races.value(worths.labels, point) for point in draws])
+    logs = likelihoods + log_prior_density(draws[:, : worths.n_tiers], worths.shape) - log_densities
+    if len(worths.effects):
+        logs += log_prior_of_effects(races.meetings.effects, draws[:, worths.n_tiers :])[0]
     top = float(logs.max())
     weights = np.exp(logs - top)
     mean = float(weights.mean())

@@ -9,16 +9,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from math import log
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tierwise._util.checks import RandomSource, as_generator, check_count, check_iterable
+from tierwise._util.checks import (
+    RandomSource,
+    as_generator,
+    check_count,
+    check_iterable,
+    check_number,
+)
+from tierwise.answers.meetings import log_probabilities_of_outcomes
 from tierwise.answers.races import races_of
+from tierwise.data.battles import Battles
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.errors import InputError
+from tierwise.errors import InputError, use
+from tierwise.files.battles import ShownFirst
 from tierwise.model.clustered_mallows import PairTierProbabilities, RankTierProbabilities
 from tierwise.tiers import Tiers
 
@@ -27,7 +37,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from tierwise.data.battles import Battles
     from tierwise.data.scan import RankingScan
 
     _Floats = npt.NDArray[np.float64]
@@ -37,6 +46,20 @@ if TYPE_CHECKING:
 _STEP, _BEFORE, _AFTER = 0.25, 36.0, 4.0
 # By the exponential of this, everybody has arrived.
 _LONGEST = 7.0
+
+
+class BattleProbabilities(NamedTuple):
+    """How probable it is that the first of two items wins, loses and draws.
+
+    Attributes
+    ----------
+    won, lost, drawn
+        By tier of the item shown first (row) and of the other (column).
+    """
+
+    won: _Floats
+    lost: _Floats
+    drawn: _Floats
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,6 +81,13 @@ class ClusteredLuce:
         An ordered partition of the items.
     worths
         One positive number per tier, decreasing; the best worths of given tiers may be equal.
+    first_factor
+        In battles, the factor by which the worth of the item shown first is multiplied; 1 is no
+        advantage.
+    draw_factor
+        In battles, Davidson's factor of draws: two items draw with a probability that is
+        proportional to it times the root of the product of their worths. 0 is no draws, and 2 means
+        that equals draw in half of their battles.
 
     Notes
     -----
@@ -88,6 +118,8 @@ class ClusteredLuce:
 
     tiers: Tiers
     worths: Sequence[float]
+    first_factor: float = 1.0
+    draw_factor: float = 0.0
 
     def __post_init__(self) -> None:
         """Check what was given."""
@@ -112,6 +144,16 @@ class ClusteredLuce:
                 "the order of their worths"
             )
         object.__setattr__(self, "worths", worths)
+        first, drawn = (
+            float(check_number(name, getattr(self, name)))
+            for name in ("first_factor", "draw_factor")
+        )
+        if not 0.0 < first < np.inf:
+            raise InputError(f"first_factor must be positive and finite; got {first!r}")
+        if not 0.0 <= drawn < np.inf:
+            raise InputError(f"draw_factor must be at least 0 and finite; got {drawn!r}")
+        object.__setattr__(self, "first_factor", first)
+        object.__setattr__(self, "draw_factor", drawn)
 
     @cached_property
     def _logs(self) -> _Floats:
@@ -160,7 +202,23 @@ class ClusteredLuce:
         -1.674
         """
         races = races_of(data)
-        return races.value(self.tiers.label_array(races.items), self._logs)
+        effects = {"position": self.first_factor, "draws": self.draw_factor}
+        if "draws" in races.meetings.effects and self.draw_factor == 0.0:
+            raise InputError(
+                "the battles have draws as an outcome of their own, and the model has none: give "
+                "it a draw_factor"
+            )
+        if races.meetings.any and (
+            ("position" not in races.meetings.effects and self.first_factor != 1.0)
+            or ("draws" not in races.meetings.effects and self.draw_factor != 0.0)
+        ):
+            raise InputError(
+                "the model has draws or an advantage of the first place, and the battles are taken "
+                "without",
+                [use("for the battles", drawn="model", position="model")],
+            )
+        logs = np.log([effects[name] for name in races.meetings.effects])
+        return races.value(self.tiers.label_array(races.items), np.append(self._logs, logs))
 
     def sample(self, n_rankings: int, rng: RandomSource = None) -> Rankings:
         """Draw orderings from the model: races.
@@ -178,6 +236,67 @@ class ClusteredLuce:
         logs = self._logs[self.tiers.label_array(items)]
         log_times = np.log(generator.standard_exponential((n_rankings, len(items)))) - logs
         return Rankings.from_order_array(np.argsort(log_times, axis=1), items)
+
+    def sample_battles(self, n_battles: int, rng: RandomSource = None) -> Battles:
+        """Draw battles of two items each, which meet at random, as does who is shown first.
+
+        Parameters
+        ----------
+        n_battles
+            How many.
+        rng
+            A seed, for the same draws every time.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> tiers = tw.Tiers([["x"], ["y", "z"]])
+        >>> model = tw.ClusteredLuce(tiers, (2.0, 1.0), first_factor=1.2, draw_factor=0.5)
+        >>> model.sample_battles(1000, rng=1)
+        Battles(1,000 battles of 3 items, 188 drawn: an outcome of their own, advantage of the first
+        place estimated)
+        """
+        n_battles = check_count("n_battles", n_battles)
+        generator = as_generator(rng)
+        items = tuple(sorted(map(str, self.tiers.items)))
+        place = {str(item): number for number, item in enumerate(self.tiers.items)}
+        labels = self.tiers.label_array(self.tiers.items)[[place[item] for item in items]]
+        n_items = len(items)
+        if n_items < 2:
+            raise InputError("a battle takes two items, and the model has one")
+        n_pairs = n_items * (n_items - 1)
+        pairs = generator.multinomial(n_battles, np.full(n_pairs, 1.0 / n_pairs))
+        met = np.zeros((n_items, n_items), dtype=np.int64)
+        met[~np.eye(n_items, dtype=bool)] = pairs
+        found = self.battle_probabilities()
+        chances = np.stack(found, axis=-1)[labels[:, None], labels[None, :]]
+        won, lost, drawn = np.moveaxis(generator.multinomial(met, chances), -1, 0).astype(float)
+        return Battles(
+            items,
+            won + lost.T,
+            drawn + drawn.T,
+            "model" if self.draw_factor > 0.0 else "half",
+            shown=ShownFirst(won, drawn),
+            position="ignore" if self.first_factor == 1.0 else "model",
+        )
+
+    def battle_probabilities(self) -> BattleProbabilities:
+        """Probability that an item of one tier (row), shown first, wins, loses or draws a battle.
+
+        The other is an item of another tier (column).
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> model = tw.ClusteredLuce(tw.Tiers([["x"], ["y"]]), (4.0, 1.0), draw_factor=1.0)
+        >>> model.battle_probabilities().drawn.round(3)
+        array([[0.333, 0.286],
+               [0.286, 0.333]])
+        """
+        log_draw = log(self.draw_factor) if self.draw_factor > 0.0 else None
+        logs = log_probabilities_of_outcomes(self._logs, log(self.first_factor), log_draw)
+        shares = [np.exp(one) for one in logs]
+        return BattleProbabilities(*shares, *[np.zeros_like(shares[0])] * (3 - len(shares)))
 
     def pair_probabilities(self) -> PairTierProbabilities:
         """Probability that an item of one tier (row) is ranked before one of another (column).
@@ -257,7 +376,9 @@ class ClusteredLuce:
     def __repr__(self) -> str:
         worths = ", ".join(format(worth, ".4g") for worth in self.worths)
         comma = "," if len(self.tiers) == 1 else ""
-        return f"ClusteredLuce({self.tiers}, worths=({worths}{comma}))"
+        first = "" if self.first_factor == 1.0 else f", first_factor={self.first_factor:.4g}"
+        drawn = "" if self.draw_factor == 0.0 else f", draw_factor={self.draw_factor:.4g}"
+        return f"ClusteredLuce({self.tiers}, worths=({worths}{comma}){first}{drawn})"
 
 
 def _without(counts: _Floats, arrived: _Floats, waiting: _Floats) -> _Floats:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import inf, nan
+from math import inf, isnan, nan
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
@@ -250,6 +250,10 @@ class State(NamedTuple):
     """Place of each item in the completed answer of each assessor, where completions are drawn."""
     log_worths: NDArray[np.float64] | None = None
     """Log worth of each item, where tiers have worths."""
+    first_factor: float = nan
+    """Factor of the item shown first, where that is estimated."""
+    draw_factor: float = nan
+    """Davidson's factor of draws, where these are an outcome of their own."""
 
 
 _ARRAYS_OF_STATE = {"labels", "sizes", "completions", "log_worths"}
@@ -282,6 +286,8 @@ class Schedule:
         return [kept[start : start + length] for start in starts if start >= done]
 
 
+# Numbers that are recorded where the start of a chain has them.
+EFFECTS = ("first_factor", "draw_factor")
 RECORDED = (
     "total",
     "theta",
@@ -315,6 +321,9 @@ class Trace:
             self.numbers["theta"] = np.full((n_draws, n_lines), np.nan)
         if start.log_worths is not None:
             self.numbers["log_worth"] = np.full((n_draws, n_items), np.nan)
+        for name in EFFECTS:
+            if not isnan(getattr(start, name)):
+                self.numbers[name] = np.full(n_draws, np.nan)
         self.length = 0
 
     def record(self, state: State) -> None:

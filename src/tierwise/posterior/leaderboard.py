@@ -341,6 +341,7 @@ class Leaderboard(Result):
             "answers": self.fit.n_rankings,
             "one_tier_probability": self.one_tier_probability,
             "above_probabilities": self.above_probabilities.round(4).tolist(),
+            "effects": [effect.to_dict() for effect in self.fit.effect_estimates],
             "rows": [
                 dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
             ],
@@ -421,6 +422,7 @@ class Leaderboard(Result):
             f"{'draws of the posterior' if self.uncertainty == 'posterior' else 'replicates'}"
             f"{'' if self.uncertainty == 'posterior' else f' ({self.uncertainty})'}.",
             self.note_on_tiers(),
+            *(effect.sentence() for effect in self.fit.effect_estimates),
         ]
         number = self.fit.n_rankings
         if isinstance(number, EffectiveNumber):

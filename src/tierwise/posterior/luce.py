@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 # What is not named is as in `sample_posterior`.
 _NAMED_PRIORS = ("uniform", "penalised", "sceptical")
+_NAMES_OF_EFFECTS = {"position": "first_factor", "draws": "draw_factor"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,35 +53,57 @@ class WalkOverRaces:
         """Tiers found in answers that are weighted at random (Bayesian bootstrap)."""
         races = self.chain.races
         weights = races.weights * rng.standard_exponential(races.n_answers)
-        wins = races.wins * rng.standard_exponential(races.wins.shape)
-        other = races.reweighted(weights, wins)
+        other = races.reweighted(weights, races.meetings.reweighted(rng))
         log_prior = partial(log_prior_of_sizes, self.prior_sizes)  # type: ignore[arg-type]
         found = search_tiers(TierSearch(other, log_prior))[0]
         labels, logs = found.labels, found.worths.logs
-        return State(labels, found.sizes, np.nan, np.nan, log_worths=logs[labels])
+        effects = _named_effects(races, np.exp(found.worths.effects))
+        return State(labels, found.sizes, np.nan, np.nan, log_worths=logs[labels], **effects)
 
     def __call__(
         self, state: State, kept: NDArray[np.bool_], trace: Trace, rng: np.random.Generator
     ) -> State:
         """Make a sweep for each entry of ``kept``, and record the draws where it is true."""
         assert state.log_worths is not None
-        labels, logs = self.chain.run(state.labels, state.log_worths, len(kept), rng)
-        trace.extend(labels[kept], log_worth=logs[kept])
+        names = [_NAMES_OF_EFFECTS[name] for name in self.chain.races.meetings.effects]
+        labels, logs, log_effects = self.chain.run(
+            state.labels,
+            state.log_worths,
+            len(kept),
+            rng,
+            log_effects=np.log([getattr(state, name) for name in names]),
+        )
+        effects = _named_effects(self.chain.races, np.exp(log_effects.T))
+        numbers = {name: values[kept] for name, values in effects.items()}
+        trace.extend(labels[kept], log_worth=logs[kept], **numbers)
         return state._replace(
             labels=labels[-1].copy(),
             sizes=tuple(np.bincount(labels[-1]).tolist()),
             log_worths=logs[-1].copy(),
             iteration=state.iteration + len(kept),
+            first_factor=_last(effects, "first_factor"),
+            draw_factor=_last(effects, "draw_factor"),
         )
 
     def facts(self) -> dict[str, Any]:
         """Return what is known without looking at draws, as plain values."""
         return {
             "family": "luce",
-            "pairwise": self.chain.races.has_wins,
+            "pairwise": self.chain.races.meetings.any,
             "likelihood": self.chain.races.likelihood,
             "most_probable_tiers": (self.best.labels + 1).tolist(),
         }
+
+
+def _named_effects(races: Races, values: Any) -> dict[str, Any]:
+    """Give effects the names they have in draws."""
+    names = [_NAMES_OF_EFFECTS[name] for name in races.meetings.effects]
+    return dict(zip(names, values, strict=True))
+
+
+def _last(effects: dict[str, Any], name: str) -> float:
+    """Return the last draw of an effect, NaN where there is none."""
+    return float(effects[name][-1]) if name in effects else np.nan
 
 
 def sampler_of_races(data: KnownData, options: SamplingOptions) -> WalkOverRaces:

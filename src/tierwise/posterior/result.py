@@ -16,6 +16,7 @@ from tierwise.data.frames import make_frame
 from tierwise.data.weights import EffectiveNumber
 from tierwise.errors import InputError, instead, use
 from tierwise.luce.estimates import ELO
+from tierwise.posterior.chain import EFFECTS
 from tierwise.posterior.estimates import (
     are_divided,
     bands_of,
@@ -174,6 +175,20 @@ class Posterior(StoredDraws):
             )
         logs: NDArray[np.float64] = self.data["posterior"]["log_worth"].to_numpy()
         return logs.reshape(-1, logs.shape[2])
+
+    @cached_property
+    def first_factors(self) -> NDArray[np.float64] | None:
+        """Factor of the item shown first, in each draw; None where it is not estimated."""
+        return self._effect("first_factor")
+
+    @cached_property
+    def draw_factors(self) -> NDArray[np.float64] | None:
+        """Davidson's factor of draws, in each draw; None where these are not estimated."""
+        return self._effect("draw_factor")
+
+    def _effect(self, name: str) -> NDArray[np.float64] | None:
+        draws = self.data["posterior"]
+        return np.asarray(draws[name].to_numpy().ravel()) if name in draws else None
 
     def strengths(self, level: float = 0.95) -> DataArray:
         """Return the strength of each item on the Elo scale: ``mean``, ``low`` and ``high``.
@@ -458,7 +473,7 @@ class Posterior(StoredDraws):
         True
         """
         draws = self.data["posterior"]
-        names = ["theta", "total_distance", "n_tiers", "mistake_probability"]
+        names = ["theta", "total_distance", "n_tiers", "mistake_probability", *EFFECTS]
         if self.concentration != "single":  # in other tiers, the same line is something else
             names.remove("theta")
         numbers = {

@@ -21,6 +21,7 @@ from tierwise._util.results import Result
 from tierwise._util.types import item_coordinate, plain_item
 from tierwise.data.weights import EffectiveNumber
 from tierwise.errors import InputError
+from tierwise.posterior.chain import EFFECTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -234,7 +235,11 @@ SCHEMA = Schema(
             "posterior/theta": (("chain", "draw", "line?"), "f"),
             "posterior/total_distance": (("chain", "draw"), "f"),
         },
-        "luce": {"posterior/log_worth": (("chain", "draw", "item"), "f")},
+        "luce": {
+            "posterior/log_worth": (("chain", "draw", "item"), "f"),
+            "posterior/first_factor?": (("chain", "draw"), "f"),
+            "posterior/draw_factor?": (("chain", "draw"), "f"),
+        },
     },
 )
 """What must be in the tree of a posterior."""
@@ -261,6 +266,7 @@ def assemble(
     draws = {shown: numbers[name] for name, shown in _NAMES.items()} | {
         "n_tiers": labels.max(axis=2) + 1
     }
+    draws |= {name: numbers[name] for name in EFFECTS if name in numbers}
     posterior = Dataset(
         {
             **_per_draw(draws),

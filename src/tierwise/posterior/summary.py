@@ -299,6 +299,28 @@ def _strength_lines(posterior: Posterior) -> list[str]:
     return lines
 
 
+def _effect_lines(posterior: Posterior) -> list[str]:
+    """Say what the first place and draws mean for battles between equals."""
+    lines = []
+    firsts, draws = posterior.first_factors, posterior.draw_factors
+    tails = [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2]
+    if firsts is not None:
+        shares = firsts / (1.0 + firsts)
+        low, high = np.quantile(shares, tails)
+        lines.append(
+            f"first place           wins {shares.mean():.1%} of decided battles between equals  "
+            f"({_LEVEL:.0%} interval {low:.1%} to {high:.1%})"
+        )
+    if draws is not None:
+        shares = draws / (draws + 1.0 + (1.0 if firsts is None else firsts))
+        low, high = np.quantile(shares, tails)
+        lines.append(
+            f"draws                 {shares.mean():.1%} of battles between equals  "
+            f"({_LEVEL:.0%} interval {low:.1%} to {high:.1%})"
+        )
+    return lines
+
+
 def _choice_lines(posterior: Posterior) -> list[str]:
     """Say which models were compared, and how far the others are behind."""
     sentence = posterior.choice
@@ -308,7 +330,7 @@ def _choice_lines(posterior: Posterior) -> list[str]:
 def _theta_lines(posterior: Posterior) -> list[str]:
     """Say how concentrated the rankings are; with a theta per tier, about which items."""
     if posterior.family == "luce":
-        return _strength_lines(posterior)
+        return [*_effect_lines(posterior), *_strength_lines(posterior)]
     if posterior.concentration == "single":
         thetas = posterior.thetas
         low, high = posterior.theta_interval(_LEVEL)

@@ -244,7 +244,7 @@ def search(
         search_races(known, partial(log_prior_of_sizes, prior_sizes), limits) if plan.luce else None
     )
     sources = _sources(known, distance, judge.depth, beginning) if plan.mallows else []
-    left_out = _not_affordable(known, distance, sources) if plan.mallows else {}
+    left_out = _not_compared(known, distance, sources, plan)
     if races is not None:
         sources, far_behind = _worth_comparing(sources, races, judge.depth, beginning)
         left_out |= far_behind
@@ -344,6 +344,8 @@ def _plan(
 ) -> _Plan:
     """Decide which families are compared, and refuse what one of them alone cannot do."""
     limited = limits.margin > 0.5 or (limits.most is not None and space.n_tiers is None)
+    if family == "auto" and "mallows" not in data.families:
+        family = "luce"
     if family == "mallows" or (family == "auto" and "luce" not in data.families):
         if limited:
             raise InputError(
@@ -381,10 +383,14 @@ def _limits(space: SizeSpace, max_tiers: int | None, margin: float) -> Limits:
     return Limits(1, most, margin)
 
 
-def _not_affordable(
-    data: KnownData, distance: str | Distance, sources: list[AnswerSource]
+def _not_compared(
+    data: KnownData, distance: str | Distance, sources: list[AnswerSource], plan: _Plan
 ) -> dict[str, str]:
-    """Return the distances that would be compared if they took less time, and why they are not."""
+    """Return the distances that would be compared if they could be, and why they are not."""
+    if "mallows" not in data.families and data.only_distance is not None:
+        return {data.only_distance: "it has neither draws nor a first place"}
+    if not plan.mallows:
+        return {}
     if not (isinstance(distance, str) and distance == "auto") or data.only_distance is not None:
         return {}
     compared = {source.distance.name for source in sources}

@@ -1,0 +1,251 @@
+"""Meetings of two items: won, lost or drawn, and who was shown first.
+
+With worths ``w``, the item that was shown first wins, loses and draws with probabilities that are
+proportional to ``gamma w_a``, ``w_b`` and ``nu sqrt(w_a w_b)`` (Davidson 1970; with the factor of
+the first place, Davidson and Beaver 1977). In log worths, log gamma and log nu this is a
+multinomial logit model, so its log-likelihood is concave. Without draws nu is 0, and without an
+advantage of the first place gamma is 1: Bradley-Terry.
+
+References
+----------
+R. R. Davidson (1970). On extending the Bradley-Terry model to accommodate ties in paired comparison
+experiments. Journal of the American Statistical Association 65, 317-328.
+R. R. Davidson and R. J. Beaver (1977). On extending the Bradley-Terry model to incorporate
+within-pair order effects. Biometrics 33, 693-702.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tierwise.data.battles import Battles
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+EffectName: TypeAlias = Literal["position", "draws"]
+"""What is estimated beside worths: the advantage of the first place, and the chance of a draw."""
+
+# How much an item's log worth raises the log odds of each outcome: won, lost, drawn.
+_OF_FIRST, _OF_SECOND = np.array([1.0, 0.0, 0.5]), np.array([0.0, 1.0, 0.5])
+_OF_EFFECT = {"position": np.array([1.0, 0.0, 0.0]), "draws": np.array([0.0, 0.0, 1.0])}
+
+
+@dataclass(frozen=True, eq=False)
+class Meetings:
+    """How two items did against each other, counted.
+
+    Attributes
+    ----------
+    won
+        ``won[a, b]``: how often ``a`` won against ``b``; ``a`` being shown first, where that plays
+        a part.
+    lost
+        ``lost[a, b]``: how often ``a`` was shown first and lost against ``b``; None where it plays
+        no part who was shown first.
+    drawn
+        ``drawn[a, b]``: how often they drew, ``a`` being shown first where that plays a part; None
+        where a draw is not an outcome of its own.
+    """
+
+    won: Floats
+    lost: Floats | None = None
+    drawn: Floats | None = None
+
+    @property
+    def effects(self) -> tuple[EffectName, ...]:
+        """What is estimated beside worths, in the order of the parameters."""
+        names: list[EffectName] = []
+        if self.lost is not None:
+            names.append("position")
+        if self.drawn is not None:
+            names.append("draws")
+        return tuple(names)
+
+    @property
+    def _tables(self) -> tuple[Floats | None, ...]:
+        return self.won, self.lost, self.drawn
+
+    @cached_property
+    def met(self) -> Floats:
+        """``met[a, b]``: how often two items met, ``a`` as in ``won``."""
+        tables = [table for table in self._tables if table is not None]
+        return np.asarray(sum(tables[1:], start=tables[0]))
+
+    @cached_property
+    def any(self) -> bool:
+        """Whether any two items met."""
+        return bool(self.met.any())
+
+    def without(self, effect: EffectName) -> Meetings:
+        """Return the same meetings, an effect not being estimated; draws are then left out."""
+        drawn = None if effect == "draws" else self.drawn
+        if effect == "draws" or self.lost is None:
+            return Meetings(self.won, self.lost, drawn)
+        return Meetings(self.won + self.lost.T, None, drawn)
+
+    def reweighted(self, rng: np.random.Generator) -> Meetings:
+        """Return the same meetings, each with a weight that is exponential (Bayesian bootstrap)."""
+        others = [
+            None if table is None else table * rng.standard_exponential(table.shape)
+            for table in self._tables
+        ]
+        assert others[0] is not None
+        return Meetings(others[0], others[1], others[2])
+
+    def of_tiers(self, labels: Integers, n_tiers: int) -> Meetings:
+        """Add up the meetings of items to those of their tiers."""
+        # Sums over runs of sorted items: products of matrices this small keep other cores waiting.
+        order = np.argsort(labels, kind="stable")
+        present, starts = np.unique(labels[order], return_index=True)
+        cells = np.ix_(present, present)
+
+        def added(table: Floats) -> Floats:
+            rows = np.add.reduceat(table[order], starts, axis=0)
+            sums: Floats = np.zeros((n_tiers, n_tiers))
+            sums[cells] = np.add.reduceat(rows[:, order], starts, axis=1)
+            return sums
+
+        return Meetings(
+            added(self.won),
+            None if self.lost is None else added(self.lost),
+            None if self.drawn is None else added(self.drawn),
+        )
+
+    @cached_property
+    def arrivals(self) -> Floats:
+        """How often each item won, drawn meetings counting half."""
+        counts: Floats = self.won.sum(axis=1)
+        if self.lost is not None:
+            counts = counts + self.lost.sum(axis=0)
+        if self.drawn is not None:
+            counts = counts + 0.5 * (self.drawn.sum(axis=0) + self.drawn.sum(axis=1))
+        return counts
+
+    @cached_property
+    def successes(self) -> Floats:
+        """How often that happened of which each effect raises the chance."""
+        counts = {"position": self.won.sum()}
+        if self.drawn is not None:
+            counts["draws"] = self.drawn.sum()
+        return np.array([float(counts[name]) for name in self.effects])
+
+    def log_probabilities(self, log_worths: Floats, effects: Floats) -> list[Floats]:
+        """Log probabilities of won, lost and, if it can be, drawn, by row and column."""
+        added = dict(zip(self.effects, effects.tolist(), strict=True))
+        return log_probabilities_of_outcomes(
+            log_worths, added.get("position", 0.0), added.get("draws")
+        )
+
+    def value(self, log_worths: Floats, effects: Floats) -> float:
+        """Log-likelihood, given log worths and log effects."""
+        logs = self.log_probabilities(log_worths, effects)
+        return sum(
+            float((table * log).sum())
+            for table, log in zip(self._outcomes(), logs, strict=True)
+            if table is not None
+        )
+
+    def _outcomes(self) -> tuple[Floats | None, ...]:
+        return self._tables if self.drawn is not None else self._tables[:2]
+
+    def derivatives(self, log_worths: Floats, effects: Floats) -> tuple[float, Floats, Floats]:
+        """Log-likelihood, its gradient and Hessian in log worths and then log effects.
+
+        An outcome's log odds are linear in the parameters; the Hessian is minus their covariance.
+        """
+        n_rows = len(log_worths)
+        logs = self.log_probabilities(log_worths, effects)
+        chances = [np.exp(log) for log in logs]
+        met = self.met
+        value, surplus = 0.0, []
+        for table, log, chance in zip(self._outcomes(), logs, chances, strict=True):
+            value += 0.0 if table is None else float((table * log).sum())
+            surplus.append((0.0 if table is None else table) - met * chance)
+
+        def mean(raised: Floats) -> Floats:
+            return _weighted(raised, chances)
+
+        def summed(raised: Floats) -> Floats:
+            return _weighted(raised, surplus)
+
+        def covariance(one: Floats, other: Floats) -> Floats:
+            return np.asarray(met * (mean(one * other) - mean(one) * mean(other)))
+
+        gradient = np.zeros(n_rows + len(self.effects))
+        hessian = np.zeros((len(gradient), len(gradient)))
+        gradient[:n_rows] = summed(_OF_FIRST).sum(axis=1) + summed(_OF_SECOND).sum(axis=0)
+        crossed = covariance(_OF_FIRST, _OF_SECOND)
+        # What raises the one lowers the other by as much, since only ratios of worths matter.
+        between = -(crossed + crossed.T)
+        hessian[:n_rows, :n_rows] = between - np.diag(between.sum(axis=1))
+        for number, name in enumerate(self.effects, start=n_rows):
+            raised = _OF_EFFECT[name]
+            gradient[number] = float(summed(raised).sum())
+            row = covariance(raised, _OF_FIRST).sum(axis=1)
+            row = row + covariance(raised, _OF_SECOND).sum(axis=0)
+            hessian[number, :n_rows] = hessian[:n_rows, number] = -row
+            for other, earlier in enumerate(self.effects[: number - n_rows + 1], start=n_rows):
+                term = -float(covariance(raised, _OF_EFFECT[earlier]).sum())
+                hessian[number, other] = hessian[other, number] = term
+        return value, gradient, hessian
+
+
+def _weighted(factors: Floats, tables: list[Floats]) -> Floats:
+    """Add up tables times factors; there may be more factors than tables."""
+    total = np.zeros_like(tables[0])
+    for factor, table in zip(factors.tolist(), tables, strict=False):
+        if factor:
+            total += factor * table
+    return total
+
+
+def log_probabilities_of_outcomes(
+    log_worths: Floats, log_first: float = 0.0, log_draw: float | None = None
+) -> list[Floats]:
+    """Log probabilities that the row wins, loses and draws against the column, being shown first.
+
+    Parameters
+    ----------
+    log_worths
+        Log worths of the rows, which are those of the columns.
+    log_first
+        Log of the factor of the first place.
+    log_draw
+        Log of Davidson's factor of draws; None if there are no draws.
+
+    Examples
+    --------
+    >>> won, lost, drawn = log_probabilities_of_outcomes(np.log([4.0, 1.0]), log_draw=0.0)
+    >>> np.exp([won[0, 1], lost[0, 1], drawn[0, 1]]).round(3).tolist()
+    [0.571, 0.143, 0.286]
+    """
+    above = log_first + log_worths[:, None] - log_worths[None, :]
+    if log_draw is None:
+        return [-np.logaddexp(0.0, -above), -np.logaddexp(0.0, above)]
+    drawn = log_draw + 0.5 * (above - log_first)
+    total = np.logaddexp(np.logaddexp(0.0, above), drawn)
+    return [above - total, -total, drawn - total]
+
+
+def meetings_of_battles(battles: Battles) -> Meetings:
+    """Take battles as meetings, with draws and the first place as the battles say."""
+    has_draws = battles.drawn_as == "model"
+    if battles.position == "ignore" and not has_draws:
+        return Meetings(battles.wins)
+    counted = 1.0 if battles.design_effect is None else 1.0 / battles.design_effect
+    if battles.position == "ignore":
+        return Meetings(counted * battles.decided, None, counted * np.triu(battles.drawn, k=1))
+    shown = battles.shown
+    assert shown is not None  # battles refuse to be so without it
+    won, lost = shown.won, (battles.decided - shown.won).T
+    if battles.drawn_as == "half":
+        won, lost = won + shown.drawn / 2, lost + shown.drawn / 2
+    return Meetings(counted * won, counted * lost, counted * shown.drawn if has_draws else None)
