@@ -26,6 +26,7 @@ NOT_A_LEVEL = [0, 1, 95, "high", np.arange(2)]
 
 # Each function: arguments that are right, and what is wrong for one of them at a time.
 WRONG = {
+    "cite": ({}, {"style": NOT_A_CHOICE}),
     "Tiers": ({}, {"tiers": [3, "ab", [["a"], ["a"]], [[]], [3]]}),
     "Tiers.from_labels": ({}, {"labels": [3, [1, 3], ["x"], [1.5], [1, 10**12], [0, 1]]}),
     "Tiers.from_sizes": ({"sizes": (1, 2), "items": "abc"}, {"sizes": NOT_SIZES}),

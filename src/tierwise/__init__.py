@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tierwise import plots as plots
+    from tierwise._util.provenance import cite as cite
     from tierwise._util.tasks import parallel as parallel
     from tierwise._util.types import Estimate as Estimate
     from tierwise.checking.check import check_fit as check_fit
@@ -170,6 +171,7 @@ _HOME_OF = {
     "read_preferences": "data.read",
     "read_rankings": "data.read",
     "read_scores": "data.scores",
+    "cite": "_util.provenance",
     "report": "reporting.report",
     "sample_mixture": "mixture.draws",
     "sample_posterior": "posterior.run",

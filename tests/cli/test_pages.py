@@ -32,7 +32,7 @@ def test_report_is_written_where_asked(folder):
     )
     assert done.returncode == 0, done.stderr
     assert "order ~ prices > say ~ speech" in done.stdout
-    assert "The report is in page.html" in done.stdout
+    assert "Wrote page.html." in done.stderr
     assert "<h1>Tiers of 4 items</h1>" in (folder / "page.html").read_text(encoding="utf-8")
 
 
@@ -55,7 +55,7 @@ def test_json_is_pure(folder):
     assert told["search"] is None
     assert told["groups"] is None
     assert told["check"]["verdict"] in ("fits", "differs", "mixture suspected", "theta varies")
-    assert "<h1>Goals</h1>" in (folder / "report.html").read_text(encoding="utf-8")
+    assert "<h1>Goals</h1>" in (folder / "goals-report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

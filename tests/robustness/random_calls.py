@@ -345,7 +345,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 NOT_DRAWN = {
     *("read_rankings", "read_preferences", "read_battles", "read_scores"),
     *("load_apa1980", "load_f1", "load_llmfao", "load_political_goals", "load_sushi"),
-    *("load_word_association", "compositions", "get_distance", "parallel", "read"),
+    *("load_word_association", "compositions", "get_distance", "parallel", "read", "cite"),
 }
 # How often a function is drawn: those with many options more often.
 SHARES = {

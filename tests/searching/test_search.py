@@ -343,8 +343,8 @@ def test_progress_is_told_by_the_size_vector():
         distance="kendall",
         criterion="likelihood",
     )
-    assert told[-1] == ("all sizes", 30, 30)
-    assert [done for name, done, _ in told if name == "all sizes"] == list(range(1, 31))
+    assert told[-1] == ("all sizes, kendall", 30, 30)
+    assert [done for name, done, _ in told if name == "all sizes, kendall"] == list(range(1, 31))
 
 
 def test_batches_are_fair_samples_of_the_work():

@@ -16,13 +16,13 @@ from dataclasses import asdict, dataclass, field, fields
 from hashlib import sha256
 from math import nan
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierwise import __version__
-from tierwise._util.checks import RandomSource
+from tierwise._util.checks import RandomSource, check_choice
 
 # A prime: so weights that are no whole numbers have exact multiples, too.
 _MODULUS = 2**255 - 19
@@ -163,3 +163,41 @@ class Stopwatch:
         """Say what made the result, now that it is there."""
         seed = rng if isinstance(rng, int) else None
         return Provenance(seed=seed, seconds=perf_counter() - self.started)
+
+
+def cite(style: Literal["text", "bibtex"] = "text") -> str:
+    """Return what to cite: the paper that introduced the model, and this version of the package.
+
+    Parameters
+    ----------
+    style
+        "text", or "bibtex" for LaTeX.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> print(tw.cite())  # doctest: +ELLIPSIS
+    Piancastelli, L. S. C. and Friel, N. (2024). Clustered Mallows Model. arXiv:2403.12880.
+    The tierwise developers. tierwise: tiers from rankings, version ...
+    """
+    check_choice("style", style, ("text", "bibtex"))
+    if style == "text":
+        return (
+            "Piancastelli, L. S. C. and Friel, N. (2024). Clustered Mallows Model. "
+            "arXiv:2403.12880.\n"
+            f"The tierwise developers. tierwise: tiers from rankings, version {__version__}."
+        )
+    return (
+        "@article{piancastelli2024clustered,\n"
+        "  author = {Piancastelli, Luiza S. C. and Friel, Nial},\n"
+        "  title = {Clustered {M}allows Model},\n"
+        "  year = {2024},\n"
+        "  journal = {arXiv:2403.12880},\n"
+        "  url = {https://arxiv.org/abs/2403.12880}\n"
+        "}\n"
+        "@software{tierwise,\n"
+        "  author = {{The tierwise developers}},\n"
+        "  title = {tierwise: tiers from rankings},\n"
+        f"  version = {{{__version__}}}\n"
+        "}"
+    )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from io import StringIO
 from pathlib import Path
+from time import monotonic
 from typing import IO, TYPE_CHECKING, Any
 
 from tierwise.errors import printable
@@ -185,8 +186,33 @@ def print_json(result: dict[str, Any], out: Path | None) -> None:
 
 
 def progress(*, quiet: bool) -> "Progress":
-    """Say how long work shows how far it is: a bar on a terminal, unless that is not wanted."""
-    return "off" if quiet else "auto"
+    """Say how long work shows how far it is: a bar on a terminal, elsewhere a line now and then."""
+    if quiet:
+        return "off"
+    return "auto" if sys.stderr.isatty() else LinesOfProgress()
+
+
+class LinesOfProgress:
+    """Tells how far long work is, one line at a time, as logs want it.
+
+    Parameters
+    ----------
+    seconds
+        How long nothing is said, at the beginning and from one line to the next.
+    clock
+        Tells the time, in seconds.
+    """
+
+    def __init__(self, seconds: float = 10.0, clock: "Callable[[], float]" = monotonic) -> None:
+        self._seconds = seconds
+        self._clock = clock
+        self._said = clock()
+
+    def __call__(self, description: str, done: int, total: int) -> None:
+        """Say how many steps are done, if nothing was said for a while."""
+        if self._clock() - self._said >= self._seconds:
+            self._said = self._clock()
+            note(f"{description}: {done:,} of {total:,}")
 
 
 @contextmanager

@@ -344,7 +344,11 @@ class Evaluator:
                 workers=self._workers,
             )
             evaluations = (evaluation for batch in results for evaluation in batch)
-        for evaluation in track(evaluations, description, len(missing), self._progress):
+        # Several distances may be compared, one after the other: it is said which one this is.
+        told = description
+        if description != "comparison":
+            told = f"{description}, {self.setting.source.distance.name}"
+        for evaluation in track(evaluations, told, len(missing), self._progress):
             self.known[evaluation.sizes] = evaluation
 
     def solve(self, sizes: Sizes) -> None:

@@ -218,7 +218,7 @@ class Pages:
         """Start an analysis."""
         upload = self.store.upload(request.path_params["number"])
         reading = choices.parse_reading(request.query_params)
-        async with request.form(max_files=0, max_fields=20) as form:
+        async with request.form(max_files=0, max_fields=50) as form:
             wishes = choices.parse_wishes({name: str(value) for name, value in form.items()})
         return self._go_to("jobs", self.store.start(upload, reading, wishes).number)
 
@@ -316,7 +316,10 @@ class Pages:
         if file not in _DOWNLOADS:
             raise HTTPException(HTTPStatus.NOT_FOUND, "There is no such file.")
         path = self.store.folder_of(job.number) / file
-        return FileResponse(path, filename=file, media_type=_DOWNLOADS[file])
+        # Downloads carry the name of the data; what a browser may not like in it is left out.
+        stem = re.sub(r"[^\w .-]+", "", PurePosixPath(job.name).stem).strip(" .")[:_LONGEST_NAME]
+        name = f"{stem}-{file}" if stem else file
+        return FileResponse(path, filename=name, media_type=_DOWNLOADS[file])
 
     async def static(self, request: Request) -> Response:
         """Return a script or a style sheet of the package."""

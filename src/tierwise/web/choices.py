@@ -317,6 +317,9 @@ def parse_wishes(fields: Fields) -> dict[str, Any]:
         if not numbers or max(numbers) > 10:
             raise InputError("numbers of groups are 2 to 10, such as 3 or 2-4")
         wishes["groups"] = numbers
+    by = [given[name][:_MOST_LETTERS] for name in given if re.fullmatch(r"by-\d{1,5}", name)]
+    if by:
+        wishes["by"] = by
     if "title" in given:
         wishes["title"] = given["title"][:_MOST_LETTERS]
     seed = given.get("seed", "1")

@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 _PREVIEW_ROWS = 5
 _NOT_OF_TABLES = ("cycles", "encoding", "sheet")  # options of files, not of their tables
 _LONGEST_CELL = 60
+# So many groups of people are compared, and so many columns of what is known of them are offered.
+_MOST_GROUPS = 12
+_MOST_COLUMNS = 20
 _SECONDS_BETWEEN_NEWS = 0.2
 # With so many items a fit takes seconds, and people who wait want to see tiers.
 _MANY_ITEMS = 100
@@ -68,6 +71,7 @@ def understand(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, An
     """Say how a file is understood, or what is wrong with it, and what has to be asked."""
     seen: dict[str, Any] = {
         "columns": [],
+        "people": [],
         "sheets": [],
         "layout": "",
         "problem": "",
@@ -233,6 +237,7 @@ def _described(answers: Rankings | Preferences) -> dict[str, Any]:
             "incomplete": description.unranked is not None,
             "aside": [] if notes is None else [one.column for one in notes.aside],
             "asks": [] if notes is None else _asked_by_notes(notes),
+            "people": _can_be_compared(answers),
         }
     return {
         **told,
@@ -246,6 +251,26 @@ def _described(answers: Rankings | Preferences) -> dict[str, Any]:
         "incomplete": False,
         "aside": [],
     }
+
+
+def _can_be_compared(answers: Rankings | Preferences) -> list[str]:
+    """Return what is known of people that may divide them: not names, which everybody has alone."""
+    from tierwise.data.rankings import Rankings
+
+    if not isinstance(answers, Rankings) or answers.people is None:
+        return []
+    found = []
+    for name in answers.people.column_names:
+        cells = answers.people.column(name).to_pylist()
+        n_distinct = len(set(cells) - {None})
+        is_text = any(isinstance(cell, str) and not _is_number(cell) for cell in cells)
+        if n_distinct > 1 and (n_distinct <= _MOST_GROUPS or not is_text):
+            found.append(str(name))
+    return found[:_MOST_COLUMNS]
+
+
+def _is_number(cell: str) -> bool:
+    return bool(re.fullmatch(r"\s*-?\d+(?:[.,]\d+)?\s*", cell))
 
 
 def _asked_by_notes(notes: ReadingNotes) -> list[dict[str, Any]]:

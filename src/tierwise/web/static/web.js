@@ -53,6 +53,17 @@ document.body.addEventListener("htmx:afterSwap", () => {
   if (spoken && name !== lastStep) spoken.textContent = lastStep = name;
 });
 
+/* Code can be copied, where the browser allows it. */
+for (const button of document.querySelectorAll("button.copy")) {
+  if (!navigator.clipboard) break;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(button.parentElement.querySelector("pre").textContent);
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 2000);
+  });
+}
+
 /* A tier list of one's own: items are dragged, or moved by buttons. */
 const own = document.getElementById("own");
 if (own) {
