@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from tierwise.errors import TierwiseError as TierwiseError
     from tierwise.errors import TierwiseWarning as TierwiseWarning
     from tierwise.errors import TooLargeError as TooLargeError
-    from tierwise.fitting.bootstrap import Bootstrap as Bootstrap
     from tierwise.fitting.bootstrap import bootstrap as bootstrap
     from tierwise.fitting.fit import fit as fit
     from tierwise.fitting.impute import Imputation as Imputation
     from tierwise.fitting.impute import impute as impute
+    from tierwise.fitting.resampled import Bootstrap as Bootstrap
     from tierwise.fitting.result import Agreement as Agreement
     from tierwise.fitting.result import Fit as Fit
     from tierwise.fitting.result import agreement as agreement
@@ -100,7 +100,7 @@ _HOME_OF = {
     "Agreement": "fitting.result",
     "Battles": "data.battles",
     "Beta": "model.priors",
-    "Bootstrap": "fitting.bootstrap",
+    "Bootstrap": "fitting.resampled",
     "Choice": "searching.choice",
     "ClusteredLuce": "model.clustered_luce",
     "ClusteredMallows": "model.clustered_mallows",

@@ -12,7 +12,7 @@ from tests import reference, reference_checking
 from tests.checking.test_check import generalised_mallows
 from tierwise import InputError, Preferences, Rankings, Tiers
 from tierwise.checking import result
-from tierwise.fitting.bootstrap import answer_like
+from tierwise.fitting.observe import answer_like
 from tierwise.posterior.run import sample_posterior
 
 ITEMS = tuple("abcdef")

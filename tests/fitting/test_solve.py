@@ -10,7 +10,7 @@ from tests.data_paths import shared_data
 from tests.fitting.test_em import ballots
 from tierwise import InputError
 from tierwise.answers.likelihood import source_of
-from tierwise.fitting.bootstrap import observe_like
+from tierwise.fitting.observe import observe_like
 from tierwise.fitting.solve import Settings, named_tiers, solve
 
 

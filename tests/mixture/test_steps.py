@@ -35,7 +35,7 @@ from tierwise.mixture.em import (
     split_and_merge,
     starting_memberships,
 )
-from tierwise.mixture.gibbs import Chain, MixtureTarget, answer_bits, theta_points
+from tierwise.mixture.gibbs import Chain, MixtureTarget, answer_bits, points_of_group
 from tierwise.mixture.groups import (
     Component,
     GroupFitter,
@@ -360,7 +360,7 @@ def test_tables_of_answers_give_distances_and_costs(name, sizes):
 def test_thetas_of_groups_have_their_exact_distribution(number, total, error):
     log_partition = LogPartition(tw.partition_function((1, 1, 1)))
     prior = tw.Gamma(2, 2)
-    points = theta_points(log_partition, prior)
+    points = points_of_group(log_partition, prior)
     density = ThetaGivenDistance(log_partition, number, prior).density(total)
     shares = np.random.default_rng(1).random(400)
     drawn = [draw_theta(points, number, total, 0.3, share) for share in shares.tolist()]
@@ -484,7 +484,7 @@ def test_items_move_and_tiers_trade_places():
 @pytest.mark.parametrize(("number", "total"), [(300.0, 200.0), (2e4, 1e4)])
 def test_a_reflected_theta_is_on_the_other_side_of_its_distribution(number, total):
     log_partition = LogPartition(tw.partition_function((1, 1, 1)))
-    points = theta_points(log_partition, tw.Gamma(2, 2))
+    points = points_of_group(log_partition, tw.Gamma(2, 2))
     density = ThetaGivenDistance(log_partition, number, tw.Gamma(2, 2)).density(total)
     shares = np.array([0.001, 0.03, 0.3, 0.5, 0.9, 0.9999])
     for theta, opposite in zip(density.quantile(shares), density.quantile(1 - shares), strict=True):

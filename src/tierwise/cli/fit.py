@@ -12,7 +12,7 @@ from tierwise.cli import options, printing
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from tierwise.fitting.bootstrap import Bootstrap
+    from tierwise.fitting.resampled import Bootstrap
     from tierwise.fitting.result import Fit
     from tierwise.searching.search import SearchMethod
     from tierwise.searching.size_space import Moves

@@ -16,7 +16,7 @@ from tierwise.errors import InputError
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from tierwise.fitting.bootstrap import Bootstrap
+    from tierwise.fitting.resampled import Bootstrap
     from tierwise.fitting.result import Fit
     from tierwise.reporting.analysis import Analysis
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import comb, exp, expm1, inf, lgamma, log, log1p, sqrt
+from math import comb, inf, lgamma, log, sqrt
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -27,8 +27,17 @@ from tierwise._kernels.inversions_lines import (
     make_factorial_grid,
     make_single_theta_grid,
 )
+from tierwise._util.checks import check_choice
 from tierwise.errors import InputError, TooLargeError, quoted
-from tierwise.model.priors import Gamma, SizesPrior, ThetaPrior, as_theta_prior
+from tierwise.model.priors import (
+    LOG_SHARES,
+    Gamma,
+    SizesPrior,
+    ThetaPrior,
+    as_theta_prior,
+    log_total_of_several,
+    log_total_of_sizes,
+)
 from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
@@ -56,24 +65,9 @@ def factorial_grid(n_items: int) -> FactorialGrid:
     return make_factorial_grid(n_items)
 
 
-def log_normaliser_of_sizes(prior_sizes: SizesPriorName, n_items: int) -> float:
-    """Log of the sum over all sizes of what the prior gives them before it is normalised.
-
-    Examples
-    --------
-    >>> round(log_normaliser_of_sizes("uniform", 3), 4)  # log 4
-    1.3863
-    """
-    if prior_sizes == "uniform":
-        return (n_items - 1) * log(2.0)
-    if prior_sizes == "penalised":
-        return (n_items - 1) * log1p(np.exp(-1.0)) - 1.0
-    raise InputError(f'the prior of sizes must be "uniform" or "penalised"; got {prior_sizes!r}')
-
-
 def log_prior_constant(prior_sizes: SizesPriorName, n_items: int) -> float:
     """Return what the priors of sizes and of tiers given sizes add to every objective."""
-    return -log_normaliser_of_sizes(prior_sizes, n_items) - lgamma(n_items + 1)
+    return -log_total_of_sizes(prior_sizes, n_items) - lgamma(n_items + 1)
 
 
 def prior_table(prior: ThetaPrior | Callable[[Any], Any], grid: FactorialGrid) -> ThetaPriorTable:
@@ -132,8 +126,8 @@ def line_objective(
 
 def tier_constant_of(prior_sizes: SizesPriorName) -> float:
     """Return what each further tier adds to the log prior of sizes."""
-    log_normaliser_of_sizes(prior_sizes, 2)
-    return -1.0 if prior_sizes == "penalised" else 0.0
+    check_choice("prior_sizes", prior_sizes, tuple(LOG_SHARES))
+    return LOG_SHARES[prior_sizes]
 
 
 class TiersPrior(NamedTuple):
@@ -180,8 +174,8 @@ def tiers_prior(prior_sizes: SizesPrior | TiersPriorName, n_items: int) -> Tiers
     if prior_sizes in ("uniform", "penalised") or n_items == 1:
         name: SizesPriorName = "uniform" if prior_sizes == "uniform" else "penalised"
         return TiersPrior(tier_constant_of(name), 0.0, log_prior_constant(name, n_items))
-    # Log of the sum over all sizes of several tiers of exp(1 - number of tiers).
-    bonus = log(expm1((n_items - 1) * log1p(exp(-1.0))))
+    # What makes a single tier as probable as all others together.
+    bonus = log_total_of_several(n_items) + 1.0
     constant = 1.0 - bonus - lgamma(n_items + 1)
     if prior_sizes == "several":
         return TiersPrior(-1.0, -inf, constant)

@@ -36,7 +36,7 @@ from tierwise.mixture.em import e_step
 from tierwise.mixture.groups import Component, DistinctRankings, GroupFitter
 from tierwise.model.priors import Gamma, ThetaPrior
 from tierwise.partition.interpolated import LogPartition
-from tierwise.theta.density import ThetaGivenDistance
+from tierwise.theta.density import ThetaGivenDistance, theta_points
 from tierwise.tiers import Sizes
 
 # Swaps of two items that are tried in a sweep, times the number of items.
@@ -45,7 +45,7 @@ _SWAPS_PER_ITEM = 10
 _SWEEPS_AT_ONCE = 100
 # Logarithms of thetas that a kernel draws from: so many that even the prior of theta, which is all
 # that a group without members has, ends between them.
-_LOG_THETAS, _STEP = (-24.0, 5.0), 2.5e-4
+_LOG_THETAS = (-24.0, 5.0)
 
 
 def answer_bits(data: Rankings, sizes: Sizes, distance: Distance) -> AnswerBits:
@@ -89,16 +89,13 @@ def answer_bits(data: Rankings, sizes: Sizes, distance: Distance) -> AnswerBits:
     )
 
 
-def theta_points(log_partition: LogPartition, prior: ThetaPrior) -> ThetaPoints:
+def points_of_group(log_partition: LogPartition, prior: ThetaPrior) -> ThetaPoints:
     """Tabulate what a kernel draws theta from; nothing where its density may have several peaks."""
     if not isinstance(prior, Gamma):
         nothing = np.empty(0)
         return ThetaPoints(nothing, nothing, nothing, nothing)
     # The likelihood is log-concave in theta, so that there is one peak.
-    log_thetas = np.arange(*_LOG_THETAS, _STEP)
-    thetas = np.exp(log_thetas)
-    log_weights = prior.log_density(thetas) + log_thetas
-    return ThetaPoints(log_thetas, thetas, log_weights, log_partition(thetas))
+    return theta_points(log_partition, prior, _LOG_THETAS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +194,7 @@ class Chain:
             LogPartition(target.fitter.partition(sizes)) for sizes in several or self._sizes[:1]
         ]
         tables = [answer_bits(data, sizes, target.distance) for sizes in several or self._sizes[:1]]
-        points = [theta_points(one, target.prior_theta) for one in self._log_partitions]
+        points = [points_of_group(one, target.prior_theta) for one in self._log_partitions]
         # Kernels are compiled for each number of tables: as good as any is the next power of two.
         n_spare = (1 << (len(tables) - 1).bit_length()) - len(tables)
         self._tables = (*tables, *tables[:1] * n_spare)

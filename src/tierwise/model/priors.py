@@ -23,8 +23,8 @@ _LEAST_PROBABILITY = 1e-12
 _LOG_THETAS = np.linspace(log(1e-12), log(1e3), 20_001)
 
 # What each further tier adds to the log prior of sizes.
-_LOG_SHARES = {"uniform": 0.0, "penalised": -1.0}
-NAMED_PRIORS = (*_LOG_SHARES, "sceptical")
+LOG_SHARES = {"uniform": 0.0, "penalised": -1.0}
+NAMED_PRIORS = (*LOG_SHARES, "sceptical")
 
 SizesPrior: TypeAlias = (
     Literal["uniform", "penalised", "sceptical"] | Mapping[Sizes, float] | Callable[[Sizes], float]
@@ -226,8 +226,8 @@ def log_prior_of_sizes(prior: SizesPrior, sizes: Sizes) -> float:
     """
     if isinstance(prior, Mapping):
         return _log_prior_of_listed(prior, sizes)
-    if isinstance(prior, str) and prior in _LOG_SHARES:
-        return _LOG_SHARES[prior] * len(sizes)
+    if isinstance(prior, str) and prior in LOG_SHARES:
+        return LOG_SHARES[prior] * len(sizes)
     if isinstance(prior, str) and prior == "sceptical":
         return _sceptical(sizes)
     if not callable(prior):
@@ -310,9 +310,24 @@ def _sceptical(sizes: Sizes) -> float:
     """Penalise tiers so that all of them together are as probable as no tiers at all."""
     if len(sizes) == 1:
         return 0.0
-    # The sum over all sizes of two tiers or more of exp(-number of tiers).
-    log_total = log(expm1((sum(sizes) - 1) * log1p(exp(-1.0)))) - 1.0
-    return -len(sizes) - log_total
+    return -len(sizes) - log_total_of_several(sum(sizes))
+
+
+def log_total_of_sizes(name: str, n_items: int) -> float:
+    """Log of the sum over all sizes of what a prior gives them: "uniform" or "penalised".
+
+    Examples
+    --------
+    >>> round(log_total_of_sizes("uniform", 3), 4)  # log 4
+    1.3863
+    """
+    share = LOG_SHARES[name]
+    return (n_items - 1) * log1p(exp(share)) + share
+
+
+def log_total_of_several(n_items: int) -> float:
+    """Log of the sum over all sizes of two tiers or more of exp(-number of tiers)."""
+    return log(expm1((n_items - 1) * log1p(exp(-1.0)))) - 1.0
 
 
 def _log_prior_of_listed(prior: Mapping[Sizes, float], sizes: Sizes) -> float:

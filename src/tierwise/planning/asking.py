@@ -12,7 +12,7 @@ from tierwise._util.types import NOT_LISTED
 from tierwise.data.battles import Battles
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, drop, use
-from tierwise.fitting.bootstrap import observe_like
+from tierwise.fitting.observe import observe_like
 from tierwise.model.clustered_luce import ClusteredLuce
 from tierwise.model.clustered_mallows import ClusteredMallows
 

@@ -18,7 +18,7 @@ from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TierwiseWarning, drop, instead, use
-from tierwise.fitting.bootstrap import Bootstrap, bootstrap
+from tierwise.fitting.bootstrap import bootstrap
 from tierwise.fitting.fit import ConcentrationChoice, fit
 from tierwise.fitting.neighbours import neighbour_agreement
 from tierwise.groups.compare import compare_groups
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tierwise.checking.result import FitCheck
     from tierwise.data.describe import PairsDescription
     from tierwise.fitting.neighbours import NeighbourAgreement
+    from tierwise.fitting.resampled import Bootstrap
     from tierwise.fitting.result import Fit
     from tierwise.groups.compare import GroupComparison
     from tierwise.groups.tree import GroupTree

@@ -9,7 +9,7 @@ import numpy as np
 
 from tierwise.data.describe import PairsDescription
 from tierwise.errors import counted, listed, percent, share_in_words
-from tierwise.fitting.bootstrap import Bootstrap
+from tierwise.fitting.resampled import Bootstrap
 from tierwise.fitting.summary import (
     mistakes_in_words,
     names_of_parts,

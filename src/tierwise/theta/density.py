@@ -244,7 +244,11 @@ class ThetaGivenDistance:
         return type(self), (self._log_partition, self._n_rankings, self._prior)
 
 
-def theta_points(log_partition: Callable[[_Floats], _Floats], prior: ThetaPrior) -> ThetaPoints:
+def theta_points(
+    log_partition: Callable[[_Floats], _Floats],
+    prior: ThetaPrior,
+    log_range: tuple[float, float] = _LOG_THETAS,
+) -> ThetaPoints:
     """Lay out what kernels draw theta from: the log partition function and the prior, by theta.
 
     Parameters
@@ -253,8 +257,10 @@ def theta_points(log_partition: Callable[[_Floats], _Floats], prior: ThetaPrior)
         Log partition function of the sizes.
     prior
         Prior of theta.
+    log_range
+        Logarithms of the least and the largest theta.
     """
-    log_thetas = np.arange(*_LOG_THETAS, _STEP)
+    log_thetas = np.arange(*log_range, _STEP)
     thetas = np.exp(log_thetas)
     log_weights = prior.log_density(thetas) + log_thetas
     return ThetaPoints(log_thetas, thetas, log_weights, log_partition(thetas))
