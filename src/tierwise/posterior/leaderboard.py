@@ -369,18 +369,23 @@ class Leaderboard(Result):
         """Return the table in all the ways in which tables are written."""
         header, cells = self.table()
         # What a narrow terminal does without, in this order.
-        less_wanted = ("P(tied with next)", "P(better than next)", "P(best ", "P(this tier)")
+        less_wanted = (
+            *("P(tied with next)", "P(better than next)", "P(best ", "P(this tier)"),
+            *("share won", "tied with", self.unit, "P(best)"),
+        )
         droppable = [
-            place for name in less_wanted for place, one in enumerate(header) if name in one
+            place
+            for name in less_wanted
+            for place, one in enumerate(header)
+            if one.startswith(name)
         ]
-        first = [place for place, name in enumerate(header) if name == "P(best)"]
         return Table(
             header,
             cells,
             left=(2,),
             note=f"{self.note()} {self.note_on_ties()}".strip(),
             values=self.columns(),
-            droppable=[*droppable, header.index("share won"), *first],
+            droppable=droppable,
         )
 
     def table(self) -> tuple[list[str], list[list[str]]]:
