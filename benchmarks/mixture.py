@@ -21,12 +21,14 @@ def main() -> None:
     arguments = parser.parse_args()
     sushi = tw.load_sushi(arguments.data)
     strict = (1,) * 10
-    tw.fit_mixture(sushi.subset(slice(0, 50)), (1, 2), starts=5, rng=1)
+    tw.fit_mixture(sushi.subset(slice(0, 50)), (1, 2), starts=5, rng=1, distance="kendall")
 
     table = Table("groups", "sizes", "seconds", "log-likelihood", "BIC", "starts that agree")
     for sizes in (strict, "search"):
         for n_groups in range(1, 7):
-            found = tw.fit_mixture(sushi, n_groups, sizes, workers=arguments.workers, rng=1)
+            found = tw.fit_mixture(
+                sushi, n_groups, sizes, workers=arguments.workers, rng=1, distance="kendall"
+            )
             table.add_row(
                 str(n_groups),
                 "strict" if sizes == strict else "search",
@@ -38,7 +40,7 @@ def main() -> None:
     Console().print(table)
 
     start = perf_counter()
-    compared = tw.fit_mixture(sushi, workers=arguments.workers, rng=1)
+    compared = tw.fit_mixture(sushi, workers=arguments.workers, rng=1, distance="kendall")
     print(f"one to six groups, compared: {perf_counter() - start:.1f} s")
     print(compared.summary())
     home = np.loadtxt(f"{arguments.data}/sushi3.udata", dtype=np.int64, usecols=5)

@@ -142,7 +142,7 @@ def _preferences(n_assessors: int, n_items: int) -> Preferences:
 def sweeps_of_a_mixture() -> list[Row]:
     """Gibbs sampling of three strict groups."""
     data = the_rankings()
-    start = fit_mixture(data, 3, STRICT, starts=5, rng=1, progress="off")
+    start = fit_mixture(data, 3, STRICT, starts=5, rng=1, progress="off", distance="kendall")
     target = MixtureTarget(distinct_answers(data), get_distance("kendall"), Gamma(2.0, 2.0), 1.0)
     groups = tuple(
         target.fitter.component(group.sizes, group.tiers.label_array(data.items), group.theta)
@@ -201,9 +201,20 @@ def mixture_from_several_seeds() -> list[Row]:
     data, rows = the_rankings(), []
     kinds: dict[str, str | tuple[int, ...]] = {"strict": STRICT, "sizes searched": "search"}
     for kind, sizes in kinds.items():
-        fit_mixture(data.subset(slice(0, 100)), 3, sizes, starts=5, rng=1, progress="off")
+        fit_mixture(
+            data.subset(slice(0, 100)),
+            3,
+            sizes,
+            starts=5,
+            rng=1,
+            progress="off",
+            distance="kendall",
+        )
         start = process_time()
-        ends = [fit_mixture(data, 3, sizes, rng=seed, progress="off") for seed in _SEEDS]
+        ends = [
+            fit_mixture(data, 3, sizes, rng=seed, progress="off", distance="kendall")
+            for seed in _SEEDS
+        ]
         seconds = (process_time() - start) / len(_SEEDS)
         values = [end.history[-1] for end in ends]
         remark = f"best {max(values):,.2f}, {max(values) - min(values):.2f} apart "

@@ -44,7 +44,7 @@ def results():
         tw.sample_posterior(rankings, chains=2, draws=50, rng=1),
         tw.bootstrap(rankings, fit, replicates=5, rng=1),
         tw.check_fit(rankings, fit, rng=1),
-        tw.fit_mixture(rankings, 2, starts=2, rng=1),
+        tw.fit_mixture(rankings, 2, starts=2, rng=1, distance="kendall"),
         _without_warnings(tw.sample_mixture, rankings, 2, draws=200, chains=2, rng=1),
         tw.leaderboard(battles, replicates=10, rng=1),
         tw.compare_groups(rankings, "region", rng=1),

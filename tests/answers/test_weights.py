@@ -12,7 +12,7 @@ CALLS = {
     "search": tw.search,
     "sample_posterior": lambda data: tw.sample_posterior(data, draws=9, chains=1, rng=1),
     "leaderboard": lambda data: tw.leaderboard(data, draws=9, chains=1, rng=1),
-    "fit_mixture": lambda data: tw.fit_mixture(data, 2, starts=1, rng=1),
+    "fit_mixture": lambda data: tw.fit_mixture(data, 2, starts=1, rng=1, distance="kendall"),
 }
 
 

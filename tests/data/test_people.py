@@ -159,7 +159,7 @@ def test_mixtures_relate_groups_to_columns():
     other = tw.ClusteredMallows(tw.Tiers([["c"], ["b"], ["a"]]), theta=2.0)
     rankings = Rankings.concat([one.sample(60, rng=1), other.sample(40, rng=2)])
     known = rankings.with_people(pa.table({"side": ["x"] * 60 + ["y"] * 30 + [None] * 10}))
-    found = tw.fit_mixture(known, 2, sizes=(1, 1, 1), starts=5, rng=1)
+    found = tw.fit_mixture(known, 2, sizes=(1, 1, 1), starts=5, rng=1, distance="kendall")
     table = found.to_frame("side", backend="pyarrow").to_pydict()
     assert table["value"] == ["x", "y", None]
     assert table["rankings"] == [60, 30, 10]

@@ -95,7 +95,7 @@ def test_the_unit_of_weights_does_not_matter() -> None:
     )
     draws = [tw.sample_posterior(data, draws=200, rng=1) for data in (one, thousand)]
     assert draws[0].n_rankings == pytest.approx(draws[1].n_rankings)
-    mixtures = [tw.fit_mixture(data, 1, rng=1) for data in (one, thousand)]
+    mixtures = [tw.fit_mixture(data, 1, rng=1, distance="kendall") for data in (one, thousand)]
     assert mixtures[0].n_rankings == pytest.approx(mixtures[1].n_rankings)
 
 
@@ -114,7 +114,7 @@ def test_it_is_said() -> None:
     assert said in tw.search(data, rng=1).summary()
     posterior = tw.sample_posterior(data, draws=200, rng=1)
     assert said in posterior.summary()
-    assert said in tw.fit_mixture(data, 1, rng=1).summary()
+    assert said in tw.fit_mixture(data, 1, rng=1, distance="kendall").summary()
 
 
 def test_a_posterior_keeps_it_in_its_file(tmp_path) -> None:

@@ -395,7 +395,7 @@ def _tree():
 
 
 def _mixture(name, sizes):
-    found = tw.fit_mixture(data(name), 2, sizes, rng=1, progress="off")
+    found = tw.fit_mixture(data(name), 2, sizes, rng=1, progress="off", distance="kendall")
     return {
         "log-likelihood": found.log_likelihood,
         "shares": found.shares.tolist(),

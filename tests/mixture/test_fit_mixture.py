@@ -22,7 +22,7 @@ def two_groups():
 
 @pytest.fixture(scope="module")
 def found(two_groups):
-    return tw.fit_mixture(two_groups[0], range(1, 4), starts=10, rng=1)
+    return tw.fit_mixture(two_groups[0], range(1, 4), starts=10, rng=1, distance="kendall")
 
 
 def test_finds_the_number_of_groups_their_sizes_tiers_and_shares(found, two_groups):
@@ -79,14 +79,14 @@ def test_one_group_is_the_fit(two_groups):
 @pytest.mark.slow
 def test_one_group_is_returned_where_there_is_one():
     rankings = tw.ClusteredMallows(tw.Tiers(random_tiers((1,) * 8, 1)), 0.4).sample(500, rng=2)
-    found = tw.fit_mixture(rankings, range(1, 4), starts=10, folds=3, rng=1)
+    found = tw.fit_mixture(rankings, range(1, 4), starts=10, folds=3, rng=1, distance="kendall")
     assert found.n_groups == 1
     assert min(found.comparison, key=lambda scores: scores.icl).n_groups == 1
 
 
 def test_sizes_are_found_as_by_a_search_of_all():
     goals = tw.load_political_goals()
-    found = tw.fit_mixture(goals, 1)
+    found = tw.fit_mixture(goals, 1, distance="kendall")
     assert (
         found.groups[0].sizes
         == tw.search(goals, distance="kendall", criterion="likelihood").best.sizes
@@ -103,8 +103,8 @@ def test_a_uniform_group_takes_those_who_follow_no_tiers():
         np.array([rng.permutation(6) for _ in range(100)]), followers.items
     )
     both = tw.Rankings.concat([followers, noise])
-    found = tw.fit_mixture(both, 1, (1,) * 6, noise="uniform", rng=1)
-    plain = tw.fit_mixture(both, 1, (1,) * 6, rng=1)
+    found = tw.fit_mixture(both, 1, (1,) * 6, noise="uniform", rng=1, distance="kendall")
+    plain = tw.fit_mixture(both, 1, (1,) * 6, rng=1, distance="kendall")
     assert [group.kind for group in found.groups] == ["tiers", "uniform"]
     assert found.names() == ["group 1", "uniform"]
     assert found.n_groups == 1
@@ -119,10 +119,10 @@ def test_estimated_partition_functions_leave_their_error():
     rng = np.random.default_rng(1)
     order = np.array([np.argsort(np.arange(30) + rng.normal(0, 4, 30)) for _ in range(40)])
     rankings = tw.Rankings.from_order_array(order, range(30))
-    found = tw.fit_mixture(rankings, 1, (2,) * 15, rng=1)
+    found = tw.fit_mixture(rankings, 1, (2,) * 15, rng=1, distance="kendall")
     assert 0 < found.scores.log_likelihood_error < 10
     assert "standard error" in found.summary()
-    exact = tw.fit_mixture(rankings, 1, (1,) * 30, rng=1)
+    exact = tw.fit_mixture(rankings, 1, (1,) * 30, rng=1, distance="kendall")
     assert exact.scores.log_likelihood_error == 0
     assert "standard error" not in exact.summary()
 
@@ -130,42 +130,50 @@ def test_estimated_partition_functions_leave_their_error():
 def test_sizes_may_differ_by_group(two_groups):
     rankings, _ = two_groups
     given = [(1, 2, 1, 2), (2, 2, 2)]
-    found = tw.fit_mixture(rankings, sizes=given, rng=1)
+    found = tw.fit_mixture(rankings, sizes=given, rng=1, distance="kendall")
     assert sorted(group.sizes for group in found.groups) == sorted(given)
-    mixed = tw.fit_mixture(rankings, 2, [(1, 2, 1, 2), "search"], rng=1)
+    mixed = tw.fit_mixture(rankings, 2, [(1, 2, 1, 2), "search"], rng=1, distance="kendall")
     assert mixed.criterion >= found.criterion
 
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_answer_whoever_works(two_groups):
     rankings, _ = two_groups
-    first = tw.fit_mixture(rankings, range(2, 4), starts=10, folds=2, rng=7)
-    again = tw.fit_mixture(rankings, range(2, 4), starts=10, folds=2, workers=2, rng=7)
-    alone = tw.fit_mixture(rankings, 2, starts=10, rng=7)
+    first = tw.fit_mixture(rankings, range(2, 4), starts=10, folds=2, rng=7, distance="kendall")
+    again = tw.fit_mixture(
+        rankings, range(2, 4), starts=10, folds=2, workers=2, rng=7, distance="kendall"
+    )
+    alone = tw.fit_mixture(rankings, 2, starts=10, rng=7, distance="kendall")
     assert first.comparison == again.comparison
     assert np.array_equal(first.memberships, again.memberships)
     assert first.history == again.history == alone.history
     seed = np.random.SeedSequence(7)
-    assert tw.fit_mixture(rankings, 2, starts=10, rng=seed).history == first.history
-    assert tw.fit_mixture(rankings, 2, starts=10, rng=seed).history == first.history
+    assert (
+        tw.fit_mixture(rankings, 2, starts=10, rng=seed, distance="kendall").history
+        == first.history
+    )
+    assert (
+        tw.fit_mixture(rankings, 2, starts=10, rng=seed, distance="kendall").history
+        == first.history
+    )
 
 
 def test_weights_count_as_repetitions(two_groups):
     rankings, _ = two_groups
     weighted = tw.Rankings(rankings.items, rankings.patterns, rankings.pattern_weights)
-    one = tw.fit_mixture(rankings, 2, (1, 2, 1, 2), rng=1)
-    other = tw.fit_mixture(weighted, 2, (1, 2, 1, 2), rng=1)
+    one = tw.fit_mixture(rankings, 2, (1, 2, 1, 2), rng=1, distance="kendall")
+    other = tw.fit_mixture(weighted, 2, (1, 2, 1, 2), rng=1, distance="kendall")
     assert other.log_likelihood == pytest.approx(one.log_likelihood)
     assert len(other.memberships) == len(rankings.patterns)
     halves = tw.Rankings(rankings.items, rankings.patterns, rankings.pattern_weights / 2)
-    half = tw.fit_mixture(halves, range(1, 3), (1, 2, 1, 2), rng=1)
+    half = tw.fit_mixture(halves, range(1, 3), (1, 2, 1, 2), rng=1, distance="kendall")
     assert half.n_rankings == 200.0
     assert half.log_likelihood == pytest.approx(one.log_likelihood / 2)
 
 
 def test_more_groups_than_answers_do_no_harm():
     rankings = tw.Rankings.from_orderings([["a", "b", "c"], ["c", "b", "a"]])
-    found = tw.fit_mixture(rankings, 4, (1, 1, 1), rng=1)
+    found = tw.fit_mixture(rankings, 4, (1, 1, 1), rng=1, distance="kendall")
     assert found.shares.sum() == pytest.approx(1.0)
     assert found.log_likelihood == pytest.approx(2 * np.log(0.5), abs=1e-3)
     json.dumps(found.to_dict(), allow_nan=False)
@@ -173,7 +181,7 @@ def test_more_groups_than_answers_do_no_harm():
 
 def test_perfect_agreement_has_an_infinite_theta():
     rankings = tw.Rankings.from_orderings([["a", "b", "c"]] * 5)
-    found = tw.fit_mixture(rankings, 1, (1, 1, 1), noise="uniform", rng=1)
+    found = tw.fit_mixture(rankings, 1, (1, 1, 1), noise="uniform", rng=1, distance="kendall")
     assert found.groups[0].theta == np.inf
     assert np.isnan(found.groups[0].theta_error)
     assert "infinite" in found.summary()
@@ -183,9 +191,9 @@ def test_perfect_agreement_has_an_infinite_theta():
 def test_answers_that_leave_no_doubt_about_blocks_will_do():
     rows = [["a", "b"]] * 30 + [["b", "a"]] * 30 + [["e", "d"]] * 20 + [["d", "e"]] * 20
     top = tw.Rankings.from_orderings(rows, items="abcde", unranked="below")
-    alone = tw.fit_mixture(top, 1, (2, 3))
+    alone = tw.fit_mixture(top, 1, (2, 3), distance="kendall")
     assert alone.log_likelihood == pytest.approx(tw.fit(top, (2, 3)).log_likelihood)
-    found = tw.fit_mixture(top, 2, (2, 3), rng=1)
+    found = tw.fit_mixture(top, 2, (2, 3), rng=1, distance="kendall")
     assert found.shares == pytest.approx([0.6, 0.4])
     assert min(group.theta for group in found.groups) > 5
     # Each group has one of its two orders of the first two, then three items in any order.
@@ -223,14 +231,28 @@ def test_criteria_choose(two_groups):
     rankings, _ = two_groups
     for criterion in ("icl", "held-out"):
         found = tw.fit_mixture(
-            rankings, (1, 2), (1, 2, 1, 2), criterion=criterion, starts=5, folds=3, rng=1
+            rankings,
+            (1, 2),
+            (1, 2, 1, 2),
+            criterion=criterion,
+            starts=5,
+            folds=3,
+            rng=1,
+            distance="kendall",
         )
         assert found.selected_by == criterion
         assert found.n_groups == 2
     goals = tw.load_political_goals()
     by = {
         criterion: tw.fit_mixture(
-            goals, range(1, 4), "search", criterion=criterion, starts=5, folds=2, rng=1
+            goals,
+            range(1, 4),
+            "search",
+            criterion=criterion,
+            starts=5,
+            folds=2,
+            rng=1,
+            distance="kendall",
         ).n_groups
         for criterion in ("bic", "icl")
     }
@@ -268,10 +290,15 @@ def test_results_print_and_pack(found):
     assert "0 > 1 ~ 2 > 3 > 4 ~ 5" in text
     assert "chosen" in text
     assert "try larger ones" not in text
-    assert "try larger ones" in tw.fit_mixture(found_rankings(), (1, 2), folds=None).summary()
+    assert (
+        "try larger ones"
+        in tw.fit_mixture(found_rankings(), (1, 2), folds=None, distance="kendall").summary()
+    )
     assert max(len(line) for line in found.summary(60).splitlines()[:9]) <= 60
     assert repr(found).startswith("Mixture(2 groups, shares 0.75")
-    assert repr(tw.fit_mixture(found_rankings(), 1)).startswith("Mixture(1 group, shares 1.000")
+    assert repr(tw.fit_mixture(found_rankings(), 1, distance="kendall")).startswith(
+        "Mixture(1 group, shares 1.000"
+    )
     assert repr(found.groups[0]).startswith("Group(75.")
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert plain["n_groups"] == 2
@@ -336,7 +363,7 @@ def test_too_many_items_are_refused():
     rng = np.random.default_rng(1)
     many = tw.Rankings.from_order_array(np.array([rng.permutation(60)]), range(60))
     with pytest.raises(TooLargeError, match="give the sizes"):
-        tw.fit_mixture(many, 2)
+        tw.fit_mixture(many, 2, distance="kendall")
 
 
 @pytest.mark.slow
@@ -348,7 +375,7 @@ def test_recovers_well_separated_groups(n_items, n_groups):
     groups = [(random_tiers(sizes, 10 * n_items + number), 0.8) for number in range(n_groups)]
     numbers = {2: (700, 300), 3: (500, 300, 200)}[n_groups]
     rankings, belongs = from_groups(groups, numbers, seed=n_items)
-    found = tw.fit_mixture(rankings, n_groups, rng=1)
+    found = tw.fit_mixture(rankings, n_groups, rng=1, distance="kendall")
     assert found.shares == pytest.approx(np.array(numbers) / 1000, abs=0.05)
     assert (found.memberships.argmax(axis=1) == belongs).mean() > 0.95
     assert [group.tiers for group in found.groups] == [tw.Tiers(tiers) for tiers, _ in groups]
@@ -359,7 +386,7 @@ def test_recovers_well_separated_groups(n_items, n_groups):
 def test_unequal_shares_of_strict_groups(seed):
     groups = [(random_tiers((1,) * 10, 20 + 2 * seed + number), 0.4) for number in range(2)]
     rankings, _ = from_groups(groups, (1800, 200), seed=seed)
-    found = tw.fit_mixture(rankings, 2, (1,) * 10, rng=seed)
+    found = tw.fit_mixture(rankings, 2, (1,) * 10, rng=seed, distance="kendall")
     assert found.shares == pytest.approx([0.9, 0.1], abs=0.03)
 
 
@@ -368,11 +395,11 @@ def test_unequal_shares_of_strict_groups(seed):
 def test_all_sushi_rankings():
     folder = shared_data("sushi")
     sushi = tw.load_sushi(folder)
-    found = tw.fit_mixture(sushi, workers=2, rng=1)
+    found = tw.fit_mixture(sushi, workers=2, rng=1, distance="kendall")
     assert [scores.n_groups for scores in found.comparison] == [1, 2, 3, 4, 5, 6]
     likelihoods = [scores.log_likelihood for scores in found.comparison]
     assert likelihoods == sorted(likelihoods)
-    strict = tw.fit_mixture(sushi, (1, 2), (1,) * 10, folds=None, rng=1)
+    strict = tw.fit_mixture(sushi, (1, 2), (1,) * 10, folds=None, rng=1, distance="kendall")
     alone, two = strict.comparison
     assert alone.log_likelihood == pytest.approx(-71353.04, abs=0.01)
     assert two.log_likelihood > alone.log_likelihood
@@ -386,8 +413,10 @@ def test_more_groups_than_there_are_leave_some_answers_out_of_a_group_altogether
     """A group of a single answer has such a theta that all others have probability 0 there."""
     tiers = tw.Tiers.from_sizes((1,) * 10, "abcdefghij")
     rankings = tw.ClusteredMallows(tiers, theta).sample(100, rng=1)
-    mixture = tw.fit_mixture(rankings, 3, (1,) * 10, starts=5, rng=1, progress="off")
-    alone = tw.fit_mixture(rankings, 1, (1,) * 10, rng=1, progress="off")
+    mixture = tw.fit_mixture(
+        rankings, 3, (1,) * 10, starts=5, rng=1, progress="off", distance="kendall"
+    )
+    alone = tw.fit_mixture(rankings, 1, (1,) * 10, rng=1, progress="off", distance="kendall")
     assert sum(mixture.shares) == pytest.approx(1)
     assert max(mixture.shares) > 0.9
     assert mixture.log_likelihood > alone.log_likelihood

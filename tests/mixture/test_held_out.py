@@ -12,7 +12,7 @@ TWO_GROUPS = [([[0], [1, 2], [3], [4, 5]], 1.5), ([[5], [4, 3], [2], [1, 0]], 1.
 
 def test_gap_to_the_best_has_the_error_of_paired_differences():
     rankings, _ = from_groups(TWO_GROUPS, (300, 100), seed=1)
-    found = tw.fit_mixture(rankings, (1, 2, 3), (1, 2, 1, 2), starts=5, rng=1)
+    found = tw.fit_mixture(rankings, (1, 2, 3), (1, 2, 1, 2), starts=5, rng=1, distance="kendall")
     best = max(found.comparison, key=lambda scores: scores.held_out)
     assert best.held_out_behind == best.held_out_behind_error == 0.0
     for scores in found.comparison:
@@ -47,6 +47,6 @@ def test_paired_error_by_its_definition():
 def test_held_out_score_is_that_of_answers_not_seen():
     """With one uniform group nothing is learned, and the score is known."""
     rankings = tw.load_word_association()
-    found = tw.fit_mixture(rankings, (1,), (5,), criterion="held-out", rng=1)
+    found = tw.fit_mixture(rankings, (1,), (5,), criterion="held-out", rng=1, distance="kendall")
     assert found.comparison[0].held_out == pytest.approx(-np.log(120))
     assert found.comparison[0].held_out_error == pytest.approx(0.0, abs=1e-9)

@@ -119,7 +119,7 @@ def test_one_group_is_the_fit():
     rankings, _, _ = some_of_two_groups()
     for sizes in ((1, 2, 1, 2), (1,) * 6):
         fit = tw.fit(rankings, sizes)
-        alone = tw.fit_mixture(rankings, 1, sizes, tolerance=1e-7)
+        alone = tw.fit_mixture(rankings, 1, sizes, tolerance=1e-7, distance="kendall")
         assert alone.log_likelihood == pytest.approx(fit.log_likelihood, abs=1e-3)
         assert alone.groups[0].theta == pytest.approx(fit.theta, rel=1e-3)
         error = fit.theta_estimate.standard_error
@@ -130,7 +130,7 @@ def test_one_group_is_the_fit():
 @pytest.mark.parametrize("unranked", ["below", "anywhere"])
 def test_groups_are_found_from_some_of_six_items(unranked):
     rankings, belongs, groups = some_of_two_groups(unranked)
-    found = tw.fit_mixture(rankings, 2, (1, 2, 1, 2), starts=5, rng=1)
+    found = tw.fit_mixture(rankings, 2, (1, 2, 1, 2), starts=5, rng=1, distance="kendall")
     assert found.shares == pytest.approx([0.75, 0.25], abs=0.05)
     assert [group.tiers for group in found.groups] == [tw.Tiers(tiers) for tiers, _ in groups]
     assert (found.memberships.argmax(axis=1) == belongs).mean() > 0.95
@@ -140,10 +140,10 @@ def test_groups_are_found_from_some_of_six_items(unranked):
 @pytest.mark.slow
 def test_sizes_and_numbers_are_found_from_the_best_three_of_six():
     rankings, _, _ = some_of_two_groups()
-    found = tw.fit_mixture(rankings, (1, 2), starts=5, folds=2, rng=1)
+    found = tw.fit_mixture(rankings, (1, 2), starts=5, folds=2, rng=1, distance="kendall")
     assert found.n_groups == 2
     assert all(scores.held_out is not None for scores in found.comparison)
-    given = tw.fit_mixture(rankings, 2, (1, 2, 1, 2), starts=5, rng=1)
+    given = tw.fit_mixture(rankings, 2, (1, 2, 1, 2), starts=5, rng=1, distance="kendall")
     assert found.criterion >= given.criterion - 1e-3
 
 
@@ -168,6 +168,6 @@ def test_what_cannot_be_summed_over_is_refused():
     rows = [tuple(rng.permutation(40)[:3].tolist()) for _ in range(20)]
     rankings = tw.Rankings.from_orderings(rows, items=range(40), unranked="anywhere")
     with pytest.raises(TooLargeError, match="too much open"):
-        tw.fit_mixture(rankings, 2, (2,) * 20, starts=1, rng=1)
+        tw.fit_mixture(rankings, 2, (2,) * 20, starts=1, rng=1, distance="kendall")
     with pytest.raises(InputError, match="which tier-sized block"):
         tw.sample_mixture(rankings, 2, (2,) * 20)

@@ -49,7 +49,7 @@ def test_probabilities_are_those_of_all_orderings_that_agree():
 def test_one_group_is_the_fit():
     preferences, _ = compared_pairs()
     fit = tw.fit(preferences, (1, 2, 1))
-    alone = tw.fit_mixture(preferences, 1, (1, 2, 1), tolerance=1e-7)
+    alone = tw.fit_mixture(preferences, 1, (1, 2, 1), tolerance=1e-7, distance="kendall")
     assert alone.log_likelihood == pytest.approx(fit.log_likelihood, abs=1e-3)
     assert alone.groups[0].tiers == fit.tiers
     assert alone.groups[0].theta == pytest.approx(fit.theta, rel=1e-3)
@@ -59,7 +59,9 @@ def test_one_group_is_the_fit():
 
 def test_groups_are_found_from_pairs():
     preferences, belongs = compared_pairs()
-    found = tw.fit_mixture(preferences, (1, 2), (1, 2, 1), starts=5, folds=3, rng=1)
+    found = tw.fit_mixture(
+        preferences, (1, 2), (1, 2, 1), starts=5, folds=3, rng=1, distance="kendall"
+    )
     assert found.n_groups == 2
     assert found.pairwise
     assert found.shares == pytest.approx([2 / 3, 1 / 3], abs=0.06)
@@ -72,7 +74,7 @@ def test_groups_are_found_from_pairs():
 def test_answers_that_may_be_mistaken_are_refused():
     mistaken = tw.Preferences.from_pairs([(1, "a", "b"), (1, "b", "a")], cycles="keep")
     with pytest.raises(tw.InputError, match="may be mistaken"):
-        tw.fit_mixture(mistaken, 2, (1, 1))
+        tw.fit_mixture(mistaken, 2, (1, 1), distance="kendall")
     preferences, _ = compared_pairs((3, 3))
     with pytest.raises(tw.InputError, match="sample_mixture takes Rankings"):
         tw.sample_mixture(preferences, 2, (1, 2, 1))

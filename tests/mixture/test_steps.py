@@ -320,7 +320,9 @@ def test_the_best_end_is_the_maximum_of_all():
 
     highest = max(best_of(pair) for pair in labels if pair[0] <= pair[1])
     rankings = tw.Rankings.from_orderings(orderings)
-    found = tw.fit_mixture(rankings, 2, (1, 1, 1), starts=30, tolerance=1e-9, rng=1)
+    found = tw.fit_mixture(
+        rankings, 2, (1, 1, 1), starts=30, tolerance=1e-9, rng=1, distance="kendall"
+    )
     assert found.log_likelihood == pytest.approx(highest, abs=1e-3)
 
 

@@ -13,12 +13,14 @@ from tierwise.reporting.figures import FONT_SIZE
 
 @pytest.fixture(scope="module")
 def mixture(goals):
-    return tw.fit_mixture(goals, 2, sizes=(2, 2), starts=5, rng=1)
+    return tw.fit_mixture(goals, 2, sizes=(2, 2), starts=5, rng=1, distance="kendall")
 
 
 @pytest.fixture(scope="module")
 def mixture_with_noise(goals):
-    return tw.fit_mixture(goals, 2, sizes=[(2, 2), (1, 2, 1)], noise="uniform", starts=5, rng=1)
+    return tw.fit_mixture(
+        goals, 2, sizes=[(2, 2), (1, 2, 1)], noise="uniform", starts=5, rng=1, distance="kendall"
+    )
 
 
 def texts(ax):
@@ -105,7 +107,7 @@ def test_legend_says_how_sure_it_is(goals, mixture):
 
 
 def test_a_group_without_members_and_a_single_group_can_be_drawn(goals, mixture):
-    alone = plots.memberships(tw.fit_mixture(goals, 1, sizes=(2, 2)))
+    alone = plots.memberships(tw.fit_mixture(goals, 1, sizes=(2, 2), distance="kendall"))
     assert bars_by_group(alone).tolist() == [[goals.n_rankings]]
     certain = np.zeros_like(mixture.pattern_memberships)
     certain[:, 0] = 1.0 + 1e-15
@@ -124,7 +126,9 @@ def test_figures_are_drawn_where_asked(draw, mixture):
 
 @pytest.mark.parametrize("n_groups", [2, 5])
 def test_legend_of_memberships_fits_the_figure_of_the_report(n_groups):
-    found = tw.fit_mixture(tw.load_political_goals(), n_groups, (2, 2), starts=1, rng=1)
+    found = tw.fit_mixture(
+        tw.load_political_goals(), n_groups, (2, 2), starts=1, rng=1, distance="kendall"
+    )
     with mpl.rc_context({"font.size": FONT_SIZE}):
         figure = Figure(figsize=(4.0, 3.0), layout="constrained")
         ax = plots.memberships(found, ax=figure.add_subplot())

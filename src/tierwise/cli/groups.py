@@ -33,8 +33,8 @@ def mixture_command(
         options.option(_GROUPS, "How many groups; several numbers are compared.", "3|1-6|2,4"),
     ] = "1-6",
     sizes: options.Sizes = None,
-    family: options.FamilyOfGroups = "mallows",
-    distance: options.Distance = "kendall",
+    family: options.Family = "auto",
+    distance: options.AnyDistance = "auto",
     noise: Annotated[
         Literal["none", "uniform"],
         options.option(_GROUPS, "Whether there is a group of those who follow no tiers."),

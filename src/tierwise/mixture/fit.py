@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import nan
 from operator import index
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,8 @@ from tierwise.mixture.em import (
 from tierwise.mixture.groups import Component, Fitter, distinct_answers, fold_weights
 from tierwise.mixture.result import Group, Mixture
 from tierwise.mixture.scores import Scores, held_out_values, score, standard_errors, with_held_out
+from tierwise.searching.choice import Choice, choose
+from tierwise.searching.search import FamilyChoice
 from tierwise.tiers import check_sizes
 
 Noise: TypeAlias = Literal["none", "uniform"]
@@ -52,6 +54,8 @@ _SAME_END = 0.01
 _LEVEL = 0.95
 # Where the seeds for splits of groups are in the tree of seeds: behind those of all runs.
 _SEED_OF_SPLITS = 2**31
+# The same answers have the same models every time.
+_SEED_OF_CHOICE = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +71,10 @@ def fit_mixture(
     data: Rankings | Preferences,
     n_groups: int | Iterable[int] | None = None,
     sizes: SizesOfGroups = "search",
-    distance: str | Distance = "kendall",
+    distance: str | Distance = "auto",
     *,
-    family: Family = "mallows",
+    family: FamilyChoice = "auto",
+    choice: Choice | None = None,
     noise: Noise = "none",
     criterion: Criterion = "bic",
     starts: int = 20,
@@ -98,9 +103,14 @@ def fit_mixture(
         "search", or how many items each tier holds: the same for all groups, or a list with one
         entry per group.
     distance
-        "kendall", "inversions", "hamming", "footrule" or "spearman".
+        "kendall", "inversions", "hamming", "footrule" or "spearman"; "auto" leaves it to the data.
     family
         "mallows": a distance and theta. "luce": one worth per tier, for rankings of every kind.
+        "auto" takes what `choose` finds for all people together; where these have no tiers, as two
+        opposed halves have none, the model whose two groups have the best BIC. Pairwise answers
+        have Kendall's distance.
+    choice
+        What `choose` found for these data; then the models are not compared again.
     noise
         "uniform" adds a group of those who follow no tiers.
     criterion
@@ -141,7 +151,7 @@ def fit_mixture(
     Examples
     --------
     >>> import tierwise as tw
-    >>> found = fit_mixture(tw.load_political_goals(), n_groups=2, sizes=(2, 2), rng=1)
+    >>> found = fit_mixture(tw.load_political_goals(), 2, (2, 2), "kendall", rng=1)
     >>> found.shares.round(2)
     array([0.58, 0.42])
     >>> found.groups[0].tiers
@@ -150,8 +160,9 @@ def fit_mixture(
     watch = Stopwatch()
     data = check_data(data, "fit_mixture", Rankings, Preferences, weights="effective")
     refuse_mistakes(data)
-    check_choice("family", family, get_args(Family))
-    measure = _measure(data, distance, family)
+    check_choice("family", family, get_args(FamilyChoice))
+    model = _model(data, distance, family, choice, workers)
+    family, measure = model.family, _measure(data, model.distance, model.family)
     check_choice("noise", noise, get_args(Noise))
     check_choice("criterion", criterion, get_args(Criterion))
     starts = check_count("starts", starts)
@@ -202,11 +213,61 @@ def fit_mixture(
         n_agreeing=best.n_agreeing,
         distance="" if measure is None else measure.name,
         family=family,
+        chosen_by=model.reason,
         provenance=watch.provenance(rng),
         pairwise=data.pairwise,
         people=answers.people,
         n_answers=getattr(data.n_rankings, "n_answers", None),
     )
+
+
+class _Model(NamedTuple):
+    """The models of groups, and why these."""
+
+    family: Family
+    distance: str | Distance
+    reason: str = ""
+
+
+def _model(
+    data: Rankings | Preferences,
+    distance: str | Distance,
+    family: FamilyChoice,
+    choice: Choice | None,
+    workers: int | None,
+) -> _Model:
+    """Decide which models groups have: what is named, or what describes the answers best."""
+    is_open = isinstance(distance, str) and distance == "auto"
+    if family == "luce":
+        refuse_options_of_mallows(distance=(distance, "auto"))
+        return _Model("luce", "")
+    if not is_open:
+        return _Model("mallows", distance)
+    if isinstance(data, Preferences):
+        return _Model("mallows", "kendall")
+    if choice is None:
+        choice = choose(data, family=family, workers=workers, progress="off", rng=_SEED_OF_CHOICE)
+    if len(choice.fit.tiers) > 1:
+        return _Model(choice.family, choice.distance, choice.sentence())
+    # Without tiers all models are one and the same, so the groups decide.
+    found = {
+        one.name: fit_mixture(
+            data,
+            2,
+            distance=one.distance or "auto",
+            family="luce" if one.family == "luce" else "mallows",
+            starts=SHORT_RUNS,
+            folds=None,
+            workers=workers,
+            progress="off",
+            rng=_SEED_OF_CHOICE,
+        )
+        for one in choice.search.families
+    }
+    name = min(found, key=lambda one: found[one].bic)
+    best = found[name]
+    reason = f"All people together have no tiers; of two groups, {name} has the best BIC."
+    return _Model(best.family, best.distance, reason)
 
 
 def _measure(
@@ -215,7 +276,6 @@ def _measure(
     """Return the distance; None for worths, which have none."""
     if family == "mallows":
         return get_distance(distance)
-    refuse_options_of_mallows(distance=(distance, "kendall"))
     if isinstance(data, Preferences):
         raise InputError(
             "groups with worths are found in rankings, and these are answers pair by pair: take "

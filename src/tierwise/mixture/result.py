@@ -42,6 +42,7 @@ def summarise(mixture: "Mixture", width: int) -> str:
     lines = [
         f"{who_said_what(mixture.n_rankings, n_items, pairwise=mixture.pairwise)} in "
         f"{counted(mixture.n_groups, 'group')}, {mixture.model_in_words()}",
+        *textwrap.wrap(mixture.chosen_by, width),
         "",
     ]
     for name, group in zip(mixture.names(), mixture.groups, strict=True):
@@ -256,6 +257,8 @@ class Mixture(Result):
         "mallows" for theta and a distance, or "luce" for one worth per tier.
     n_answers : int or None
         How many answers there are, where they have weights of a survey.
+    chosen_by : str
+        Why groups have these models, where that was left to the data.
     """
 
     groups: tuple[Group, ...]
@@ -275,6 +278,7 @@ class Mixture(Result):
     people: Any = None
     family: Family = "mallows"
     n_answers: int | None = None
+    chosen_by: str = ""
 
     def model_in_words(self) -> str:
         """Say what the models of groups are."""
@@ -361,7 +365,7 @@ class Mixture(Result):
         Examples
         --------
         >>> import tierwise as tw
-        >>> found = tw.fit_mixture(tw.load_political_goals(), 2, sizes=(2, 2), starts=5, rng=1)
+        >>> found = tw.fit_mixture(tw.load_political_goals(), 2, (2, 2), "kendall", starts=5, rng=1)
         >>> found.to_frame()[["group", "share", "theta", "tiers"]].round(2)
              group  share  theta                          tiers
         0  group 1   0.58   0.95  order ~ prices > say ~ speech

@@ -51,7 +51,7 @@ def group_tier_lists(mixture: Mixture, *, ax: Axes | None = None) -> Axes:
     --------
     >>> import tierwise as tw
     >>> from tierwise import plots
-    >>> found = tw.fit_mixture(tw.load_political_goals(), 2, sizes=(2, 2), starts=5, rng=1)
+    >>> found = tw.fit_mixture(tw.load_political_goals(), 2, (2, 2), "kendall", starts=5, rng=1)
     >>> [text.get_text() for text in plots.group_tier_lists(found).texts[3:9]]
     ['1', 'order', 'prices', '2', 'say', 'speech']
     """
@@ -91,7 +91,7 @@ def memberships(mixture: Mixture, *, ax: Axes | None = None) -> Axes:
     --------
     >>> import tierwise as tw
     >>> from tierwise import plots
-    >>> found = tw.fit_mixture(tw.load_political_goals(), 2, sizes=(2, 2), starts=5, rng=1)
+    >>> found = tw.fit_mixture(tw.load_political_goals(), 2, (2, 2), "kendall", starts=5, rng=1)
     >>> ax = plots.memberships(found)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['group 1, 88% sure', 'group 2, 75% sure']

@@ -344,7 +344,7 @@ def _fit_groups(
             data,
             n_groups,
             sizes,
-            fitted.distance or "kendall",
+            "auto" if with_worths else fitted.distance or "kendall",
             family="luce" if with_worths else "mallows",
             folds=folds,
             workers=workers,
