@@ -332,17 +332,31 @@ def quoted(value: Any, longest: int = 60) -> str:
     return f"{text[: kept - kept // 2]}...{text[len(text) - kept // 2 :]}"
 
 
-def share_in_words(share: float) -> str:
+def share_in_words(share: float, decimals: int | None = None) -> str:
     """Write a probability that was found from draws: what is not certain is not called so.
+
+    Parameters
+    ----------
+    share
+        The probability.
+    decimals
+        How many digits to write behind the point; a percentage if none are named.
 
     Examples
     --------
     >>> share_in_words(0.9996), share_in_words(1.0), share_in_words(0.002), share_in_words(0.62)
     ('> 99%', '100%', '< 1%', '62%')
+    >>> share_in_words(0.995), share_in_words(0.9996, 3), share_in_words(1.0, 3)
+    ('> 99%', '> 0.999', '1.000')
     """
-    if 0.0 < share < 0.005:
-        return "< 1%"
-    return "> 99%" if 0.995 < share < 1.0 else f"{share:.0%}"
+    if decimals is None:
+        if 0.0 < share <= 0.005:
+            return "< 1%"
+        return "> 99%" if 0.995 <= share < 1.0 else f"{share:.0%}"
+    written, least = f"{share:.{decimals}f}", 10.0**-decimals
+    if float(written) == 0.0 and share > 0.0:
+        return f"< {least:.{decimals}f}"
+    return f"> {1.0 - least:.{decimals}f}" if float(written) == 1.0 and share < 1.0 else written
 
 
 def odds_in_words(log_odds: float) -> str:

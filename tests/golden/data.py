@@ -67,7 +67,7 @@ def weighted():
     random = Random(4)
     rows = _orderings(6, 30, 0.6, seed=5)
     weights = [0.25 + 2.0 * random.random() for _ in rows]
-    return tw.Rankings.from_orderings(rows, items=ITEMS[:6], weights=weights)
+    return tw.Rankings.from_orderings(rows, items=ITEMS[:6], weights=weights, weights_are="counts")
 
 
 def unanimous():

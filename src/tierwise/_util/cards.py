@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Literal
 
 from tierwise._util.tables import Table, in_markdown
+from tierwise.errors import share_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -111,7 +112,7 @@ class Card:
     def _named(self, item: Item) -> str:
         """Write an item, and how sure its tier is, as Markdown."""
         sure = None if self.sure is None else self.sure.get(item)
-        return in_markdown(str(item)) + ("" if sure is None else f" ({sure:.0%})")
+        return in_markdown(str(item)) + ("" if sure is None else f" ({share_in_words(sure)})")
 
     def to_html(self, shown: Literal["head", "all"] = "head") -> str:
         """Write it as HTML, in which every name is text whatever it holds.
@@ -155,7 +156,9 @@ class Card:
 
     def _chip(self, item: Item) -> str:
         sure = None if self.sure is None else self.sure.get(item)
-        share = "" if sure is None else f' <span style="{_SOFT}">{sure:.0%}</span>'
+        share = (
+            "" if sure is None else f' <span style="{_SOFT}">{escape(share_in_words(sure))}</span>'
+        )
         return f'<span style="{_CHIP}">{escape(str(item))}{share}</span>'
 
 

@@ -11,7 +11,7 @@ import typer
 
 from tierwise._kernels.compiling import silent_compiling
 from tierwise.cli import options, printing
-from tierwise.errors import InputError
+from tierwise.errors import InputError, share_in_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -315,7 +315,9 @@ def _tier_picture(fitted: "Fit", resampled: "Bootstrap") -> "RenderableType":
     for number, tier in enumerate(fitted.tiers, start=1):
         least = min(shares[place[item], number - 1] for item in tier)
         table.add_row(
-            str(number), " ~ ".join(str(item) for item in tier), f"{least:.0%} agree on each"
+            str(number),
+            " ~ ".join(str(item) for item in tier),
+            f"{share_in_words(least)} agree on each",
         )
     return table
 

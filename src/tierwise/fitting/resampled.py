@@ -13,7 +13,7 @@ from tierwise._util.provenance import Provenance
 from tierwise._util.results import Result
 from tierwise._util.types import Item, item_coordinate, plain, plain_item
 from tierwise.data.frames import Backend, make_frame, table_of_items
-from tierwise.errors import InputError, counted, percent
+from tierwise.errors import InputError, counted, percent, share_in_words
 from tierwise.fitting.result import Fit
 from tierwise.luce.estimates import ELO
 
@@ -220,7 +220,7 @@ class Bootstrap(Result):
             same = float((self.labels.max(axis=1) == len(self.fit.sizes)).mean())
             return [
                 f"tiers of all sizes searched again in each: {self._numbers_of_tiers()}, in "
-                f"{same:.0%} as many as in the fit ({len(self.fit.sizes)})",
+                f"{share_in_words(same)} as many as in the fit ({len(self.fit.sizes)})",
                 f"strength: {percent(self.fit.level)} of replicates, on the Elo scale",
             ]
         of = [""] if self.fit.concentration == "single" else self.fit.part_names
@@ -270,8 +270,8 @@ class Bootstrap(Result):
 
 def _shares(shares: NDArray[np.float64], tier: int) -> str:
     others = [
-        f"{number} ({share:.0%})"
+        f"{number} ({share_in_words(share)})"
         for number, share in enumerate(shares.tolist(), start=1)
         if number != tier and share > 0
     ]
-    return f"{shares[tier - 1]:>7.0%}  {', '.join(others)}".rstrip()
+    return f"{share_in_words(shares[tier - 1]):>7}  {', '.join(others)}".rstrip()

@@ -30,7 +30,7 @@ from tierwise.data.frames import table_of_items
 from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
 from tierwise.distances import Distance, get_distance
-from tierwise.errors import InputError, TierwiseWarning, instead, percent
+from tierwise.errors import InputError, TierwiseWarning, instead, percent, share_in_words
 from tierwise.fitting.result import Family
 from tierwise.mixture.fit import Noise, SizesOfGroups, fit_mixture, sizes_of_groups
 from tierwise.mixture.gibbs import MixtureTarget, run_chain
@@ -292,7 +292,9 @@ class MixtureDraws(StoredDraws):
                 float(values[:, :, position].mean()) for values in (self.shares, self.thetas)
             )
             tiers, frequency = self._most_frequent(position + 1)
-            heading = f"{name}: {share:.1%}, theta {theta:.3f}, {frequency:.0%} of draws"
+            heading = (
+                f"{name}: {share:.1%}, theta {theta:.3f}, {share_in_words(frequency)} of draws"
+            )
             sections.append(Section(rows_of(tiers), heading))
         title = f"{self.n_groups} groups, {n_chains} chains of {n_draws:,} draws"
         return Card(
@@ -322,7 +324,7 @@ class MixtureDraws(StoredDraws):
                 low, high = thetas[position]
                 tiers, frequency = self._most_frequent(position + 1)
                 text += f", theta {theta:.4f} ({low:.4f} to {high:.4f})"
-                text += f"\n  {tiers}  ({frequency:.0%} of draws)"
+                text += f"\n  {tiers}  ({share_in_words(frequency)} of draws)"
             lines.append(text)
         if n_chains > 1:
             worst = self.diagnostics().worst_r_hat

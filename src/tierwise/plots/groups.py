@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise.errors import share_in_words
 from tierwise.plots import style
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ def _label(name: str, sure: NDArray[np.float64], weights: NDArray[np.float64]) -
     """Say how surely, on average, those who most probably belong to a group do."""
     if not weights.sum():
         return f"{name}, nobody"
-    return f"{name}, {np.average(sure, weights=weights):.0%} sure"
+    return f"{name}, {share_in_words(float(np.average(sure, weights=weights)))} sure"
 
 
 def group_tree(tree: GroupTree, *, ax: Axes | None = None) -> Axes:

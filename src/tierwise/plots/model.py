@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.errors import InputError, instead, percent
+from tierwise.errors import InputError, instead, percent, share_in_words
 from tierwise.fitting.neighbours import neighbour_agreement
 from tierwise.fitting.result import Fit
 from tierwise.partition.choose import partition_function
@@ -411,7 +411,7 @@ def draw_agreement(found: tuple[NeighbourAgreement, ...], fit: Fit, ax: Axes | N
         ax.text(
             1.02,
             row,
-            f"{one.probability:.0%}",
+            share_in_words(one.probability),
             transform=ax.get_yaxis_transform(),
             ha="left",
             va="center",

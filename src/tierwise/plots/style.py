@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._util.columns import shortened_names
+from tierwise.errors import share_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -151,7 +152,6 @@ def draw_cells(
 
     Shares of a number, the most there is, are written as numbers.
     """
-    whole = 100.0 if most is None else most
     n_rows, n_columns = shares.shape
     masked = np.ma.masked_invalid(shares)
     mesh = ax.pcolormesh(
@@ -172,7 +172,7 @@ def draw_cells(
             ax.text(
                 column,
                 row,
-                f"{whole * share:.0f}",
+                f"{most * share:.0f}" if most is not None else share_in_words(share).rstrip("%"),
                 ha="center",
                 va="center",
                 fontsize=8,

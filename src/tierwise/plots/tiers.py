@@ -9,7 +9,7 @@ import numpy as np
 
 from tierwise._util.checks import check_choice
 from tierwise._util.columns import display_width
-from tierwise.errors import InputError
+from tierwise.errors import InputError, share_in_words
 from tierwise.fitting.result import Fit
 from tierwise.plots import style
 from tierwise.posterior.estimates import rank_shares, shares_of_tiers
@@ -365,7 +365,7 @@ def _draw_tier(
             )
             text = names[item]
             if sure is not None:
-                text += f"\n{sure[item]:.0%}"
+                text += f"\n{share_in_words(sure[item])}"
             ax.text(
                 left + (width - 0.3) / 2,
                 middle,

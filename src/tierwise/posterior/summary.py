@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise.data.weights import answers_in_words
+from tierwise.errors import share_in_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -366,12 +367,14 @@ def _sizes_lines(posterior: Posterior) -> list[str]:
     shares = posterior.sizes_probabilities()
     shown = [pair for pair in shares.items() if pair[1] >= _LEAST_SHARE][:_MOST_SIZES]
     lines = [f"{'sizes':<32}probability"]
-    lines += [f"{', '.join(map(str, sizes)):<32}{share:>11.3f}" for sizes, share in shown]
+    lines += [
+        f"{', '.join(map(str, sizes)):<32}{share_in_words(share, 3):>11}" for sizes, share in shown
+    ]
     if len(shares) > len(shown):
         rest = max(1.0 - sum(share for _, share in shown), 0.0)
         n_others = len(shares) - len(shown)
         name = "1 other" if n_others == 1 else f"{n_others} others"
-        lines.append(f"{name:<32}{rest:>11.3f}")
+        lines.append(f"{name:<32}{share_in_words(rest, 3):>11}")
     return lines
 
 
@@ -381,7 +384,7 @@ def _item_lines(posterior: Posterior) -> list[str]:
     lines = [f"{'item':<{width}}  probability of each tier"]
     for item in _by_mean_tier(posterior):
         tiers = [
-            f"{tier}: {share:.2f}"
+            f"{tier}: {share_in_words(share, 2)}"
             for tier, share in enumerate(shares[item].tolist(), start=1)
             if share >= _LEAST_SHARE
         ]

@@ -19,7 +19,7 @@ from tierwise._util.tasks import track
 from tierwise.checking.result import sides
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
-from tierwise.errors import listed, percent
+from tierwise.errors import listed, percent, share_in_words
 from tierwise.fitting.summary import names_of_tiers, tiers_in_words
 from tierwise.plots.data import height_of_bars
 from tierwise.plots.model import draw_agreement, height_of_rows
@@ -189,7 +189,7 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
             ),
             size=(_WIDTH, height_of_rows(len(neighbours))),
             description="Probability of the order of neighbouring tiers: "
-            + "; ".join(f"{one.name} {one.probability:.0%}" for one in neighbours)
+            + "; ".join(f"{one.name} {share_in_words(one.probability)}" for one in neighbours)
             + "; the table has the same numbers.",
         )
     if fit.divided and isinstance(data, Rankings):

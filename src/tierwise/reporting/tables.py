@@ -320,7 +320,7 @@ def decimal(number: float, digits: int = 2) -> Cell:
 
 def _other_tiers(shares: list[float], own: int, names: Sequence[str]) -> str:
     others = [
-        f"{name} ({share:.0%})" if share >= 0.01 else f"{name} (<1%)"
+        f"{name} ({share_in_words(share)})"
         for row, (name, share) in enumerate(zip(names, shares, strict=True), start=1)
         if row != own and share > 0
     ]

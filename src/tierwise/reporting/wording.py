@@ -218,8 +218,8 @@ def _why(analysis: Analysis) -> list[str]:
 
 
 def _with_interval(one: NeighbourAgreement, fit: Fit) -> str:
-    low, high = one.interval
-    return f"{one.probability:.0%}, {percent(fit.level)} interval {low:.0%} to {high:.0%}"
+    low, high = map(share_in_words, one.interval)
+    return f"{share_in_words(one.probability)}, {percent(fit.level)} interval {low} to {high}"
 
 
 def _divided(fit: Fit) -> str:

@@ -13,7 +13,7 @@ from tierwise._util.types import plain_number
 from tierwise.data.connection import parts_in_words
 from tierwise.data.frames import Backend, make_frame
 from tierwise.data.weights import EffectiveNumber, answers_in_words
-from tierwise.errors import odds_in_words
+from tierwise.errors import odds_in_words, share_in_words
 from tierwise.fitting.result import Fit
 from tierwise.fitting.summary import tiers_in_words
 from tierwise.searching.evaluate import Criterion
@@ -156,7 +156,7 @@ def _verdict(search: "Search") -> str:
         return f"The runner-up is {gap:.4f} behind."
     if search.probabilities is not None:
         share = search.probabilities[search.best.sizes]
-        return f"The best sizes have a posterior probability of {share:.3f}."
+        return f"The best sizes have a posterior probability of {share_in_words(share, 3)}."
     second = search.contenders[1]
     if search.criterion != "posterior":
         firmness = "close" if gap < 3 else "clear"

@@ -26,7 +26,7 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Mount, Route
 
 from tierwise import __version__
-from tierwise.errors import InputError, TierwiseError, printable
+from tierwise.errors import InputError, TierwiseError, printable, share_in_words
 from tierwise.web import choices
 from tierwise.web.jobs import Job, Store, Upload, storing
 from tierwise.web.security import Application, Guard, Limits, Settings
@@ -119,6 +119,7 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        self._environment.filters["share"] = share_in_words
 
     def _page(
         self, template: str, status: HTTPStatus = HTTPStatus.OK, **shown: Any
