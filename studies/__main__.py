@@ -13,6 +13,7 @@ from studies import (
     false_tiers,
     formula_one,
     leaderboards,
+    methods_over_data_sets,
     other_truths,
     prior_of_sizes,
     pseudo_likelihood,
@@ -51,6 +52,7 @@ STUDIES: list[Study] = [
     leaderboards.STUDY,
     prior_of_sizes.STUDY,
     collecting.STUDY,
+    methods_over_data_sets.STUDY,
 ]
 
 

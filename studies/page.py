@@ -33,8 +33,8 @@ SIMULATIONS = """
 # How often is it right?
 
 What is found in data that were made up, so that the truth is known. This page is written by
-`python -m studies false-tiers other-truths leaderboards prior-of-sizes`; no number here is typed
-by hand.
+`python -m studies false-tiers other-truths leaderboards prior-of-sizes methods-over-data-sets`; no
+number here is typed by hand.
 """
 
 

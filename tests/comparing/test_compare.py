@@ -225,3 +225,51 @@ def test_mteb_from_file_to_pdf(tmp_path):
     assert len(compared.methods) == 31
     assert compared.n_gaps == 15
     assert (tmp_path / "mteb.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_a_table_of_autorank_users_goes_in_as_it_is():
+    """Columns are populations, rows are measurements; mean ranks and difference are autorank's."""
+    draws = np.random.RandomState(42)
+    frame = pd.DataFrame()
+    for number, mean in enumerate([0.2, 0.3, 0.5, 0.8, 0.85, 0.9]):
+        frame[f"pop_{number}"] = draws.normal(mean, 0.3, 50).clip(0, 1)
+    found = quick(frame, family="luce", draws=500)
+    ranks = dict(zip(found.methods, found.mean_ranks[:, 0].round(2).tolist(), strict=True))
+    # From autorank 1.3.0, whose critical difference comes from a table of four digits.
+    assert ranks == {
+        "pop_5": 2.18,
+        "pop_4": 2.29,
+        "pop_3": 2.47,
+        "pop_2": 3.95,
+        "pop_1": 4.71,
+        "pop_0": 5.4,
+    }
+    assert found.friedman.critical_difference == pytest.approx(1.0662484, abs=1e-4)
+
+
+def test_a_table_of_scikit_posthocs_users_goes_in_as_it_is():
+    """One row per fold and estimator; p values of Nemenyi's test are those of scikit-posthocs."""
+    rng = np.random.default_rng(1)
+    wide = pd.DataFrame(
+        {
+            "clf1": rng.normal(0.9, 0.1, 10),
+            "clf2": rng.normal(0.4, 0.3, 10),
+            "clf3": rng.normal(0.7, 0.2, 10),
+            "clf4": rng.normal(0.8, 0.1, 10),
+            "clf5": rng.normal(0.1, 0.05, 10),
+            "clf6": rng.normal(0.1, 0.05, 10),
+        }
+    )
+    melted = (
+        wide.rename_axis("cv_fold")
+        .melt(var_name="estimator", value_name="score", ignore_index=False)
+        .reset_index()
+    )
+    found = quick(melted, family="luce", draws=500)
+    order = [found.methods.index(f"clf{number}") for number in range(1, 7)]
+    p_values = found.friedman.p_values[np.ix_(order, order)]
+    # From scikit-posthocs 0.17.1, posthoc_nemenyi_friedman: clf1 against all, clf2 against all.
+    first = [1.0, 0.047403, 0.470338, 0.991226, 0.000008, 0.000026]
+    second = [0.047403, 1.0, 0.891189, 0.205990, 0.260953, 0.394405]
+    assert p_values[0] == pytest.approx(first, abs=1e-6)
+    assert p_values[1] == pytest.approx(second, abs=1e-6)
