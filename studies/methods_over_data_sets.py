@@ -163,7 +163,7 @@ def tell(results: Results, settings: Settings) -> str:
         + ".",
         "Of pairs of methods that are equally good, so many are separated.",
         table(columns, alike),
-        "Tiers are one answer about all methods, and not a test of each pair. Nemenyi's test guards "
+        "Tiers are one answer about all methods, not a test of each pair. Nemenyi's test guards "
         "against a single error among all pairs. Signed ranks look at one pair at a time, and use "
         "the size of differences, which is right here: all data sets have the same scale.",
     )

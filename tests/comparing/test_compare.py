@@ -145,23 +145,33 @@ def test_data_sets_without_scores_are_left_out_and_said():
     assert "Left out: 1 data set without any score." in str(unnamed.reading)
 
 
-def test_the_rope_ties_what_is_practically_equal():
+def test_the_rope_is_for_scores_and_leaves_tiers_alone():
     close = table_of(spread=0.004)
-    strict, wide = quick(close), quick(close, rope=0.05, family="luce", draws=500)
+    strict, wide = quick(close), quick(close, rope=0.05)
     assert strict.signed_ranks.better[0, 1] > 0.95
     assert wide.signed_ranks.equivalent[0, 1] > 0.95
-    first, second = (wide.methods.index(name) for name in NAMES[:2])
-    assert wide.tiers[NAMES[0]] == wide.tiers[NAMES[1]]
+    assert wide.tiers == strict.tiers
+    assert wide.board == strict.board or wide.board.rows == strict.board.rows
     pairs = wide.pairs()
     assert len(pairs) == 6
-    assert pairs.p_equivalent[0] == pytest.approx(wide.signed_ranks.equivalent[first, second])
-    assert "no more than 0.05" in wide.paragraph()
+    assert pairs.p_equivalent[0] == pytest.approx(wide.signed_ranks.equivalent[0, 1])
+    assert "5 of 6 pairs of methods differ by more than that, and 1 are" in wide.paragraph()
+
+
+def test_the_tolerance_ties_scores_on_a_data_set():
+    close = table_of(spread=0.004)
+    found = quick(close, tolerance=0.05, family="luce", draws=500)
+    rankings = tw.read_scores(close, "higher", tolerance=0.05)
+    board = tw.leaderboard(rankings, family="luce", rng=1, workers=1, progress="off", draws=500)
+    assert found.board.rows == board.rows
+    assert "no further than 0.05" in found.paragraph()
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
         ({"rope": -1}, "rope"),
+        ({"tolerance": -1}, "tolerance"),
         ({"alpha": 1.5}, "alpha must be between 0 and 1"),
         ({"better": "larger"}, "better"),
         ({"family": "thurstone"}, "family"),

@@ -205,10 +205,23 @@ def test_the_first_place_changes_by_as_few_votes_as_trying_all_finds(wins):
         assert found.votes >= among_all
 
 
-def test_no_votes_between_two_can_put_another_first_where_there_are_none():
-    wins = np.array([[0.0, 1, 0], [0, 0, 9], [0, 1, 0]])
-    flips = flips_of("abc", wins, np.zeros((3, 3)), (1, 1, 1), "luce")
-    assert flips.first is None or flips.first.votes <= wins.max()
+def test_votes_with_third_items_put_another_first_where_two_met_seldom():
+    wins = np.array([[0.0, 0, 9], [0, 0, 7], [1, 2, 0]])
+    found = flips_of("abc", wins, np.zeros((3, 3)), (1, 1, 1), "luce").first
+    assert (found.item, found.other, found.between_two) == ("a", "b", False)
+    assert not found.exact or found.votes == 1
+    assert found.votes >= fewest_by_trying(wins, only_of_leader=False)
+    # So many votes do put b first: for a against c, or for c against b.
+    assert any(
+        naive_strengths(
+            wins
+            + one * np.array([[0, 0, -1.0], [0, 0, 0], [1, 0, 0]])
+            + (found.votes - one) * np.array([[0, 0, 0], [0, 0, 1.0], [0, -1, 0]])
+        ).argmax()
+        == 1
+        for one in range(found.votes + 1)
+        if found.votes - one <= 2
+    )
 
 
 @pytest.mark.parametrize("family", ["mallows", "luce"])

@@ -58,7 +58,14 @@ def compare_command(
     rope: Annotated[
         float,
         options.option(
-            _TESTS, "Differences of scores up to this do not matter: practical equivalence."
+            _TESTS,
+            "Differences of scores up to this do not matter in comparisons pair by pair.",
+        ),
+    ] = 0.0,
+    tolerance: Annotated[
+        float,
+        options.option(
+            _TESTS, "Scores no further than this from the best of a group tie on a data set."
         ),
     ] = 0.0,
     alpha: Annotated[
@@ -112,6 +119,7 @@ def compare_command(
         BytesIO(sys.stdin.buffer.read()) if file == "-" else file,
         better,
         rope=rope,
+        tolerance=tolerance,
         items_in=items_in,
         items=items,
         tasks=tasks,

@@ -37,6 +37,7 @@ def compare(
     better: Better = "higher",
     *,
     rope: float = 0.0,
+    tolerance: float = 0.0,
     items_in: ItemsIn = "auto",
     items: str | Iterable[Item] | None = None,
     tasks: str | Iterable[str] | None = None,
@@ -70,9 +71,12 @@ def compare(
     better
         Which scores are better: "higher" or "lower".
     rope
-        Differences of scores up to this do not matter, the region of practical equivalence. Methods
-        no further than this from the best of a group tie on a data set, and probabilities of being
-        better on scores are of being better by more.
+        Differences of scores up to this do not matter, the region of practical equivalence:
+        probabilities of being better on scores are of being better by more. Tiers are about ranks,
+        and do not depend on it.
+    tolerance
+        Scores no further than this from the best of a group tie on a data set. A tie says nothing
+        about which of two methods is better, and nothing about their being equal.
     items_in
         Whether methods are in "rows" or in "columns"; "auto" finds out, and asks if in doubt.
     items, tasks
@@ -108,6 +112,7 @@ def compare(
     if not 0.0 < check_number("alpha", alpha) < 1.0:
         raise InputError(f"must be between 0 and 1; got {alpha}", argument="alpha")
     check_number("rope", rope, least=0.0)
+    check_number("tolerance", tolerance, least=0.0)
     name, opened = open_scores(source, format, encoding, sheet)
     with errors_name(name):
         found, notes = score_table_of(
@@ -132,7 +137,7 @@ def compare(
             found = replace(found, scores=found.scores[kept], tasks=names)
             said = f"Left out: {counted(int((~kept).sum()), 'data set')} without any score."
             notes = replace(notes, remarks=(*notes.remarks, said))
-        rankings = rankings_of(found, notes, better, rope)
+        rankings = rankings_of(found, notes, better, tolerance)
     # The leaderboard of a seed is the same here as if it were made alone: it takes two of these.
     board = leaderboard(rankings, workers=workers, progress=progress, rng=rng, **of_leaderboard)
     check_seed, ranks_seed, signed_seed = spawn_seeds(rng, 5)[2:]
@@ -146,6 +151,7 @@ def compare(
         data_sets=found.tasks,
         better=better,
         rope=rope,
+        tolerance=tolerance,
         mean_ranks=mean_ranks(upward, board.level, np.random.default_rng(ranks_seed)),
         friedman=friedman_test(upward, alpha),
         signed_ranks=signed_ranks(upward, rope, np.random.default_rng(signed_seed)),

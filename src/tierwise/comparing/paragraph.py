@@ -58,6 +58,8 @@ def paragraph_of(compared: Comparison) -> str:
     parts.append(_what_was_checked(compared))
     if compared.friedman is not None:
         parts.append(_tests(compared))
+    if compared.rope:
+        parts.append(_equivalence(compared))
     parts.append(
         f"The analysis was made with tierwise {board.provenance.version}. To cite: {to_cite}."
     )
@@ -71,9 +73,9 @@ def _what_was_compared(compared: Comparison) -> str:
         total = compared.scores.size
         said += f" ({compared.n_gaps:,} of {total:,} scores are missing, and are left open)"
     said += ". On each data set, the methods were ranked by their scores"
-    if compared.rope:
-        said += f"; scores that differ by no more than {compared.rope:g} from the best of a group "
-        said += "were taken as tied"
+    if compared.tolerance:
+        said += f"; scores no further than {compared.tolerance:g} from the best of a group were "
+        said += "taken as tied"
     return f"{said}."
 
 
@@ -135,6 +137,20 @@ def _tests(compared: Comparison) -> str:
     return (
         f"{said}, and Nemenyi's critical difference of mean ranks at {test.alpha:g} is "
         f"{test.critical_difference:.2f}."
+    )
+
+
+def _equivalence(compared: Comparison) -> str:
+    """Say what Bayesian signed ranks say of pairs, given a region of practical equivalence."""
+    certainty, signed = compared.board.certainty, compared.signed_ranks
+    upper = np.triu_indices(len(compared.methods), k=1)
+    alike = int((signed.equivalent[upper] >= certainty).sum())
+    apart = int((signed.better >= certainty).sum())
+    return (
+        "By Bayesian signed ranks (Benavoli et al. 2017) with a region of practical equivalence of "
+        f"{compared.rope:g}, {apart:,} of {counted(len(upper[0]), 'pair')} of methods differ by "
+        f"more than that, and {alike:,} are practically equivalent, with a probability of "
+        f"{percent(certainty)} or more."
     )
 
 

@@ -54,7 +54,9 @@ class Comparison(Result):
     better : {"higher", "lower"}
         Which scores are better.
     rope : float
-        Differences of less than this do not matter.
+        Differences of scores up to this do not matter, in ``signed_ranks``.
+    tolerance : float
+        Scores no further than this from the best of a group are tied on a data set.
     mean_ranks : numpy.ndarray
         ``[method, 3]``: mean rank over data sets, and its bootstrap interval. Where a data set has
         gaps, ranks of the others are stretched to the full range.
@@ -74,6 +76,7 @@ class Comparison(Result):
     data_sets: tuple[str, ...]
     better: Better
     rope: float
+    tolerance: float
     mean_ranks: NDArray[np.float64]
     friedman: FriedmanTest | None
     signed_ranks: SignedRanks
@@ -281,6 +284,7 @@ class Comparison(Result):
             "gaps": self.n_gaps,
             "better": self.better,
             "rope": self.rope,
+            "tolerance": self.tolerance,
             "tiers": plain_tiers(self.tiers),
             "letters": list(self.letters().values()),
             "mean_ranks": self.mean_ranks.tolist(),

@@ -5,7 +5,8 @@ comparison so that they are finite. Turning round votes between two items leaves
 others, and of both together, as they are. So it leaves the best strengths as they are among those
 that are equal for both, and the log-likelihood is concave: the slope there says how many votes it
 takes. The number is exact for votes between the two items; with other votes it could be smaller
-only if items met others unequally often, so it is a bound then.
+only if items met others unequally often, so it is a bound then. Where the two met too seldom, votes
+of either with third items are turned round as well, and strengths computed again.
 
 For a tier, votes between two items that are least certain to stand as they do are turned round, and
 tiers are searched again: that so many are enough is sure, that it takes so many is not.
@@ -31,7 +32,7 @@ from tierwise.searching.all_sizes import best_tiers_of_battles
 from tierwise.searching.luce import search_races
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -45,8 +46,9 @@ _MOST_ROUNDS = 100
 _SETTLED = 1e-11
 # What is nearer to a whole number of votes is on it.
 _ROUNDING = 1e-7
-# Pairs whose votes are turned round to change a tier.
+# Pairs whose votes are turned round to change a tier, and rivals that met the first too seldom.
 _PAIRS_TRIED = 3
+_RIVALS_TRIED = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,17 +58,21 @@ class Flip(Result):
     Attributes
     ----------
     votes
-        How many votes for the item against the other, turned round, are enough.
+        How many votes, turned round, are enough.
     item, other
-        The two.
+        The two: votes are for the item.
     exact
         Whether fewer votes cannot do it; otherwise the number is an upper bound.
+    between_two
+        Whether all of them are for the item against the other; otherwise some are for the item, or
+        against the other, in battles with third items.
     """
 
     votes: int
     item: Item
     other: Item
     exact: bool
+    between_two: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +82,8 @@ class Flips(Result):
     Attributes
     ----------
     first
-        Votes for the strongest item that, turned round, put another first; None if no votes
-        between the strongest and another item can do that.
+        Votes that, turned round, put another item in the place of the strongest; None if none were
+        found.
     tier
         Votes that, turned round, change the most probable tiers; None if none were found.
     n_votes
@@ -104,20 +110,21 @@ class Flips(Result):
             if flip is None:
                 return None
             named = {"item": plain_item(flip.item), "other": plain_item(flip.other)}
-            return {"votes": flip.votes, **named, "exact": flip.exact}
+            how = {"exact": flip.exact, "between_two": flip.between_two}
+            return {"votes": flip.votes, **named, **how}
 
         return {"first": plain(self.first), "tier": plain(self.tier), "n_votes": self.n_votes}
 
 
 def _sentence(flip: Flip | None, does: str, otherwise: str) -> str:
     if flip is None:
-        return f"{otherwise} by turning round votes between two items."
+        return f"{otherwise} by turning round votes of two items."
     votes = counted(flip.votes, "vote")
     how = "" if flip.exact else " at most"
-    return (
-        f"It takes{how} {votes} for {flip.item} against {flip.other}, turned round, to "
-        f"{does.format(other=flip.other)}."
-    )
+    which = f"for {flip.item} against {flip.other}"
+    if not flip.between_two:
+        which = f"for {flip.item} or against {flip.other}"
+    return f"It takes{how} {votes} {which}, turned round, to {does.format(other=flip.other)}."
 
 
 def flips_of(
@@ -146,17 +153,50 @@ def flips_of(
 
 
 def _first(items: Sequence[Item], wins: NDArray[np.float64]) -> Flip | None:
-    leader = int(_strengths(wins).argmax())
+    strengths = _strengths(wins)
+    leader, *rivals = np.argsort(-strengths, kind="stable").tolist()
     met = (wins + wins.T)[~np.eye(len(wins), dtype=bool)]
     found: Flip | None = None
-    for rival in range(len(items)):
-        if rival == leader:
-            continue
+    seldom_met = []
+    for rival in rivals:
         votes = floor(_lead(wins, leader, rival) + _ROUNDING) + 1
-        if votes <= wins[leader, rival] and (found is None or votes < found.votes):
+        if votes > wins[leader, rival]:
+            seldom_met.append(rival)
+        elif found is None or votes < found.votes:
             exact = votes == 1 or bool((met == met[0]).all())
             found = Flip(votes, items[leader], items[rival], exact)
+    for rival in seldom_met[:_RIVALS_TRIED]:
+        most = None if found is None else found.votes - 1
+        fewest = _fewest_with_others(wins, leader, rival, most)
+        if fewest is not None:
+            found = Flip(fewest, items[leader], items[rival], fewest == 1, between_two=False)
     return found
+
+
+def _fewest_with_others(
+    wins: NDArray[np.float64], leader: int, rival: int, most: int | None
+) -> int | None:
+    """Find how many votes of two items, turned round, put the second above the first and first.
+
+    First their own votes, then those for the first and those against the second.
+    """
+    others = [one for one in range(len(wins)) if one not in (leader, rival)]
+    pairs = [(leader, rival)]
+    pairs += [pair for one in others for pair in ((leader, one), (one, rival))]
+    # A vote after the other, one of each pair in turn, but those between the two at once.
+    votes = [(0, pair) for _ in range(floor(wins[leader, rival])) for pair in pairs[:1]]
+    votes += [(turn, pair) for pair in pairs[1:] for turn in range(floor(wins[pair]))]
+    order = [pair for _, pair in sorted(votes, key=lambda one: one[0])]
+
+    def is_first(number: int) -> bool:
+        turned = wins.copy()
+        for better, worse in order[:number]:
+            turned[better, worse] -= 1.0
+            turned[worse, better] += 1.0
+        return int(_strengths(turned).argmax()) == rival
+
+    limit = len(order) if most is None else min(most, len(order))
+    return _bisected(is_first, limit)
 
 
 def _lead(wins: NDArray[np.float64], one: int, other: int) -> float:
@@ -241,13 +281,17 @@ def _fewest(
         turned[pair[::-1]] += votes
         return not np.array_equal(_searched(turned, family), before)
 
-    most = min(most, floor(wins[pair]))
-    if most < 1 or not changes(most):
+    return _bisected(changes, min(most, floor(wins[pair])))
+
+
+def _bisected(does: Callable[[int], bool], most: int) -> int | None:
+    """Find a number of votes that does it by bisection; None if as many as there are do not."""
+    if most < 1 or not does(most):
         return None
     least = 0
     while most - least > 1:
         middle = (least + most) // 2
-        least, most = (least, middle) if changes(middle) else (middle, most)
+        least, most = (least, middle) if does(middle) else (middle, most)
     return most
 
 
