@@ -141,11 +141,11 @@ def tell(results: Results, settings: Settings) -> str:
             n_wrong[way] += found[way][3]
             wrong += found[way][3]
     columns = ["truth", "methods", "data sets", *(titles[way] for way in WAYS)]
-    gaps = f"{settings.gaps:.0%}"
+    missing = f"{settings.gaps:.0%}"
     return paragraphs(
         "Scores of methods on data sets are normal, with a standard deviation of 1 around the "
         "skill of each method. All skills are equal, or in three groups, or evenly spaced; from "
-        f"the best to the worst they are {SPREAD:g} apart. Where there are gaps, {gaps} of the "
+        f"the best to the worst they are {SPREAD:g} apart. Where there are gaps, {missing} of the "
         "scores are missing at random. There are "
         + ", ".join(
             f"{n_tables} tables of {n_methods} methods"
