@@ -80,6 +80,7 @@ lint: $(VENV)/.dev-installed
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/plain_words.py
 
 format: $(VENV)/.dev-installed
 	$(BIN)/ruff check --fix
