@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.answers.races import Races
-    from tierwise.searching.search import FamilyChoice
+    from tierwise.searching.compared import FamilyChoice
 
     # Log prior of any sizes with so many tiers, of so many items.
     PriorOfNumber = Callable[[int, int], float]
@@ -232,7 +232,7 @@ def _judged(
     n_items = len(truth)
     best = search_tiers(TierSearch(races, lambda sizes: prior(len(sizes), n_items)))[0]
     chain = RaceChain(races, [prior(number, n_items) for number in range(1, n_items + 1)])
-    labels, _ = chain.run(best.labels, best.worths.logs[best.labels], n_draws, rng)
+    labels, *_ = chain.run(best.labels, best.worths.logs[best.labels], n_draws, rng)
     labels = labels[n_draws // WARM_UP :]
     above = share_above(labels + 1)
     said = np.where(truth > 0, above, np.where(truth < 0, above.T, 1 - above - above.T))

@@ -14,7 +14,7 @@ from tests.data_paths import shared_data
 from tierwise import Counts, InputError, Rankings, Tiers, TierwiseWarning, TooLargeError
 from tierwise.answers.likelihood import source_of
 from tierwise.model.priors import Gamma
-from tierwise.searching import evaluate
+from tierwise.searching import concluding, evaluate
 from tierwise.searching import search as searching
 from tierwise.tiers import neighbours
 
@@ -624,13 +624,13 @@ def test_posterior_over_all_sizes_of_tohoku_sums_to_one():
 
 def test_only_the_best_of_the_families_is_compared_with_references(monkeypatch):
     compared = []
-    references_of = searching.references_of
+    references_of = concluding.references_of
 
     def counting(source, *options):
         compared.append(source.distance.name)
         return references_of(source, *options)
 
-    monkeypatch.setattr(searching, "references_of", counting)
+    monkeypatch.setattr(concluding, "references_of", counting)
     found = tw.search(tw.load_political_goals())
     assert len(found.families) == 3
     assert compared == [found.best.distance]

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from tierwise.posterior.changes import Changes
     from tierwise.posterior.flips import Flips
     from tierwise.posterior.line import Line
-    from tierwise.searching.search import FamilyChoice
+    from tierwise.searching.compared import FamilyChoice
     from tierwise.tiers import Tiers
 
 Uncertainty: TypeAlias = Literal["posterior", "bootstrap"]

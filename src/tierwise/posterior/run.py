@@ -52,7 +52,7 @@ from tierwise.posterior.storage import assemble
 from tierwise.posterior.summary import LEAST_ESS
 from tierwise.posterior.target import Target, depends_on_distance_only
 from tierwise.searching.choice import Choice, choose
-from tierwise.searching.search import FamilyChoice
+from tierwise.searching.compared import FamilyChoice
 from tierwise.tiers import check_sizes
 
 if TYPE_CHECKING:

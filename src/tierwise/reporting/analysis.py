@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from tierwise.groups.tree import GroupTree
     from tierwise.mixture.result import Mixture
     from tierwise.posterior.result import Posterior
+    from tierwise.searching.compared import FamilyChoice
     from tierwise.searching.result import Search
-    from tierwise.searching.search import FamilyChoice
     from tierwise.tiers import Sizes
 
 # Replicates where none are asked for: many if a fit is cheap, fewer if it takes a second, a handful

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from tierwise.fitting.fit import ConcentrationChoice
     from tierwise.fitting.result import Fit
     from tierwise.posterior.leaderboard import Leaderboard
-    from tierwise.searching.search import FamilyChoice
+    from tierwise.searching.compared import FamilyChoice
 
 _PAPER = "Piancastelli, L. S. C. and Friel, N., Clustered Mallows Model"
 

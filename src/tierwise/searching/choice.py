@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from tierwise.fitting.result import Family, Fit
     from tierwise.model.priors import Priors
     from tierwise.partition.generalised import Concentration
+    from tierwise.searching.compared import FamilyChoice
     from tierwise.searching.result import Search
-    from tierwise.searching.search import FamilyChoice
 
 
 @dataclass(frozen=True, eq=False, repr=False)
