@@ -8,7 +8,7 @@ together: by importance sampling in log theta, from a Student distribution aroun
 
 from __future__ import annotations
 
-from math import inf, isfinite, log, pi
+from math import inf, isfinite, isinf, log, pi
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -112,11 +112,24 @@ def _laplace(
 ) -> Estimate:
     """Laplace's approximation (Tierney and Kadane, JASA 81, 1986)."""
     value = likelihood.value(labels, min(theta.value, likelihood.largest_theta))
+    correction = laplace_correction(theta, prior)
+    if isinf(theta.value):
+        correction = _price_of_infinite_theta(likelihood, prior)
     return Estimate(
-        float(value) + laplace_correction(theta, prior),
+        float(value) + correction,
         standard_error=value.standard_error,
         method="Laplace's approximation",
     )
+
+
+def _price_of_infinite_theta(likelihood: Likelihood, prior: ThetaPrior) -> float:
+    """Return what a log-likelihood loses when theta, which is best if infinite, is integrated out.
+
+    All answers have completions that agree with the tiers; others are left out at every theta.
+    """
+    given = ThetaGivenDistance(LogPartition(likelihood.partition), likelihood.n_rankings, prior)
+    at_most = float(likelihood.partition.log_value(likelihood.largest_theta))
+    return float(given.log_integral(0.0)) + likelihood.n_rankings * at_most
 
 
 def log_integrated_thetas(

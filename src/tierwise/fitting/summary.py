@@ -1,7 +1,7 @@
 """The table that a fit prints."""
 
 import textwrap
-from math import isinf
+from math import isinf, isnan
 from typing import TYPE_CHECKING
 
 from tierwise._util.columns import aligned
@@ -173,6 +173,8 @@ def _theta_line(fit: "Fit") -> str:
     if len(fit.tiers) == 1:
         return "has no meaning: with one tier all orderings are equally probable"
     estimate, theta = fit.theta_estimate, fit.thetas[0]
+    if isnan(fit.agreement):
+        return "is not known: no answer orders two items of different tiers"
     if isinf(theta):
         return (
             f"infinite: {what_agrees(fit)} "
@@ -238,6 +240,8 @@ def _optimality(fit: "Fit") -> str:
 def _agreement(fit: "Fit") -> str:
     if len(fit.tiers) == 1:
         return "none to speak of with one tier"
+    if isnan(fit.agreement):
+        return "none to speak of: no answer orders two items of different tiers"
     return f"{fit.agreement:.1%} of {what_is_ordered(fit)} in tier order"
 
 

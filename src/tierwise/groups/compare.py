@@ -370,8 +370,9 @@ def compare_groups(
     -----
     Up to 16 items the evidence is the sum over all tiers of all sizes; for more items, that of the
     best tiers that are found, with theta integrated out. The evidence of thetas that differ is
-    estimated for more than four items, and carries its error. Weights of a survey are scaled to
-    Kish's effective sample size.
+    estimated for more than four items, and carries its error. The prior of tiers is "sceptical",
+    as for `search`: half of it belongs to no tiers at all. Every theta has the prior Gamma(2, 2).
+    Weights of a survey are scaled to Kish's effective sample size.
 
     For the family "luce" worths are averaged over by Laplace's approximation, corrected at the best
     tiers by importance sampling. Up to four items all tiers are summed over, of more items those

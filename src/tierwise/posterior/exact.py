@@ -122,7 +122,17 @@ class ExactPosterior:
         probable = [
             [list(sizes), share] for sizes, share in self.sizes_probabilities().items() if share > 0
         ]
-        return {**self.known, "sizes_probabilities": probable}
+        return {
+            **self.known,
+            "sizes_probabilities": probable,
+            "log_evidence": self._log_evidence(),
+        }
+
+    def _log_evidence(self) -> float:
+        """Log probability of the answers, summed over all sizes by their prior probabilities."""
+        priors = np.array([entry.sized.log_prior_of_sizes for entry in self.entries])
+        logs = priors + [float(entry.summed.log_evidence) for entry in self.entries]
+        return float(np.logaddexp.reduce(logs) - np.logaddexp.reduce(priors))
 
     def __call__(
         self, state: State, kept: NDArray[np.bool_], trace: Trace, rng: np.random.Generator

@@ -91,13 +91,13 @@ class ListedPosterior:
         for labels, share in zip(self.labels, self.probabilities.tolist(), strict=True):
             sizes: Sizes = tuple(np.bincount(labels).tolist())
             by_sizes[sizes] = by_sizes.get(sizes, 0.0) + share
-        known = summed_over(self.target.source)
+        priors = [
+            self.target.log_prior_of_tiers(sizes) + log_number_of_tiers(sizes) for sizes in by_sizes
+        ]
+        evidence = float(np.logaddexp.reduce(self.log_weights) - np.logaddexp.reduce(priors))
+        known = {**summed_over(self.target.source), "log_evidence": evidence}
         if len(by_sizes) == 1:
-            top = float(self.log_weights.max())
-            evidence = top + float(np.log(np.exp(self.log_weights - top).sum()))
-            (sizes,) = by_sizes
-            prior = self.target.log_prior_of_tiers(sizes) + log_number_of_tiers(sizes)
-            return {**known, "log_evidence": evidence - prior}
+            return known
         ranked = sorted(by_sizes.items(), key=lambda pair: -pair[1])
         probable = [[list(sizes), share] for sizes, share in ranked if share > 0.0]
         return {**known, "sizes_probabilities": probable}

@@ -130,7 +130,8 @@ class Posterior(StoredDraws):
     def log_evidence(self) -> float | None:
         """Log probability of the rankings, where the draws are exact.
 
-        Given the sizes; with "inversions" and open sizes, summed over all sizes.
+        Given the sizes; with open sizes, summed over all sizes by their prior probabilities. None
+        where the draws come from a chain.
         """
         return self._facts.get("log_evidence")
 
