@@ -40,7 +40,7 @@ _FAR_BEHIND = 200.0
 # "auto" compares all sizes if that takes, on one core, about half a minute at most.
 MOST_SECONDS = 30.0
 # Beside inversions, of which all sizes are searched at once, a distance may take so long.
-_MOST_SECONDS_OF_COMPARISON = 5.0
+MOST_SECONDS_OF_COMPARISON = 5.0
 # What "auto" compares, if that takes seconds. Hamming is not among them: it goes by who is in which
 # block of places, whatever lies between, so two opposed halves of people get tiers by it.
 COMPARED_DISTANCES = ("kendall", "inversions")
@@ -61,7 +61,8 @@ def family_of(
 ) -> FamilyChoice:
     """Return the family that was asked for; who names a distance or thetas asks for Mallows."""
     check_choice("family", family, get_args(FamilyChoice))
-    named = not (isinstance(distance, str) and distance == "auto") or concentration != "single"
+    named = not (isinstance(distance, str) and distance == "auto")
+    named = named or concentration in ("tier", "place")
     return "mallows" if family == "auto" and named else family
 
 
@@ -129,21 +130,29 @@ def not_compared(
 
 
 def worth_comparing(
-    sources: list[AnswerSource], races: RaceSearch, depth: Depth, start: Sizes
+    sources: list[AnswerSource],
+    races: RaceSearch,
+    depth: Depth,
+    start: Sizes,
+    concentration: ConcentrationChoice,
 ) -> tuple[list[AnswerSource], dict[str, str]]:
     """Leave out distances that take longer than some seconds, or are far behind, and say why.
 
     With the tiers that are best for worths a distance has a theta that is found at once. It may
-    gain by other tiers, but not what it is behind where that is hundreds of log units.
+    gain by other tiers, but not what it is behind where that is hundreds of log units; by several
+    thetas it may.
     """
     kept, left_out = [], {}
     for source in sources:
         name = source.distance.name
         if not source.capabilities.searched_at_once:
-            if _seconds_of_search(source, depth, start) <= _MOST_SECONDS_OF_COMPARISON:
+            if _seconds_of_search(source, depth, start) <= MOST_SECONDS_OF_COMPARISON:
                 kept.append(source)
             else:
                 left_out[name] = "it would take too long"
+            continue
+        if concentration != "single" and source.capabilities.all_sizes == "weak orders":
+            kept.append(source)
             continue
         behind = _behind_with_same_tiers(source, races)
         if behind > _FAR_BEHIND and len(source.items) > MOST_ITEMS_TOGETHER:
@@ -182,7 +191,7 @@ def sources_of(
         return [source_of(data, distance)]
     every = [source_of(data, name) for name in COMPARED_DISTANCES]
     at_once = [source for source in every if source.capabilities.searched_at_once]
-    budget = _MOST_SECONDS_OF_COMPARISON if at_once else MOST_SECONDS
+    budget = MOST_SECONDS_OF_COMPARISON if at_once else MOST_SECONDS
     affordable = [
         source
         for source in every

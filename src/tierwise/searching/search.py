@@ -40,6 +40,7 @@ from tierwise.model.priors import (
 from tierwise.searching import all_sizes
 from tierwise.searching.compared import (
     MOST_SECONDS,
+    MOST_SECONDS_OF_COMPARISON,
     FamilyChoice,
     family_of,
     limits_of,
@@ -128,13 +129,13 @@ def search(
         worth per tier, as in Plackett-Luce and Bradley-Terry models; tiers of all sizes are
         searched at once, for answers of every kind, those with gaps, too. "auto" compares both by
         the posterior probability of the best tiers, and says by how much one is better; it is
-        "mallows" if a distance, a concentration or another criterion is named.
+        "mallows" if a distance, a theta per tier or place, or another criterion is named.
     concentration
         "single" is one theta. "tier" and "place" give each tier, or each block of places, a theta
         of its own, so that agreement may differ from top to bottom; "auto" compares what there is
-        for each distance. Under inversions with a theta per tier all sizes are searched at once,
-        each theta being averaged over; elsewhere the best sizes with one theta are fitted, and
-        their thetas then averaged over.
+        for each distance, and worths where the family is open. Under inversions with a theta per
+        tier all sizes are searched at once, each theta being averaged over; elsewhere the best
+        sizes with one theta are fitted, and their thetas then averaged over.
     criterion
         What makes tiers better. "posterior" is the log posterior probability of tiers, up to a
         constant: theta is averaged over, and half of the prior probability belongs to no tiers at
@@ -228,7 +229,7 @@ def search(
     sources = sources_of(known, distance, judge.depth, beginning) if plan.mallows else []
     left_out = not_compared(known, distance, sources, plan)
     if races is not None:
-        sources, far_behind = worth_comparing(sources, races, judge.depth, beginning)
+        sources, far_behind = worth_comparing(sources, races, judge.depth, beginning, concentration)
         left_out |= far_behind
     if criterion == "evidence":
         refuse_without_evidence(sources)
@@ -237,6 +238,8 @@ def search(
     n_families = len(sources) * (concentration in ("single", "auto")) + sum(map(len, kinds))
     n_families += plan.luce
     judge = replace(judge, n_families=max(n_families, 1))
+    # What is compared with others is not searched longer than was expected when it was let in.
+    budget = MOST_SECONDS if judge.n_families == 1 else MOST_SECONDS_OF_COMPARISON
     searches: list[Searched] = []
     for source, further in zip(sources, kinds, strict=True):
         setting = Setting(source.counted(), as_theta_prior(priors.theta), entropy)
@@ -248,7 +251,7 @@ def search(
             # Battles are searched once: they draw from the seed itself.
             as_generator(rng if source.capabilities.engine == "comparisons" else entropy),
         )
-        interrupted, how = _run(exploration, strategy, beginning)
+        interrupted, how = _run(exploration, strategy, beginning, budget)
         single = conclude(exploration, how, merging, watch, rng, interrupted=interrupted)
         found = [single] if concentration in ("single", "auto") or not further else []
         for kind in further:
@@ -273,9 +276,15 @@ def search(
 
 
 def _run(
-    exploration: Exploration, strategy: Strategy | Literal["auto", "exhaustive"], start: Sizes
+    exploration: Exploration,
+    strategy: Strategy | Literal["auto", "exhaustive"],
+    start: Sizes,
+    most_seconds: float,
 ) -> tuple[bool, str]:
-    """Search; return whether the user interrupted it, and how it was searched."""
+    """Search; return whether the user interrupted it, and how it was searched.
+
+    If that is open, all sizes are compared where it takes at most so many seconds.
+    """
     space, setting = exploration.space, exploration.evaluator.setting
     at_once = (
         strategy == "auto"
@@ -286,7 +295,7 @@ def _run(
     )
     chosen = strategy
     if chosen == "auto":
-        chosen = _choose(space, exploration.judge.depth, setting.source)
+        chosen = _choose(space, exploration.judge.depth, setting.source, most_seconds)
     name = "all sizes" if at_once else name_of(chosen)
     if not at_once:
         _evaluate_references(exploration)
@@ -346,8 +355,10 @@ def _beginning(space: SizeSpace, start: str | Iterable[int], merging: Merging) -
     return space.nearest(merging.sizes if start == "merging" else merging.sizes_by_size)
 
 
-def _choose(space: SizeSpace, depth: Depth, source: AnswerSource) -> Greedy | Literal["exhaustive"]:
-    """Compare all sizes if that is a matter of seconds."""
+def _choose(
+    space: SizeSpace, depth: Depth, source: AnswerSource, most_seconds: float
+) -> Greedy | Literal["exhaustive"]:
+    """Compare all sizes if that takes at most so many seconds."""
     if space.n_sizes > _MOST_SIZES:
         return Greedy()
     complete = source.capabilities.complete
@@ -357,11 +368,11 @@ def _choose(space: SizeSpace, depth: Depth, source: AnswerSource) -> Greedy | Li
         some = list(islice(space, 0, None, max(space.n_sizes // _SIZES_TO_JUDGE_BY, 1)))
         some_seconds = sum(seconds_of_answers(source, sizes, depth) for sizes in some)
         seconds = some_seconds * space.n_sizes / len(some)
-        return Greedy() if seconds > MOST_SECONDS else "exhaustive"
+        return Greedy() if seconds > most_seconds else "exhaustive"
     seconds = 0.0
     for sizes in space:
         seconds += seconds_of(sizes, source.distance, depth)
-        if seconds > MOST_SECONDS:
+        if seconds > most_seconds:
             return Greedy()
     return "exhaustive"
 
