@@ -22,7 +22,13 @@ from benchmarks.partition import (
 from benchmarks.rows import HEADER, Row, show_row, show_table
 from benchmarks.runs import Run
 from benchmarks.sampling import exact_against_metropolis
-from benchmarks.strengths import posterior_of_strengths, search_of_strengths, strengths_alone
+from benchmarks.strengths import (
+    leaderboards_of_strengths,
+    posterior_of_strengths,
+    search_of_strengths,
+    strengths_alone,
+)
+from benchmarks.tied_worths import effective_draws_of_ties, ranks_that_are_shared
 
 # To add one, write a function that returns rows and list it here.
 BENCHMARKS: list[Callable[[], list[Row]]] = [
@@ -41,6 +47,9 @@ BENCHMARKS: list[Callable[[], list[Row]]] = [
     strengths_alone,
     search_of_strengths,
     posterior_of_strengths,
+    leaderboards_of_strengths,
+    effective_draws_of_ties,
+    ranks_that_are_shared,
 ]
 
 PAGE = """# Benchmarks{about}

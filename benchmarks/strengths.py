@@ -2,7 +2,7 @@
 
 The battles of the arena and the scores of MTEB, which may not be shipped, are read from the folders
 ``arena`` and ``mteb`` in the folder that ``TIERWISE_DATA`` names; without it, data of their shapes
-are drawn.
+are drawn. Searches, posteriors and leaderboards are measured by the time that cores work on them.
 """
 
 import os
@@ -10,13 +10,13 @@ import warnings
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
 
 import tierwise as tw
-from benchmarks.rows import Row, best_time, shortest_time
+from benchmarks.rows import Row, best_time
 from tierwise.answers.races import races_of
 from tierwise.luce.worths import best_worths
 
@@ -49,9 +49,9 @@ def search_of_strengths() -> list[Row]:
     tw.search(_with_gaps(8, 20, 4), family="luce", progress="off")
     for case, make in _cases().items():
         data = make()
-        seconds, found = shortest_time(
-            lambda data=data: tw.search(data, family="luce", progress="off"), repeats=2
-        )
+        start = process_time()
+        found = tw.search(data, family="luce", progress="off")
+        seconds = process_time() - start
         rows.append(Row("search, luce", case, seconds, f"tiers: {len(found.best.tiers)}"))
     return rows
 
@@ -68,11 +68,30 @@ def posterior_of_strengths() -> list[Row]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", tw.TierwiseWarning)
             tw.sample_posterior(data, draws=10, **options)
-            start = perf_counter()
+            start = process_time()
             posterior = tw.sample_posterior(data, draws=1000, **options)
-            seconds = perf_counter() - start
+            seconds = process_time() - start
         remark = f"2,000 draws; most probable tiers: {len(posterior.tiers())}"
         rows.append(Row("posterior, luce", case, seconds, remark))
+    return rows
+
+
+def leaderboards_of_strengths() -> list[Row]:
+    """A whole leaderboard with nothing named: the choice of a model, tiers, intervals of ranks."""
+    rows = []
+    options: dict[str, Any] = {"rng": 1, "progress": "off", "workers": 1}
+    for case, make in _cases().items():
+        if not case.startswith(("arena", "MTEB", "LLMFAO")):
+            continue
+        data = make()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", tw.TierwiseWarning)
+            tw.leaderboard(data, chains=2, draws=10, **options)
+            start = process_time()
+            board = tw.leaderboard(data, **options)
+            seconds = process_time() - start
+        remark = f"{board.fit.family}, tiers: {len(board.fit.tiers)}"
+        rows.append(Row("leaderboard", case, seconds, remark))
     return rows
 
 
