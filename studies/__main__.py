@@ -12,12 +12,14 @@ from studies import (
     distance_distributions,
     false_tiers,
     formula_one,
+    held_out,
     leaderboards,
     methods_over_data_sets,
     other_truths,
     prior_of_sizes,
     pseudo_likelihood,
     rank_tiers,
+    recovery,
     simulation_1,
     simulation_2,
     simulation_3,
@@ -53,6 +55,8 @@ STUDIES: list[Study] = [
     prior_of_sizes.STUDY,
     collecting.STUDY,
     methods_over_data_sets.STUDY,
+    recovery.STUDY,
+    held_out.STUDY,
 ]
 
 
@@ -86,11 +90,11 @@ def _run(
     started = perf_counter()
     outcome = obtain(study, settings, place, stored, again=again)
     took = duration(perf_counter() - started)
-    if study.data is not None and not place.folder(study.data).is_dir():
+    missing = place.missing(study.data)
+    if missing:
         what = "skipped" if outcome is None else "taken from the stored results"
-        print(
-            f"{study.name}: {what}; the data are not at hand: get them from {SOURCES[study.data]}"
-        )
+        sources = "; ".join(SOURCES[name] for name in missing)
+        print(f"{study.name}: {what}; the data are not at hand: get them from {sources}")
     else:
         print(f"{study.name}: done after {took}", flush=True)
     return outcome
@@ -106,7 +110,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "--data",
         type=Path,
         default=Path(os.environ.get("TIERWISE_DATA", ROOT.parent / "shared" / "data")),
-        help="folder that holds the folder sushi",
+        help="folder that holds the folders " + ", ".join(SOURCES),
     )
     parser.add_argument("--out", type=Path, help="folder to write to, instead of the project")
     parser.add_argument(

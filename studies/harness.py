@@ -11,7 +11,7 @@ from tierwise import __version__
 from tierwise._util.resources import whole_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from matplotlib.figure import Figure
@@ -30,6 +30,10 @@ class Place:
     def folder(self, name: str) -> Path:
         """Folder of a data set."""
         return self.data / name
+
+    def missing(self, names: Iterable[str]) -> list[str]:
+        """Return the data sets that are not at hand."""
+        return [name for name in names if not self.folder(name).is_dir()]
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ class Study:
     claims
         What the paper says, beside what the results say.
     data
-        Name of the data set it needs, if any.
+        Names of the data sets it needs.
     page
         The page of the documentation that it belongs to.
     """
@@ -102,7 +106,7 @@ class Study:
         default=lambda _results, _place: {}
     )
     claims: Callable[[Results], list[Claim]] = field(default=lambda _results: [])
-    data: str | None = None
+    data: tuple[str, ...] = ()
     page: Literal["reproduction", "simulations"] = "reproduction"
 
 
@@ -118,6 +122,9 @@ class Outcome:
 
 
 SOURCES = {
+    "arena": "the counts of Chatbot Arena's votes in the package leaderbot (battles.csv)",
+    "mteb": "the tables of Muennighoff et al., MTEB (EACL 2023), as scores.csv",
+    "preflib": "PrefLib, preflib.org (files .soc, .soi, .toc and .toi)",
     "sushi": (
         "T. Kamishima's page 'SUSHI Preference Data Sets' (sushi3-2016.zip: sushi3a.5000.10.order "
         "and sushi3.udata; free for research, must not be passed on)"
@@ -135,7 +142,7 @@ def obtain(
     stored = load_stored(study, settings, folder)
     if stored is not None and not again and _fits(stored, settings):
         return stored
-    if study.data is not None and not place.folder(study.data).is_dir():
+    if place.missing(study.data):
         return stored
     started = perf_counter()
     results = study.compute(settings, place)

@@ -32,9 +32,9 @@ intractable and estimates it, while it can be computed exactly (see `tierwise.lo
 SIMULATIONS = """
 # How often is it right?
 
-What is found in data that were made up, so that the truth is known. This page is written by
-`python -m studies false-tiers other-truths leaderboards prior-of-sizes methods-over-data-sets`; no
-number here is typed by hand.
+What is found in data that were made up, so that the truth is known; and at the end, which models
+foretell real answers that they have not seen. This page is written by `python -m studies`, with the
+name that stands under each title; no number here is typed by hand.
 """
 
 
@@ -79,11 +79,11 @@ def _running() -> str:
         "`make studies` (or `python -m studies --data FOLDER`) runs everything; results are kept "
         "in `studies/results` by seed, version and settings, and are not computed twice. "
         "`python -m studies NAME` runs one study and prints its section; `--quick` runs small "
-        "variants of all. One data set is not part of the project. Put it into a folder `sushi`, "
-        "and name the folder that holds it by `--data` or the environment variable "
+        "variants of all. Some data are not part of the project. Put them into folders with these "
+        "names, and name the folder that holds them by `--data` or the environment variable "
         "`TIERWISE_DATA`:",
         sources,
-        "Without it the page is built from the stored results.",
+        "Without them the page is built from the stored results.",
     )
 
 
@@ -115,7 +115,7 @@ def _claims(outcomes: Mapping[str, Outcome]) -> str:
 def _missing(study: Study) -> str:
     return paragraphs(
         f"## {study.title}",
-        f"Not run: it needs the {study.data} data."
+        f"Not run: it needs the {' and '.join(study.data)} data."
         if study.data
         else f"Not run: `python -m studies {study.name}` does.",
     )
@@ -137,7 +137,7 @@ def draw_figures(outcome: Outcome, place: Place, folder: Path) -> None:
     import matplotlib as mpl
 
     study = outcome.study
-    at_hand = study.data is None or place.folder(study.data).is_dir()
+    at_hand = not place.missing(study.data)
     # The same figure is the same file, whoever draws it and when.
     with mpl.rc_context({"svg.hashsalt": "tierwise", "svg.fonttype": "none"}):
         mpl.use("agg")

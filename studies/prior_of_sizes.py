@@ -188,7 +188,7 @@ def no_tiers_in_noise(
     kind: str, n_items: int, n_answers: int, family: FamilyChoice, seed: int
 ) -> bool:
     """Say whether a search reports no tiers where everybody answers at random."""
-    draw = _battles if kind == "battles" else _rankings
+    draw = draw_battles if kind == "battles" else draw_rankings
     data = draw(np.zeros(n_items), n_answers, np.random.default_rng(seed))
     return len(search(data, family=family, progress="off", rng=1).best.tiers) == 1
 
@@ -200,13 +200,14 @@ def one_data_set(
     rng = np.random.default_rng(seed)
     labels = np.r_[np.arange(n_tiers), rng.integers(n_tiers, size=n_items - n_tiers)]
     log_worths = -np.sort(-SPREAD * rng.normal(size=n_tiers))[labels]
-    draw = _battles if kind == "battles" else _rankings
+    draw = draw_battles if kind == "battles" else draw_rankings
     races = races_of(draw(log_worths, n_answers, rng))
     truth = np.sign(log_worths[:, None] - log_worths)
     return {name: _judged(races, truth, prior, n_draws, rng) for name, prior in PRIORS.items()}
 
 
-def _battles(log_worths: NDArray[np.float64], n_battles: int, rng: Generator) -> Battles:
+def draw_battles(log_worths: NDArray[np.float64], n_battles: int, rng: Generator) -> Battles:
+    """Draw battles of pairs that meet at random."""
     n_items = len(log_worths)
     first = rng.integers(n_items, size=n_battles)
     second = (first + rng.integers(1, n_items, size=n_battles)) % n_items
@@ -217,7 +218,8 @@ def _battles(log_worths: NDArray[np.float64], n_battles: int, rng: Generator) ->
     return Battles(names, won, np.zeros_like(won))
 
 
-def _rankings(log_worths: NDArray[np.float64], n_rankings: int, rng: Generator) -> Rankings:
+def draw_rankings(log_worths: NDArray[np.float64], n_rankings: int, rng: Generator) -> Rankings:
+    """Draw complete rankings."""
     times = rng.exponential(size=(n_rankings, len(log_worths))) / np.exp(log_worths)
     return Rankings.from_order_array(times.argsort(axis=1), range(len(log_worths)))
 

@@ -266,5 +266,5 @@ STUDY = Study(
     tell=tell,
     draw=draw,
     claims=claims,
-    data="sushi",
+    data=("sushi",),
 )

@@ -173,5 +173,5 @@ STUDY = Study(
     tell=tell,
     draw=draw,
     claims=claims,
-    data="sushi",
+    data=("sushi",),
 )
