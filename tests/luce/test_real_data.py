@@ -100,3 +100,33 @@ def test_tiers_of_the_arena():
         assert limited.worths.n_tiers == n_tiers
         # The evidence is what is maximised, so the likelihood may be a little less.
         assert limited.worths.log_likelihood > log_likelihood - 5
+
+
+@pytest.mark.slow
+def test_what_the_tutorial_says_about_the_arena():
+    battles = tw.read_battles(shared_data("arena") / "battles.csv")
+    choice = tw.choose(battles, rng=1)
+    best = choice.fit
+    assert best.family == "luce"
+    assert len(best.tiers) == 35
+    assert best.log_likelihood == pytest.approx(-1_114_914, abs=1)
+    no_tiers = next(one for one in best.references if one.name == "no tiers")
+    assert no_tiers.log_likelihood == pytest.approx(-1_157_729, abs=1)
+    assert [best.tiers[model] for model in FIRST] == [1, 2, 3]
+    assert np.round(best.strengths[:5]).tolist() == [203, 186, 175, 158, 147]
+    assert best.next_tier_probabilities[0] == pytest.approx(0.523, abs=0.0005)
+    assert len(tw.search(battles, family="luce", margin=0.52, rng=1).best.tiers) == 21
+
+
+def test_what_the_tutorial_says_about_text_embedding_models():
+    models, scores = mteb_scores()
+    rankings = tw.Rankings.from_scores(scores, "higher", list(models))
+    found = tw.search(rankings, family="luce", rng=1).best
+    one_theta = tw.search(rankings, "inversions", rng=1)
+    assert len(found.tiers) == 8
+    assert [found.tiers[name] for name in ("GTR-Large", "GTR-Base", "LASER2")] == [1, 2, 8]
+    assert found.sizes[:2] == (7, 11)
+    strengths = np.round(found.strengths)
+    assert strengths[0] - strengths[1] == 91
+    assert strengths[0] - strengths[-1] == 823
+    assert one_theta.best.tiers["GTR-Large"] == one_theta.best.tiers["GTR-Base"]
