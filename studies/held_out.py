@@ -52,10 +52,8 @@ class Settings:
 def _without_gaps(folder: Path) -> tw.Rankings:
     """Tasks of MTEB, and the models that were tried on all of them."""
     scores = tw.read_scores(folder / "mteb" / "scores.csv", "higher")
-    tried = (scores.places >= 0).all(axis=0)
-    return scores.restrict(
-        [item for item, on_all in zip(scores.items, tried, strict=True) if on_all]
-    )
+    tried = np.flatnonzero((scores.places >= 0).all(axis=0))
+    return scores.restrict([scores.items[item] for item in tried.tolist()])
 
 
 def _preflib(name: str, folder: Path) -> tw.Rankings:
@@ -101,11 +99,15 @@ def one_data_set(name: str, settings: Settings, folder: Path) -> Results:
     started = process_time()
     data = SETS[name](folder)
     rng = np.random.default_rng([settings.seed, list(SETS).index(name)])
-    split = _folds_of_battles if isinstance(data, tw.Battles) else _folds_of_rankings
+    folds = (
+        _folds_of_battles(data, settings, rng)
+        if isinstance(data, tw.Battles)
+        else _folds_of_rankings(data, settings, rng)
+    )
     gains: dict[str, list[Floats]] = {}
     choices: list[str] = []
     n_answers = 0.0
-    for training, held_out in split(data, settings, rng):
+    for training, held_out in folds:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", tw.TierwiseWarning)
             found, chosen = _learn(training, held_out, settings)
@@ -152,7 +154,7 @@ class HeldOut:
 
 def _folds_of_rankings(
     data: tw.Rankings, settings: Settings, rng: Generator
-) -> list[tuple[tw.Rankings, HeldOut]]:
+) -> list[tuple[Data, HeldOut]]:
     """Divide answers at random, at most so many of them."""
     every = np.repeat(np.arange(len(data.places)), data.weights.astype(int))
     chosen = rng.permutation(every)[: settings.most_answers]
@@ -184,7 +186,7 @@ def _held_out_rankings(rankings: tw.Rankings) -> HeldOut:
 
 def _folds_of_battles(
     data: tw.Battles, settings: Settings, rng: Generator
-) -> list[tuple[tw.Battles, HeldOut]]:
+) -> list[tuple[Data, HeldOut]]:
     """Divide the battles of each pair at random, by how they ended."""
     shares = np.full(settings.n_folds, 1 / settings.n_folds)
     won = rng.multinomial(data.decided.astype(int), shares)

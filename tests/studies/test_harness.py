@@ -35,7 +35,7 @@ def study(calls):
         quick=Settings(),
         compute=compute,
         tell=lambda results, settings: f"The value is {results['value']}.",
-        data="toys",
+        data=("toys",),
     )
 
 
