@@ -119,8 +119,17 @@ WRONG = {
             "source": NOT_A_PATH,
             "format": NOT_A_CHOICE,
             "drawn": NOT_A_CHOICE,
+            "position": NOT_A_CHOICE,
             "spellings": NOT_A_CHOICE,
         },
+    ),
+    "read_best_worst": (
+        {"source": "answers.csv", "shown": ["place 1", "place 2"], "best": "place 1"},
+        {"source": NOT_A_PATH, "format": NOT_A_CHOICE},
+    ),
+    "sample_best_worst": (
+        {"rankings": tw.Rankings.from_orderings([["a", "b", "c"]]), "set_size": 2},
+        {"rankings": NOT_DATA, "set_size": [0, 1, "x", 2.5, 99]},
     ),
     "read_scores": (
         {"source": "answers.csv", "better": "higher"},

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tierwise.comparing.result import Comparison as Comparison
     from tierwise.data.battles import Battles as Battles
     from tierwise.data.battles import read_battles as read_battles
+    from tierwise.data.best_worst import read_best_worst as read_best_worst
+    from tierwise.data.best_worst import sample_best_worst as sample_best_worst
     from tierwise.data.counts import Counts as Counts
     from tierwise.data.datasets import load_apa1980 as load_apa1980
     from tierwise.data.datasets import load_f1 as load_f1
@@ -168,11 +170,13 @@ _HOME_OF = {
     "plan": "planning.plan",
     "read": "data.read",
     "read_battles": "data.battles",
+    "read_best_worst": "data.best_worst",
     "read_preferences": "data.read",
     "read_rankings": "data.read",
     "read_scores": "data.scores",
     "cite": "_util.provenance",
     "report": "reporting.report",
+    "sample_best_worst": "data.best_worst",
     "sample_mixture": "mixture.draws",
     "sample_posterior": "posterior.run",
     "search": "searching.search",

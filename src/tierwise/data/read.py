@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from tierwise._util.checks import check_choice, check_count
 from tierwise._util.types import Cycles, Item, Ties, Unranked, WeightsAre
 from tierwise.data.battles import Battles, read_battles
+from tierwise.data.best_worst import best_worst_of_table, read_best_worst
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scores import (
@@ -21,6 +22,7 @@ from tierwise.data.scores import (
 from tierwise.data.tables import DataSource, Opened, open_source, open_table
 from tierwise.errors import InputError, counted, drop, instead, quoted, use
 from tierwise.files.battles import are_battles
+from tierwise.files.best_worst import are_best_worst
 from tierwise.files.cast_votes import Overvotes, Repeats
 from tierwise.files.grades import grades_in
 from tierwise.files.missing import Missing, leave_blank, said_missing
@@ -35,6 +37,7 @@ Answers: TypeAlias = Rankings | Preferences | Battles
 """What a table may hold."""
 
 # Options that name the kind of data that they are for.
+_OF_BEST_WORST = frozenset({"shown", "best", "worst"})
 _OF_BATTLES = frozenset({"first", "second", "winner", "loser", "judge"})
 _OF_LONG_SCORES = frozenset({"task", "score"})
 _OF_COLUMNS = frozenset({"items", "tasks", "items_in", "item", "layout"})
@@ -69,7 +72,8 @@ def read(
     **options
         Further options of the reader for what the table holds: `read_rankings`,
         `read_preferences`, `read_battles` (two models and the winner in each row) or `read_scores`
-        (one row per task and item). A layout may also be "pairs".
+        (one row per task and item), or `read_best_worst` (items shown, best and worst in each
+        row). A layout may also be "pairs".
 
     Returns
     -------
@@ -105,6 +109,9 @@ def read(
             raise InputError("only tables hold grades", [drop("order")])
         if opened.table is not None and layout == "auto":
             columns = opened.table.columns
+            if _OF_BEST_WORST & options.keys() or are_best_worst(list(map(str, columns))):
+                _check_options(options, read_best_worst, "best and worst")
+                return best_worst_of_table(opened.table, **options)
             if _OF_BATTLES & options.keys() or are_battles(columns):
                 _check_options(options, read_battles, "battles")
                 return Battles.from_table(opened.table, **options)

@@ -37,6 +37,8 @@ _LAYOUTS = {
     "won and lost": "battles, one row per comparison of two models: who won, who lost",
     "lines": "lines, one answer each, best first",
     "tier lists": "tier lists, one line per tier",
+    "best and worst": "best and worst, one row per choice set (MaxDiff); what was shown and not "
+    "chosen is tied between the two",
     "long scores": "scores, one row per task and item, turned into one ranking per task",
 }
 

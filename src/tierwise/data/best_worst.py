@@ -1,0 +1,117 @@
+"""Choices of the best and the worst of items shown (MaxDiff), as rankings with ties and gaps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from tierwise._util.checks import RandomSource, as_generator, check_count
+from tierwise.data.kinds import check_data
+from tierwise.data.rankings import Rankings
+from tierwise.data.tables import open_table
+from tierwise.errors import InputError
+from tierwise.files.best_worst import choose_best_and_worst, encode_best_worst
+from tierwise.files.source import errors_name
+
+if TYPE_CHECKING:
+    from tierwise.data.tables import DataSource
+    from tierwise.files.options import Columns
+    from tierwise.files.table_file import TableFile
+
+
+def read_best_worst(
+    source: DataSource,
+    *,
+    format: Literal["auto", "csv", "parquet", "jsonl", "xlsx"] = "auto",  # noqa: A002
+    shown: Columns | None = None,
+    best: str | None = None,
+    worst: str | None = None,
+    weights: str | None = None,
+    encoding: str | None = None,
+    sheet: str | int | None = None,
+) -> Rankings:
+    r"""Read choices of the best and the worst of items shown (MaxDiff), one row per choice set.
+
+    Parameters
+    ----------
+    source
+        A file's name, an open file, or a data frame of pandas, polars or pyarrow.
+    format
+        As for `read_battles`.
+    shown
+        The columns of the items shown, one item each; or the one column that lists them, parted by
+        "|", ";" or ",". Columns such as item1, item2, ... or shown are recognised.
+    best, worst
+        The columns with the names of the best and the worst item; either may be empty in a row.
+        Columns called best, most, most important and worst, least, least important are recognised.
+    weights
+        The column that says how often a row counts; weight and count are recognised.
+    encoding, sheet
+        As for `read_rankings`.
+
+    Returns
+    -------
+    Rankings
+        One for each row: the best, then all others shown, which are tied, then the worst. Items
+        that were not shown could be anywhere.
+
+    Examples
+    --------
+    >>> from io import StringIO
+    >>> sets = StringIO("item1,item2,item3,item4,best,worst\na,b,c,d,b,d\nc,d,e,a,a,d\n")
+    >>> rankings = read_best_worst(sets)
+    >>> rankings
+    Rankings(2 rankings of 5 items, 2 incomplete: not listed = anywhere, 2 with ties)
+    >>> rankings.to_orderings()[0]
+    ['b', ['a', 'c'], 'd']
+    """
+    name, table = open_table(source, format, encoding, sheet)
+    with errors_name(name):
+        return best_worst_of_table(table, shown=shown, best=best, worst=worst, weights=weights)
+
+
+def best_worst_of_table(
+    table: TableFile,
+    *,
+    shown: Columns | None = None,
+    best: str | None = None,
+    worst: str | None = None,
+    weights: str | None = None,
+) -> Rankings:
+    """Take choices as the readers of tables give them; options are as for `read_best_worst`."""
+    columns = [shown] if isinstance(shown, str) else shown
+    if columns is not None:
+        columns = list(columns)
+    return Rankings.from_encoded(encode_best_worst(table, columns, best, worst, weights))
+
+
+def sample_best_worst(rankings: Rankings, set_size: int, rng: RandomSource = None) -> Rankings:
+    """Show a random set of items for each complete ranking; keep its best and its worst.
+
+    This simulates choices (MaxDiff) by any model that draws rankings.
+
+    Parameters
+    ----------
+    rankings
+        Complete rankings, as ``ClusteredLuce.sample`` and ``ClusteredMallows.sample`` draw them.
+    set_size
+        How many items are shown, at least two.
+    rng
+        A seed, for the same draws every time.
+
+    Examples
+    --------
+    >>> import tierwise as tw
+    >>> model = tw.ClusteredLuce(tw.Tiers([["a"], ["b", "c"], ["d", "e"]]), (4.0, 2.0, 1.0))
+    >>> sample_best_worst(model.sample(500, rng=1), set_size=4, rng=2)
+    Rankings(500 rankings of 5 items, 500 incomplete: not listed = anywhere, 500 with ties)
+    """
+    known = check_data(rankings, "sample_best_worst", Rankings)
+    size = check_count("set_size", set_size)
+    if known.unranked is not None:
+        raise InputError("some rankings are incomplete: give complete ones")
+    if not 2 <= size <= len(known.items):
+        raise InputError(
+            f"set_size must be from 2 to the number of items, {len(known.items)}; got {size}"
+        )
+    places = choose_best_and_worst(known.places, size, as_generator(rng))
+    return Rankings(known.items, places, known.weights, unranked="anywhere")

@@ -1,0 +1,112 @@
+"""Best and worst of items shown (MaxDiff): read, refused, simulated, fitted."""
+
+from io import StringIO
+
+import numpy as np
+import pytest
+
+import tierwise as tw
+from tests import reference_luce as reference
+from tierwise import InputError
+
+WIDE = """respondent,item1,item2,item3,item4,best,worst
+1,price,taste,look,smell,taste,look
+1,taste,size,price,smell,taste,smell
+2,size,look,smell,,look,size
+3,price,size,,,price,
+"""
+EXPECTED = [
+    ["taste", {"price", "smell"}, "look"],
+    ["taste", {"price", "size"}, "smell"],
+    ["look", "smell", "size"],
+    ["price", "size"],
+]
+
+
+def orderings_of(rankings):
+    return [
+        [set(step) if isinstance(step, list) else step for step in row]
+        for row in rankings.to_orderings()
+    ]
+
+
+def test_a_row_is_a_ranking_with_ties_and_gaps():
+    rankings = tw.read(StringIO(WIDE))
+    assert rankings.items == ("look", "price", "size", "smell", "taste")
+    assert rankings.unranked == "anywhere"
+    assert orderings_of(rankings) == EXPECTED
+    assert tw.read_best_worst(StringIO(WIDE)) == rankings
+    said = str(rankings.reading)
+    assert "best and worst, one row per choice set (MaxDiff)" in said
+    assert "'respondent' says nothing about what was chosen" in said
+
+
+@pytest.mark.parametrize("separator", ["|", ";"])
+def test_one_cell_may_list_what_was_shown(separator):
+    rows = ["shown,most important,least important,count"]
+    rows += [separator.join(["a", " b", "c"]) + ",b,c,3", separator.join("ad") + ",,d,1"]
+    rankings = tw.read(StringIO("\n".join(rows)))
+    assert orderings_of(rankings) == [["b", "a", "c"], ["a", "d"]]
+    assert rankings.weights.tolist() == [3, 1]
+
+
+def test_columns_may_be_named():
+    text = "x,y,z,good,bad\na,b,c,a,c\nb,c,a,a,b\n"
+    named = {"shown": ["x", "y", "z"], "best": "good", "worst": "bad"}
+    rankings = tw.read_best_worst(StringIO(text), **named)
+    assert orderings_of(rankings) == [["a", "b", "c"], ["a", "c", "b"]]
+    assert tw.read(StringIO(text), **named) == rankings
+    with pytest.raises(InputError, match="no column says which items were shown"):
+        tw.read_best_worst(StringIO(text))
+    with pytest.raises(InputError, match="no column 'w'"):
+        tw.read_best_worst(StringIO(text), **named | {"best": "w"})
+    only_best = tw.read_best_worst(StringIO(text), shown=["x", "y", "z"], best="good")
+    assert orderings_of(only_best) == [["a", {"b", "c"}], ["a", {"b", "c"}]]
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ("a,b,c,d,c", "the best is 'd', which was not shown"),
+        ("a,b,c,a,d", "the worst is 'd', which was not shown"),
+        ("a,b,c,a,a", "'a' is both the best and the worst"),
+        ("a,b,a,a,b", "'a' is shown twice"),
+        ("a,,,a,", "1 item shown"),
+    ],
+)
+def test_rows_that_cannot_be_right_are_named(row, problem):
+    text = f"item1,item2,item3,best,worst\na,b,d,a,b\n{row}\n"
+    with pytest.raises(InputError, match=f"line 3.*{problem}"):
+        tw.read_best_worst(StringIO(text))
+
+
+def test_probabilities_are_those_of_all_orderings_that_agree():
+    tiers = tw.Tiers([["a"], ["b", "c"], ["d"], ["e"]])
+    model = tw.ClusteredLuce(tiers, (5.0, 2.0, 1.0, 0.3))
+    worths = [model.worths[tier] for tier in tiers.label_array(tuple("abcde"))]
+    text = "item1,item2,item3,item4,best,worst\na,b,c,e,b,e\nb,c,d,e,e,b\n"
+    rankings = tw.read_best_worst(StringIO(text))
+    answers = [(1, 0, 1, None, 3), (None, 3, 1, 1, 0)]
+    for found, places in zip(model.log_prob(rankings), answers, strict=True):
+        expected = reference.probability_of_answer(places, worths, rest_is_below=False)
+        assert np.exp(found) == pytest.approx(expected, rel=1e-8)
+
+
+def test_choices_are_simulated_and_found_again():
+    tiers = tw.Tiers([["a", "b"], ["c", "d", "e"], ["f", "g"]])
+    model = tw.ClusteredLuce(tiers, (6.0, 1.5, 0.3))
+    sets = tw.sample_best_worst(model.sample(1500, rng=1), 4, rng=2)
+    listed = (sets.places >= 0).sum(axis=1)
+    assert (listed == 4).all()
+    assert sets == tw.sample_best_worst(model.sample(1500, rng=1), 4, rng=2)
+    assert sets != tw.sample_best_worst(model.sample(1500, rng=1), 4, rng=3)
+    assert sets != tw.sample_best_worst(model.sample(1500, rng=1), 3, rng=2)
+    best = tw.search(sets, family="luce").best
+    assert best.tiers == tiers
+    for estimate, logs in zip(best.worth_estimates, np.log(model.worths), strict=True):
+        mean = np.log(model.worths) @ tiers.sizes / 7
+        assert abs(np.log(estimate.value) - logs + mean) < 4 * estimate.log_standard_error
+    with pytest.raises(InputError, match="set_size"):
+        tw.sample_best_worst(model.sample(5, rng=1), 8)
+    with pytest.raises(InputError, match="incomplete"):
+        tw.sample_best_worst(sets, 3)
