@@ -378,6 +378,8 @@ def measure(shape: Shape, growth: str, limit: float) -> Figures:
                 capture_output=True,
                 text=True,
                 timeout=_LARGEST_LOAD * limit,
+                # Threads that wait for each other would count as work.
+                env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
                 check=False,
             )
         except subprocess.TimeoutExpired:

@@ -204,6 +204,25 @@ def search_tiers(search: TierSearch) -> list[Found]:
     ]
 
 
+def likely_tiers(search: TierSearch, start: Floats) -> tuple[Integers, Floats, Floats]:
+    """Return tiers that are about as probable as any, log worths and log effects, without a search.
+
+    Parameters
+    ----------
+    search
+        The answers, and what tiers are searched by.
+    start
+        About the log worth of each item, followed by log effects if there are any.
+    """
+    n_items = search.races.n_items
+    strict = _in_order(best_worths(search.races, np.arange(n_items), start, search.shape))
+    levels = list(_join_neighbours(search, strict))
+    if not levels:
+        return np.zeros(n_items, dtype=np.int64), np.zeros(1), strict.effects
+    _, labels, logs = max(levels, key=lambda level: level[0])
+    return labels, logs, strict.effects
+
+
 def _join_neighbours(
     search: TierSearch, strict: Worths
 ) -> Iterator[tuple[float, Integers, Floats]]:

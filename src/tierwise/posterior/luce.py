@@ -12,7 +12,7 @@ from tierwise.answers.races import races_of
 from tierwise.errors import InputError
 from tierwise.fitting.luce import refuse_options_of_mallows
 from tierwise.luce.chain import RaceChain
-from tierwise.luce.search import TierSearch, search_tiers
+from tierwise.luce.search import TierSearch, likely_tiers, search_tiers, sizes_of
 from tierwise.model.priors import log_prior_of_sizes
 from tierwise.posterior.chain import State
 
@@ -50,15 +50,15 @@ class WalkOverRaces:
     prior_sizes: str
 
     def start(self, rng: np.random.Generator) -> State:
-        """Tiers found in answers that are weighted at random (Bayesian bootstrap)."""
+        """Likely tiers of answers that are weighted at random (Bayesian bootstrap)."""
         races = self.chain.races
         weights = races.weights * rng.standard_exponential(races.n_answers)
         other = races.reweighted(weights, races.meetings.reweighted(rng))
         log_prior = partial(log_prior_of_sizes, self.prior_sizes)  # type: ignore[arg-type]
-        found = search_tiers(TierSearch(other, log_prior))[0]
-        labels, logs = found.labels, found.worths.logs
-        effects = _named_effects(races, np.exp(found.worths.effects))
-        return State(labels, found.sizes, np.nan, np.nan, log_worths=logs[labels], **effects)
+        begin = np.append(self.best.worths.logs[self.best.labels], self.best.worths.effects)
+        labels, logs, effects = likely_tiers(TierSearch(other, log_prior), begin)
+        named = _named_effects(races, np.exp(effects))
+        return State(labels, sizes_of(labels), np.nan, np.nan, log_worths=logs[labels], **named)
 
     def __call__(
         self, state: State, kept: NDArray[np.bool_], trace: Trace, rng: np.random.Generator
