@@ -36,7 +36,7 @@ from tierwise.mixture.groups import Component, Fitter, distinct_answers, fold_we
 from tierwise.mixture.result import Group, Mixture
 from tierwise.mixture.scores import Scores, held_out_values, score, standard_errors, with_held_out
 from tierwise.searching.choice import Choice, choose
-from tierwise.searching.search import FamilyChoice
+from tierwise.searching.compared import FamilyChoice
 from tierwise.tiers import check_sizes
 
 Noise: TypeAlias = Literal["none", "uniform"]
