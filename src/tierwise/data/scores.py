@@ -60,7 +60,9 @@ _Floats = NDArray[np.float64]
 
 _EMPTY = frozenset({"", "-", "na", "nan", "n/a", "none", "null"})
 # Columns of numbers that are seldom items.
-_NO_ITEMS = frozenset({"average", "avg", "mean", "median", "total", "sum", "rank", "id", "#", "n"})
+_NO_ITEMS = frozenset(
+    {"average", "avg", "mean", "median", "total", "sum", "rank", "id", "#", "n", "age", "alter"}
+)
 _SHOWN = 3
 _SCORES = ("score", "value", "result", "accuracy", "points")
 

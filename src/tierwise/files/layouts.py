@@ -47,6 +47,10 @@ _FOR = {
     "preferred": "the preferred item",
     "other": "the other item",
 }
+# Columns of numbers that could be scores, and are about people.
+_OF_PEOPLE = frozenset(
+    ("age", "alter", "edad", "âge", "birth year", "year of birth", "geburtsjahr", "income", "plz")
+) | {"einkommen", "zip", "zip code", "year", "jahr", "jahrgang", "duration", "seconds", "minutes"}
 _MARKS = (";", "|", ">", ",")
 # What columns of weights are called that are not taken for such unasked, as words of the name.
 _LIKE_WEIGHTS = re.compile(
@@ -96,8 +100,12 @@ def assign_roles(columns: Sequence[Item], table: "pa.Table", options: TableOptio
     items = frozenset(str(item) for item in options.items or ())
     weights = _find("weights", names, options, items)
     assessor = _assessors(names, options, items)
-    wide = choose_columns(columns, table, sample, options, taken=(weights, *assessor))
+    people: tuple[int, ...] = ()
+    if options.better is not None and options.items is None:
+        people = tuple(at for at, name in enumerate(names) if name.casefold() in _OF_PEOPLE)
+    wide = choose_columns(columns, table, sample, options, taken=(weights, *assessor, *people))
     own = [Aside(names[column], "says whose answer it is") for column in assessor]
+    own += [Aside(names[column], "is about people, not about items") for column in people]
     free = [column for column in range(len(names)) if column not in (*wide.cells, *assessor)]
     remarks = wide.remarks if weights is not None else (*wide.remarks, *_weights_seen(table, free))
     return Roles(
@@ -294,6 +302,12 @@ def unfold_lists(
         if rankings is None:
             unfolded[str(name)] = table.column(column)
             continue
+        listed_items = {one for ranking in rankings for one in ranking}
+        if any(set(_split(str(name), mark)) == listed_items for mark in _MARKS):
+            raise InputError(
+                f"the column is called {quoted(name)}, as answers are, so the first line seems to "
+                "be an answer: put a line with the name of the column before it"
+            )
         n_places = max(map(len, rankings))
         for place in range(n_places):
             cells = [ranking[place] if place < len(ranking) else None for ranking in rankings]

@@ -54,9 +54,10 @@ def are_lines(text: str) -> bool:
 
 def holds_lines(source: Source) -> bool:
     """Tell whether a file holds rankings line by line, by its beginning."""
-    head = source.head()
-    if b"\0" in head:
-        return False
+    try:
+        head = in_utf8(source, None)[0].head()
+    except InputError:
+        return False  # whoever reads the table says so better
     text = head.decode("utf-8-sig", errors="replace")
     # The last line may be cut short.
     return are_lines(text if len(head) < _HEAD else text.rpartition("\n")[0])

@@ -23,7 +23,18 @@ NOTHING = "nothing"
 """What the user says if no cell is to be taken as empty."""
 
 _WORDS = (
-    *("n/a", "n.a.", "#n/a", "#null!", "no answer", "no response", "not answered", "not asked"),
+    *("-", "--", "\N{EN DASH}", "\N{EM DASH}"),
+    *(
+        "na",
+        "n/a",
+        "n.a.",
+        "#n/a",
+        "#null!",
+        "no answer",
+        "no response",
+        "not answered",
+        "not asked",
+    ),
     *(
         "not applicable",
         "not ranked",
@@ -190,6 +201,8 @@ def refuse_codes(values: NDArray[np.float64], names: Sequence[object], *, ranks:
         and rest[filled[:, column], column].max() <= _TOP_OF_SCALE
     ]
     if len(scale) < 2:
+        if not ranks:
+            _ask_about(_standing_out(values, codes), values, names, range(values.shape[1]))
         return
     numbers = rest[:, scale][filled[:, scale]]
     top = float(numbers.max())
@@ -201,6 +214,41 @@ def refuse_codes(values: NDArray[np.float64], names: Sequence[object], *, ranks:
     # A single one is a slip, which is named with its line where it is read.
     if starts_with_one and 1 < zeros.sum() < numbers.size / 4:
         suspected |= zeros
+    _ask_about(suspected, values, names, scale)
+
+
+def refuse_codes_among_names(items: Sequence[object]) -> None:
+    """Ask about a number among names, which is what codes for missing values are."""
+    codes = [one for one in items if _number(str(one)) in (*_NEGATIVE, *_LARGE)]
+    named = [one for one in items if _number(str(one)) is None]
+    if codes and len(codes) + len(named) == len(items) and len(named) > len(codes):
+        told = " or ".join(map(str, codes[:_MOST_SHOWN]))
+        raise InputError(
+            f"{told} stands among the names of items, so that may be a code for a missing answer",
+            [
+                use("if it is", missing=[str(one) for one in codes]),
+                use("if it is an item", missing=NOTHING),
+            ],
+        )
+
+
+def _standing_out(values: NDArray[np.float64], codes: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell which codes lie further from all scores with decimals than these from each other."""
+    others = values[~codes & ~np.isnan(values)]
+    whole = bool((others == np.floor(others)).all())
+    if whole or codes.sum() * 4 > values.size:
+        return np.zeros_like(codes)
+    low, high = float(others.min()), float(others.max())
+    return codes & ((values > 2 * high - low) | (values < 2 * low - high)) & (high > low)
+
+
+def _ask_about(
+    suspected: NDArray[np.bool_],
+    values: NDArray[np.float64],
+    names: Sequence[object],
+    scale: Sequence[int],
+) -> None:
+    """Ask about numbers that may be codes; nothing if there are none."""
     if not suspected.any():
         return
     found = sorted(set(values[:, scale][suspected].tolist()))

@@ -21,6 +21,7 @@ from tierwise.files.cells import (
     numbers,
 )
 from tierwise.files.layouts import Roles
+from tierwise.files.missing import refuse_codes_among_names
 from tierwise.files.options import ReadingNotes, TableOptions
 from tierwise.files.places import (
     BYTES_OF_RANK,
@@ -105,6 +106,8 @@ def _rankings_from_rows(
         items, places = _read_ranks(table, roles, options, name_row)
     else:
         items, places, repeated = _read_orderings(table, columns, roles, options, name_row)
+        if options.missing is None and options.items is None:
+            refuse_codes_among_names(items)
         remarks += repeated
     items = _renamed(items, options.rename)
     notes = replace(notes_of(columns, roles, options), remarks=remarks, n_answers=len(places))
