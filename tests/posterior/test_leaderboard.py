@@ -56,7 +56,7 @@ def test_the_note_on_tiers_is_true_of_the_draws():
         distance="inversions",
         chains=2,
         draws=200,
-        sampler=tw.Sampler(thin=6),
+        sampler=tw.Sampler(thin="auto"),
         priors=tw.Priors(sizes="sceptical"),
         progress="off",
         rng=np.random.SeedSequence(5).spawn(2)[1],

@@ -338,6 +338,16 @@ Concentration: TypeAlias = Annotated[
         "place (races), or whichever fits best.",
     ),
 ]
+Seconds: TypeAlias = Annotated[
+    float | None,
+    option(
+        COMPUTING,
+        "How long a distance may take to be compared with other models (5 if not given), and how "
+        "long chains that have not settled may go on (60); what is left out is said.",
+        "S",
+        min=0,
+    ),
+]
 Seed: TypeAlias = Annotated[
     int | None,
     option(COMPUTING, "Seed of all randomness, for the same answer again."),

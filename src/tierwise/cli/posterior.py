@@ -45,9 +45,14 @@ def posterior_command(
         options.option(_CHAINS, "Iterations before the first draw.", "N"),
     ] = None,
     thin: Annotated[
-        int,
-        options.option(_CHAINS, "Iterations from one draw to the next.", "N"),
-    ] = 1,
+        int | None,
+        options.option(
+            _CHAINS,
+            "Iterations from one draw to the next; as many as it takes until chains have settled "
+            "if not given.",
+            "N",
+        ),
+    ] = None,
     method: Annotated[
         Literal["auto", "exact", "mcmc"],
         options.option(
@@ -75,6 +80,12 @@ def posterior_command(
             _CHAINS, "Keep the chains here while they run; the same command resumes them.", "FOLDER"
         ),
     ] = None,
+    seconds: Annotated[
+        float | None,
+        options.option(
+            _CHAINS, "How long chains that have not settled may go on; 60 if not given.", "S", min=0
+        ),
+    ] = None,
     workers: options.Workers = None,
     seed: options.Seed = None,
     *,
@@ -85,7 +96,7 @@ def posterior_command(
     """Say how sure tiers, sizes and theta are; without --sizes the sizes are open too."""
     from tierwise.model.priors import Priors
     from tierwise.posterior.run import sample_posterior
-    from tierwise.posterior.samplers import Sampler
+    from tierwise.posterior.samplers import DEFAULT_SAMPLER, Sampler
 
     with _interrupts_say_what_is_kept(checkpoint):
         posterior = sample_posterior(
@@ -97,7 +108,13 @@ def posterior_command(
             chains=chains,
             draws=draws,
             priors=Priors(sizes=prior_sizes),
-            sampler=Sampler(method=method, theta_update=theta_update, warmup=warmup, thin=thin),
+            sampler=Sampler(
+                method=method,
+                theta_update=theta_update,
+                warmup=warmup,
+                thin="auto" if thin is None else thin,
+                seconds=DEFAULT_SAMPLER.seconds if seconds is None else seconds,
+            ),
             workers=workers,
             progress=printing.progress(quiet=quiet),
             rng=seed,
@@ -167,6 +184,7 @@ def leaderboard_command(
         str,
         options.option(options.MODEL, "Report the probability of being among the best K.", "1,3"),
     ] = "1,3",
+    seconds: options.Seconds = None,
     workers: options.Workers = None,
     seed: options.Seed = None,
     *,
@@ -211,6 +229,7 @@ def leaderboard_command(
         tiers=tiers,
         max_tiers=max_tiers,
         margin=margin,
+        seconds=seconds,
         workers=workers,
         progress=printing.progress(quiet=quiet or json),
         rng=seed,

@@ -50,7 +50,7 @@ from tierwise.posterior.estimates import (
 from tierwise.posterior.flips import flips_of, searched_labels
 from tierwise.posterior.line import line_of
 from tierwise.posterior.run import sample_posterior
-from tierwise.posterior.samplers import Sampler
+from tierwise.posterior.samplers import DEFAULT_SAMPLER, Sampler
 from tierwise.searching.choice import Choice, choose
 from tierwise.tiers import plain_tiers
 
@@ -495,6 +495,7 @@ def leaderboard(
     chains: int = 4,
     draws: int = 1000,
     replicates: int = 200,
+    seconds: float | None = None,
     workers: int | None = None,
     progress: Progress = "auto",
     rng: RandomSource = None,
@@ -538,6 +539,9 @@ def leaderboard(
         Number of chains, and of draws of each.
     replicates
         Number of data sets that are drawn for "bootstrap".
+    seconds
+        How long a distance may take to be compared with other models, 5 if None, and how long
+        chains that have not settled may go on, 60 if None; see `search` and `Sampler`.
     workers, progress, rng
         As for `search`. The same seed gives the same leaderboard.
 
@@ -571,6 +575,7 @@ def leaderboard(
             priors=priors,
             max_tiers=max_tiers,
             margin=margin,
+            seconds=seconds,
             workers=workers,
             progress=progress,
             rng=first_seed,
@@ -591,7 +596,9 @@ def leaderboard(
             concentration=choice.concentration,
             chains=chains,
             draws=draws,
-            sampler=Sampler(thin="auto"),
+            sampler=Sampler(
+                thin="auto", seconds=DEFAULT_SAMPLER.seconds if seconds is None else seconds
+            ),
             priors=priors,
             workers=workers,
             progress=progress,

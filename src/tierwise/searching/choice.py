@@ -109,6 +109,7 @@ def choose(
     priors: Priors = DEFAULT_PRIORS,
     max_tiers: int | None = None,
     margin: float = 0.5,
+    seconds: float | None = None,
     workers: int | None = None,
     progress: Progress = "auto",
     rng: RandomSource = None,
@@ -124,7 +125,7 @@ def choose(
     ----------
     data
         Answers of any kind.
-    family, distance, concentration, priors, max_tiers, margin
+    family, distance, concentration, priors, max_tiers, margin, seconds
         As for `search`.
     workers, progress, rng
         As for `search`.
@@ -145,6 +146,7 @@ def choose(
             priors=priors,
             max_tiers=max_tiers,
             margin=margin,
+            seconds=seconds,
             workers=workers,
             progress=progress,
             rng=rng,

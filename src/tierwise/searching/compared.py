@@ -129,12 +129,43 @@ def not_compared(
     return {name: "it would take too long" for name in COMPARED_DISTANCES if name not in compared}
 
 
+@dataclass(frozen=True)
+class Budget:
+    """How long a search with a distance may take, in seconds, to be compared.
+
+    Attributes
+    ----------
+    beside_others
+        Where there are other models.
+    alone
+        Where there are none but distances that take as long.
+    """
+
+    beside_others: float
+    alone: float
+
+    @classmethod
+    def of(cls, seconds: float | None) -> "Budget":
+        """Take what the user says, or what is usual."""
+        if seconds is None:
+            return cls(MOST_SECONDS_OF_COMPARISON, MOST_SECONDS)
+        most = check_number("seconds", seconds)
+        if most < 0.0:
+            raise InputError(f"seconds must be at least 0; got {seconds}")
+        return cls(most, most)
+
+    def among(self, n_families: int) -> float:
+        """Return how long a search may take where so many kinds of models are compared."""
+        return self.alone if n_families == 1 else self.beside_others
+
+
 def worth_comparing(
     sources: list[AnswerSource],
     races: RaceSearch,
     depth: Depth,
     start: Sizes,
     concentration: ConcentrationChoice,
+    budget: "Budget",
 ) -> tuple[list[AnswerSource], dict[str, str]]:
     """Leave out distances that take longer than some seconds, or are far behind, and say why.
 
@@ -146,7 +177,7 @@ def worth_comparing(
     for source in sources:
         name = source.distance.name
         if not source.capabilities.searched_at_once:
-            if _seconds_of_search(source, depth, start) <= MOST_SECONDS_OF_COMPARISON:
+            if _seconds_of_search(source, depth, start) <= budget.beside_others:
                 kept.append(source)
             else:
                 left_out[name] = "it would take too long"
@@ -180,7 +211,7 @@ def refuse_without_evidence(sources: list[AnswerSource]) -> None:
 
 
 def sources_of(
-    data: KnownData, distance: str | Distance, depth: Depth, start: Sizes
+    data: KnownData, distance: str | Distance, depth: Depth, start: Sizes, budget: "Budget"
 ) -> list[AnswerSource]:
     """Return the answers under each distance that is to be compared.
 
@@ -191,11 +222,11 @@ def sources_of(
         return [source_of(data, distance)]
     every = [source_of(data, name) for name in COMPARED_DISTANCES]
     at_once = [source for source in every if source.capabilities.searched_at_once]
-    budget = MOST_SECONDS_OF_COMPARISON if at_once else MOST_SECONDS
+    most = budget.beside_others if at_once else budget.alone
     affordable = [
         source
         for source in every
-        if source in at_once or _seconds_of_search(source, depth, start) <= budget
+        if source in at_once or _seconds_of_search(source, depth, start) <= most
     ]
     return affordable or every[:1]
 

@@ -39,8 +39,7 @@ from tierwise.model.priors import (
 )
 from tierwise.searching import all_sizes
 from tierwise.searching.compared import (
-    MOST_SECONDS,
-    MOST_SECONDS_OF_COMPARISON,
+    Budget,
     FamilyChoice,
     family_of,
     limits_of,
@@ -106,6 +105,7 @@ def search(
     top: Iterable[int] | None = None,
     bottom: Iterable[int] | None = None,
     shortlist: float = 0.25,
+    seconds: float | None = None,
     priors: Priors = DEFAULT_PRIORS,
     workers: int | None = None,
     progress: Progress = "auto",
@@ -163,6 +163,9 @@ def search(
         Sizes that the first or last tiers must have, such as ``top=(1, 1, 1)``.
     shortlist
         For "both": the share of sizes that D passes on to I, of those with equally many tiers.
+    seconds
+        For "auto": a distance is compared with others only if searching its tiers is estimated to
+        take at most so long; 5 if None. What is left out is in `Search.left_out`.
     priors
         For "posterior" and "evidence": priors of theta and of sizes; see `Priors`. By default the
         prior of sizes is "sceptical" for "posterior" and "uniform" for "evidence".
@@ -226,10 +229,13 @@ def search(
     races = (
         search_races(known, partial(log_prior_of_sizes, prior_sizes), limits) if plan.luce else None
     )
-    sources = sources_of(known, distance, judge.depth, beginning) if plan.mallows else []
+    limit = Budget.of(seconds)
+    sources = sources_of(known, distance, judge.depth, beginning, limit) if plan.mallows else []
     left_out = not_compared(known, distance, sources, plan)
     if races is not None:
-        sources, far_behind = worth_comparing(sources, races, judge.depth, beginning, concentration)
+        sources, far_behind = worth_comparing(
+            sources, races, judge.depth, beginning, concentration, limit
+        )
         left_out |= far_behind
     if criterion == "evidence":
         refuse_without_evidence(sources)
@@ -239,7 +245,6 @@ def search(
     n_families += plan.luce
     judge = replace(judge, n_families=max(n_families, 1))
     # What is compared with others is not searched longer than was expected when it was let in.
-    budget = MOST_SECONDS if judge.n_families == 1 else MOST_SECONDS_OF_COMPARISON
     searches: list[Searched] = []
     for source, further in zip(sources, kinds, strict=True):
         setting = Setting(source.counted(), as_theta_prior(priors.theta), entropy)
@@ -251,7 +256,7 @@ def search(
             # Battles are searched once: they draw from the seed itself.
             as_generator(rng if source.capabilities.engine == "comparisons" else entropy),
         )
-        interrupted, how = _run(exploration, strategy, beginning, budget)
+        interrupted, how = _run(exploration, strategy, beginning, limit.among(judge.n_families))
         single = conclude(exploration, how, merging, watch, rng, interrupted=interrupted)
         found = [single] if concentration in ("single", "auto") or not further else []
         for kind in further:
