@@ -30,6 +30,11 @@ def _without_warnings(function, *arguments, **options):
         return function(*arguments, **options)
 
 
+def _scores():
+    scores = np.random.default_rng(1).normal([2, 1, 1, 0], 1.0, (12, 4))
+    return pa.table(dict(zip(["<b>tea</b>", "b", "c", "d"], scores.T, strict=True)))
+
+
 @pytest.fixture(scope="module")
 def results():
     """One result of each kind, by the name of its class."""
@@ -47,6 +52,7 @@ def results():
         tw.fit_mixture(rankings, 2, starts=2, rng=1, distance="kendall"),
         _without_warnings(tw.sample_mixture, rankings, 2, draws=200, chains=2, rng=1),
         tw.leaderboard(battles, replicates=10, rng=1),
+        tw.compare(_scores(), family="luce", rng=1),
         tw.compare_groups(rankings, "region", rng=1),
         tw.group_tree(rankings, ["region", "age"], rng=1),
         tw.merge_even_pairs(rankings),
@@ -66,6 +72,7 @@ KINDS = [
     "Mixture",
     "MixtureDraws",
     "Leaderboard",
+    "Comparison",
     "GroupComparison",
     "GroupTree",
     "Merging",
@@ -137,6 +144,7 @@ FRAMES = {
     "Mixture": 2,
     "MixtureDraws": 800,
     "Leaderboard": 3,
+    "Comparison": 4,
     "GroupComparison": 2,
 }
 
