@@ -52,7 +52,7 @@ def results():
         tw.fit_mixture(rankings, 2, starts=2, rng=1, distance="kendall"),
         _without_warnings(tw.sample_mixture, rankings, 2, draws=200, chains=2, rng=1),
         tw.leaderboard(battles, replicates=10, rng=1),
-        tw.compare(_scores(), family="luce", rng=1),
+        _without_warnings(tw.compare, _scores(), family="luce", rng=1),
         tw.compare_groups(rankings, "region", rng=1),
         tw.group_tree(rankings, ["region", "age"], rng=1),
         tw.merge_even_pairs(rankings),
