@@ -107,7 +107,7 @@ def check_rankings(
             (given, shares), (measure.values, orderings.weights), measure, precision
         )
         findings.append(finding)
-    if rankings.is_complete:
+    if rankings.is_complete or (rankings.unranked == "anywhere" and not rankings.has_ties):
         direction, finding = _check_direction(rankings, orderings, n_effective, rng)
         findings.append(finding)
     return Found(pairs, ranks_observed, lines, spread, direction, tuple(findings))
@@ -365,15 +365,61 @@ def _check_direction(
     rankings: Rankings, orderings: Orderings, n_effective: float, rng: np.random.Generator
 ) -> tuple[NDArray[np.float64], Finding]:
     """Look for a direction in which answers vary more than the model expects."""
-    expected = _place_covariances(orderings.places, orderings.weights)
     shares = rankings.pattern_weights / rankings.n_rankings
-    excess, direction = _excess_direction(rankings.patterns, shares, expected)
-    score = _score_of_excess(excess, orderings, expected, n_effective, rng)
+    if rankings.is_complete:
+        expected = _place_covariances(orderings.places, orderings.weights)
+        excess, direction = _excess_direction(rankings.patterns, shares, expected)
+        score = _score_of_excess(excess, orderings, expected, n_effective, rng)
+    else:
+        excess, direction, score = _excess_with_gaps(rankings, orderings, n_effective, rng)
     p_value = tail(score)
     statement = "answers vary in no direction by more than expected."
     if p_value < FALSE_ALARMS:
         statement = direction_statement(rankings.items, direction)
     return direction, Finding("direction", p_value, score, statement)
+
+
+def _excess_with_gaps(
+    rankings: Rankings, orderings: Orderings, n_rankings: float, rng: np.random.Generator
+) -> tuple[float, NDArray[np.float64], float]:
+    """Return the same for answers with gaps: excess, its direction, and how unusual it is.
+
+    Orderings from the model are shown with the gaps that the answers have.
+    """
+    from scipy.linalg import eigh
+
+    listed = rankings.patterns != NOT_LISTED
+    shares = rankings.pattern_weights / rankings.n_rankings
+    n_rows = max(2, round(min(n_rankings, _MOST_ROWS_OF_A_REPLICATE)))
+    even = np.full(n_rows, 1.0 / n_rows)
+    n_items = listed.shape[1]
+    covariances = np.empty((_REPLICATES, n_items, n_items))
+    for covariance in covariances:
+        drawn = rng.choice(len(orderings.places), size=n_rows, p=orderings.weights)
+        shown = listed[rng.choice(len(shares), size=n_rows, p=shares)]
+        covariance[:] = _place_covariances(_ranks_of_listed(orderings.places[drawn], shown), even)
+    expected = covariances.mean(axis=0)
+    excess, direction = _excess_direction(
+        _ranks_of_listed(rankings.patterns, listed), shares, expected
+    )
+    last = (n_items - 1,) * 2
+    replicates = np.array(
+        [
+            eigh(covariance - expected, eigvals_only=True, subset_by_index=last)[0]
+            for covariance in covariances
+        ]
+    )
+    shrink, spread = (n_rows / n_rankings) ** 0.5, float(replicates.std(ddof=1))
+    score = (excess - shrink * replicates.mean()) / (shrink * spread) if spread > 0 else 0.0
+    return excess, direction, float(score)
+
+
+def _ranks_of_listed(places: NDArray[Any], listed: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Rank the listed items of each row among themselves, around 0; 0 for those not listed."""
+    behind = np.where(listed, places, places.shape[1] + 1)
+    ranks = np.argsort(np.argsort(behind, axis=1, kind="stable"), axis=1)
+    middles = (listed.sum(axis=1, keepdims=True) - 1) / 2
+    return np.where(listed, ranks - middles, 0.0)
 
 
 def _excess_direction(
