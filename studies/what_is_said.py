@@ -61,7 +61,7 @@ class Settings:
     """How many data sets there are of each truth and size of data, by the number of items."""
 
     items: tuple[int, ...] = (6, 12)
-    sets: tuple[int, ...] = (30, 6)
+    sets: tuple[int, ...] = (30, 4)
     sizes: int = 3
     kinds: tuple[str, ...] = tuple(KINDS)
     chains: int = 2
@@ -70,25 +70,31 @@ class Settings:
 
 
 def compute(settings: Settings, place: Place) -> Results:
-    results: Results = {}
-    for n_items, n_sets in zip(settings.items, settings.sets, strict=True):
-        for kind in settings.kinds:
-            for n_answers in KINDS[kind].sizes[n_items][: settings.sizes]:
-                cell = f"{kind}; {n_items}; {n_answers}"
-                results[cell] = _kept(settings, cell)
-                if not results[cell]:
-                    number = list(KINDS).index(kind)
-                    key = [settings.seed, number, n_items, n_answers]
-                    tasks = [
-                        (kind, n_items, n_answers, settings.chains, settings.draws, seed)
-                        for seed in np.random.SeedSequence(key).spawn(n_sets)
-                    ]
-                    found = run_tasks(
-                        one_set, tasks, description=cell, workers=place.workers, progress="off"
-                    )
-                    results[cell] = summed([said for one in found for said in one])
-                    _keep(settings, cell, results[cell])
-    return results
+    return {
+        f"{kind}; {n_items}; {n_answers}": one_cell(settings, place, kind, n_items, n_answers)
+        for n_items in settings.items
+        for kind in settings.kinds
+        for n_answers in KINDS[kind].sizes[n_items][: settings.sizes]
+    }
+
+
+def one_cell(
+    settings: Settings, place: Place, kind: str, n_items: int, n_answers: int
+) -> dict[str, Bins]:
+    """Compare what is said with one truth and size of data, unless that was done before."""
+    cell = f"{kind}; {n_items}; {n_answers}"
+    found = _kept(settings, cell)
+    if not found:
+        key = [settings.seed, list(KINDS).index(kind), n_items, n_answers]
+        n_sets = settings.sets[settings.items.index(n_items)]
+        tasks = [
+            (kind, n_items, n_answers, settings.chains, settings.draws, seed)
+            for seed in np.random.SeedSequence(key).spawn(n_sets)
+        ]
+        sets = run_tasks(one_set, tasks, description=cell, workers=place.workers, progress="off")
+        found = summed([said for one in sets for said in one])
+        _keep(settings, cell, found)
+    return found
 
 
 def _file(settings: Settings, cell: str) -> Path:
