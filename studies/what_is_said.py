@@ -245,6 +245,13 @@ def tell(results: Results, settings: Settings) -> str:
         _bins_table(results, known, "truths that are among the models compared"),
         _bins_table(results, others, "other truths"),
         _verdict(results, settings),
+        "Claims that an item is better, or among the best, are true at least as often as they are "
+        "said to be. Claims of ties are true less often, above all between 50% and 95%: half of "
+        "the prior probability belongs to no tiers at all, so that noise is not taken for tiers, "
+        "and where answers are few this is what a high probability of a tie says. It is not "
+        "evidence that items are equal. With several thetas as the truth the reason is another: "
+        "only one theta is compared by default (`concentration`), and it ties items whose "
+        "differences are small beside those of others.",
     )
 
 
