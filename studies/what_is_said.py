@@ -70,8 +70,13 @@ class Settings:
 
 
 def compute(settings: Settings, place: Place) -> Results:
+    return {name: one_cell(settings, place, *cell) for name, cell in cells_of(settings).items()}
+
+
+def cells_of(settings: Settings) -> dict[str, tuple[str, int, int]]:
+    """Return truth, number of items and number of answers of each cell, by its name."""
     return {
-        f"{kind}; {n_items}; {n_answers}": one_cell(settings, place, kind, n_items, n_answers)
+        f"{kind}; {n_items}; {n_answers}": (kind, n_items, n_answers)
         for n_items in settings.items
         for kind in settings.kinds
         for n_answers in KINDS[kind].sizes[n_items][: settings.sizes]
@@ -245,6 +250,7 @@ def tell(results: Results, settings: Settings) -> str:
         _bins_table(results, known, "truths that are among the models compared"),
         _bins_table(results, others, "other truths"),
         _verdict(results, settings),
+        _not_run(results, settings),
         "Claims that an item is better, or among the best, are true at least as often as they are "
         "said to be. Claims of ties are true less often, above all between 50% and 95%: half of "
         "the prior probability belongs to no tiers at all, so that noise is not taken for tiers, "
@@ -301,6 +307,12 @@ def _verdict(results: Results, settings: Settings) -> str:
     if not failing:
         return f"Nothing that is said with 95% or more is true in less than {bounds}."
     return f"Said with 95% or more, and true in less than {bounds}: " + "; ".join(failing) + "."
+
+
+def _not_run(results: Results, settings: Settings) -> str:
+    """Name the cells that stored results do not have."""
+    missing = [name for name in cells_of(settings) if name not in results]
+    return f"Not run (truth; items; answers): {', '.join(missing)}." if missing else ""
 
 
 def _cannot_be(kind: str, claim: str) -> bool:
