@@ -229,6 +229,8 @@ def tell(results: Results, settings: Settings) -> str:
     known = [kind for kind in settings.kinds if KINDS[kind].known]
     others = [kind for kind in settings.kinds if not KINDS[kind].known]
     return paragraphs(
+        # Said of stored results that were made in several parts.
+        results.get("origin", ""),
         f"Truths are drawn, and answers from them, {_listed(settings.sets)} data sets for each "
         f"truth, number of items ({_listed(settings.items)}) and size of the data. Rankings: 30, "
         "150 and 800 answers; battles: 120, 600 and 3,000 of 6 items, 400, 2,000 and 10,000 of 12. "
