@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from studies.harness import Place, Results, Study
+from studies.truths import fight, race, scattered
 from studies.writing import paragraphs, sizes_text, table
-from tierwise import ClusteredMallows, Priors, Rankings, Tiers, search
+from tierwise import Priors, search
 from tierwise._util.tasks import run_tasks
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from numpy.random import SeedSequence
 
+    from tierwise import Battles, Rankings
     from tierwise.searching.evaluate import Criterion
     from tierwise.tiers import Sizes
 
 TIERS_OF: dict[int, Sizes] = {4: (1, 2, 1), 6: (2, 2, 2), 10: (2, 3, 3, 2), 30: (5, 10, 10, 5)}
-NOISE = "noise"
 # What else noise is judged by, and for up to how many items.
 OTHER_CRITERIA: tuple[Criterion, ...] = ("likelihood", "evidence")
 MOST_ITEMS_OF_OTHERS = 6
@@ -28,97 +31,108 @@ MOST_ITEMS_OF_OTHERS = 6
 
 @dataclass(frozen=True)
 class Settings:
-    """How many data sets of noise and of tiers there are, by the number of items."""
+    """Noise: items, and how many rankings, battles and data sets; then tiers, by their items."""
 
+    noise: tuple[tuple[int, tuple[int, ...], tuple[int, ...], int], ...] = (
+        (4, (20, 100, 1000), (60, 300, 3000), 100),
+        (6, (20, 100, 1000), (120, 600, 6000), 100),
+        (10, (20, 100, 1000), (300, 1500, 15_000), 40),
+        (30, (20, 100, 1000), (2000, 20_000), 60),
+        (129, (), (20_000,), 10),
+    )
     items: tuple[int, ...] = (4, 6, 10, 30)
     rankings: tuple[int, ...] = (20, 100, 1000)
     thetas: tuple[float, ...] = (0.1, 0.3, 1.0)
-    noise_sets: tuple[int, ...] = (200, 200, 100, 200)
     tiers_sets: tuple[int, ...] = (40, 40, 10, 40)
     seed: int = 20_611
 
 
 def truths(settings: Settings, n_items: int) -> dict[str, tuple[Sizes, float]]:
     """Return the sizes and the theta of each truth, by its name."""
-    found: dict[str, tuple[Sizes, float]] = {NOISE: ((n_items,), 0.0)}
-    for kind, sizes in (("strict", (1,) * n_items), ("tiers", TIERS_OF[n_items])):
-        found |= {f"{kind} {theta:g}": (sizes, theta) for theta in settings.thetas}
-    return found
-
-
-def compute(settings: Settings, place: Place) -> Results:
-    tasks, cells = [], []
-    for n_items, n_noise, n_tiers in zip(
-        settings.items, settings.noise_sets, settings.tiers_sets, strict=True
-    ):
-        for truth, (sizes, theta) in truths(settings, n_items).items():
-            n_sets = n_noise if truth == NOISE else n_tiers
-            for n_rankings in settings.rankings:
-                key = [
-                    settings.seed,
-                    n_items,
-                    n_rankings,
-                    list(truths(settings, n_items)).index(truth),
-                ]
-                for seed in np.random.SeedSequence(key).spawn(n_sets):
-                    cells.append(f"{n_items} items, {n_rankings} rankings, {truth}")
-                    tasks.append((sizes, theta, n_rankings, seed))
-    rows = run_tasks(
-        one_data_set, tasks, description="false tiers", workers=place.workers, progress="off"
-    )
-    results: Results = {cell: {} for cell in dict.fromkeys(cells)}
-    for cell, row in zip(cells, rows, strict=True):
-        for name, found in row.items():
-            results[cell].setdefault(name, []).append(found)
     return {
-        cell: {name: [len(values), fmean(values)] for name, values in found.items()}
-        for cell, found in results.items()
+        f"{kind} {theta:g}": (sizes, theta)
+        for kind, sizes in (("strict", (1,) * n_items), ("tiers", TIERS_OF[n_items]))
+        for theta in settings.thetas
     }
 
 
-def one_data_set(
-    sizes: Sizes, theta: float, n_rankings: int, seed: SeedSequence
-) -> dict[str, float]:
-    """Search one simulated data set: is what is found the truth, and which pairs are told right?"""
+def noise_cases(settings: Settings) -> Iterator[tuple[str, int, int, int]]:
+    """Return kind and number of answers, number of items and of data sets."""
+    for n_items, rankings, battles, n_sets in settings.noise:
+        yield from (("rankings", n_answers, n_items, n_sets) for n_answers in rankings)
+        yield from (("battles", n_answers, n_items, n_sets) for n_answers in battles)
+
+
+def compute(settings: Settings, place: Place) -> Results:
+    results: Results = {}
+    for kind, n_answers, n_items, n_sets in noise_cases(settings):
+        key = [settings.seed, n_items, n_answers, kind == "battles"]
+        seeds = np.random.SeedSequence(key).spawn(n_sets)
+        noise = [(kind, n_answers, n_items, seed) for seed in seeds]
+        results[f"{n_items} items, {n_answers} {kind}"] = _means(noise_set, noise, place)
+    for n_items, n_sets in zip(settings.items, settings.tiers_sets, strict=True):
+        for number, (truth, (sizes, theta)) in enumerate(truths(settings, n_items).items()):
+            for n_rankings in settings.rankings:
+                seeds = np.random.SeedSequence(
+                    [settings.seed, n_items, n_rankings, 1 + number]
+                ).spawn(n_sets)
+                tasks = [(sizes, theta, n_rankings, seed) for seed in seeds]
+                cell = f"{n_items} items, {n_rankings} rankings, {truth}"
+                results[cell] = _means(tiers_set, tasks, place)
+    return results
+
+
+def _means(
+    function: Callable[..., dict[str, float]], tasks: Sequence[tuple[Any, ...]], place: Place
+) -> dict[str, list[float]]:
+    """Return the number of data sets and the mean of each measure."""
+    rows = run_tasks(
+        function, tasks, description="false tiers", workers=place.workers, progress="off"
+    )
+    return {name: [len(rows), fmean(row[name] for row in rows)] for name in rows[0]}
+
+
+def noise_set(kind: str, n_answers: int, n_items: int, seed: SeedSequence) -> dict[str, float]:
+    """Search answers at random: are no tiers reported?"""
     rng = np.random.default_rng(seed)
-    n_items = sum(sizes)
-    data: Rankings
-    if len(sizes) == 1:
-        orders = rng.permuted(np.tile(np.arange(n_items), (n_rankings, 1)), axis=1)
-        data = Rankings.from_order_array(orders, range(n_items))
-    else:
-        truth = Tiers.from_sizes(sizes, range(n_items))
-        data = ClusteredMallows(truth, theta, distance="inversions").sample(n_rankings, rng)
-        data = data.restrict(range(n_items))
+    data: Rankings | Battles = (race if kind == "rankings" else fight)(
+        np.zeros(n_items), n_answers, rng
+    )
+    best = search(data, workers=1, progress="off", rng=1).best
+    found = {"no tiers": float(len(best.tiers) == 1)}
+    if kind == "rankings" and n_items <= MOST_ITEMS_OF_OTHERS:
+        for criterion in OTHER_CRITERIA:
+            priors = Priors(sizes=None if criterion == "likelihood" else "uniform")
+            other = search(data, "kendall", criterion=criterion, priors=priors, progress="off")
+            found[criterion] = float(len(other.best.tiers) == 1)
+    return found
+
+
+def tiers_set(sizes: Sizes, theta: float, n_rankings: int, seed: SeedSequence) -> dict[str, float]:
+    """Search one simulated data set: is what is found the truth, and which pairs are right?"""
     true_labels = np.repeat(np.arange(len(sizes)), sizes)
-    labels = search(data, progress="off").best.tiers.label_array(range(n_items))
+    data = scattered(true_labels, theta, "inversions", n_rankings, np.random.default_rng(seed))
+    best = search(data, workers=1, progress="off", rng=1).best
+    labels = best.tiers.label_array(range(len(true_labels)))
     found = {
         "no tiers": float(labels.max() == 0),
         "right": float(np.array_equal(labels, true_labels)),
     }
     above, truly_above = (np.sign(one[:, None] - one) for one in (labels, true_labels))
-    upper = np.triu_indices(n_items, 1)
+    upper = np.triu_indices(len(labels), 1)
     different = truly_above[upper] != 0
     if different.any():
         found["ordered rightly"] = float((above[upper] == truly_above[upper])[different].mean())
         found["ordered wrongly"] = float((above[upper] == -truly_above[upper])[different].mean())
     if not different.all():
-        found["told apart"] = float((above[upper] != 0)[~different].mean())
-    if len(sizes) == 1 and n_items <= MOST_ITEMS_OF_OTHERS:
-        for criterion in OTHER_CRITERIA:
-            other = search(
-                data,
-                "kendall",
-                criterion=criterion,
-                priors=Priors(sizes=None if criterion == "likelihood" else "uniform"),
-                progress="off",
-            )
-            found[criterion] = float(len(other.best.tiers) == 1)
+        found["separated"] = float((above[upper] != 0)[~different].mean())
     return found
 
 
 def tell(results: Results, settings: Settings) -> str:
     parts = [
+        # Said of stored results that another version made.
+        results.get("origin", ""),
         "Everybody answers at random: there are no tiers to find. The table says how often "
         "`search` with its defaults reports none, and beside it, for few items, the paper's "
         "criterion I and the evidence with all sizes equally probable, both with the Kendall "
@@ -126,7 +140,7 @@ def tell(results: Results, settings: Settings) -> str:
         table(
             [
                 "items",
-                "rankings",
+                "answers",
                 "data sets",
                 "default",
                 "the paper's I",
@@ -135,15 +149,14 @@ def tell(results: Results, settings: Settings) -> str:
             [
                 [
                     str(n_items),
-                    f"{n_rankings:,}",
-                    str(one["no tiers"][0]),
+                    f"{n_answers:,} {kind}",
+                    str(n_sets),
                     _share(one, "no tiers"),
                     _share(one, "likelihood"),
                     _share(one, "evidence"),
                 ]
-                for n_items in settings.items
-                for n_rankings in settings.rankings
-                for one in [results[f"{n_items} items, {n_rankings} rankings, {NOISE}"]]
+                for kind, n_answers, n_items, n_sets in noise_cases(settings)
+                for one in [results[f"{n_items} items, {n_answers} {kind}"]]
             ],
         ),
         "And where there are tiers? Rankings are drawn from the model with the distance "
@@ -151,17 +164,15 @@ def tell(results: Results, settings: Settings) -> str:
         + ", ".join(sizes_text(TIERS_OF[n]) for n in settings.items)
         + ". *Right* is the share of data sets in which exactly the true tiers were found; then "
         "come the share of pairs of different tiers that were put in the right and in the wrong "
-        "order (the rest were called tied), and of tied pairs that were told apart.",
+        "order (the rest were called tied), and of tied pairs that were separated.",
     ]
     for n_items in settings.items:
         rows = []
         for truth in truths(settings, n_items):
-            if truth == NOISE:
-                continue
             kind, theta = truth.split()
             for n_rankings in settings.rankings:
                 one = results[f"{n_items} items, {n_rankings} rankings, {truth}"]
-                names = ("no tiers", "right", "ordered rightly", "ordered wrongly", "told apart")
+                names = ("no tiers", "right", "ordered rightly", "ordered wrongly", "separated")
                 rows.append(
                     [kind, theta, f"{n_rankings:,}", *(_share(one, name) for name in names)]
                 )
@@ -175,7 +186,7 @@ def tell(results: Results, settings: Settings) -> str:
                     "right",
                     "pairs ordered rightly",
                     "wrongly",
-                    "tied pairs told apart",
+                    "tied pairs separated",
                 ],
                 rows,
             )
@@ -195,7 +206,11 @@ STUDY = Study(
     title="How often is noise taken for tiers, and how often are tiers found?",
     full=Settings(),
     quick=Settings(
-        items=(4, 6), rankings=(20,), thetas=(0.3,), noise_sets=(4, 4), tiers_sets=(2, 2)
+        noise=((4, (20,), (60,), 2), (6, (20,), (), 2)),
+        items=(4, 6),
+        rankings=(20,),
+        thetas=(0.3,),
+        tiers_sets=(2, 2),
     ),
     compute=compute,
     tell=tell,

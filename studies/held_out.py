@@ -308,8 +308,8 @@ def tell(results: Results, settings: Settings) -> str:
                 for name, one in results.items()
             ],
         ),
-        _verdict("The default", CHOSEN_AVERAGED, results),
-        _verdict("With thetas open, the choice", OPEN, results),
+        _verdict("The default, averaged,", CHOSEN_AVERAGED, results),
+        _verdict("With thetas open the choice, averaged,", OPEN, results),
         "Why is a theta per tier not compared by default, where it foretells so much more? It "
         "describes people who are divided. Its thetas of single tiers may be 0 or nearly so, which "
         "says that people place an item anywhere, and then its tier is not better than the next "

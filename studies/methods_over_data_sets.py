@@ -13,6 +13,7 @@ from studies.writing import paragraphs, table
 from tierwise import TierwiseWarning, compare
 from tierwise._util.tasks import run_tasks
 from tierwise.data.frames import make_frame
+from tierwise.errors import counted
 
 if TYPE_CHECKING:
     from numpy.random import SeedSequence
@@ -30,7 +31,7 @@ class Settings:
 
     methods: tuple[int, ...] = (5, 15, 40)
     data_sets: tuple[int, ...] = (10, 30, 100)
-    tables: tuple[int, ...] = (15, 6, 3)
+    tables: tuple[int, ...] = (5, 2, 1)
     sets_with_gaps: int = 30
     gaps: float = 0.2
     seed: int = 35_117
@@ -148,7 +149,7 @@ def tell(results: Results, settings: Settings) -> str:
         f"the best to the worst they are {SPREAD:g} apart. Where there are gaps, {missing} of the "
         "scores are missing at random. There are "
         + ", ".join(
-            f"{n_tables} tables of {n_methods} methods"
+            f"{counted(n_tables, 'table')} of {n_methods} methods"
             for n_methods, n_tables in zip(settings.methods, settings.tables, strict=True)
         )
         + " for each row. Four ways to compare methods are asked which pairs differ: the most "

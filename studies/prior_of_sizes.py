@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from studies.harness import Place, Results, Study
+from studies.truths import fight, race
 from studies.writing import paragraphs, percent, table
-from tierwise import Battles, Rankings, search
 from tierwise._util.tasks import run_tasks
 from tierwise.answers.races import races_of
 from tierwise.luce.chain import RaceChain
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.answers.races import Races
-    from tierwise.searching.compared import FamilyChoice
 
     # Log prior of any sizes with so many tiers, of so many items.
     PriorOfNumber = Callable[[int, int], float]
@@ -38,7 +37,6 @@ CERTAINTY = 0.95
 LEAST = 1e-3
 # This part of the draws, at the beginning, is not used.
 WARM_UP = 4
-FIRST_OF_NOISE = {"rankings": 7000, "battles": 9000}
 
 
 @dataclass(frozen=True)
@@ -62,26 +60,6 @@ class Settings:
         ("rankings", 30, 5, 30),
         ("rankings", 30, 10, 200),
         ("rankings", 30, 30, 50),
-    )
-    # Answers at random: kind, items, answers, data sets with worths and with all models.
-    noise: tuple[tuple[str, int, int, int, int], ...] = (
-        ("rankings", 4, 20, 200, 60),
-        ("rankings", 4, 100, 200, 60),
-        ("rankings", 4, 1_000, 200, 0),
-        ("rankings", 6, 20, 200, 60),
-        ("rankings", 6, 100, 200, 60),
-        ("rankings", 6, 1_000, 200, 0),
-        ("rankings", 10, 20, 200, 30),
-        ("rankings", 10, 100, 200, 30),
-        ("rankings", 10, 1_000, 200, 0),
-        ("rankings", 30, 20, 200, 30),
-        ("rankings", 30, 100, 200, 30),
-        ("rankings", 30, 1_000, 60, 0),
-        ("battles", 6, 200, 200, 0),
-        ("battles", 6, 2_000, 200, 0),
-        ("battles", 30, 2_000, 200, 0),
-        ("battles", 30, 20_000, 200, 0),
-        ("battles", 129, 20_000, 40, 0),
     )
     n_sets: int = 6
     draws: int = 800
@@ -136,7 +114,7 @@ PRIORS: dict[str, PriorOfNumber] = {
 
 
 def compute(settings: Settings, place: Place) -> Results:
-    return {"priors": _priors(settings, place), "noise": _noise(settings, place)}
+    return {"priors": _priors(settings, place)}
 
 
 def _priors(settings: Settings, place: Place) -> Results:
@@ -163,36 +141,6 @@ def _priors(settings: Settings, place: Place) -> Results:
     return results
 
 
-def _noise(settings: Settings, place: Place) -> Results:
-    """How many data sets there are, and of how many no tiers are reported, by family."""
-    results: Results = {}
-    for kind, n_items, n_answers, n_worths, n_all in settings.noise:
-        first = settings.seed + FIRST_OF_NOISE[kind]
-        called = results[f"{kind}, {n_items} items, {n_answers:,}"] = {}
-        for family, n_sets in (("luce", n_worths), ("auto", n_all)):
-            tasks = [
-                (kind, n_items, n_answers, family, seed) for seed in range(first, first + n_sets)
-            ]
-            found = run_tasks(
-                no_tiers_in_noise,
-                tasks,
-                description="noise",
-                workers=place.workers,
-                progress="off",
-            )
-            called[family] = [n_sets, sum(found)]
-    return results
-
-
-def no_tiers_in_noise(
-    kind: str, n_items: int, n_answers: int, family: FamilyChoice, seed: int
-) -> bool:
-    """Say whether a search reports no tiers where everybody answers at random."""
-    draw = draw_battles if kind == "battles" else draw_rankings
-    data = draw(np.zeros(n_items), n_answers, np.random.default_rng(seed))
-    return len(search(data, family=family, progress="off", rng=1).best.tiers) == 1
-
-
 def one_data_set(
     kind: str, n_items: int, n_tiers: int, n_answers: int, n_draws: int, seed: int
 ) -> dict[str, dict[str, float]]:
@@ -200,28 +148,10 @@ def one_data_set(
     rng = np.random.default_rng(seed)
     labels = np.r_[np.arange(n_tiers), rng.integers(n_tiers, size=n_items - n_tiers)]
     log_worths = -np.sort(-SPREAD * rng.normal(size=n_tiers))[labels]
-    draw = draw_battles if kind == "battles" else draw_rankings
+    draw = fight if kind == "battles" else race
     races = races_of(draw(log_worths, n_answers, rng))
     truth = np.sign(log_worths[:, None] - log_worths)
     return {name: _judged(races, truth, prior, n_draws, rng) for name, prior in PRIORS.items()}
-
-
-def draw_battles(log_worths: NDArray[np.float64], n_battles: int, rng: Generator) -> Battles:
-    """Draw battles of pairs that meet at random."""
-    n_items = len(log_worths)
-    first = rng.integers(n_items, size=n_battles)
-    second = (first + rng.integers(1, n_items, size=n_battles)) % n_items
-    wins = rng.random(n_battles) < 1 / (1 + np.exp(log_worths[second] - log_worths[first]))
-    won = np.zeros((n_items, n_items))
-    np.add.at(won, (np.where(wins, first, second), np.where(wins, second, first)), 1.0)
-    names = tuple(f"{number:03}" for number in range(n_items))
-    return Battles(names, won, np.zeros_like(won))
-
-
-def draw_rankings(log_worths: NDArray[np.float64], n_rankings: int, rng: Generator) -> Rankings:
-    """Draw complete rankings."""
-    times = rng.exponential(size=(n_rankings, len(log_worths))) / np.exp(log_worths)
-    return Rankings.from_order_array(times.argsort(axis=1), range(len(log_worths)))
 
 
 def _judged(
@@ -299,15 +229,6 @@ def tell(results: Results, settings: Settings) -> str:
         "priors that are uniform in L are better. The best tiers of these, however, can be nearly "
         "strict although many items are tied (300 items, 40 tiers), and the best tiers are what "
         "is published.",
-        "And where everybody answers at random, under the sceptical prior, how often are no tiers "
-        "reported?",
-        table(
-            ["answers", "data sets", "one worth per tier", "data sets", "the default"],
-            [
-                [case, *_share(found["luce"]), *_share(found["auto"])]
-                for case, found in results["noise"].items()
-            ],
-        ),
     )
 
 
@@ -326,18 +247,12 @@ def _counts(found: dict[str, float]) -> list[str]:
     ]
 
 
-def _share(counted: list[int]) -> list[str]:
-    n_sets, n_called = counted
-    return [str(n_sets), percent(n_called / n_sets)] if n_sets else ["", ""]
-
-
 STUDY = Study(
     name="prior-of-sizes",
     title="Which prior of sizes tells tied items from different ones?",
     full=Settings(),
     quick=Settings(
         cases=(("battles", 6, 3, 200), ("rankings", 6, 3, 20)),
-        noise=(("rankings", 4, 20, 2, 1),),
         n_sets=1,
         draws=100,
     ),

@@ -11,7 +11,8 @@ import numpy as np
 
 import tierwise as tw
 from studies.harness import Place, Results, Study
-from studies.prior_of_sizes import CERTAINTY, SPREAD, draw_battles, draw_rankings
+from studies.prior_of_sizes import CERTAINTY, SPREAD
+from studies.truths import fight, race
 from studies.writing import paragraphs, percent, table
 from tierwise._util.tasks import run_tasks
 from tierwise.answers.races import races_of
@@ -93,7 +94,7 @@ def one_data_set(
     rng = np.random.default_rng(seed)
     labels = np.r_[np.arange(n_tiers), rng.integers(n_tiers, size=n_items - n_tiers)]
     log_worths = np.sort(SPREAD * rng.normal(size=n_tiers))[labels]
-    draw = draw_battles if kind == "battles" else draw_rankings
+    draw = fight if kind == "battles" else race
     data = draw(log_worths, n_answers, rng)
     truth = np.sign(log_worths[:, None] - log_worths)
     with warnings.catch_warnings():

@@ -82,7 +82,7 @@ def drawn_theta(n_items: int, rng: Generator) -> float:
     return float(rng.uniform(1.0, 5.0)) / n_items
 
 
-def _scattered(distance: str) -> Callable[[int, int, Generator], Truth]:
+def _mallows(distance: str) -> Callable[[int, int, Generator], Truth]:
     def draw(n_items: int, n_answers: int, rng: Generator) -> Truth:
         labels = drawn_tiers(n_items, rng)
         theta = drawn_theta(n_items, rng)
@@ -98,16 +98,26 @@ def _of_mallows(
     n_answers: int,
     rng: Generator,
 ) -> Truth:
+    data = scattered(labels, theta, distance, n_answers, rng)
+    return Truth(data, labels, labels[:, None] == labels)
+
+
+def scattered(
+    labels: NDArray[np.int64],
+    theta: float | list[float],
+    distance: str,
+    n_answers: int,
+    rng: Generator,
+) -> Rankings:
+    """Draw rankings that are scattered around tiers, with one theta or one per tier."""
     n_items = len(labels)
     tiers = Tiers.from_labels((labels + 1).tolist(), range(n_items))
-    orders = np.tile(np.arange(n_items), (n_answers, 1))
     if len(tiers) == 1:
-        data = Rankings.from_order_array(rng.permuted(orders, axis=1), range(n_items))
-    else:
-        several = {} if isinstance(theta, float) else {"concentration": "tier"}
-        model = ClusteredMallows(tiers, theta, distance, **several)  # type: ignore[arg-type]
-        data = model.sample(n_answers, rng).restrict(range(n_items))
-    return Truth(data, labels, labels[:, None] == labels)
+        orders = np.tile(np.arange(n_items), (n_answers, 1))
+        return Rankings.from_order_array(rng.permuted(orders, axis=1), range(n_items))
+    several = {} if isinstance(theta, float) else {"concentration": "tier"}
+    model = ClusteredMallows(tiers, theta, distance, **several)  # type: ignore[arg-type]
+    return model.sample(n_answers, rng).restrict(range(n_items))
 
 
 def _theta_per_tier(n_items: int, n_answers: int, rng: Generator) -> Truth:
@@ -133,12 +143,12 @@ def _close(log_worths: Worths) -> NDArray[np.bool_]:
 def _races(*, tied: bool) -> Callable[[int, int, Generator], Truth]:
     def draw(n_items: int, n_answers: int, rng: Generator) -> Truth:
         labels, logs = _worths(n_items, rng, tied=tied)
-        return Truth(_race(logs, n_answers, rng), labels, _close(logs))
+        return Truth(race(logs, n_answers, rng), labels, _close(logs))
 
     return draw
 
 
-def _race(log_worths: Worths, n_answers: int, rng: Generator) -> Rankings:
+def race(log_worths: Worths, n_answers: int, rng: Generator) -> Rankings:
     """Draw rankings of Luce's model: the order of exponential times with the worths as rates."""
     times = rng.exponential(np.exp(-log_worths), size=(n_answers, len(log_worths)))
     return Rankings.from_order_array(np.argsort(times, axis=1), range(len(log_worths)))
@@ -147,15 +157,21 @@ def _race(log_worths: Worths, n_answers: int, rng: Generator) -> Rankings:
 def _battles(*, tied: bool) -> Callable[[int, int, Generator], Truth]:
     def draw(n_items: int, n_answers: int, rng: Generator) -> Truth:
         labels, logs = _worths(n_items, rng, tied=tied)
-        one, other = _opponents(n_items, n_answers, rng)
-        won = rng.random(n_answers) < 1 / (1 + np.exp(logs[other] - logs[one]))
-        wins = np.zeros((n_items, n_items))
-        np.add.at(wins, (np.where(won, one, other), np.where(won, other, one)), 1.0)
-        # Items of battles are in the order of their names.
-        names = tuple(f"{item:02d}" for item in range(n_items))
-        return Truth(Battles(names, wins, np.zeros_like(wins)), labels, _close(logs))
+        return Truth(fight(logs, n_answers, rng), labels, _close(logs))
 
     return draw
+
+
+def fight(log_worths: Worths, n_battles: int, rng: Generator) -> Battles:
+    """Draw battles of Bradley and Terry's model, every two items meeting equally often."""
+    n_items = len(log_worths)
+    one, other = _opponents(n_items, n_battles, rng)
+    won = rng.random(n_battles) < 1 / (1 + np.exp(log_worths[other] - log_worths[one]))
+    wins = np.zeros((n_items, n_items))
+    np.add.at(wins, (np.where(won, one, other), np.where(won, other, one)), 1.0)
+    # Items of battles are in the order of their names.
+    names = tuple(f"{item:03d}" for item in range(n_items))
+    return Battles(names, wins, np.zeros_like(wins))
 
 
 def _opponents(
@@ -181,18 +197,17 @@ def _judged(n_items: int, n_answers: int, rng: Generator) -> Truth:
 
 
 def _opposed(n_items: int, n_answers: int, rng: Generator) -> Truth:
-    """Let one half of people, each by a coin, answer in the opposite order."""
-    strict = rng.permutation(n_items)
-    model = ClusteredMallows(
-        Tiers.from_labels((strict + 1).tolist(), range(n_items)),
-        drawn_theta(n_items, rng),
-        "inversions",
-    )
-    places = model.sample(n_answers, rng).restrict(range(n_items)).places.astype(np.int64)
-    turned = rng.random(len(places)) < 0.5
-    places[turned] = places.max() - places[turned]
-    data = Rankings.from_order_array(np.argsort(places, axis=1), range(n_items))
+    data = opposed(drawn_theta(n_items, rng), n_items, n_answers, rng)
     return Truth(data, np.zeros(n_items, dtype=np.int64), np.ones((n_items, n_items), dtype=bool))
+
+
+def opposed(theta: float, n_items: int, n_answers: int, rng: Generator) -> Rankings:
+    """Draw rankings of people who agree on an order, or on its opposite, each by a coin."""
+    labels = rng.permutation(n_items)
+    places = scattered(labels, theta, "inversions", n_answers, rng).places.astype(np.int64)
+    turned = rng.random(n_answers) < 0.5
+    places[turned] = places.max() - places[turned]
+    return Rankings.from_order_array(np.argsort(places, axis=1), range(n_items))
 
 
 def _weighted(n_items: int, n_answers: int, rng: Generator) -> Truth:
@@ -211,8 +226,8 @@ _RANKINGS: dict[int, tuple[int, ...]] = {6: (30, 150, 800), 12: (30, 150, 800)}
 _BATTLES: dict[int, tuple[int, ...]] = {6: (120, 600, 3_000), 12: (400, 2_000, 10_000)}
 
 KINDS: dict[str, Kind] = {
-    "Kendall": Kind(_scattered("kendall"), _RANKINGS, known=True),
-    "inversions": Kind(_scattered("inversions"), _RANKINGS, known=True),
+    "Kendall": Kind(_mallows("kendall"), _RANKINGS, known=True),
+    "inversions": Kind(_mallows("inversions"), _RANKINGS, known=True),
     "inversions, a theta per tier": Kind(_theta_per_tier, _RANKINGS, known=False),
     "Luce with ties": Kind(_races(tied=True), _RANKINGS, known=True),
     "Luce, all worths differ": Kind(_races(tied=False), _RANKINGS, known=True),

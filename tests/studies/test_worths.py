@@ -36,7 +36,7 @@ def test_probabilities_of_what_was_held_out():
 
 def test_intervals_call_fewer_pairs_different_if_all_are_to_hold():
     rng = np.random.default_rng(1)
-    data = recovery.draw_battles(np.linspace(1, -1, 8), 2_000, rng)
+    data = recovery.fight(np.linspace(1, -1, 8), 2_000, rng)
     claims = recovery.wald_claims(data, 0.05)
     assert claims["each"].sum() > claims["all"].sum() > 0
     assert not (claims["all"] & ~claims["each"]).any()

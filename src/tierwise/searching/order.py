@@ -7,6 +7,7 @@ their agreement differs from one half by no more than it varies from answer to a
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from tierwise.data.kinds import KnownData
     from tierwise.tiers import Tiers
 
-# So many standard errors above one half, agreement is an order.
+# So many standard errors above one half, agreement is an order. The study divided-people compares
+# other numbers: fewer let tiers of opposed halves through, more cost weak orders that are real.
 _STANDARD_ERRORS = 3.0
 # Of more items the pairs of every answer are not counted.
 _MOST_ITEMS = 200
@@ -42,16 +44,26 @@ def are_an_order(data: KnownData, tiers: Tiers) -> bool:
     """
     if len(tiers) == 1 or not isinstance(data, Rankings) or len(data.items) > _MOST_ITEMS:
         return True
+    return standard_errors_above_half(data, tiers) > _STANDARD_ERRORS
+
+
+def standard_errors_above_half(data: Rankings, tiers: Tiers) -> float:
+    """Return by how many standard errors more pairs of an answer go with the tiers than against.
+
+    Infinite where no answer says anything about items of different tiers, or all say the same.
+    """
     with_tiers, against = pairs_by_answer(data, tiers.label_array(data.items))
     weights = data.pattern_weights.astype(np.float64)
     total = float(weights @ (with_tiers + against))
     if total == 0.0:
-        return True
+        return inf
     share = float(weights @ with_tiers) / total
     # Linearisation of a ratio of sums over people (Cochran, Sampling Techniques, 1977, 6.3).
     residuals = with_tiers - share * (with_tiers + against)
     error = float(np.sqrt(weights @ residuals**2)) / total
-    return share - 0.5 > _STANDARD_ERRORS * error
+    if error == 0.0:
+        return inf if share > 0.5 else -inf
+    return (share - 0.5) / error
 
 
 def pairs_by_answer(
