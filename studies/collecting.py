@@ -33,14 +33,14 @@ class Settings:
     """How much is simulated."""
 
     # Items, questions per batch, batches, and collections of each truth and way.
-    asking: tuple[tuple[int, int, int, int], ...] = ((20, 40, 30, 6), (100, 1_000, 12, 1))
+    asking: tuple[tuple[int, int, int, int], ...] = ((20, 40, 20, 3), (100, 1_000, 8, 1))
     # Rankings that are looked at one by one, and how many collections.
-    looks: int = 60
-    streams: int = 60
+    looks: int = 40
+    streams: int = 40
     # Rankings at hand, futures of a forecast, and data sets.
     at_hand: int = 40
-    futures: int = 12
-    forecasts: int = 40
+    futures: int = 10
+    forecasts: int = 30
     seed: int = 36
 
 
