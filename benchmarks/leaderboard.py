@@ -53,7 +53,7 @@ def _race(n_battles: int) -> list[Row]:
     above = posterior.above_probabilities().to_numpy()
     sure = (above >= CERTAINTY).astype(int) - (above.T >= CERTAINTY)
     published = sure_tiers(above, CERTAINTY)
-    parted = np.sign(published[None, :] - published[:, None])
+    separated = np.sign(published[None, :] - published[:, None])
     peer_seconds, remark = None, "evalica is not installed"
     if find_spec("evalica"):
         peer_seconds, called = _evalica(columns, battles.items)
@@ -72,7 +72,7 @@ def _race(n_battles: int) -> list[Row]:
             case,
             drawn,
             f"better with P >= {CERTAINTY}: {_rates(sure, truth)}; tiers of a leaderboard: "
-            f"{_rates(parted, truth)}",
+            f"{_rates(separated, truth)}",
         ),
     ]
 

@@ -2,7 +2,7 @@
 
 The peers were built from source and run side by side with tierwise on two cores in November 2026:
 BayesMallows and PerMallows in R, BioConsert of corankco. R is rarely there, so that their figures
-stand here as they were found then; tierwise is measured anew, by the time that cores work on it.
+stand here as they were found then; tierwise is measured again, by the time that cores work on it.
 Effective draws are compared as seconds for a thousand of them.
 
 The sushi rankings, which may not be shipped, are read from the folder ``sushi`` in the folder that

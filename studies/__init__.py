@@ -1,4 +1,4 @@
-"""The numbers and figures of the paper, computed anew: one module a study.
+"""The numbers and figures of the paper, computed again: one module a study.
 
 ``python -m studies`` runs all of them and writes ``docs/reproduction.md``; see
 Piancastelli and Friel, Clustered Mallows Model.

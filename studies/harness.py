@@ -193,7 +193,7 @@ def _store(outcome: Outcome, folder: Path) -> None:
 
 
 def _compact(content: Mapping[str, Any]) -> str:
-    """JSON with a line a result, so that files stay short and changes can be seen."""
+    """JSON with one line per result, so that files stay short and changes can be seen."""
     head = {name: value for name, value in content.items() if name != "results"}
     lines = [f' "{name}": {json.dumps(value)}' for name, value in head.items()]
     inner = [

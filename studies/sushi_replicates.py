@@ -150,7 +150,7 @@ def tell(results: Results, settings: Settings) -> str:
         f"{stdev(first['replicates']):.2f}; {paper.CRITERION_SD:.2f} is what "
         f"{draws_for_paper_sd(results, settings.draws):,.0f} draws would give. We do not know "
         "where the difference comes from.",
-        "Models that differ by less than a few such deviations cannot be told apart by one "
+        "Models that differ by less than a few such deviations cannot be distinguished by one "
         f"estimate each: the second best sizes of all, truly {best['exact'] - second['exact']:.2f} "
         f"behind the best, come out ahead of them in {100 * wins:.0f}% of the pairs of replicates. "
         "Between the models that the paper compares the differences are larger, and its conclusion "

@@ -110,8 +110,8 @@ def test_weights_can_be_changed_at_given_sizes_or_for_all_sizes(unranked):
     rankings = tw.Rankings.from_orderings(rows, items=ITEMS, **options)
     source = source_of(rankings, "kendall")
     weights = rng.random(len(source.weights))
-    anew = tw.Rankings(rankings.items, rankings.patterns, weights, unranked=rankings.unranked)
-    expected = source_of(anew, "kendall").at(SIZES).value(LABELS, 0.6)
+    again = tw.Rankings(rankings.items, rankings.patterns, weights, unranked=rankings.unranked)
+    expected = source_of(again, "kendall").at(SIZES).value(LABELS, 0.6)
     assert source.at(SIZES).reweighted(weights).value(LABELS, 0.6) == pytest.approx(expected)
     assert source.reweighted(weights).counted().at(SIZES).value(LABELS, 0.6) == pytest.approx(
         expected

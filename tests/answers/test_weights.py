@@ -1,4 +1,4 @@
-"""Weights that are too large to be told apart are refused, by every function alike."""
+"""Weights that are too large to be distinguished are refused, by every function alike."""
 
 import numpy as np
 import pytest

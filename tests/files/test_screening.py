@@ -1,4 +1,4 @@
-"""Columns that are no ranks: set aside or asked about, never read as items."""
+"""Columns that do not hold ranks: set aside or asked about, never read as items."""
 
 from io import StringIO
 

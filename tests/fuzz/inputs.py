@@ -91,7 +91,7 @@ def _as_value(cell):
 
 
 def _columns(rows, dialect):
-    """Return titles and columns; what is too short is filled up, and titles are told apart."""
+    """Return titles and columns; what is too short is filled up, and titles are made distinct."""
     titles = list(rows[0]) if rows else []
     width = max(map(len, rows), default=0)
     titles += ["more"] * (width - len(titles))

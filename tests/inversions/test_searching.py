@@ -39,7 +39,7 @@ def test_reaches_the_proved_optimum_and_never_exceeds_it(options, complete):
 
 
 def value(counts, labels, theta, objective):
-    """What is maximised, computed anew from the statistics of the lines."""
+    """What is maximised, computed again from the statistics of the lines."""
     sizes = np.bincount(labels)
     if objective == "single":
         return criterion_of(counts, labels, theta)

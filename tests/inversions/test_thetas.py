@@ -12,7 +12,7 @@ from tierwise.data.counts import WeakOrderCounts
 from tierwise.errors import InputError
 from tierwise.partition.gaussian import draw_orderings
 
-# Stands for an infinite theta: no larger one is told apart from it.
+# Stands for an infinite theta: no larger one is distinguished from it.
 LARGEST = THETAS[-1]
 
 

@@ -5,8 +5,8 @@ further then changes the distance by the pair of neighbours that it passes, so t
 all places that an answer leaves to an item are found on the way there.
 
 Theta and the completions depend on each other, so that both would walk at random by small steps. In
-most iterations they are therefore overrelaxed: what is drawn anew comes to lie on the other side of
-its distribution. The uniform number by which the present value would have been drawn is found, and
+most iterations they are therefore overrelaxed: a new draw comes to lie on the other side of its
+distribution. The uniform number by which the present value would have been drawn is found, and
 one less that number taken instead; this leaves every conditional distribution as it is.
 
 Tanner, M. A. and Wong, W. H. (1987). The calculation of posterior distributions by data
@@ -71,7 +71,7 @@ def _complete(
     pairs: _Floats,
     rng: np.random.Generator,
 ) -> bool:
-    """Take out every item of every completion once and put it back; then count pairs anew.
+    """Take out every item of every completion once and put it back; then count pairs again.
 
     ``energy`` is what a reversed pair costs, times theta. ``pairs[a, b]`` becomes what it costs, in
     all completions, that b is not in a worse tier than a. Returns whether everything was

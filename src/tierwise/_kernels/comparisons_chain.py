@@ -1,7 +1,7 @@
 """Metropolis within Gibbs over ordered partitions and theta, given independent comparisons.
 
 Items move to other tiers or to tiers of their own, two items change places, tiers are cut and
-joined (split and merge, Green 1995), two neighbouring tiers are dealt anew, and theta is drawn by
+joined (split and merge, Green 1995), two neighbouring tiers are dealt again, and theta is drawn by
 slice sampling (Neal 2003). A cut sends each item up or down by how far it lies from a random point
 among the members, in the logarithm of the odds that its comparisons give for the upper part.
 """
@@ -218,7 +218,7 @@ def _cut_join_or_deal(
     single_bonus: float,
     rng: np.random.Generator,
 ) -> None:
-    """Cut a tier in two, join two neighbours, or deal them anew, by a Metropolis step.
+    """Cut a tier in two, join two neighbours, or deal them again, by a Metropolis step.
 
     A tier to cut is chosen among as many as the joining back is among pairs of neighbours.
     """

@@ -1,4 +1,4 @@
-"""Counts of the data: one pass over distinct answers, and again as EM weighs them anew.
+"""Counts of the data: one pass over distinct answers, and again as EM weighs them again.
 
 ``ends[place]`` is the first place after the block of a place. Where each part of a distance has a
 theta, a pair of items in different blocks that is reversed, or tied where ties are charged, belongs

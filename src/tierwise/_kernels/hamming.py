@@ -146,7 +146,7 @@ def _write_places(block: int, free: int, sizes: _Integers, places: _Integers) ->
 def value_boards(
     items: _Integers, blocks_and_free: _Integers, sizes: _Integers, theta: float
 ) -> _Floats:
-    """Log sum, mean and mean square of the distance, for items left by tier, a row a board."""
+    """Log sum, mean and mean square of the distance, for items left by tier, one row per board."""
     results = np.empty((items.shape[0], 3))
     places = np.empty(sizes.shape[0], dtype=np.int64)
     for row in range(items.shape[0]):

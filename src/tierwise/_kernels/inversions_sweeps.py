@@ -2,7 +2,7 @@
 
 For the distance inversions, all that is needed of complete rankings is how often each item is
 before each other. Items are drawn into tiers from their conditional distribution; tiers are cut,
-joined and dealt anew with sequential allocation (Dahl 2005), and theta is drawn by slice sampling
+joined and dealt again with sequential allocation (Dahl 2005), and theta is drawn by slice sampling
 (Neal 2003). `tierwise._kernels.inversions_chain` draws from the same, with ties and several thetas;
 without these, this takes a third of its time for eight items and a fifth for thirty.
 
@@ -203,7 +203,7 @@ def _cut_join_or_deal(  # noqa: PLR0912 - three moves that are each other's way 
     sides: _Integers,
     rng: np.random.Generator,
 ) -> None:
-    """Cut a tier in two, join two neighbours, or deal them anew, by a Metropolis step.
+    """Cut a tier in two, join two neighbours, or deal them again, by a Metropolis step.
 
     A tier to cut is chosen among as many as the joining back is among pairs of neighbours, and the
     order in which items are dealt is drawn in the same way there and back.

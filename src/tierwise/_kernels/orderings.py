@@ -259,7 +259,7 @@ def walk(
     """Advance one chain a row by random transpositions, in place.
 
     ``units`` holds the distance of each row and is kept up to date; ``theta`` is per unit. Returns,
-    a row a chain, the sum of the distances over the steps, and the sum of their squares.
+    one row per chain, the sum of the distances over the steps, and the sum of their squares.
     """
     n_chains, n_items = sequences.shape
     n_blocks, n_tiers = placing.shape

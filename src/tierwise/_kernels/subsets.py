@@ -406,7 +406,7 @@ def _weigh_sets(
     return weights
 
 
-# Tiers that are proposed from the sums at a nearby theta before the sums are made anew: a proposal
+# Tiers that are proposed from the sums at a nearby theta before the sums are made again: a proposal
 # takes a small part of the time that the sums take.
 _MOST_PROPOSALS = 4
 
@@ -470,7 +470,7 @@ def draw_tiers(
     Thetas are gone through from the least to the largest. The sums over tiers at one of them serve
     the following ones by rejection: tiers that they propose are accepted with what the larger theta
     makes of them, relative to the best. Where all of a few proposals are rejected the sums are made
-    anew, and what is drawn from them needs no rejection: so all draws are exact and independent.
+    again, and what is drawn from them needs no rejection: so all draws are exact and independent.
 
     ``least`` is what ``least_costs`` gave for the same costs and sizes.
     """

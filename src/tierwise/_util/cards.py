@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Item
 
-# The colours of plots, from dark (best) to light; all of them can be told apart by everybody.
+# The colours of plots, from dark (best) to light; all of them can be distinguished by everybody.
 _SHADES = ((59, 82, 139), (44, 114, 142), (33, 145, 140), (53, 183, 121), (144, 215, 67))
 _GREY = (190, 190, 190)
 _MOST_ITEMS = 40

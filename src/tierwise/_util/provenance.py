@@ -62,7 +62,7 @@ def fingerprint_of_answers(
 
 
 def digest(*parts: Any) -> str:
-    """Return the hex digest of texts, numbers, tuples and arrays, each told apart from the next.
+    """Return the hex digest of texts, numbers, tuples and arrays, each distinguished from the next.
 
     Examples
     --------

@@ -28,7 +28,7 @@ _QUESTION = (
     "What should a country aim for? In a survey that M. Croon published in 1989, 2,262 people in "
     "Germany put four goals in order: maintain order, fight rising prices, give people more say, "
     "protect free speech. R. Inglehart had argued that the first two are goals of one kind and the "
-    "last two of another. Nothing of that is told to the program."
+    "last two of another. The program was not told any of this."
 )
 
 REPORT_EXAMPLES = """

@@ -24,7 +24,7 @@ METHODS = ("auto", "assignment", "subsets", "milp", "annealing")
 
 # Beyond this many items a round of the linear program takes too long to be tried unasked.
 _MOST_ITEMS_FOR_PROOF = 80
-# Work of the subset recursion up to which the closest tiers are found anew in every round of an
+# Work of the subset recursion up to which the closest tiers are found again in every round of an
 # algorithm: some hundredths of a second. Beyond, items trade tiers as long as that helps.
 MOST_STEPS_OF_A_ROUND = 10_000_000
 # Tiers whose total is smaller by a smaller share are not closer.

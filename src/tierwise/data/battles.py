@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tierwise.files.table_file import TableFile
 
 Resampling: TypeAlias = Literal["auto", "battle", "judge"]
-"""What is drawn anew: battles, or judges with all that they decided."""
+"""What is drawn again: battles, or judges with all that they decided."""
 DrawnAs: TypeAlias = Literal["half", "drop", "model"]
 """Whether a drawn battle counts half to each side, not at all, or is an outcome of its own."""
 Position: TypeAlias = Literal["ignore", "model"]
@@ -301,7 +301,7 @@ class Battles:
         return battles
 
     def unit_of_resampling(self, unit: Resampling = "auto") -> Literal["battle", "judge"]:
-        """Return what is drawn anew: judges where they decide several battles each, if "auto"."""
+        """Return what is drawn again: judges where they decide several battles each, if "auto"."""
         if unit == "auto":
             return "judge" if self.composite else "battle"
         return unit

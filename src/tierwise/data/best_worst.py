@@ -38,8 +38,8 @@ def read_best_worst(
     format
         As for `read_battles`.
     shown
-        The columns of the items shown, one item each; or the one column that lists them, parted by
-        "|", ";" or ",". Columns such as item1, item2, ... or shown are recognised.
+        The columns of the items shown, one item each; or the one column that lists them, with "|",
+        ";" or "," between them. Columns such as item1, item2, ... or shown are recognised.
     best, worst
         The columns with the names of the best and the worst item; either may be empty in a row.
         Columns called best, most, most important and worst, least, least important are recognised.

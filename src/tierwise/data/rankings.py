@@ -173,7 +173,7 @@ class Rankings:
     def people(self) -> "pa.Table | None":
         """What else is known of people, one row per answer; None if nothing is.
 
-        Readers keep here the columns of a table that are no part of the answers, as an arrow table:
+        Readers keep here the columns of a table that do not hold answers, as an arrow table:
         it cannot be changed, and pandas, polars and narwhals take it. Cells without a value are
         missing. A fingerprint, and whether two collections are equal, do not depend on it.
         """

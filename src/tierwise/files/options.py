@@ -98,7 +98,7 @@ class TableOptions:
 
 @dataclass(frozen=True)
 class Aside:
-    """A column that is no part of the answers.
+    """A column that is not part of the answers.
 
     Attributes
     ----------
@@ -182,8 +182,8 @@ class ReadingNotes:
 
         Examples
         --------
-        >>> ReadingNotes(aside=(Aside("Age", "holds numbers that are no ranks"),)).set_aside()
-        ["Column 'Age' holds numbers that are no ranks: it is set aside."]
+        >>> ReadingNotes(aside=(Aside("Age", "holds numbers that are not ranks"),)).set_aside()
+        ["Column 'Age' holds numbers that are not ranks: it is set aside."]
         """
         of_reason: dict[str, list[str]] = {}
         for one in self.aside:

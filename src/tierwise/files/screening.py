@@ -1,4 +1,4 @@
-"""Which columns of numbers are ranks: told by whether the rows are rankings, not by their titles.
+"""Which columns of numbers are ranks: what counts is whether the rows are rankings, not the titles.
 
 A row of ranks is recognisable: it holds 1, 2, ..., k, each once. A column that is none, such as
 respondent numbers, ages or codes, breaks that in nearly every row, whatever its title says and in
@@ -26,7 +26,7 @@ _ROWS_FOR_CERTAINTY = 10
 # The least rows in which numbers that all differ are serial numbers.
 _LEAST_SERIAL = 3
 _TOP_OF_SCALE = 10
-# With so many rows an item that all rank last, while they disagree about others, is no item.
+# With so many rows an item that all rank last, while they disagree about others, is not an item.
 _ROWS_OF_A_CODE = 20
 _ROWS_OF_GRADES = 5
 
@@ -214,7 +214,7 @@ def _fitting(column: NDArray[np.float64], n_items: int) -> NDArray[np.bool_]:
 def _ways_out(values: NDArray[np.float64], possible: tuple[int, ...]) -> list[tuple[int, ...]]:
     """Return the fewest columns without which all rows are 1, 2, ..., k, in all ways there are.
 
-    If there is more than one way, nothing tells which columns are no ranks.
+    If there is more than one way, nothing tells which columns are not ranks.
     """
     everything = tuple(range(values.shape[1]))
     impossible = _without(everything, possible)

@@ -324,7 +324,7 @@ class _Seen:
         return self.sorted_out("ranks", kept, free, dict(screened.aside))
 
     def screen_question(self, numeric: Sequence[int]) -> Screened | None:
-        """Screen the columns of the only question, if there are others that are no ranks."""
+        """Screen the columns of the only question, if there are others that are not ranks."""
         asked = questions([self.titles[cell] for cell in numeric])
         inside = {numeric[position] for positions in asked.values() for position in positions}
         if not inside or are_strict_rankings(self.values(numeric)):

@@ -129,7 +129,7 @@ class ColumnComparison(Result):
     log_evidence : dict
         Log evidence of the models "same", "theta" or "worths", and "own".
     p_value : float
-        How often groups that are dealt out anew differ as much in how they order pairs of items.
+        How often groups that are dealt out again differ as much in how they order pairs of items.
         Large if people differ as much within groups as between them, which evidence trusts them
         not to.
     moves : tuple of Move

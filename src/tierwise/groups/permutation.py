@@ -1,8 +1,8 @@
-"""Permutation tests: how often values that are dealt out anew make groups that differ as much.
+"""Permutation tests: how often values that are dealt out again make groups that differ as much.
 
 Evidence trusts the model, in which people differ from each other by chance only. Where they differ
 in ways that nobody asked about, groups made at random differ more than the model expects. So what
-evidence calls a difference is also compared with what dealing out the values anew gives, as
+evidence calls a difference is also compared with what dealing out the values again gives, as
 conditional inference trees do (Hothorn, Hornik and Zeileis, J. Comput. Graph. Stat. 15, 2006).
 Compared are the shares of people who rank one item above another, over all pairs of items; of many
 items, their mean places.
@@ -103,7 +103,7 @@ def p_value_of_groups(
     rng: np.random.Generator,
     permutations: int = PERMUTATIONS,
 ) -> float:
-    """Return how often groups dealt out anew differ as much, the observed ones counted in."""
+    """Return how often groups dealt out again differ as much, the observed ones counted in."""
     observed = difference(*statements.totals(member, n_groups))
     as_much = sum(
         difference(*statements.totals(rng.permutation(member), n_groups)) >= observed

@@ -74,7 +74,7 @@ class Node(Result):
         By how much the best split raises the log posterior probability, its prior included; made
         if that is above 0. Minus infinity if there is nothing to split by, or chance does as well.
     p_value : float
-        How often values that are dealt out anew part these people as well as the best cut does.
+        How often values that are dealt out again part these people as well as the best cut does.
     branches : tuple of Node
         The parts.
     rows : numpy.ndarray
@@ -124,7 +124,7 @@ class GroupTree(Result):
     effective_size : float
         How many answers of equal weight would say as much (Kish).
     permutations : int
-        How often what is known of people was dealt out anew, to check each split.
+        How often what is known of people was dealt out again, to check each split.
     provenance : Provenance
         Version, seed and time.
     family : str
@@ -181,7 +181,7 @@ class GroupTree(Result):
             told += f" These are {answers_in_words(number)}."
         if self.permutations:
             told += (
-                f" No split is made that values dealt out anew match in more than {LEVEL:.0%} of "
+                f" No split is made that values dealt out again match in more than {LEVEL:.0%} of "
                 f"{self.permutations} permutations."
             )
         return told
@@ -245,7 +245,7 @@ def group_tree(
     smallest
         The least number of answers in a branch (but for missing values).
     permutations
-        How often to deal out what is known of people anew, before each split: none is made that
+        How often to deal out what is known of people again, before each split: none is made that
         chance matches in more than 5% of them. That guards against people who differ in ways nobody
         asked about, which evidence does not. 0 is without this check.
     rng
@@ -267,7 +267,7 @@ def group_tree(
          c > b > a
     <BLANKLINE>
     Evidence is summed over all tiers of all sizes, theta averaged over. Splits pay for the
-    number of splits that are possible. No split is made that values dealt out anew match in
+    number of splits that are possible. No split is made that values dealt out again match in
     more than 5% of 199 permutations.
     """
     watch = Stopwatch()
@@ -380,7 +380,7 @@ class _Grower:
         return best
 
     def p_value(self, cuts_of: list[_Cuts], statements: Statements) -> float:
-        """Return how often values dealt out anew part people as well as the true ones."""
+        """Return how often values dealt out again part people as well as the true ones."""
         if not self.permutations:
             return 0.0
 

@@ -178,7 +178,7 @@ def search_tiers_of_wins(
     """Find good tiers of all sizes: greedy merging, then local search, from several starts.
 
     Items move to other tiers or make tiers of their own, change places with items of the next
-    tier, tiers are joined and cut, and theta is fitted anew, until nothing gains.
+    tier, tiers are joined and cut, and theta is fitted again, until nothing gains.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def search_tiers_of_wins(
     prior
         What tiers are worth before any comparison.
     resample
-        Makes wins of comparisons drawn anew, from which further starts are merged.
+        Makes wins of comparisons drawn again, from which further starts are merged.
     n_starts
         Number of starts, where there can be several.
 

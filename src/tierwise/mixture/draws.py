@@ -72,8 +72,8 @@ SCHEMA = Schema(
 """What must be in the tree of draws from a mixture."""
 
 _TO_SETTLE = (
-    "Use a longer warmup and more draws; groups that can hardly be told apart need very many, and "
-    "fewer groups may be wiser"
+    "Use a longer warmup and more draws; groups that can hardly be distinguished need very many, "
+    "and fewer groups may be wiser"
 )
 _TO_GAIN_DRAWS = "use more draws or chains"
 # A group in perfect agreement has an infinite theta by maximum likelihood; a chain starts here.

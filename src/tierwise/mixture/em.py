@@ -42,7 +42,7 @@ GroupSizes: TypeAlias = Sizes | Literal["search"]
 # Short runs of which the best is followed to the end, and how many steps they have.
 SHORT_RUNS = 5
 _STEPS_OF_A_SHORT_RUN = 5
-# Ways to merge and split that are tried in a round, how often each split is made anew, how many of
+# Ways to merge and split that are tried in a round, how often each split is made again, how many of
 # the results are followed on, and how far, and how many rounds there are.
 _MOST_WAYS = 12
 _SPLITS_OF_A_GROUP = 2

@@ -116,7 +116,7 @@ def fit_mixture(
     criterion
         What chooses the number of groups: "bic", "icl" or "held-out".
     starts
-        How often to begin anew; the best of every five is followed to the end.
+        How often to start again; the best of every five is followed to the end.
     folds
         Number of parts, each held out in turn, when numbers of groups are compared; None computes
         no held-out score.

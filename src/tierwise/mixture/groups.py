@@ -566,7 +566,7 @@ class GroupFitter(Fitter):
     def search(
         self, weights: NDArray[np.float64], component: Component
     ) -> tuple[Component, list[Component]]:
-        """Fit a group anew, and go to neighbouring sizes as long as that is better.
+        """Fit a group again, and go to neighbouring sizes as long as that is better.
 
         Few items have so few sizes that all of them are compared.
 

@@ -85,7 +85,7 @@ def _how_sure(mixture: "Mixture") -> str:
     if len(mixture.groups) > 1:
         times = "once" if mixture.n_runs == 1 else f"{mixture.n_runs} times"
         text += (
-            f"The groups are told apart to {mixture.separation:.0%}. EM was followed to the end "
+            f"The groups are separated to {mixture.separation:.0%}. EM was followed to the end "
             f"{times}, and ended here {mixture.n_agreeing} of {mixture.n_runs}."
         )
     if not mixture.converged:
@@ -332,7 +332,7 @@ class Mixture(Result):
 
     @property
     def separation(self) -> float:
-        """Tell how well the groups are told apart: 1 is without doubt, 0 not at all."""
+        """Tell how well the groups are separated: 1 is without doubt, 0 not at all."""
         if len(self.groups) == 1:
             return 1.0
         return 1 - self.entropy / (self.n_rankings * log(len(self.groups)))

@@ -48,7 +48,7 @@ class Scores(Result):
     entropy
         Doubt about who belongs where, summed over rankings: 0 if there is none.
     icl
-        ``bic + 2 entropy``: as BIC, but groups that cannot be told apart cost more.
+        ``bic + 2 entropy``: as BIC, but groups that cannot be distinguished cost more.
     held_out
         Mean log probability of rankings under groups that were fitted without them; higher is
         better. None where it was not asked for.
@@ -168,7 +168,7 @@ def standard_errors(
     They come from the observed information, by which the log-likelihood bends at its maximum, so
     doubt about memberships is in them; doubt about the tiers is not. NaN and None stand for what
     has no such error: the theta of a single tier or of perfect agreement, and everything where
-    groups cannot be told apart.
+    groups cannot be distinguished.
     """
     n_groups = len(run.shares)
     share_errors = np.full(n_groups, nan)

@@ -1,7 +1,7 @@
 """Figures: one function each, drawn with matplotlib on axes that you may give.
 
 Every function takes an optional ``ax``, draws on it or on a new figure, and returns it.
-Colours can be told apart by colour-blind readers, and labels fit with 25 items.
+Colours can be distinguished by colour-blind readers, and labels fit with 25 items.
 """
 
 from tierwise.plots.comparison import rank_diagram

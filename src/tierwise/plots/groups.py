@@ -79,7 +79,7 @@ def memberships(mixture: Mixture, *, ax: Axes | None = None) -> Axes:
     """Draw how surely people belong to the group that they most probably belong to.
 
     Bars far to the right are people who clearly belong to one group. The legend says how sure it
-    is on average, and how well the groups are told apart: 100% is without any doubt.
+    is on average, and how well the groups are separated: 100% is without any doubt.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def memberships(mixture: Mixture, *, ax: Axes | None = None) -> Axes:
     ax.set_ylabel("people" if mixture.pairwise else "rankings")
     longest = max(len(label) for label in ax.get_legend_handles_labels()[1])
     ax.legend(
-        title=f"told apart to {mixture.separation:.0%}",
+        title=f"separated to {mixture.separation:.0%}",
         frameon=False,
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
@@ -162,7 +162,7 @@ def _plus_minus(error: float, digits: int) -> str:
 
 
 def _draw_tiers(ax: Axes, group: Group, left: float, width: float, font_size: float) -> None:
-    """Draw the tiers of a group below each other, a line an item."""
+    """Draw the tiers of a group below each other, one line per item."""
     from matplotlib.patches import Rectangle
 
     top = _HEADING

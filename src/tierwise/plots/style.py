@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Item
 
-# From the palette of Okabe and Ito; all three can be told apart on white and on black.
+# From the palette of Okabe and Ito; all three can be distinguished on white and on black.
 BLUE = "#0072b2"
 ORANGE = "#d55e00"
 GREEN = "#009e73"

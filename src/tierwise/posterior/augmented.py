@@ -188,7 +188,7 @@ class Augmented:
         return drawn
 
     def iterate(self, drawn: DrawnCompletions, state: State, rng: np.random.Generator) -> State:
-        """Complete the answers anew, and move all else given that."""
+        """Complete the answers again, and move all else given that."""
         drawn.sweep(state.labels, state.theta)
         if isinstance(drawn, DrawnVotes):
             state = state._replace(labels=rename_items(drawn, state.labels, rng))

@@ -530,7 +530,7 @@ def leaderboard(
         Report the probability of being among the best ``k``; several may be named.
     uncertainty
         "posterior" draws tiers of all sizes from their posterior. "bootstrap", for battles,
-        searches tiers anew in battles that are drawn with replacement: whole judges, where judges
+        searches tiers again in battles that are drawn with replacement: whole judges, where judges
         decided several battles each.
     priors
         Priors of theta and of sizes; see `Priors`. Noise is seldom taken for tiers if the prior of
@@ -706,7 +706,7 @@ def _resampled_labels(
     workers: int | None,
     progress: Progress,
 ) -> NDArray[np.int64]:
-    """Return the tiers, counted from 1, of battles that are drawn anew, one row per seed."""
+    """Return the tiers, counted from 1, of battles that are drawn again, one row per seed."""
     found = run_tasks(
         _search_replicates,
         [

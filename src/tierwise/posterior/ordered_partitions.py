@@ -8,7 +8,7 @@ A single tier is weighed against several tiers of many items by bridge sampling 
 the likelihood, see `tierwise.inversions.chain`; a power of the likelihood is that of counts that
 are scaled.
 
-For battles, chains begin with tiers that were merged from battles drawn anew, so that they begin
+For battles, chains begin with tiers that were merged from battles drawn again, so that they begin
 apart, and end together if they mix. Where judges decide several battles each, the posterior is
 composite.
 """
@@ -394,7 +394,7 @@ class WalkOverComparisons:
     likelihood: str
 
     def start(self, rng: np.random.Generator) -> State:
-        """Tiers merged from battles that are drawn anew (Bayesian bootstrap of pairs)."""
+        """Tiers merged from battles that are drawn again (Bayesian bootstrap of pairs)."""
         wins = self.chain.wins
         weights = rng.gamma(np.maximum(wins, 1e-12))
         labels = merged_runs(weights * (wins > 0), self.chain.prior_tiers)

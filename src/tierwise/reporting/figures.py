@@ -243,7 +243,7 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
             "How surely people belong to their most probable group.",
             size=(4.0, 3.0),
             description="Histogram of the probability of each person's most probable group; the "
-            f"groups are told apart to {groups.separation:.0%}.",
+            f"groups are separated to {groups.separation:.0%}.",
         )
     if (check.ranks_observed >= 0).any():
         draw(

@@ -239,7 +239,7 @@ def _several_thetas(fit: Fit) -> str:
     for name, estimate in zip(names_of_parts(fit), fit.theta_estimates, strict=True):
         low, high = estimate.interval
         if isinf(estimate.standard_error):
-            written.append(f"{name}: not told by the data")
+            written.append(f"{name}: not identified by the data")
         elif isinf(estimate.value):
             written.append(f"{name}: infinite (at least {low:.3g})")
         else:

@@ -165,11 +165,11 @@ def best_tiers_of_battles(
     source
         The battles.
     rng
-        Generator; further starts are merged from battles that are drawn anew.
+        Generator; further starts are merged from battles that are drawn again.
     prior_sizes
         "uniform", "penalised" or "sceptical".
     starts
-        Number of starts, where battles can be drawn anew.
+        Number of starts, where battles can be drawn again.
     """
     prior = tiers_prior(prior_sizes, len(source.items))
     return search_tiers_of_wins(source.wins, rng, prior, source.resampled_wins, starts)

@@ -292,7 +292,7 @@ def _too_large(most: int) -> HTTPException:
     return HTTPException(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         f"That is more than this server takes ({most / (1 << 20):.0f} MB). Leave out columns that "
-        "are no answers, or use tierwise on the command line.",
+        "are not answers, or use tierwise on the command line.",
     )
 
 

@@ -329,8 +329,8 @@ def _refuse_unpacked(name: str, n_bytes: int, most: int) -> None:
     if n_bytes > most:
         raise InputError(
             f"{name} holds {n_bytes / (1 << 20):,.0f} MB once it is unpacked, and this server "
-            f"takes {most / (1 << 20):,.0f} MB: leave out what is no answer, or use tierwise on "
-            "the command line"
+            f"takes {most / (1 << 20):,.0f} MB: leave out what is not an answer, or use tierwise "
+            "on the command line"
         )
 
 
