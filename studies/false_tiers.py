@@ -93,7 +93,7 @@ def _means(
 
 
 def noise_set(kind: str, n_answers: int, n_items: int, seed: SeedSequence) -> dict[str, float]:
-    """Search answers at random: there are no tiers reported?"""
+    """Search answers at random: does the search report no tiers?"""
     rng = np.random.default_rng(seed)
     data: Rankings | Battles = (race if kind == "rankings" else fight)(
         np.zeros(n_items), n_answers, rng

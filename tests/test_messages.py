@@ -37,11 +37,13 @@ COMMANDS = {
     "comparing/": ("compare",),
     "groups/": ("groups", "report"),
     "mixture/": ("mixture", "report"),
+    "planning/": ("plan", "next", "enough"),
     "posterior/": ("posterior", "report"),
     "posterior/leaderboard.py": ("leaderboard",),
     "reporting/": ("report",),
     "searching/": ("search", "fit", "report"),
     "cli/": (*READING, "leaderboard"),
+    "cli/planning.py": ("plan",),
 }
 # Remedies that no command can be told, each with the reason.
 ONLY_IN_PYTHON = {
@@ -54,6 +56,9 @@ ONLY_IN_PYTHON = {
     ("fitting/solve.py", "theta_method"): "commands estimate theta exactly where that is possible",
     ("partition/recursion.py", "method"): "commands take the method that is affordable",
     ("data/scores.py", "task"): "commands recognise tables with one row per task and item",
+    ("files/best_worst.py", "shown"): "commands recognise best and worst choices by their columns",
+    ("files/best_worst.py", "best"): "commands recognise best and worst choices by their columns",
+    ("files/best_worst.py", "worst"): "commands recognise best and worst choices by their columns",
     ("data/scores.py", "score"): "commands recognise tables with one row per task and item",
     ("plots/comparison.py", "along"): "the command has one option for each axis",
     ("mixture/fit.py", "folds"): "commands compare groups by BIC or ICL",

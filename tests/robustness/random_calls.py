@@ -212,6 +212,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "bottom": ((1,), (2,)),
         "shortlist": (0.1, 0.5, 1.0),
         "priors": (some_priors,) * 2,
+        "seconds": (None, 0.01, 60.0),
         "rng": (seed,),
     },
     "sample_posterior": {
@@ -234,6 +235,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "concentration": CONCENTRATIONS,
         "max_tiers": (1, 2, 3),
         "margin": (0.5, 0.52, 0.9),
+        "seconds": (None, 0.01, 60.0),
         "rng": (seed,),
     },
     "leaderboard": {
@@ -252,6 +254,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "chains": (lambda drawn: drawn.one_of((1, 2)),),
         "draws": (lambda drawn: drawn.one_of((2, 50)),),
         "replicates": (lambda drawn: drawn.one_of((1, 8)),),
+        "seconds": (None, 0.01, 60.0),
         "rng": (seed,),
     },
     "bootstrap": {
@@ -278,6 +281,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "folds": (2, 3, None),
         "tolerance": (1e-4, 0.1),
         "most_steps": (lambda drawn: drawn.one_of((2, 30)),),
+        "choice": (None, some_choice),
         "rng": (seed,),
     },
     "sample_mixture": {
@@ -315,6 +319,23 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "title": ("", "<script>", "a title"),
         "rng": (seed,),
     },
+    "next_questions": {
+        "k": (1, 3, 1000),
+        "ask": ("pairs", "subsets"),
+        "size": (None, 2, 3),
+        "costs": (None, {}),
+        "exclude": ((),),
+        "choice": (None, some_choice),
+        "rng": (seed,),
+    },
+    "enough": {
+        "settle": ("differences", "tiers"),
+        "certainty": (0.5, 0.95),
+        "choice": (None, some_choice),
+        "futures": (0, 1),
+        "streams": (0, 1),
+        "rng": (seed,),
+    },
     "describe": {},
     "agreement": {"tiers": (some_tiers,)},
     "merge_even_pairs": {"tolerance": (0.0, 0.1, 0.5, None)},
@@ -343,7 +364,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 # Readers and loaders are fuzzed elsewhere, and used here on what was written; the rest has no data.
 NOT_DRAWN = {
-    *("read_rankings", "read_preferences", "read_battles", "read_scores"),
+    *("read_rankings", "read_preferences", "read_battles", "read_scores", "read_best_worst"),
+    *("compare", "plan", "sample_best_worst"),
     *("load_apa1980", "load_f1", "load_llmfao", "load_political_goals", "load_sushi"),
     *("load_word_association", "compositions", "get_distance", "parallel", "read", "cite"),
 }
