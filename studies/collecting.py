@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 CERTAINTY = 0.95
 WAYS = ("at random", "closest strengths", "next_questions")
+# Further answers at which forecasts are looked at, in units of those at hand.
+STEPS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 TRUTHS = ("tiers", "all different", "one leader")
 
 
@@ -157,7 +159,7 @@ def forecast(at_hand: int, futures: int, seed: SeedSequence) -> list[list[float]
         if claim.settled or claim.kind == "tie":
             continue
         came = np.inf
-        for step in (0.25, 0.5, 1.0, 2.0, 4.0, 8.0):
+        for step in STEPS:
             more = answers.subset(slice(0, at_hand + ceil(step * at_hand)))
             with short_chains():
                 draws = sample_posterior(
@@ -285,7 +287,13 @@ def _rules_in_words(rules: dict[str, list[list[bool]]], settings: Settings) -> s
 
 
 def _forecasts_in_words(forecasts: list[list[float]], settings: Settings) -> str:
-    known = [(wanted, came) for wanted, came in forecasts if wanted < 1e9]
+    # What came is known at these numbers of answers only.
+    looks = [ceil(step * settings.at_hand) for step in STEPS]
+    known = [
+        (min(look for look in looks if look >= wanted), came)
+        for wanted, came in forecasts
+        if wanted <= looks[-1]
+    ]
     within = sum(came <= wanted for wanted, came in known)
     return (
         f"**Forecasts.** Of {len(forecasts)} boundaries that {settings.at_hand} rankings of six "

@@ -160,6 +160,31 @@ WRONG = {
             "uncertainty": NOT_A_CHOICE,
         },
     ),
+    "plan": (
+        {"truth": tw.ClusteredLuce(tw.Tiers([["a"], ["b"]]), (2.0, 1.0)), "answers": (5,)},
+        {
+            "truth": NOT_DATA,
+            "ask": NOT_A_CHOICE,
+            "answers": [3, "many", [0], [-1]],
+            "power": [*NOT_A_NUMBER, 0, 1, 2],
+            "certainty": [*NOT_A_NUMBER, 0.2, 1],
+            "sets": NOT_A_COUNT,
+        },
+    ),
+    "next_questions": (
+        {"data": ANSWERS},
+        {"data": NOT_DATA, "k": NOT_A_COUNT, "ask": NOT_A_CHOICE},
+    ),
+    "enough": (
+        {"data": ANSWERS, "futures": 0, "streams": 0},
+        {
+            "data": NOT_DATA,
+            "settle": NOT_A_CHOICE,
+            "certainty": [*NOT_A_NUMBER, 0.2, 1],
+            "futures": ["x", -1, 2.5],
+            "streams": ["x", -1, 2.5],
+        },
+    ),
     "Rankings.load": ({"path": "answers.npz"}, {"path": [*NOT_A_PATH, "answers.csv"]}),
     "Rankings.merge": ({"parts": [ANSWERS]}, {"parts": [3, [], [3]]}),
     "write_rankings": (

@@ -22,7 +22,7 @@ DISTANCES = ("kendall", "hamming", "footrule", "spearman", "inversions")
 
 
 @st.composite
-def chains(draw, n_items=5):
+def chains(draw, n_items=5, distances=DISTANCES):
     sizes = draw(st.sampled_from(list(compositions(n_items))))
     labels = draw(st.permutations([tier for tier, size in enumerate(sizes) for _ in range(size)]))
     orders = []
@@ -30,7 +30,7 @@ def chains(draw, n_items=5):
         order = draw(st.permutations(range(n_items)))
         orders.append(order[: draw(st.integers(1, n_items))])
     theta = draw(st.sampled_from([0.0, 0.3, 1.1, 40.0]))
-    return sizes, np.array(labels), orders, draw(st.sampled_from(DISTANCES)), theta
+    return sizes, np.array(labels), orders, draw(st.sampled_from(distances)), theta
 
 
 def places_of(orders, n_items):

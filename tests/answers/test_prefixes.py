@@ -8,7 +8,7 @@ from hypothesis import given
 from scipy.stats import chisquare
 
 import tierwise as tw
-from tests.answers.test_interleaved import DISTANCES, chains, places_of
+from tests.answers.test_interleaved import chains, places_of
 from tests.reference_incomplete import Answer, pairs_of_groups
 from tierwise._kernels.consensus import total_cost
 from tierwise.answers.interleaved import (
@@ -21,12 +21,15 @@ from tierwise.answers.interleaved import (
 from tierwise.answers.likelihood import source_of
 from tierwise.distances import get_distance
 
+# Under inversions such answers are summed over in another way.
+DISTANCES = ("kendall", "hamming", "footrule", "spearman")
+
 
 def answer_of(order, sizes, distance, labels, theta):
     return Answer(pairs_of_groups([[item] for item in order]), sizes, distance, labels, theta)
 
 
-@given(chains())
+@given(chains(distances=DISTANCES))
 def test_sums_are_those_of_brute_force(case):
     sizes, labels, orders, distance, theta = case
     weights = np.arange(1.0, len(orders) + 1)

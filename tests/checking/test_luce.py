@@ -195,7 +195,8 @@ def test_incomplete_answers_leave_out_what_they_leave_open():
     for unranked in ("anywhere", "below"):
         cut = Rankings.from_orderings(rows, items=rankings.items, unranked=unranked)
         check = tw.check_fit(cut, tw.fit(cut, (1, 2, 1), family="luce"), rng=1)
-        assert {finding.name for finding in check.findings} == {"pairs", "ranks"}
+        names = {"pairs", "ranks"} | ({"direction"} if unranked == "anywhere" else set())
+        assert {finding.name for finding in check.findings} == names
         assert check.verdict == "fits"
         assert json.dumps(check.to_dict(), allow_nan=False)
 

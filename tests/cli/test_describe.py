@@ -92,7 +92,7 @@ def test_output_to_a_file(answers_file, tmp_path, choice):
     out = tmp_path / "described.txt"
     result = tierwise("describe", answers_file, "-o", out, *choice)
     said = b"" if choice else b"Read 9 answers in 3 rows about 3 items from answers.csv.\n"
-    where = b"" if choice else f"Wrote {out}.\n".encode()
+    where = f"Wrote {out}.\n".encode()
     assert (result.returncode, result.stdout, result.stderr) == (0, b"", said + where)
     assert "a" in out.read_text(encoding="utf-8")
     nowhere = tierwise("describe", answers_file, "-o", tmp_path / "nowhere" / "x.txt", *choice)

@@ -204,7 +204,7 @@ def test_commands_recognise_what_is_not_theirs(board, tmp_path):
     assert "use --better higher if higher is better, or --better lower if" in asked
     battles = tmp_path / "battles.csv"
     battles.write_text("model_a,model_b,winner\nx,y,model_a\ny,z,tie\n", encoding="utf-8")
-    for command in ("describe", "mixture", "report"):
+    for command in ("mixture", "report"):
         told = run(battles, command)
         assert f"these are battles, which tierwise {command} does not take: use tierwise" in told
         assert "tierwise leaderboard FILE for tiers and rank intervals" in told
@@ -228,4 +228,4 @@ def test_readers_name_each_other():
     with pytest.raises(InputError, match="those of battles, not of scores: use read_battles"):
         read("model_a,model_b,winner\nx,y,model_a\n")
     with pytest.raises(InputError, match="no columns of battles were recognised"):
-        tw.read_battles(StringIO("one,other\nx,y\n"))
+        tw.read_battles(StringIO("this,that\nx,y\n"))

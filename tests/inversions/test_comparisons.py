@@ -98,6 +98,7 @@ def test_posterior_is_the_exact_one(prior_sizes):
     exact = np.exp(logs - np.logaddexp.reduce(logs))
     posterior = tw.sample_posterior(
         battles_of(wins),
+        family="mallows",
         priors=tw.Priors(sizes=prior_sizes),
         chains=2,
         draws=3000,
@@ -196,7 +197,9 @@ def test_bootstrap_says_what_was_drawn():
 @pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")  # so few draws do not settle
 def test_a_check_goes_by_the_fit_alone():
     battles, _ = simulated((2, 2), 0.5, 50, 1)
-    posterior = tw.sample_posterior(battles, chains=1, draws=5, sampler=tw.Sampler(warmup=5), rng=1)
+    posterior = tw.sample_posterior(
+        battles, family="mallows", chains=1, draws=5, sampler=tw.Sampler(warmup=5), rng=1
+    )
     with pytest.raises(tw.InputError, match="leave out posterior"):
         tw.check_fit(battles, tw.fit(battles, (2, 2)), posterior=posterior)
 

@@ -166,6 +166,7 @@ def test_weights_count_as_repetitions(two_groups):
     assert other.log_likelihood == pytest.approx(one.log_likelihood)
     assert len(other.memberships) == len(rankings.patterns)
     halves = tw.Rankings(rankings.items, rankings.patterns, rankings.pattern_weights / 2)
+    halves = halves.with_weights_as("counts")
     half = tw.fit_mixture(halves, range(1, 3), (1, 2, 1, 2), rng=1, distance="kendall")
     assert half.n_rankings == 200.0
     assert half.log_likelihood == pytest.approx(one.log_likelihood / 2)

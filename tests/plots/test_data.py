@@ -112,7 +112,7 @@ def test_names_are_shown_as_they_are_and_shortened():
     rankings = Rankings.from_orderings([["$x_1$", "<b>", "a name that goes on and on and on"]])
     ax = plots.rank_boxes(rankings)
     ax.figure.canvas.draw()
-    assert row_names(ax) == ["$x_1$", "<b>", "a name that go…and on"]
+    assert row_names(ax) == ["$x_1$", "<b>", "a name that…on and on"]
     assert not any(label.get_parse_math() for label in ax.get_yticklabels())
 
 

@@ -352,7 +352,8 @@ def test_what_needs_known_blocks_is_refused():
         tw.sample_posterior(tw.load_political_goals(), sampler=tw.Sampler(completions="refill"))
     with pytest.raises(InputError, match="completions must be one of"):
         tw.sample_posterior(rankings, sampler=tw.Sampler(completions="guess"))
-    weighted = tw.Rankings.from_orderings(ROWS, "abcd", [0.5] * len(ROWS), unranked="below")
+    halves = tw.Rankings.from_orderings(ROWS, "abcd", [0.5] * len(ROWS), unranked="below")
+    weighted = halves.with_weights_as("counts")
     with pytest.raises(InputError, match="whole weights"):
         tw.sample_posterior(weighted, SIZES, sampler=tw.Sampler(completions="reinsert"))
     votes = tw.Preferences(VOTES, items="abcd", cycles="keep")

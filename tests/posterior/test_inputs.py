@@ -100,7 +100,8 @@ def test_too_many_tiers_for_exact_draws():
 
 
 def test_fractional_weights_are_fine_without_auxiliary_rankings():
-    rankings = tw.Rankings.from_orderings([["a", "b"], ["b", "a"]], weights=[1.5, 2])
+    rows, weights = [["a", "b"], ["b", "a"]], [1.5, 2]
+    rankings = tw.Rankings.from_orderings(rows, weights=weights, weights_are="counts")
     for options in ({"method": "exact"}, {"method": "mcmc"}, {"theta_update": "integrated"}):
         posterior = sample_posterior(rankings, (1, 1), rng=1, progress="off", **in_groups(options))
         assert posterior.n_rankings == 3.5

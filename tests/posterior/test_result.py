@@ -178,7 +178,7 @@ def test_items_that_are_numpy_integers_stay_whole_numbers():
     orderings = np.array([rng.permutation(5) for _ in range(30)])
     rankings = tw.Rankings.from_order_array(orderings, np.arange(5))
     fit = tw.fit(rankings, (2, 3))
-    sampled = tw.sample_posterior(rankings, chains=2, draws=50, rng=1)
+    sampled = tw.sample_posterior(rankings, distance="inversions", chains=2, draws=50, rng=1)
     assert sampled.items == tuple(range(5))
     assert sampled.data["posterior"]["item"].dtype == np.int64
     assert fit.to_dict()["tiers"] == [[int(item) for item in tier] for tier in fit.tiers]

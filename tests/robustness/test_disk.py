@@ -34,7 +34,7 @@ rng = np.random.default_rng(1)
 orders = rng.permuted(np.tile(np.arange(4), (20_000, 1)), axis=1)
 weights = rng.integers(1, 10**9, len(orders))
 items = ["item " + letter * 100 for letter in "abcd"]
-rankings = tw.Rankings.from_order_array(orders, items, weights)
+rankings = tw.Rankings.from_order_array(orders, items, weights).with_weights_as("counts")
 posterior = sample_posterior(rankings, (2, 2), draws=2000, rng=1)
 folder = Path(sys.argv[1])
 

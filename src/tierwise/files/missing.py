@@ -72,7 +72,10 @@ def said_missing(missing: Missing | None) -> tuple[str, ...] | None:
 
 
 def leave_blank(
-    table: "pa.Table", missing: tuple[str, ...] | None, kept: frozenset[int] = frozenset()
+    table: "pa.Table",
+    missing: tuple[str, ...] | None,
+    kept: frozenset[int] = frozenset(),
+    items: Iterable[object] = (),
 ) -> tuple["pa.Table", tuple[Remark, ...]]:
     """Empty the cells that say that there is no answer, and remark how many there are.
 
@@ -84,12 +87,16 @@ def leave_blank(
         What the user says is missing; None is words that say so.
     kept
         Columns that stay as they are, for they hold no answers.
+    items
+        Items that the user names: what is called so is an answer.
     """
     import pyarrow as pa
 
     if missing is not None and not missing:
         return table, ()
-    words = _strings(_WORDS if missing is None else _ways_to_write(missing))
+    named = {str(item).strip().lower() for item in items}
+    unnamed = [word for word in _WORDS if word not in named]
+    words = _strings(unnamed if missing is None else _ways_to_write(missing))
     numbers = (
         []
         if missing is None

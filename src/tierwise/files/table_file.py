@@ -92,7 +92,8 @@ class TableFile:
     def _leave_blank(
         self, table: Any, options: TableOptions
     ) -> tuple[Any, tuple[Remark | str, ...]]:
-        return leave_blank(table, options.missing, columns_for_people(self.columns, options))
+        people = columns_for_people(self.columns, options)
+        return leave_blank(table, options.missing, people, options.items or ())
 
     def _encode(
         self, columns: tuple[Item, ...], table: Any, roles: Roles, options: TableOptions

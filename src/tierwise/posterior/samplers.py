@@ -118,7 +118,7 @@ class Sampler:
     seconds: float = 60.0
 
     def __post_init__(self) -> None:
-        if self.thin != "auto":
+        if not isinstance(self.thin, str) or self.thin != "auto":
             check_count("thin", self.thin)
         check_number("seconds", self.seconds)
         if self.warmup is not None:
