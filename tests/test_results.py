@@ -45,7 +45,7 @@ def results():
     partial = tw.Rankings.from_orderings([["juice"]], items=rankings.items, unranked="below")
     made = [
         fit,
-        tw.search(rankings),
+        tw.search(rankings, "kendall"),
         _without_warnings(tw.sample_posterior, rankings, chains=2, draws=50, rng=1),
         tw.bootstrap(rankings, fit, replicates=5, rng=1),
         tw.check_fit(rankings, fit, rng=1),

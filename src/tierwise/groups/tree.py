@@ -267,8 +267,8 @@ def group_tree(
          c > b > a
     <BLANKLINE>
     Evidence is summed over all tiers of all sizes, theta averaged over. Splits pay for the
-    number of splits that are possible. No split is made that values dealt out again match in
-    more than 5% of 199 permutations.
+    number of splits that are possible. No split is made that values dealt out again match
+    in more than 5% of 199 permutations.
     """
     watch = Stopwatch()
     check_choice("family", family, get_args(Family))

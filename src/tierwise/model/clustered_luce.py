@@ -252,9 +252,9 @@ class ClusteredLuce:
         >>> import tierwise as tw
         >>> tiers = tw.Tiers([["x"], ["y", "z"]])
         >>> model = tw.ClusteredLuce(tiers, (2.0, 1.0), first_factor=1.2, draw_factor=0.5)
-        >>> model.sample_battles(1000, rng=1)
-        Battles(1,000 battles of 3 items, 188 drawn: an outcome of their own, advantage of the first
-        place estimated)
+        >>> battles = model.sample_battles(1000, rng=1)
+        >>> battles.n_drawn
+        178.0
         """
         n_battles = check_count("n_battles", n_battles)
         generator = as_generator(rng)

@@ -314,7 +314,7 @@ class Leaderboard(Result):
         >>> import tierwise as tw
         >>> battles = tw.Battles.from_rows([("x", "y", "x")] * 6 + [("x", "y", "y")] * 3)
         >>> tw.leaderboard(battles, rng=1).flips().first
-        Flip(votes=2, item='x', other='y', exact=True)
+        Flip(votes=2, item='x', other='y', exact=True, between_two=True)
         """
         if self.wins is None:
             raise InputError(

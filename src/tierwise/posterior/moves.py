@@ -334,9 +334,8 @@ class Exchange:
     Examples
     --------
     >>> import tierwise as tw
-    >>> posterior = tw.sample_posterior(
-    ...     tw.load_political_goals(), (2, 2), theta_update=tw.Exchange(), thin=5, rng=1
-    ... )
+    >>> sampler = tw.Sampler(theta_update=tw.Exchange(), thin=5)
+    >>> posterior = tw.sample_posterior(tw.load_political_goals(), (2, 2), sampler=sampler, rng=1)
     >>> 0.5 < float(posterior.thetas.mean()) < 0.6
     True
     """

@@ -468,8 +468,8 @@ class Posterior(StoredDraws):
         Examples
         --------
         >>> import tierwise as tw
-        >>> from tierwise import sample_posterior
-        >>> posterior = sample_posterior(tw.load_political_goals(), method="mcmc", rng=1)
+        >>> sampler = tw.Sampler(method="mcmc")
+        >>> posterior = tw.sample_posterior(tw.load_political_goals(), sampler=sampler, rng=1)
         >>> posterior.diagnostics().worst_r_hat.r_hat < 1.01
         True
         """
