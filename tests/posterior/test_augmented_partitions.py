@@ -156,7 +156,7 @@ def test_many_items_with_gaps_take_seconds_and_say_what_is_sure():
     scores[rng.random(scores.shape) < 0.1] = np.nan
     names = [f"m{number:02}" for number in range(15)]
     data = tw.Rankings.from_scores(scores, "higher", names)
-    board = tw.leaderboard(data, chains=2, draws=300, rng=1, progress="off")
+    board = tw.leaderboard(data, distance="inversions", chains=2, draws=300, rng=1, progress="off")
     assert {row.item for row in board.rows if row.tier == 1} == set(names[:5])
     assert board.fit.sizes == (5, 5, 5)
     assert board.fit.total_distance > 0

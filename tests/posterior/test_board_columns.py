@@ -280,6 +280,7 @@ def test_columns_that_people_know():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")  # few draws, of many boards
 def test_rank_sets_hold_together_for_the_truth():
     """Rankings are simulated from true tiers; at most one set in twenty may miss."""
     truth = tw.Tiers([["a"], ["b", "c"], ["d", "e"], ["f"]])
