@@ -8,6 +8,7 @@ import pytest
 from tests.options import in_groups
 from tierwise import Tiers, TierwiseWarning
 from tierwise.model.clustered_mallows import ClusteredMallows
+from tierwise.model.priors import Priors
 from tierwise.posterior.run import sample_posterior
 
 N_SIMULATIONS = 400
@@ -36,6 +37,8 @@ def test_ranks_of_theta_and_of_distance_are_uniform(way):
 
     rng = np.random.default_rng(17)
     sizes = None if way == "open sizes" else SIZES
+    # Open sizes are drawn from this prior.
+    named = {"distance": "kendall", "priors": Priors(sizes="uniform")} if sizes is None else {}
     ranks = np.zeros((2, N_DRAWS + 1), dtype=np.int64)
     for simulation in range(N_SIMULATIONS):
         tiers, theta = random_tiers(rng, sizes), float(rng.gamma(2.0, 0.5))
@@ -51,6 +54,7 @@ def test_ranks_of_theta_and_of_distance_are_uniform(way):
                 rng=simulation,
                 progress="off",
                 **in_groups(WAYS[way]),
+                **named,
             )
         ranks[0, int((posterior.thetas < theta).sum())] += 1
         # The total distance is a whole number: ties are broken at random.

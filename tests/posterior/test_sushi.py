@@ -46,11 +46,12 @@ def test_posterior_of_tohoku_is_the_papers(tohoku, options):
 
 @pytest.mark.slow
 def test_chain_over_sizes_agrees_with_exact_evidence(tohoku):
+    named = {"distance": "kendall", "priors": tw.Priors(sizes="uniform")}
     chain = sample_posterior(
-        tohoku, sampler=tw.Sampler(method="mcmc"), draws=4000, rng=2, progress="off"
+        tohoku, sampler=tw.Sampler(method="mcmc"), draws=4000, rng=2, progress="off", **named
     )
     exact = sample_posterior(
-        tohoku, sampler=tw.Sampler(method="exact"), draws=1, chains=1, rng=1
+        tohoku, sampler=tw.Sampler(method="exact"), draws=1, chains=1, rng=1, **named
     ).sizes_probabilities()
     assert next(iter(exact)) == (1, 1, 1, 2, 1, 2, 1, 1)
     shares = chain.sizes_probabilities()
@@ -71,7 +72,13 @@ def test_chain_over_sizes_agrees_with_exact_evidence(tohoku):
 @pytest.mark.slow
 def test_search_by_evidence_agrees(tohoku):
     exact = sample_posterior(
-        tohoku, sampler=tw.Sampler(method="exact"), draws=1, chains=1, rng=1
+        tohoku,
+        distance="kendall",
+        sampler=tw.Sampler(method="exact"),
+        priors=tw.Priors(sizes="uniform"),
+        draws=1,
+        chains=1,
+        rng=1,
     ).sizes_probabilities()
     found = tw.search(
         tohoku, criterion="evidence", progress="off", distance="kendall"

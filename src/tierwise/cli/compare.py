@@ -9,6 +9,7 @@ import typer
 
 from tierwise.cli import options, printing
 from tierwise.cli.remedies import Shell
+from tierwise.errors import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -141,7 +142,9 @@ def compare_command(
         rng=seed,
     )
     if not (quiet or json):
-        printing.note(f"Read {compared!r}.")
+        data_sets = counted(len(compared.scores), "data set")
+        about = counted(len(compared.methods), "method")
+        printing.note(f"Read {data_sets} about {about}.")
         notes = compared.reading
         for sentence in notes.set_aside(Shell().says) if notes is not None else ():
             printing.note(sentence)
