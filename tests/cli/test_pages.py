@@ -33,7 +33,7 @@ def test_report_is_written_where_asked(folder):
     assert done.returncode == 0, done.stderr
     assert "order ~ prices > say ~ speech" in done.stdout
     assert "Wrote page.html." in done.stderr
-    assert "<h1>Tiers of 4 items</h1>" in (folder / "page.html").read_text(encoding="utf-8")
+    assert "<h1>goals: tiers of 4 items</h1>" in (folder / "page.html").read_text(encoding="utf-8")
 
 
 def test_json_is_pure(folder):
@@ -75,7 +75,7 @@ def test_groups_are_shown_if_asked_for(folder):
     done = run(*words, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "Several groups describe the rankings better than one" in " ".join(done.stdout.split())
-    assert 'id="groups"' in (folder / "report.html").read_text(encoding="utf-8")
+    assert 'id="groups"' in (folder / "goals-report.html").read_text(encoding="utf-8")
     wrong = run("report", "goals.csv", "--groups", "two", cwd=folder)
     assert wrong.returncode == 2
     assert "groups 'two' are not numbers" in wrong.stderr
@@ -87,7 +87,7 @@ def test_wrong_input_is_one_line_and_leaves_no_file(folder):
     assert done.stdout == ""
     [told] = [line for line in done.stderr.splitlines() if not line.startswith("Read ")]
     assert "sum to 3" in told
-    assert not (folder / "report.html").exists()
+    assert not (folder / "goals-report.html").exists()
 
 
 @pytest.mark.slow

@@ -310,7 +310,7 @@ def test_sushi_report_is_small(tmp_path):
     path = tmp_path / "report.html"
     analysis = tw.report(sushi, path, rng=1)
     assert path.stat().st_size < 2_000_000
-    assert len(analysis.sampled) == 200
+    assert len(analysis.sampled) == 4000
 
 
 def test_intervals_are_printed_with_their_level(goals_report):

@@ -118,7 +118,7 @@ def friedman_test(scores: NDArray[np.float64], alpha: float) -> FriedmanTest | N
         statistic=float(statistic),
         p_value=float(p_value),
         alpha=alpha,
-        critical_difference=bound / np.sqrt(2.0) * float(error),
+        critical_difference=float(bound / np.sqrt(2.0) * error),
         p_values=np.asarray(studentized_range.sf(apart * np.sqrt(2.0), n_methods, np.inf)),
         cliques=_cliques(means, bound / np.sqrt(2.0) * float(error)),
     )

@@ -325,11 +325,13 @@ def run_em(
     better sizes where they are to be found. Neither lowers the criterion.
     """
     weights = fitter.answers.weights
+    # Answers that are held out do not count, however impossible they are.
+    counting = weights > 0
     history: list[float] = []
     searched = False
     while True:
         memberships, log_totals = e_step(fitter, components, shares)
-        log_likelihood = float(weights @ log_totals)
+        log_likelihood = float(weights[counting] @ log_totals[counting])
         history.append(log_likelihood - sum(map(fitter.penalty, components)))
         gain = history[-1] - history[-2] if len(history) > 1 else np.inf
         converged = searched and gain < tolerance
