@@ -108,7 +108,7 @@ def test_pages_and_the_shell_agree(name, tmp_path):
     assert page.fit.family == choice.family
     assert page.fit.tiers == choice.fit.tiers
     file = tmp_path / "answers.csv"
-    tw.write_rankings(data, file)
+    tw.write_rankings(data, file, layout="ranks" if data.has_ties else "orderings")
     words = ["fit", str(file), "--json", "--ties", "allow"]
     if data.unranked is not None:
         words += ["--unranked", data.unranked]

@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+import time
 
 import pytest
 
@@ -32,6 +33,20 @@ def test_threads_and_processes():
         # A call that says how many workers it wants is not overruled.
         assert ask(workers=1) == {(os.getpid(), threading.get_ident())}
     assert ask() == {(os.getpid(), threading.get_ident())}
+
+
+def several_and_a_while(_task):
+    """Do several things one after the other, for longer than it takes to look for the parent."""
+    found = ask(workers=1)
+    time.sleep(1.2)
+    return found
+
+
+def test_work_inside_a_worker_does_not_end_it():
+    tasks = [(task,) for task in range(2)]
+    answers = run_tasks(several_and_a_while, tasks, description="asking", workers=2)
+    assert [len(found) for found in answers] == [1, 1]
+    assert all(process != os.getpid() for found in answers for process, _ in found)
 
 
 def test_threads_are_preferred_where_asked():

@@ -182,8 +182,10 @@ class _InWorker:
     wanted_by: int
 
     def __call__(self, *task: Any) -> Any:
-        # Workers of a cluster have a life of their own.
-        if current_process().name.startswith("Loky") and hasattr(os, "fork"):
+        # Workers of a cluster have a life of their own, and what a worker wants of itself is no
+        # reason to end it.
+        is_worker = current_process().name.startswith("Loky") and os.getpid() != self.wanted_by
+        if is_worker and hasattr(os, "fork"):
             _end_with(self.wanted_by)
         return self.function(*task)
 
