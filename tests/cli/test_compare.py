@@ -29,7 +29,7 @@ def test_people_get_tiers_and_what_tests_say(table):
     assert result.exit_code == 0
     assert "stump" in result.stdout
     assert "Nemenyi's test" in result.stdout
-    assert "3 methods on 15 data sets" in result.stderr
+    assert "Read 15 data sets about 3 methods." in result.stderr
 
 
 def test_programs_get_json(table):
