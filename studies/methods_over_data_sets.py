@@ -31,7 +31,7 @@ class Settings:
 
     methods: tuple[int, ...] = (5, 15, 40)
     data_sets: tuple[int, ...] = (10, 30, 100)
-    tables: tuple[int, ...] = (5, 2, 1)
+    tables: tuple[int, ...] = (15, 6, 3)
     sets_with_gaps: int = 30
     gaps: float = 0.2
     seed: int = 35_117
