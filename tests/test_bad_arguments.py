@@ -430,7 +430,7 @@ def test_what_is_not_a_seed(seed):
         lambda: tw.log_partition((1, 2), 0.5, method="anchored", rng=seed),
         lambda: tw.log_partition((1, 2), 0.5, method="path", rng=seed),
     ):
-        with pytest.raises(tw.InputError, match="rng must be a whole number from 0"):
+        with pytest.raises(tw.InputError, match="rng must be a non-negative whole number"):
             called()
 
 

@@ -379,13 +379,13 @@ class Tiers:
         return Card(title, sections=[Section(rows_of(self))]).to_html()
 
 
-def plain_tiers(tiers: Tiers) -> list[list[str | int]]:
+def plain_tiers(tiers: Tiers) -> list[list[str | int | float]]:
     """Return tiers as lists of names that JSON can hold.
 
     Examples
     --------
     >>> plain_tiers(Tiers([[np.int64(3)], [1, 2.5]]))
-    [[3], [1, '2.5']]
+    [[3], [1, 2.5]]
     """
     return [[plain_item(item) for item in tier] for tier in tiers]
 

@@ -85,7 +85,7 @@ def test_groups_are_found_in_pairs_without_mistakes(files):
     words = ("--groups", 1, "--sizes", "1,2", "--quiet")
     shown = run("mixture", files / "pairs.csv", *words).stdout
     assert "2 assessors who compared pairs of 3 items in 1 group" in shown
-    with pytest.raises(InputError, match="cannot tell groups from mistakes"):
+    with pytest.raises(InputError, match="cannot distinguish groups from mistakes"):
         run("mixture", files / "pairs.csv", "--cycles", "keep", *words)
 
 

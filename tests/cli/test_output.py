@@ -128,7 +128,7 @@ def test_no_row_is_wider_than_the_terminal(battles):
     board = run("leaderboard", battles, "--seed", 1)
     head, *rows = board.stdout.splitlines()[:5]
     assert head.split()[:2] == ["no.", "tier"]
-    assert "Left out, for want of room" in board.stdout
+    assert "Left out to fit the width" in board.stdout
     # Names that are cut still differ.
     names = [re.match(r"\s*\d+\s+\d+\s+(.*?)\s{2,}", row)[1] for row in rows]
     assert len(set(names)) == 4

@@ -117,7 +117,7 @@ def test_what_cannot_be_counted_is_refused():
         )
     with pytest.raises(InputError, match="no rankings to count"):
         Counts.from_chunks([])
-    with pytest.raises(InputError, match="do not add"):
+    with pytest.raises(InputError, match="cannot be added"):
         Counts.of(Rankings.from_orderings([["a", "b"]])) + Counts.of(
             Rankings.from_orderings([["b", "a"]])
         )

@@ -37,7 +37,7 @@ def test_damage_is_noticed(tmp_path):
         parts = dict(saved)
     parts["weights"] = parts["weights"] + 1
     np.savez(path, **parts)
-    with pytest.raises(tw.InputError, match="its checksum is another"):
+    with pytest.raises(tw.InputError, match="its checksum does not match"):
         tw.Rankings.load(path)
     path.write_bytes(b"nothing")
     with pytest.raises(tw.InputError, match="not a file of rankings"):

@@ -96,7 +96,7 @@ def test_everybody_is_counted_in_the_most_probable_group(goals, mixture):
 
 def test_legend_says_how_sure_it_is(goals, mixture):
     legend = plots.memberships(mixture).get_legend()
-    assert legend.get_title().get_text() == f"separated to {mixture.separation:.0%}"
+    assert legend.get_title().get_text() == f"separation {mixture.separation:.0%}"
     sure, belongs = mixture.memberships.max(axis=1), mixture.memberships.argmax(axis=1)
     expected = [
         f"group {number + 1}, "

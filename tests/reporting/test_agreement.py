@@ -74,7 +74,7 @@ def test_divided_items_are_said_and_not_ranked(tastes_report):
 def test_the_section_on_agreement_says_what_was_chosen_and_why(tastes_report):
     analysis, text, page = tastes_report
     assert page.sections == ["tiers", "agreement", *SECTIONS[1:]]
-    assert "The data were left to choose: a theta per tier." in text
+    assert "Chosen by the data: a theta per tier." in text
     best, other, *_ = analysis.search.families
     assert f"{best.name} was ahead of {other.name} ({other.behind:.1f} behind)" in text
     header, *rows = page.tables["agreement-table"]
@@ -104,7 +104,7 @@ def test_given_sizes_and_the_reason_of_the_choice(tmp_path):
         tastes(), tmp_path, sizes=(1, 2, 2), distance="inversions", concentration="auto"
     )
     assert analysis.fit.concentration_reason
-    assert "What decided: criterion less a price for each further theta: single" in text
+    assert "Decided by: criterion less a price for each further theta: single" in text
     assert_never_called_best(text, "liquorice")
 
 
@@ -115,7 +115,7 @@ def test_auto_says_so_where_one_theta_is_enough(tmp_path):
         even, tmp_path, sizes=(1, 2, 1), distance="inversions", concentration="auto"
     )
     assert analysis.fit.concentration == "single"
-    assert "The data were left to choose: one theta for all." in text
+    assert "Chosen by the data: one theta for all." in text
     assert "agreement-table" in page.tables
 
 

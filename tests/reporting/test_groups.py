@@ -82,7 +82,7 @@ def test_section_says_that_groups_are_supported(camps_report):
     assert whether_several(analysis.groups).startswith("Several groups are supported")
     assert whether_several(analysis.groups) in section(text)
     assert "One group predicts them clearly worse" in section(text)
-    assert f"separated to {analysis.groups.separation:.0%}" in section(text)
+    assert f"Separation of the groups: {analysis.groups.separation:.0%}" in section(text)
 
 
 @pytest.mark.slow

@@ -98,3 +98,9 @@ def test_memory_grows_with_the_square_of_the_number_of_items():
     for step in merging.steps:
         first, second = step.groups.index(step.first), step.groups.index(step.second)
         assert step.proportions[first, second] == pytest.approx(step.share)
+
+
+def test_battles_of_which_none_counts_have_no_tiers():
+    drawn = tw.Battles.from_rows([("a", "b", "tie")]).with_drawn("drop")
+    assert len(tw.search(drawn).best.tiers) == 1
+    assert len(tw.leaderboard(drawn, rng=1).tiers) == 1

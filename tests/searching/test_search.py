@@ -681,3 +681,15 @@ def test_a_distance_is_used_before_worths_only_if_it_is_clearly_ahead():
     assert min(one.behind for one in decided.families) == 0.0
     worths = next(one for one in decided.families if one.family == "luce")
     assert worths.behind > 3.0
+
+
+def test_agreement_needs_answers_that_order_items():
+    tied = Rankings.from_ranks([[1, 1, 1, 1]] * 2, "abcd", ties="allow")
+    with pytest.raises(InputError, match=r"no answer puts an item above.*criterion="):
+        tw.search(tied, criterion="agreement", bottom=(1,))
+
+
+def test_a_margin_that_no_two_tiers_reach():
+    rankings = Rankings.from_orderings([["a", "b", "c"], ["c", "b", "a"]])
+    with pytest.raises(InputError, match="no 2 tiers of these items differ so much"):
+        tw.search(rankings, family="luce", n_tiers=2, margin=0.9)

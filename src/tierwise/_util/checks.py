@@ -168,12 +168,12 @@ def check_counts(name: str, value: Any, shape: tuple[int, ...]) -> None:
     >>> check_counts("decided", np.zeros((2, 2)), (3, 3))
     Traceback (most recent call last):
     ...
-    tierwise.errors.InputError: decided must be an array of shape (3, 3), with finite numbers from 0
+    tierwise.errors.InputError: decided must be an array of shape (3, 3), of finite numbers from 0
     """
     fits = isinstance(value, np.ndarray) and value.dtype.kind in "if" and value.shape == shape
     if not fits or not np.isfinite(value).all() or value.min() < 0:
         raise InputError(
-            f"must be an array of shape {shape}, with finite numbers from 0", argument=name
+            f"must be an array of shape {shape}, of finite numbers from 0", argument=name
         )
 
 
@@ -233,8 +233,7 @@ def check_item(item: Item, where: Callable[[Item], str] | None) -> None:
     if isinstance(item, str) and has_control_characters(item):
         place = "" if where is None else f"{where(item)}: "
         raise InputError(
-            f"{place}item {quoted(item)} holds a control character, which a terminal or a file "
-            "would obey: take it out of the name"
+            f"{place}item {quoted(item)} contains a control character: remove it from the name"
         )
 
 
@@ -269,7 +268,7 @@ def as_generator(rng: RandomSource) -> np.random.Generator:
     >>> as_generator(-1)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    tierwise.errors.InputError: rng must be a whole number from 0, a SeedSequence, ...; got -1
+    tierwise.errors.InputError: rng must be a non-negative whole number, a SeedSequence, ...; got -1
     """
     _check_rng(rng)
     return np.random.default_rng(rng)
@@ -281,7 +280,7 @@ def _check_rng(rng: Any) -> None:
     whole = isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0
     if not (rng is None or whole or isinstance(rng, known)):
         raise InputError(
-            "rng must be a whole number from 0, a SeedSequence, a Generator or None; got "
+            "rng must be a non-negative whole number, a SeedSequence, a Generator or None; got "
             f"{quoted(rng)}"
         )
 

@@ -150,7 +150,7 @@ def fitted(
     >>> print("\n".join([*lines, said]))
     item  tier
     tea      1
-    Left out, for want of room: won.
+    Left out to fit the width: won.
     """
     lines = [list(line) for line in lines]
     kept = list(range(len(lines[0])))
@@ -193,7 +193,7 @@ def fitted(
     said = ", ".join(lines[0][place] for place in sorted(dropped))
     return (
         aligned(shown, left=shown_left),
-        f"Left out, for want of room: {said}." if said else "",
+        f"Left out to fit the width: {said}." if said else "",
     )
 
 

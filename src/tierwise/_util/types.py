@@ -105,17 +105,18 @@ class Estimate(float):
         return f"{float(self):.10g} +- {self.standard_error:.2g} ({self.method})"
 
 
-def plain_item(item: Item) -> str | int:
-    """Return an item as JSON can hold it: text and whole numbers as they are, the rest as text.
+def plain_item(item: Item) -> str | int | float:
+    """Return an item as JSON can hold it: text and numbers as they are, the rest as text.
 
     Examples
     --------
     >>> plain_item("a"), plain_item(3), plain_item(2.5)
-    ('a', 3, '2.5')
+    ('a', 3, 2.5)
     """
-    if isinstance(item, str):
-        return str(item)
-    return int(item) if isinstance(item, Integral) else str(item)
+    if isinstance(item, Integral):
+        return int(item)
+    # Numbers of NumPy, too, become those of Python.
+    return float(item) if isinstance(item, float) and isfinite(item) else str(item)
 
 
 def item_coordinate(items: Iterable[Item]) -> NDArray[Any]:

@@ -286,7 +286,7 @@ class KnownAnswers(ExactCompletions):
     def _each(self) -> KnownRows:
         if self._rows is None:
             raise InputError(
-                "counts do not tell one ranking from another: give the rankings themselves"
+                "counts do not distinguish one ranking from another: give the rankings themselves"
             )
         return self._rows
 

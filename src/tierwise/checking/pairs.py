@@ -83,7 +83,7 @@ def check_pairs(
     drawn = _draw_summaries(asked, orderings, pairs.expected, respondent, rng)
     findings = [
         finding_of_pairs(pairs.scores),
-        Finding("ranks", 1.0, 0.0, "comparisons of pairs tell no ranks."),
+        Finding("ranks", 1.0, 0.0, "comparisons of pairs say nothing about ranks."),
     ]
     lines: tuple[Line, ...] = ()
     spread = nan
@@ -399,7 +399,7 @@ def _check_direction(
     error = float(largest.std(ddof=1))
     score = float(values[-1] - largest.mean()) / error if error > 1e-9 else 0.0
     p_value = tail(score)
-    statement = "assessors differ in no direction by more than expected."
+    statement = "assessors do not differ more than expected in any direction."
     # Who wins more has a smaller rank, as other directions are in ranks.
     direction = -vectors[:, -1]
     if p_value < FALSE_ALARMS:
@@ -524,7 +524,7 @@ def _within_tiers(
     return _finding(
         "items",
         *chi_square_score(surplus[told], covariances[np.ix_(told, told)]),
-        fits="items of a tier win as often as each other, but for chance.",
+        fits="items of a tier win equally often, apart from chance.",
         differs="items of a tier do not all win equally often.",
     )
 

@@ -247,7 +247,7 @@ def _check_lines(
     worst = max(lines, key=lambda line: abs(line.score))
     statement = (
         f"the line between {sides(worst, tier_names)} is crossed by "
-        f"{worst.observed:.2f} items a ranking, {worst.expected:.2f} expected."
+        f"{worst.observed:.2f} items per ranking, {worst.expected:.2f} expected."
     )
     return lines, Finding("lines", tail(score), score, statement)
 
@@ -373,7 +373,7 @@ def _check_direction(
     else:
         excess, direction, score = _excess_with_gaps(rankings, orderings, n_effective, rng)
     p_value = tail(score)
-    statement = "answers vary in no direction by more than expected."
+    statement = "answers do not vary more than expected in any direction."
     if p_value < FALSE_ALARMS:
         statement = direction_statement(rankings.items, direction)
     return direction, Finding("direction", p_value, score, statement)

@@ -62,7 +62,7 @@ def finding_of_pairs(scores: NDArray[np.float64]) -> Finding:
 def largest_of_many(name: str, scores: NDArray[np.float64], noun: str) -> Finding:
     """Judge the largest of many differences as one of so many (Bonferroni)."""
     if not len(scores):
-        return Finding(name, 1.0, 0.0, f"the answers tell no {noun}.")
+        return Finding(name, 1.0, 0.0, f"the answers say nothing about {noun}.")
     p_values = 2.0 * len(scores) * np.array([tail(float(score)) for score in scores])
     p_value = min(1.0, float(p_values.min()))
     n_off = int((p_values < FALSE_ALARMS).sum())

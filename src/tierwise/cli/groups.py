@@ -50,14 +50,14 @@ def mixture_command(
     covariate: Annotated[
         Path | None,
         options.option(
-            _GROUPS, "A value for each answer, one per line, to relate the groups to.", "FILE"
+            _GROUPS, "A file with one value per answer, to compare the groups by.", "FILE"
         ),
     ] = None,
     by: Annotated[
         str | None,
         options.option(
             _GROUPS,
-            "A column of the file that holds no answers, to relate the groups to.",
+            "A column of the file that does not hold answers, to compare the groups by.",
             "COLUMN",
         ),
     ] = None,
@@ -142,7 +142,7 @@ def groups_command(
     by: Annotated[
         str,
         options.option(
-            _GROUPS, "Columns of the file that hold no answers, such as age,region.", "COLUMNS"
+            _GROUPS, "Columns of the file that do not hold answers, such as age,region.", "COLUMNS"
         ),
     ],
     family: options.FamilyOfGroups = "mallows",

@@ -350,7 +350,7 @@ Seconds: TypeAlias = Annotated[
 ]
 Seed: TypeAlias = Annotated[
     int | None,
-    option(COMPUTING, "Seed of all randomness, for the same answer again."),
+    option(COMPUTING, "Seed of the random numbers, to get the same answer again."),
 ]
 Workers: TypeAlias = Annotated[
     int | None,

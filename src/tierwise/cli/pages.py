@@ -210,7 +210,7 @@ def serve_command(
         bool,
         typer.Option(
             "--https",
-            help="The proxy speaks https: cookies go over it only.",
+            help="The proxy uses https: send cookies over https only.",
             rich_help_panel=_TEAM,
         ),
     ] = False,

@@ -200,9 +200,7 @@ def leaderboard_command(
     ] = None,
     tier_signs: Annotated[
         Literal["numbers", "letters"],
-        options.option(
-            options.OUTPUT, "What stands before the tiers of the list: 1, 2, 3, or S, A, B."
-        ),
+        options.option(options.OUTPUT, "Labels of the tiers in the list: 1, 2, 3 or S, A, B."),
     ] = "numbers",
     json: options.Json = False,
     out: options.Out = None,

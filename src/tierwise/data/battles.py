@@ -115,7 +115,7 @@ class Battles:
         check_choice("position", self.position, get_args(Position))
         if len(self.items) < 2:
             raise InputError(
-                f"there is one model only, {quoted(self.items[0])}: a battle takes two"
+                f"there is only one model, {quoted(self.items[0])}: a battle takes two"
                 if self.items
                 else "there are no battles: give at least one"
             )

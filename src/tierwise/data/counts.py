@@ -147,7 +147,9 @@ class Counts:
         if not isinstance(other, Counts):
             return NotImplemented
         if self.items != other.items:
-            raise InputError("counts of different items, or in a different order, do not add")
+            raise InputError(
+                "counts of different items, or of items in a different order, cannot be added"
+            )
         return Counts(
             self.items,
             self.places + other.places,
@@ -211,7 +213,7 @@ class Counts:
         item, place = np.indices(joint.shape[:2])
         counts = cls(items, joint[item, place, item, place], joint, n_rankings)
         if checksum != digest(*texts, counts.fingerprint()):
-            raise InputError(f"{wanted} is damaged: its checksum is another; count again")
+            raise InputError(f"{wanted} is damaged: its checksum does not match; count again")
         return counts
 
     @property
@@ -505,7 +507,7 @@ class WeakOrderCounts:
 
     def __add__(self, other: WeakOrderCounts) -> WeakOrderCounts:
         if self.n_items != other.n_items:
-            raise InputError("counts of different items do not add")
+            raise InputError("counts of different items cannot be added")
         return self._from_words(
             self.n_items,
             self.n_rankings + other.n_rankings,

@@ -134,7 +134,7 @@ def refuse_too_many_answers(data: KnownData) -> None:
     """Raise if answers count so often that log probabilities of all of them are rounded."""
     if data.n_rankings > MOST_ANSWERS:
         raise InputError(
-            f"the answers count {data.n_rankings:.3g} times in all, and beyond {MOST_ANSWERS:.0e} "
-            "log probabilities of all of them are rounded too much",
+            f"the weights add up to {data.n_rankings:.3g}, and beyond {MOST_ANSWERS:.0e} log "
+            "probabilities of all answers lose too many digits",
             ["divide all weights by the same number"],
         )

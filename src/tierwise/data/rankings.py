@@ -729,7 +729,7 @@ class Rankings:
             weights = saved.array("weights", (len(patterns),), "if")
         if checksum != digest(text, patterns, weights):
             raise InputError(
-                f"{wanted} is damaged: its checksum is another; read the rankings again"
+                f"{wanted} is damaged: its checksum does not match; read the rankings again"
             )
         return cls(items, patterns, weights, unranked=unranked, weights_are=(*weights_are, None)[0])
 

@@ -395,7 +395,7 @@ class CountsOnDemand(Counts):
         return cls(strict.items, strict.membership, no_joint, strict.n_rankings, scan, known)
 
     def __add__(self, other: Counts) -> Counts:
-        raise InputError("counts of so many items do not add: scan all files together")
+        raise InputError("counts of so many items cannot be added: scan all files together")
 
     def fingerprint(self) -> str:
         """Return a sha256 hex digest of the answers, which all counts are made of."""

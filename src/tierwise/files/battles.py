@@ -403,8 +403,8 @@ class Tally:
                 where = partial(name_row, int(rows[code]))
                 if has_control_characters(name):
                     raise InputError(
-                        f"{where()}: {quoted(name)} holds a control character, which a terminal or "
-                        "a file would obey: take it out of the name"
+                        f"{where()}: {quoted(name)} contains a control character: "
+                        "remove it from the name"
                     )
                 self.code_of[name] = len(self.code_of)
                 self.first_seen.append(where)

@@ -196,8 +196,8 @@ def _read_header(source: Source) -> tuple[list[str], str]:
             )
         if has_control_characters(name):
             raise InputError(
-                f"{source.line(number)}: column {quoted(name)} holds a control character, which a "
-                "terminal or a file would obey: take it out of the name"
+                f"{source.line(number)}: column {quoted(name)} contains a control "
+                "character: remove it from the name"
             )
         seen.add(name)
     return header, delimiter

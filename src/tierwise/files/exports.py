@@ -135,8 +135,8 @@ def _check_title(name: str, position: int, header: Sequence[str], source: Source
         )
     if has_control_characters(name):
         raise InputError(
-            f"{source.name}: column {quoted(name)} holds a control character, which a terminal or "
-            "a file would obey: take it out of the name"
+            f"{source.name}: column {quoted(name)} contains a control character: "
+            "remove it from the name"
         )
 
 

@@ -231,7 +231,7 @@ def refuse_codes_among_names(items: Sequence[object]) -> None:
     if codes and len(codes) + len(named) == len(items) and len(named) > len(codes):
         told = " or ".join(map(str, codes[:_MOST_SHOWN]))
         raise InputError(
-            f"{told} stands among the names of items, so that may be a code for a missing answer",
+            f"{told} is among the names of items, and may be a code for a missing answer",
             [
                 use("if it is", missing=[str(one) for one in codes]),
                 use("if it is an item", missing=NOTHING),
@@ -264,7 +264,7 @@ def _ask_about(
     told = " or ".join(f"{code:g}" for code in found[:_MOST_SHOWN])
     raise InputError(
         f"column {quoted(names[column])} holds {told} beside numbers from {others.min():g} to "
-        f"{others.max():g}, so that may be a code for a missing answer "
+        f"{others.max():g}, which may be a code for a missing answer "
         f"({counted(int(suspected.sum()), 'cell')} in all columns)",
         [
             use("if it is", missing=[f"{code:g}" for code in found]),

@@ -105,7 +105,7 @@ class Aside:
     column
         Its name.
     why
-        Why it was set aside, as in "holds text, no ranks".
+        Why it was set aside, as in "holds text, not ranks".
     """
 
     column: str

@@ -411,8 +411,8 @@ def doubts_about_ranks(
     if n_rows == 1:
         return (
             Remark(
-                f"A single answer cannot tell ranks from other numbers, so all {n_columns} columns "
-                "of numbers are read as items",
+                "In a single answer, ranks cannot be distinguished from other numbers, so all "
+                f"{n_columns} columns of numbers are read as items",
                 (use("if some are not", items=...),),
             ),
         )

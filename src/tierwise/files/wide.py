@@ -43,7 +43,7 @@ SAMPLE_ROWS = 1000
 _NOT_CHOSEN = "is not among the items given"
 _NO_PLACE = "names no place"
 _EMPTY = "is empty"
-_TEXT = "holds text, no ranks"
+_TEXT = "holds text, not ranks"
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ BEST_OF_SIZES = "best of these sizes"
 _MOST_ITEMS_FOR_FURTHER_STARTS = 30
 
 ConcentrationChoice: TypeAlias = Literal["single", "tier", "place", "auto"]
-"""Whether there is one theta, one per tier, one per block of places, or what pays best."""
+"""Whether there is one theta, one per tier, one per block of places, or whichever fits best."""
 
 
 def fit(

@@ -414,7 +414,7 @@ def solve_with_mistakes(
         return _solve_by_drawing(likelihood, likelihood.drawn, method, level, rng, labels)
     (summed,) = likelihood.parts
     if not isinstance(summed, SummedVotes):
-        raise TypeError("these answers cannot be mistaken")
+        raise TypeError("these answers are taken to be right")
     return _solve_by_summing(likelihood, summed, method, level, rng, labels)
 
 

@@ -96,7 +96,7 @@ def _theta_lines(fit: "Fit", width: int) -> list[str]:
         said = (
             f"{estimate.value:.4f}  ({percent(fit.level)} interval {low:.4f} to {high:.4f})"
             if not isinf(estimate.standard_error)
-            else "has no meaning: there is nothing that it could charge"
+            else "undefined: no pair can go against this tier"
         )
         lines += _wrapped("", f"{name:<{longest}}  {said}", width)
     if fit.divided:
@@ -171,7 +171,7 @@ def tiers_in_words(fit: "Fit") -> str:
 
 def _theta_line(fit: "Fit") -> str:
     if len(fit.tiers) == 1:
-        return "has no meaning: with one tier all orderings are equally probable"
+        return "not defined: with one tier all orderings are equally probable"
     estimate, theta = fit.theta_estimate, fit.thetas[0]
     if isnan(fit.agreement):
         return "is not known: no answer orders two items of different tiers"
@@ -212,20 +212,20 @@ def mistakes_in_words(fit: "Fit") -> str:
         f"({percent(fit.level)} interval {low:.1%} to {high:.1%})"
     )
     if high - low > WIDE:
-        return f"{text}; these answers hardly tell mistakes from differing opinions"
+        return f"{text}; these answers hardly distinguish mistakes from differing opinions"
     if high > AS_GOOD_AS_CHANCE:
-        return f"{text}; the answers are as if drawn by lot"
+        return f"{text}; the answers look random"
     return text
 
 
 def _optimality(fit: "Fit") -> str:
     if len(fit.tiers) == 1:
-        return "one, with all items: there is nothing to choose"
+        return "a single tier with all items; nothing to choose"
     if fit.method == "given":
         return "as given, and proved best of their sizes" if fit.optimal else "as given"
     if not fit.optimal:
         how = f"found by {fit.method}, not proved best"
-        return f"{how}; at most {fit.gap:.1%} of the distance to gain" if fit.gap else how
+        return f"{how}; within {fit.gap:.1%} of the least distance" if fit.gap else how
     if fit.n_optima == 1:
         return f"proved best of their sizes by {fit.method}, and the only best"
     if fit.n_optima is None and not fit.alternatives:
@@ -239,9 +239,9 @@ def _optimality(fit: "Fit") -> str:
 
 def _agreement(fit: "Fit") -> str:
     if len(fit.tiers) == 1:
-        return "none to speak of with one tier"
+        return "not defined for one tier"
     if isnan(fit.agreement):
-        return "none to speak of: no answer orders two items of different tiers"
+        return "not defined: no answer orders two items of different tiers"
     return f"{fit.agreement:.1%} of {what_is_ordered(fit)} in tier order"
 
 

@@ -129,7 +129,7 @@ class ColumnComparison(Result):
     log_evidence : dict
         Log evidence of the models "same", "theta" or "worths", and "own".
     p_value : float
-        How often groups that are dealt out again differ as much in how they order pairs of items.
+        How often shuffled groups differ as much in how they order pairs of items.
         Large if people differ as much within groups as between them, which evidence trusts them
         not to.
     moves : tuple of Move
@@ -179,7 +179,7 @@ class ColumnComparison(Result):
             return (
                 f"By {self.column}: groups differ (Bayes factor {factor_in_digits(factor)}), but "
                 f"no more than groups made at random do (in {self.p_value:.0%} of permutations): "
-                "people differ in other ways, so this is no sign that these groups do."
+                "people differ in other ways, so this is not evidence that these groups do."
             )
         if self.preferred == "same":
             words = f"{bayes_factor_in_words(factor)} that groups do not differ"

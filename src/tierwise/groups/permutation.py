@@ -1,4 +1,4 @@
-"""Permutation tests: how often values that are dealt out again make groups that differ as much.
+"""Permutation tests: how often shuffled values make groups that differ as much.
 
 Evidence trusts the model, in which people differ from each other by chance only. Where they differ
 in ways that nobody asked about, groups made at random differ more than the model expects. So what
@@ -103,7 +103,7 @@ def p_value_of_groups(
     rng: np.random.Generator,
     permutations: int = PERMUTATIONS,
 ) -> float:
-    """Return how often groups dealt out again differ as much, the observed ones counted in."""
+    """Return how often shuffled groups differ as much, the observed ones counted in."""
     observed = difference(*statements.totals(member, n_groups))
     as_much = sum(
         difference(*statements.totals(rng.permutation(member), n_groups)) >= observed

@@ -74,7 +74,7 @@ class Node(Result):
         By how much the best split raises the log posterior probability, its prior included; made
         if that is above 0. Minus infinity if there is nothing to split by, or chance does as well.
     p_value : float
-        How often values that are dealt out again part these people as well as the best cut does.
+        How often shuffled values separate these people as well as the best cut does.
     branches : tuple of Node
         The parts.
     rows : numpy.ndarray
@@ -124,7 +124,7 @@ class GroupTree(Result):
     effective_size : float
         How many answers of equal weight would say as much (Kish).
     permutations : int
-        How often what is known of people was dealt out again, to check each split.
+        How often the columns were shuffled, to check each split.
     provenance : Provenance
         Version, seed and time.
     family : str
@@ -173,15 +173,15 @@ class GroupTree(Result):
     def how(self) -> str:
         """Say how splits were found."""
         evidence = how_evidence_was_found(self.method, self.family)
-        told = f"{evidence} Splits pay for the number of splits that are possible."
+        told = f"{evidence} Splits are penalised for the number of possible splits."
         if self.root.column is None:
-            told = f"Nobody is split: no column of {', '.join(self.by)} pays. {told}"
+            told = f"No split: no column of {', '.join(self.by)} is worth one. {told}"
         if self.n_answers is not None:
             number = EffectiveNumber(self.effective_size, self.n_answers)
             told += f" These are {answers_in_words(number)}."
         if self.permutations:
             told += (
-                f" No split is made that values dealt out again match in more than {LEVEL:.0%} of "
+                f" A split is rejected if shuffled values do as well in more than {LEVEL:.0%} of "
                 f"{self.permutations} permutations."
             )
         return told
@@ -266,9 +266,9 @@ def group_tree(
     └─ age 50 or more: 50.0% (20), theta infinite
          c > b > a
     <BLANKLINE>
-    Evidence is summed over all tiers of all sizes, theta averaged over. Splits pay for the
-    number of splits that are possible. No split is made that values dealt out again match
-    in more than 5% of 199 permutations.
+    Evidence is summed over all tiers of all sizes, theta averaged over. Splits are
+    penalised for the number of possible splits. A split is rejected if shuffled values do
+    as well in more than 5% of 199 permutations.
     """
     watch = Stopwatch()
     check_choice("family", family, get_args(Family))
@@ -380,7 +380,7 @@ class _Grower:
         return best
 
     def p_value(self, cuts_of: list[_Cuts], statements: Statements) -> float:
-        """Return how often values dealt out again part people as well as the true ones."""
+        """Return how often shuffled values separate people as well as the true ones."""
         if not self.permutations:
             return 0.0
 

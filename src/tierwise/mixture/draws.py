@@ -92,6 +92,8 @@ class MixtureDraws(StoredDraws):
         meaning), ``tier`` of each item in each group (1 being the best), and ``log_likelihood``.
         Group ``memberships``: ``membership``, the posterior probability of each group for each
         distinct answer, and ``pattern_of``, which of these each answer is.
+    named_items : tuple or None
+        The items, where a file cannot hold their names as they are (dates, for example).
 
     Examples
     --------
@@ -433,7 +435,7 @@ def assemble(
     }
     tree = DataTree.from_dict({"posterior": posterior, "memberships": memberships})
     tree.attrs["tierwise"] = json.dumps(facts, default=float)
-    return MixtureDraws(tree)
+    return MixtureDraws.of_items(tree, start.groups[0].tiers.items)
 
 
 def sample_mixture(

@@ -288,7 +288,7 @@ def refuse_mistakes(data: Rankings | Preferences) -> None:
     """Refuse pairwise answers that may be mistaken."""
     if source_of(data, None).capabilities.may_be_mistaken:
         raise InputError(
-            "a mixture cannot tell groups from mistakes, and these answers may be mistaken",
+            "a mixture cannot distinguish groups from mistakes, and these answers may be mistaken",
             [
                 use("if there are no contradictions", cycles="error"),
                 instead("fit", "for one group", command="fit"),

@@ -613,7 +613,9 @@ class GroupFitter(Fitter):
         if not len(swaps) or np.isinf(component.theta):
             return component, 0.0
         changes = self._changes_by_swaps(component, swaps)
-        gains = np.log1p(memberships * np.expm1(changes)) @ self.answers.weights
+        # An answer that is this group's alone may become impossible.
+        with np.errstate(divide="ignore"):
+            gains = np.log1p(memberships * np.expm1(changes)) @ self.answers.weights
         best = int(gains.argmax())
         swapped = labels.copy()
         swapped[swaps[best]] = labels[swaps[best, ::-1]]

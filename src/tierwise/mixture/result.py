@@ -85,11 +85,11 @@ def _how_sure(mixture: "Mixture") -> str:
     if len(mixture.groups) > 1:
         times = "once" if mixture.n_runs == 1 else f"{mixture.n_runs} times"
         text += (
-            f"The groups are separated to {mixture.separation:.0%}. EM was followed to the end "
-            f"{times}, and ended here {mixture.n_agreeing} of {mixture.n_runs}."
+            f"Separation of the groups: {mixture.separation:.0%}. EM was run to the end {times}; "
+            f"{mixture.n_agreeing} of {mixture.n_runs} ended here."
         )
     if not mixture.converged:
-        text += " It had NOT CONVERGED: allow more steps."
+        text += " It has NOT CONVERGED: allow more steps."
     return text
 
 
@@ -243,7 +243,7 @@ class Mixture(Result):
     converged : bool
         Whether EM stopped because a step gained next to nothing.
     n_runs, n_agreeing : int
-        How often EM was followed to the end, and how often it ended as high as the best. Where only
+        How often EM was run to the end, and how often it ended as high as the best. Where only
         one of many did, a better result may exist: allow more starts.
     distance : str
         Name of the distance; empty where tiers have worths.

@@ -131,7 +131,7 @@ def memberships(mixture: Mixture, *, ax: Axes | None = None) -> Axes:
     ax.set_ylabel("people" if mixture.pairwise else "rankings")
     longest = max(len(label) for label in ax.get_legend_handles_labels()[1])
     ax.legend(
-        title=f"separated to {mixture.separation:.0%}",
+        title=f"separation {mixture.separation:.0%}",
         frameon=False,
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),

@@ -59,7 +59,7 @@ class Checkpoint:
         ----------
         identity
             What was asked for and a fingerprint of the data, as plain values by name; a run is
-            resumed by its like only.
+            resumed only by an identical run.
         rng
             What the user gave.
         count

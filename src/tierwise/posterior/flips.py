@@ -1,4 +1,4 @@
-"""How few votes, turned round, would change the first place or a tier.
+"""How few votes, if reversed, would change the first place or a tier.
 
 For the first place, strengths are those of Bradley and Terry, drawn to the middle by half a
 comparison so that they are finite. Turning round votes between two items leaves the wins of all
@@ -6,9 +6,9 @@ others, and of both together, as they are. So it leaves the best strengths as th
 that are equal for both, and the log-likelihood is concave: the slope there says how many votes it
 takes. The number is exact for votes between the two items; with other votes it could be smaller
 only if items met others unequally often, so it is a bound then. Where the two met too seldom, votes
-of either with third items are turned round as well, and strengths computed again.
+of either with third items are reversed as well, and strengths computed again.
 
-For a tier, votes between two items that are least certain to stand as they do are turned round, and
+For a tier, votes between two items that are least certain to stand as they do are reversed, and
 tiers are searched again: that so many are enough is sure, that it takes so many is not.
 """
 
@@ -46,19 +46,19 @@ _MOST_ROUNDS = 100
 _SETTLED = 1e-11
 # What is nearer to a whole number of votes is on it.
 _ROUNDING = 1e-7
-# Pairs whose votes are turned round to change a tier, and rivals that met the first too seldom.
+# Pairs whose votes are reversed to change a tier, and rivals that met the first too seldom.
 _PAIRS_TRIED = 3
 _RIVALS_TRIED = 5
 
 
 @dataclass(frozen=True, eq=False)
 class Flip(Result):
-    """So many votes, turned round, change something.
+    """A number of votes that change something if they are reversed.
 
     Attributes
     ----------
     votes
-        How many votes, turned round, are enough.
+        How many reversed votes are enough.
     item, other
         The two: votes are for the item.
     exact
@@ -82,10 +82,10 @@ class Flips(Result):
     Attributes
     ----------
     first
-        Votes that, turned round, put another item in the place of the strongest; None if none were
+        Votes that, if reversed, put another item in the place of the strongest; None if none were
         found.
     tier
-        Votes that, turned round, change the most probable tiers; None if none were found.
+        Votes that, if reversed, change the most probable tiers; None if none were found.
     n_votes
         Number of votes in all.
     """
@@ -118,13 +118,13 @@ class Flips(Result):
 
 def _sentence(flip: Flip | None, does: str, otherwise: str) -> str:
     if flip is None:
-        return f"{otherwise} by turning round votes of two items."
+        return f"{otherwise} by reversing votes between two items."
     votes = counted(flip.votes, "vote")
     how = "" if flip.exact else " at most"
     which = f"for {flip.item} against {flip.other}"
     if not flip.between_two:
         which = f"for {flip.item} or against {flip.other}"
-    return f"It takes{how} {votes} {which}, turned round, to {does.format(other=flip.other)}."
+    return f"It takes{how} {votes} {which}, reversed, to {does.format(other=flip.other)}."
 
 
 def flips_of(
@@ -176,7 +176,7 @@ def _first(items: Sequence[Item], wins: NDArray[np.float64]) -> Flip | None:
 def _fewest_with_others(
     wins: NDArray[np.float64], leader: int, rival: int, most: int | None
 ) -> int | None:
-    """Find how many votes of two items, turned round, put the second above the first and first.
+    """Find how many reversed votes between two items put the second above the first and first.
 
     First their own votes, then those for the first and those against the second.
     """
@@ -273,7 +273,7 @@ def _fewest(
     before: NDArray[np.int64],
     family: Family,
 ) -> int | None:
-    """Find by bisection a number of votes that, turned round, change the best tiers."""
+    """Find by bisection a number of votes that, if reversed, change the best tiers."""
 
     def changes(votes: int) -> bool:
         turned = wins.copy()

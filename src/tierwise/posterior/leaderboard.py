@@ -305,7 +305,7 @@ class Leaderboard(Result):
         )
 
     def flips(self) -> Flips:
-        """Say how few votes, turned round, would change the first place or a tier.
+        """Say how few votes, if reversed, would change the first place or a tier.
 
         For battles. The first place is that of the strengths of Bradley and Terry.
 
@@ -318,7 +318,7 @@ class Leaderboard(Result):
         """
         if self.wins is None:
             raise InputError(
-                "only battles consist of votes that can be turned round one by one, and this is a "
+                "only battles consist of votes that can be reversed one by one, and this is a "
                 "leaderboard of rankings"
             )
         items, tiers = [row.item for row in self.rows], [row.tier for row in self.rows]

@@ -57,6 +57,8 @@ class Posterior(StoredDraws):
         has no tiers for are NaN. Where tiers of all sizes are drawn at once, pairs that an answer
         ties do not count in ``total_distance``. Group ``sample_stats``: shares of moves that were
         accepted.
+    named_items : tuple or None
+        The items, where a file cannot hold their names as they are (dates, for example).
 
     Examples
     --------

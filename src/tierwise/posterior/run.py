@@ -219,7 +219,7 @@ def sample_posterior(
     )
 
     def assembled(ran: list[Chain], options: SamplingOptions) -> Posterior:
-        return Posterior(
+        return Posterior.of_items(
             assemble(
                 [chain.trace for chain in ran],
                 known.items,
@@ -227,7 +227,8 @@ def sample_posterior(
                 {**maker.facts(), **model.compared, "parts": parts_in_words(parts_of(known))},
                 known.n_rankings,
                 watch.provenance(rng),
-            )
+            ),
+            known.items,
         )
 
     posterior = assembled(ran, options)

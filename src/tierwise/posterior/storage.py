@@ -322,8 +322,15 @@ class StoredDraws(Result):
     """Draws in a tree, which knows what it holds and can be written and read."""
 
     data: DataTree
+    named_items: tuple[Item, ...] | None = None
 
     schema: ClassVar[Schema]
+
+    @classmethod
+    def of_items(cls, data: DataTree, items: Sequence[Item]) -> Self:
+        """Return draws that call items by names which a file may not be able to hold."""
+        stored = [plain_item(item) for item in items]
+        return cls(data, None if stored == list(items) else tuple(items))
 
     @cached_property
     def _facts(self) -> dict[str, Any]:
@@ -333,7 +340,7 @@ class StoredDraws(Result):
     @cached_property
     def items(self) -> tuple[Item, ...]:
         """The items."""
-        return tuple(self._facts["items"])
+        return self.named_items or tuple(self._facts["items"])
 
     @property
     def provenance(self) -> Provenance:

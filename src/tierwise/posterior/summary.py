@@ -75,8 +75,8 @@ class Diagnostics:
     numbers: tuple[Diagnostic, ...]
     ties: tuple[Diagnostic, ...]
     to_settle: str = (
-        "Use a longer warmup, and a larger thin or more draws; if it stays, the posterior has "
-        "several modes"
+        "Use a longer warmup, and a larger thin or more draws; if that does not help, the "
+        "posterior has several modes"
     )
     to_gain_draws: str = "use more draws or chains, or a larger thin"
 

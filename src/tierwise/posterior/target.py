@@ -114,7 +114,7 @@ class Target:
         return SummedAnswers(self)
 
     def log_prior_of_tiers(self, sizes: Sizes) -> float:
-        """Log prior probability, up to a constant, of each tiers of these sizes."""
+        """Log prior probability, up to a constant, of each tier list with these sizes."""
         return log_prior_of_sizes(self.prior_sizes, sizes) - log_number_of_tiers(sizes)
 
     def _at(self, sizes: Sizes) -> SizedTarget:
@@ -193,7 +193,7 @@ class SizedTarget:
 
     @cached_property
     def log_prior(self) -> float:
-        """Log prior probability of each tiers of these sizes, up to a constant."""
+        """Log prior probability of each tier list with these sizes, up to a constant."""
         return self.log_prior_of_sizes - log_number_of_tiers(self.sizes)
 
     def log_posterior(self, total: float) -> float:

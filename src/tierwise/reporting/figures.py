@@ -123,7 +123,7 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
         draw(
             "compared",
             lambda ax: plots.times_compared(data, fit, ax=ax),
-            "How often each two items were compared. Lines separate the tiers.",
+            "How often each pair of items was compared. Lines separate the tiers.",
             size=matrix_size(items),
             description="Matrix of the number of answers about each pair of items.",
         )
@@ -243,7 +243,7 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
             "How surely people belong to their most probable group.",
             size=(4.0, 3.0),
             description="Histogram of the probability of each person's most probable group; the "
-            f"groups are separated to {groups.separation:.0%}.",
+            f"separation of the groups is {groups.separation:.0%}.",
         )
     if (check.ranks_observed >= 0).any():
         draw(

@@ -218,7 +218,7 @@ def _remarks(mixture: Mixture) -> list[str]:
         )
     if mixture.n_groups > 1:
         sentences.append(
-            f"The groups are separated to {mixture.separation:.0%}, 100% being without any doubt. "
+            f"Separation of the groups: {mixture.separation:.0%} (100% would leave no doubt). "
             f"They are the best result of {counted(mixture.n_runs, 'run')} of EM, "
             f"{mixture.n_agreeing} of which ended there"
             + (": a better division may exist." if mixture.n_agreeing == 1 else ".")

@@ -375,7 +375,7 @@ def leaderboard_page(
     said = answers_in_words(fit.n_rankings, what)
     caption = (
         f"Interval of each item's rank at level {percent(board.level)}, in the colour of its tier; "
-        "a dot is the mean rank, a dotted line parts two tiers."
+        "a dot is the mean rank, dotted lines separate tiers."
     )
     figure = figure_as_svg(
         lambda ax: rank_intervals(board, ax=ax),

@@ -69,7 +69,7 @@ def about_reading(analysis: Analysis) -> list[str]:
 def _most_even(pair: Pair, description: Description | PairsDescription) -> str:
     """Say on which pair of items opinion is most evenly split."""
     if pair.share == 1.0:
-        return "About no pair of items does anybody disagree."
+        return "Nobody disagrees about any pair of items."
     preferred = f"rank {pair.above} above"
     if isinstance(description, PairsDescription):
         preferred = f"prefer {pair.above}"
@@ -175,9 +175,9 @@ def about_agreement(analysis: Analysis) -> list[str]:
     fit = analysis.fit
     kind = _kind(fit.concentration)
     if analysis.concentration == "auto":
-        sentences = [f"The data were left to choose: {kind}.", *_why(analysis)]
+        sentences = [f"Chosen by the data: {kind}.", *_why(analysis)]
     else:
-        sentences = [f"As asked for, there is {kind}."]
+        sentences = [f"As requested: {kind}."]
     sentences.append(
         "The figure shows what that means: how probable it is that somebody ranks an item of a "
         "tier above one of the next, 50% being a coin toss."
@@ -187,8 +187,8 @@ def about_agreement(analysis: Analysis) -> list[str]:
         most = max(agreed, key=lambda one: one.probability)
         least = min(agreed, key=lambda one: one.probability)
         sentences.append(
-            f"Surest is {most.name} ({_with_interval(most, fit)}), least sure {least.name} "
-            f"({_with_interval(least, fit)})."
+            f"The clearest step is {most.name} ({_with_interval(most, fit)}), the least clear is "
+            f"{least.name} ({_with_interval(least, fit)})."
         )
     if not all(one.exact for one in analysis.neighbours):
         sentences.append(
@@ -206,7 +206,7 @@ def _why(analysis: Analysis) -> list[str]:
     """Say by what, and by how much, the kind of concentration was chosen."""
     found, fit = analysis.search, analysis.fit
     if found is None:
-        return [f"What decided: {fit.concentration_reason}."] if fit.concentration_reason else []
+        return [f"Decided by: {fit.concentration_reason}."] if fit.concentration_reason else []
     best, *others = found.families
     if not others:
         return ["Nothing else could be compared for these answers."]
@@ -348,7 +348,7 @@ def fit_is_mallows(analysis: Analysis) -> bool:
 def _optimality(analysis: Analysis) -> str:
     fit = analysis.fit
     if len(fit.tiers) == 1:
-        return "one, with all items: there is nothing to choose"
+        return "a single tier with all items; nothing to choose"
     if not fit.optimal:
         return f"found by {fit.method}, not proved to be the best of their sizes"
     if fit.n_optima == 1:

@@ -13,7 +13,7 @@ from tierwise._util.checks import (
 from tierwise._util.provenance import Stopwatch
 from tierwise.consensus.subsets import subset_work
 from tierwise.data.kinds import KnownData
-from tierwise.errors import TierwiseWarning
+from tierwise.errors import InputError, TierwiseWarning, use
 from tierwise.fitting.fit import (
     MOST_WORK_FOR_COMPARISON,
     fit_of_solution,
@@ -78,6 +78,11 @@ def best_family(searches: list[Searched]) -> Search:
 
     Worths come first unless another model is clearly ahead: they assume less.
     """
+    if not all(one.search.contenders for one in searches):
+        raise InputError(
+            "no answer puts an item above one of another tier, so these tiers have no agreement",
+            [use(criterion="posterior")],
+        )
     scores = [one.search.contenders[0].score for one in searches]
     order = sorted(range(len(searches)), key=lambda number: (-scores[number], number))
     ahead = scores[order[0]]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise.answers.races import races_of
+from tierwise.errors import InputError, counted, use
 from tierwise.fitting.luce import fit_of_found
 from tierwise.fitting.result import agreement_of_counts
 from tierwise.fitting.solve import named_tiers
@@ -72,7 +73,16 @@ class RaceSearch:
     @property
     def best(self) -> Found:
         """The best tiers that are allowed."""
-        return next(one for one in self.ranked if self.search.limits.allow(one.worths))
+        limits = self.search.limits
+        best = next((one for one in self.ranked if limits.allow(one.worths)), None)
+        if best is None:
+            fewest = counted(limits.fewest, "tier")
+            raise InputError(
+                f"no {fewest} of these items differ so much that the better one wins with more "
+                f"than {limits.margin:g}",
+                [use("for a smaller margin", margin=0.5), "leave the number of tiers open"],
+            )
+        return best
 
     def without_tiers(self) -> RaceSearch:
         """Return the same search as if nothing but a single tier were allowed."""

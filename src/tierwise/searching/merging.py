@@ -139,7 +139,7 @@ def merge_even_pairs(
         data, "merge_even_pairs", Rankings, Counts, Preferences, Battles, weights="effective"
     )
     if tolerance is None:
-        tolerance = min(sqrt(0.5 / known.n_rankings), 0.5)
+        tolerance = sqrt(0.5 / known.n_rankings) if known.n_rankings > 2 else 0.5
     if not 0 <= check_number("tolerance", tolerance) <= 0.5:
         raise InputError(f"tolerance must lie between 0 and 0.5; got {tolerance:g}")
     wins = known.pair_counts.astype(np.float64)
