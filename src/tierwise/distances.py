@@ -218,7 +218,7 @@ class Distance(ABC):
         >>> get_distance("kendall").between(np.array([[0, 1, 0, 1], [0, 0, 1, 1]]), (2, 2))
         array([3., 0.])
         """
-        from tierwise._kernels.orderings import sequence_units
+        from tierwise._kernels.orderings import distance_units
 
         rule = self.checked_rule(sizes)
         checked = np.asarray(sequences)
@@ -228,9 +228,9 @@ class Distance(ABC):
             )
         if checked.size and not 0 <= checked.min() <= checked.max() < len(sizes):
             raise InputError(f"sequences must hold tiers counted from 0, up to {len(sizes) - 1}")
-        units = sequence_units(
+        units = distance_units(
+            self.block_of_place(sizes)[None],
             np.ascontiguousarray(checked, dtype=np.int64),
-            np.array(self.blocks(sizes), dtype=np.int64),
             rule.misplaced,
             rule.tied,
             rule.placing,

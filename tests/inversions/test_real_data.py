@@ -9,6 +9,7 @@ import pytest
 import tierwise as tw
 from tests.data_paths import shared_data
 from tests.inversions.lines import estimate_line_thetas, estimate_one_theta, log_likelihood
+from tierwise._kernels.consensus import insert_items
 from tierwise._kernels.inversions_climbing import load_best_cuts
 from tierwise._kernels.inversions_partition import labels_of, load_and_value
 from tierwise._kernels.inversions_references import refer_to_objective, refer_to_partition
@@ -62,12 +63,8 @@ def test_all_sushi_with_a_strict_consensus_and_a_theta_per_line():
 
 
 def strict_labels(counts):
-    from tierwise._kernels.inversions_climbing import improve_order
-
-    order = counts.borda_order()
-    improve_order(counts.above, order, 50)
-    labels = np.empty(counts.n_items, dtype=np.int64)
-    labels[order] = np.arange(counts.n_items)
+    labels = np.argsort(counts.borda_order())
+    insert_items(labels, counts.above, np.ascontiguousarray(counts.above.T), 1e-9)
     return labels
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined
-from tierwise._kernels.orderings import order_of
+from tierwise._kernels.orderings import order_of, table_units
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -114,43 +114,6 @@ def draw_log_weights(relation: _Relation, draws: int, rng: np.random.Generator) 
             for other in range(n_items):
                 waiting[other] -= int(relation[item, other])
     return logs
-
-
-@compiled
-def block_units(
-    blocks: npt.NDArray[np.int32],
-    labels: _Integers,
-    misplaced: int,
-    tied: int,
-    placing: _Integers,
-) -> _Integers:
-    """Distance of each row from the tiers, in units, from the block of each item."""
-    n_rows, n_items = blocks.shape
-    units = np.zeros(n_rows, dtype=np.int64)
-    table = np.empty(placing.shape, dtype=np.int64)
-    for row in range(n_rows):
-        table[:] = 0
-        for item in range(n_items):
-            table[blocks[row, item], labels[item]] += 1
-        units[row] = table_units(table, misplaced, tied, placing)
-    return units
-
-
-@compiled_part
-def table_units(table: _Integers, misplaced: int, tied: int, placing: _Integers) -> int:
-    """Distance of an ordering with this contingency table, in units."""
-    n_blocks, n_tiers = table.shape
-    units = 0
-    later = np.zeros(n_tiers, dtype=np.int64)
-    for block in range(n_blocks - 1, -1, -1):
-        reversed_ones = 0
-        for label in range(n_tiers):
-            of_pairs = misplaced * reversed_ones + tied * later[label]
-            units += table[block, label] * (of_pairs + placing[block, label])
-            reversed_ones += later[label]
-        for label in range(n_tiers):
-            later[label] += table[block, label]
-    return units
 
 
 _Places = npt.NDArray[np.int32]

@@ -1,8 +1,8 @@
 """Counts of the data: one pass over distinct answers, and again as EM weighs them again.
 
-``ends[place]`` is the first place after the block of a place. Where each part of a distance has a
-theta, a pair of items in different blocks that is reversed, or tied where ties are charged, belongs
-to the part of the earlier item's block, or of the better tier, which is that of the later item.
+Where each part of a distance has a theta, a pair of items in different blocks that is reversed, or
+tied where ties are charged, belongs to the part of the earlier item's block, or of the better tier,
+which is that of the later item.
 """
 
 from typing import Any, TypeAlias
@@ -50,15 +50,18 @@ def add_joint_counts(places: NDArray[np.int32], weights: Numbers, counts: Number
 def add_block_pair_counts(blocks: NDArray[np.int32], weights: Numbers, counts: Numbers) -> None:
     """Add to ``counts[a, b]`` the weight of answers in which a lies in an earlier block than b.
 
-    A negative block is one that is not known.
+    A negative block is one that is not known: it is neither earlier nor later than any.
     """
     n_items = blocks.shape[1]
     for row in range(blocks.shape[0]):
         weight = weights[row]
         for first in range(n_items):
+            block = blocks[row, first]
+            if block < 0:
+                continue
+            # Adding up comparisons needs no branches, which could not be foreseen.
             for second in range(n_items):
-                if 0 <= blocks[row, first] < blocks[row, second]:
-                    counts[first, second] += weight
+                counts[first, second] += weight * (block < blocks[row, second])
 
 
 @compiled
@@ -98,8 +101,8 @@ def add_block_pair_counts_by_block(
     for row in range(blocks.shape[0]):
         for first in range(n_items):
             for second in range(n_items):
-                if blocks[row, first] < blocks[row, second]:
-                    counts[blocks[row, first], first, second] += weights[row]
+                later = blocks[row, first] < blocks[row, second]
+                counts[blocks[row, first], first, second] += weights[row] * later
 
 
 @compiled
@@ -110,54 +113,6 @@ def add_answer_places(
     for row in range(places.shape[0]):
         for item in range(places.shape[1]):
             counts[answers[row], item, places[row, item]] += weights[row]
-
-
-@compiled
-def precedence_of_orderings(orderings: _Integers, ends: _Integers, weights: _Floats) -> _Floats:
-    """Entry ``[a, b]``: total weight of the orderings with a in an earlier block than b."""
-    n_rows, n_items = orderings.shape
-    counts = np.zeros((n_items, n_items))
-    for row in range(n_rows):
-        weight = weights[row]
-        for place in range(n_items):
-            above = orderings[row, place]
-            for later in range(ends[place], n_items):
-                counts[above, orderings[row, later]] += weight
-    return counts
-
-
-@compiled
-def units_of_orderings(
-    orderings: _Integers,
-    labels: _Integers,
-    ends: _Integers,
-    misplaced: int,
-    tied: int,
-    placing_by_place: _Integers,
-) -> _Integers:
-    """Distance of each ordering from tiers, in units.
-
-    ``placing_by_place[place, label]`` is what an item of a tier costs in a place. All pairs of
-    places are compared, which takes no more than counting them does.
-    """
-    n_rows, n_items = orderings.shape
-    units = np.zeros(n_rows, dtype=np.int64)
-    sequence = np.empty(n_items, dtype=np.int64)
-    for row in range(n_rows):
-        placed = 0
-        for place in range(n_items):
-            label = labels[orderings[row, place]]
-            sequence[place] = label
-            placed += placing_by_place[place, label]
-        pairs, ties = 0, 0
-        if misplaced != 0:
-            for place in range(n_items):
-                label = sequence[place]
-                for later in range(ends[place], n_items):
-                    pairs += sequence[later] < label
-                    ties += sequence[later] == label
-        units[row] = misplaced * pairs + tied * ties + placed
-    return units
 
 
 @compiled

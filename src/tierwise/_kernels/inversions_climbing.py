@@ -40,38 +40,6 @@ MOST_MEMBERS_TO_EXCHANGE = 20_000
 
 
 @compiled
-def improve_order(above: _Floats, order: _Integers, most_sweeps: int) -> None:
-    """Insert items where they contradict fewest rankings, in place, until none moves."""
-    n_items = order.shape[0]
-    for _ in range(most_sweeps):
-        moved = False
-        for item in range(n_items):
-            here = 0
-            while order[here] != item:
-                here += 1
-            best, target, change = -1e-9, here, 0.0
-            for place in range(here - 1, -1, -1):
-                other = order[place]
-                change += above[other, item] - above[item, other]
-                if change < best:
-                    best, target = change, place
-            change = 0.0
-            for place in range(here + 1, n_items):
-                other = order[place]
-                change += above[item, other] - above[other, item]
-                if change < best:
-                    best, target = change, place
-            if target != here:
-                moved = True
-                step = 1 if target > here else -1
-                for place in range(here, target, step):
-                    order[place] = order[place + step]
-                order[target] = item
-        if not moved:
-            break
-
-
-@compiled
 def load_best_cuts(  # noqa: PLR0912, PLR0915 - all runs, with and without ties, in one pass
     objective: LineObjective, state: Partition, order: _Integers
 ) -> None:

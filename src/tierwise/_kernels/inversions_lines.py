@@ -227,18 +227,26 @@ def log_prior(prior: ThetaPriorTable, log_theta: float) -> float:
     return float(value)
 
 
-@compiled_part
-def curve_at(grid: FactorialGrid, curve: _Floats, theta: float) -> float:
-    """Value of a curve at any theta, from the nodes on both sides."""
-    place = np.arcsinh(theta * grid.scale) / grid.step
-    cell = int(min(place, curve.shape[0] - 2.0))
-    part = min(place - cell, 1.0)
+@inlined
+def _quintic(curve: _Floats, cell: int) -> tuple[float, float, float]:
+    """Coefficients, from the cube on, of the quintic through the nodes on both sides of a cell."""
     rise = curve[cell + 1, 0] - curve[cell, 0]
     slope, next_slope = curve[cell, 1], curve[cell + 1, 1]
     bend, next_bend = curve[cell, 2], curve[cell + 1, 2]
     third = 10.0 * rise - 6.0 * slope - 4.0 * next_slope - 1.5 * bend + 0.5 * next_bend
     fourth = -15.0 * rise + 8.0 * slope + 7.0 * next_slope + 1.5 * bend - next_bend
     fifth = 6.0 * rise - 3.0 * (slope + next_slope) - 0.5 * (bend - next_bend)
+    return third, fourth, fifth
+
+
+@compiled_part
+def curve_at(grid: FactorialGrid, curve: _Floats, theta: float) -> float:
+    """Value of a curve at any theta, from the nodes on both sides."""
+    place = np.arcsinh(theta * grid.scale) / grid.step
+    cell = int(min(place, curve.shape[0] - 2.0))
+    part = min(place - cell, 1.0)
+    slope, bend = curve[cell, 1], curve[cell, 2]
+    third, fourth, fifth = _quintic(curve, cell)
     higher = third + part * (fourth + part * fifth)
     return float(curve[cell, 0] + part * (slope + part * (0.5 * bend + part * higher)))
 
@@ -263,12 +271,8 @@ def maximise_line(grid: FactorialGrid, curve: _Floats, total: float) -> tuple[fl
     if here < 0.0:
         cell = node - 1
     low, high, part = 0.0, 1.0, 0.5
-    rise = curve[cell + 1, 0] - curve[cell, 0]
-    slope, next_slope = curve[cell, 1], curve[cell + 1, 1]
-    bend, next_bend = curve[cell, 2], curve[cell + 1, 2]
-    third = 10.0 * rise - 6.0 * slope - 4.0 * next_slope - 1.5 * bend + 0.5 * next_bend
-    fourth = -15.0 * rise + 8.0 * slope + 7.0 * next_slope + 1.5 * bend - next_bend
-    fifth = 6.0 * rise - 3.0 * (slope + next_slope) - 0.5 * (bend - next_bend)
+    slope, bend = curve[cell, 1], curve[cell, 2]
+    third, fourth, fifth = _quintic(curve, cell)
     unit = grid.step / grid.scale
     for _ in range(_NEWTON_STEPS):
         x = (cell + part) * grid.step

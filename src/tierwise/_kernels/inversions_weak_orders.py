@@ -19,20 +19,6 @@ _Integers = npt.NDArray[np.int64]
 
 
 @compiled
-def add_pairs(first: npt.NDArray[np.int32], weights: _Floats, above: _Floats) -> None:
-    """Add to ``above[a, b]`` the weight of answers with a in an earlier block than b."""
-    n_items = first.shape[1]
-    for row in range(first.shape[0]):
-        weight = weights[row]
-        places = first[row]
-        for item in range(n_items):
-            place = places[item]
-            counts = above[item]
-            for other in range(n_items):
-                counts[other] += weight * (place < places[other])
-
-
-@compiled
 def count_tied_blocks(first: npt.NDArray[np.int32]) -> tuple[int, int]:
     """Return the number of blocks with several items, and of the items in them."""
     n_items = first.shape[1]

@@ -102,38 +102,73 @@ def place_probabilities(decay: npt.NDArray[np.float64]) -> npt.NDArray[np.float6
     return probabilities
 
 
+# Counting a contingency table pays if it has so many times fewer cells than there are pairs.
+_PAIRS_PER_CELL = 6
+
+
 @compiled
-def sequence_units(
-    sequences: npt.NDArray[np.int64],
-    block_sizes: npt.NDArray[np.int64],
+def distance_units(
+    blocks: npt.NDArray[np.int32],
+    labels: npt.NDArray[np.int64],
     misplaced: int,
     tied: int,
     placing: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.int64]:
-    """Distance of each row from the tiers, in units."""
-    n_rows = sequences.shape[0]
-    n_blocks, n_tiers = placing.shape
-    units = np.zeros(n_rows, dtype=np.int64)
-    at_least = np.empty(n_tiers + 1, dtype=np.int64)
-    for row in range(n_rows):
-        # Items of the blocks before this one, by label: those of at least each label.
-        at_least[:] = 0
-        pairs, ties = 0, 0
-        placed = 0
-        start = 0
-        for block in range(n_blocks):
-            end = start + block_sizes[block]
-            for place in range(start, end):
-                label = sequences[row, place]
-                placed += placing[block, label]
-                pairs += at_least[label + 1]
-                ties += at_least[label] - at_least[label + 1]
-            if misplaced != 0:
-                for place in range(start, end):
-                    for label in range(sequences[row, place] + 1):
-                        at_least[label] += 1
-            start = end
+    """Distance of each row from the tiers, in units, from the blocks and the labels of its items.
+
+    Items are columns, in any order. Where all rows have the same blocks, or the same labels, these
+    may be given as a single row.
+    """
+    n_items = blocks.shape[1]
+    block_step, label_step = int(blocks.shape[0] > 1), int(labels.shape[0] > 1)
+    units = np.zeros(max(blocks.shape[0], labels.shape[0]), dtype=np.int64)
+    compared = misplaced != 0 or tied != 0
+    by_table = compared and _PAIRS_PER_CELL * placing.size < n_items * n_items
+    table = np.empty(placing.shape, dtype=np.int64)
+    own_blocks = np.empty(n_items, dtype=np.int32)
+    own_labels = np.empty(n_items, dtype=np.int32)
+    for row in range(units.shape[0]):
+        if by_table:
+            table[:] = 0
+            for item in range(n_items):
+                table[blocks[block_step * row, item], labels[label_step * row, item]] += 1
+            units[row] = table_units(table, misplaced, tied, placing)
+            continue
+        pairs, ties, placed = 0, 0, 0
+        for item in range(n_items):
+            own_blocks[item] = blocks[block_step * row, item]
+            own_labels[item] = labels[label_step * row, item]
+            placed += placing[own_blocks[item], own_labels[item]]
+        for item in range(n_items if compared else 0):
+            block, label = own_blocks[item], own_labels[item]
+            # Narrow numbers, so that many comparisons are made at once.
+            n_reversed, n_tied = np.int32(0), np.int32(0)
+            for other in range(n_items):
+                later = block < own_blocks[other]
+                n_reversed += np.int32(later & (own_labels[other] < label))
+                n_tied += np.int32(later & (own_labels[other] == label))
+            pairs += int(n_reversed)
+            ties += int(n_tied)
         units[row] = misplaced * pairs + tied * ties + placed
+    return units
+
+
+@compiled_part
+def table_units(
+    table: npt.NDArray[np.int64], misplaced: int, tied: int, placing: npt.NDArray[np.int64]
+) -> int:
+    """Distance of an ordering with this contingency table, in units."""
+    n_blocks, n_tiers = table.shape
+    units = 0
+    later = np.zeros(n_tiers, dtype=np.int64)
+    for block in range(n_blocks - 1, -1, -1):
+        reversed_ones = 0
+        for label in range(n_tiers):
+            of_pairs = misplaced * reversed_ones + tied * later[label]
+            units += table[block, label] * (of_pairs + placing[block, label])
+            reversed_ones += later[label]
+        for label in range(n_tiers):
+            later[label] += table[block, label]
     return units
 
 

@@ -110,33 +110,6 @@ def add_expected_places(
 
 
 @compiled
-def known_units(
-    blocks: npt.NDArray[np.int32],
-    left: npt.NDArray[np.bool_],
-    labels: _Integers,
-    misplaced: int,
-    placing: _Integers,
-) -> _Floats:
-    """Part of each row's distance, in units, that does not depend on where items left will lie.
-
-    ``blocks`` holds for items left the first block that they may lie in.
-    """
-    n_rows, n_items = blocks.shape
-    units = np.zeros(n_rows)
-    for row in range(n_rows):
-        for first in range(n_items):
-            if left[row, first]:
-                continue
-            units[row] += placing[blocks[row, first], labels[first]]
-            if misplaced == 0:
-                continue
-            for second in range(n_items):
-                if blocks[row, first] < blocks[row, second] and labels[first] >= labels[second]:
-                    units[row] += misplaced
-    return units
-
-
-@compiled
 def add_strict_pairs(
     roles: _Roles,
     weights: _Floats,

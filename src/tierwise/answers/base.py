@@ -19,15 +19,9 @@ from typing import TYPE_CHECKING, ClassVar, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._kernels.augmentation import block_units
 from tierwise._kernels.consensus import total_cost
-from tierwise._kernels.counting import (
-    add_block_pair_counts,
-    add_place_counts,
-    changes_by_swap,
-    precedence_of_orderings,
-    units_of_orderings,
-)
+from tierwise._kernels.counting import add_block_pair_counts, add_place_counts, changes_by_swap
+from tierwise._kernels.orderings import distance_units
 from tierwise.data.counts import BlockCounts
 from tierwise.distances import Costs, Distance
 from tierwise.errors import InputError
@@ -116,7 +110,7 @@ class Completions(ABC):
     def _units_of_blocks(self, blocks: NDArray[np.int32], labels: Labels) -> NDArray[np.int64]:
         """Distance of each row from the tiers, in units, from the block of each item."""
         rule = self.rule
-        return block_units(blocks, labels, rule.misplaced, rule.tied, rule.placing)
+        return distance_units(blocks, labels[None], rule.misplaced, rule.tied, rule.placing)
 
 
 class ExactCompletions(Completions):
@@ -249,7 +243,6 @@ class KnownAnswers(ExactCompletions):
         super().__init__(sizes, distance, weights, log_numbers)
         self._rows = rows
         self._joint = joint
-        self._weighed_anew = False
 
     @property
     def work(self) -> float:
@@ -262,16 +255,10 @@ class KnownAnswers(ExactCompletions):
         if self._joint is not None:
             counts = self._joint.blocks(self.distance.blocks(self.sizes))
             return self.distance.costs(counts, self.sizes)
-        rows = self._each()
         membership, precedence = self._no_counts()
         blocks = self._blocks
         add_place_counts(blocks, self.weights, membership)
-        if self._weighed_anew:
-            # Orderings are laid out once, and then counted faster than blocks.
-            ends = _block_ends(self.distance.blocks(self.sizes))
-            precedence = precedence_of_orderings(rows.orderings, ends, self.weights)
-        else:
-            add_block_pair_counts(blocks, self.weights, precedence)
+        add_block_pair_counts(blocks, self.weights, precedence)
         return self._costs(membership, precedence)
 
     @cached_property
@@ -294,25 +281,15 @@ class KnownAnswers(ExactCompletions):
         """Return the same answers with other weights."""
         self._blocks  # noqa: B018 - found once, and shared with the other
         other = super().reweighted(weights)
-        other._joint, other._weighed_anew = None, True
+        other._joint = None
         for name in ("costs", "_log_completions"):
             other.__dict__.pop(name, None)
         return other
 
     def distances(self, labels: Labels) -> Floats:
         """Distance of each answer from tiers."""
-        rule = self.rule
-        blocks = self.distance.blocks(self.sizes)
-        by_place = np.repeat(rule.placing, blocks, axis=0)
-        units = units_of_orderings(
-            self._each().orderings,
-            labels,
-            _block_ends(blocks),
-            rule.misplaced,
-            rule.tied,
-            by_place,
-        )
-        return units.astype(np.float64) * rule.unit
+        units = self._units_of_blocks(self._blocks, labels)
+        return units.astype(np.float64) * self.rule.unit
 
     def distance_changes(self, labels: Labels, swap: npt.NDArray[np.int64]) -> Floats:
         """By how much the distance of each answer grows when two items trade their tiers."""
@@ -332,8 +309,3 @@ class KnownAnswers(ExactCompletions):
     def expected_costs(self, labels: Labels, theta: float) -> Costs:  # noqa: ARG002
         """Costs of all tiers, whatever the model."""
         return self.costs
-
-
-def _block_ends(sizes: Sizes) -> npt.NDArray[np.int64]:
-    """Return, for each place, the first place after its block."""
-    return np.repeat(np.cumsum(np.array(sizes, dtype=np.int64)), sizes)

@@ -34,7 +34,6 @@ from tierwise._kernels.top import (
     add_strict_pairs,
     expect_openings,
     expect_states,
-    known_units,
     states_of_roles,
     value_openings,
     value_states,
@@ -168,8 +167,13 @@ class TopAnswers(ExactCompletions):
     def _known_distances(self, labels: Labels) -> Floats:
         """Part of each answer's distance that all its completions share."""
         rule = self.rule
-        units = known_units(self._blocks, self._left, labels, rule.misplaced, rule.placing)
-        return units.astype(np.float64) * rule.unit
+        # Where the items left lie is open, so they do not cost anything by themselves. None of them
+        # is in an earlier block than another item, so that they do not add pairs either.
+        units = self._units_of_blocks(self._blocks, labels)
+        row, item = np.nonzero(self._left)
+        placed = rule.placing[self._blocks[row, item], labels[item]]
+        of_left = np.bincount(row, weights=placed, minlength=len(units)).astype(np.float64)
+        return (units - of_left) * float(rule.unit)
 
     def sums(self, labels: Labels, theta: float) -> Sums:
         """Log weights, and moments of the distance, over all answers."""

@@ -214,10 +214,12 @@ def expected_wins(
 
 def weight_of_pairs(places: NDArray[Any], weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the weight of the orderings in which the row's item stands before the column's."""
-    from tierwise._kernels.inversions_weak_orders import add_pairs
+    from tierwise._kernels.counting import add_block_pair_counts
 
     above = np.zeros((places.shape[1],) * 2)
-    add_pairs(np.ascontiguousarray(places, dtype=np.int32), np.ascontiguousarray(weights), above)
+    add_block_pair_counts(
+        np.ascontiguousarray(places, dtype=np.int32), np.ascontiguousarray(weights), above
+    )
     return above
 
 

@@ -446,13 +446,14 @@ class WeakOrderCounts:
         weights
             How often each row counts; once where none are given.
         """
+        from tierwise._kernels import counting
         from tierwise._kernels import inversions_weak_orders as kernels
 
         first = np.ascontiguousarray(first_places(np.asarray(patterns, dtype=np.int32)))
         n_rows, n_items = first.shape
         row_weights = np.ones(n_rows) if weights is None else np.asarray(weights, dtype=np.float64)
         above = np.zeros((n_items, n_items))
-        kernels.add_pairs(first, row_weights, above)
+        counting.add_block_pair_counts(first, row_weights, above)
         n_blocks, _ = kernels.count_tied_blocks(first)
         words = np.zeros((n_blocks, _n_words(n_items)), dtype=np.uint64)
         block_weights = np.zeros(n_blocks)

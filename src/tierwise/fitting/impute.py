@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tierwise._kernels.augmentation import block_units, list_extensions
+from tierwise._kernels.augmentation import list_extensions
 from tierwise._kernels.counting import add_answer_places
 from tierwise._kernels.luce_completions import complete_blocks, move_times
+from tierwise._kernels.orderings import distance_units
 from tierwise._util.cards import Card
 from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.results import Result
@@ -163,7 +164,7 @@ class _Group:
     def weigh(self, places: Places, mistakes: npt.NDArray[np.int64]) -> Floats:
         """Sum over models the probability of each ordering among those given."""
         blocks, rule = self.block_of_place[places], self.rule
-        units = block_units(blocks, self.labels, rule.misplaced, rule.tied, rule.placing)
+        units = distance_units(blocks, self.labels[None], rule.misplaced, rule.tied, rule.placing)
         # Orderings at the same distance with as many mistakes are equally probable.
         n_mistakes = int(mistakes.max()) + 1
         kind = units * n_mistakes + mistakes

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._kernels.consensus import insert_items
 from tierwise._kernels.inversions_climbing import (
-    improve_order,
     load_best_cuts,
     move_items,
     try_exchanges,
@@ -157,13 +157,16 @@ def starting_orders(counts: WeakOrderCounts, n_starts: int, rng: np.random.Gener
     lead = counts.above.sum(axis=1) - counts.above.sum(axis=0)
     spread = float(lead.std()) or 1.0
     orders = [counts.borda_order()]
+    below = np.ascontiguousarray(counts.above.T)
+    # Less than this is rounding.
+    tolerance = max(1e-9, np.finfo(np.float64).eps * counts.n_items * float(counts.above.max()))
     for start in range(1, n_starts):
         # From the second on perturbed, a little and more.
         strength = 0.0 if start == 1 else _PERTURBATIONS[start % len(_PERTURBATIONS)]
         noise = strength * spread * rng.standard_normal(counts.n_items)
-        order = np.argsort(-(lead + noise), kind="stable").astype(np.int64)
-        improve_order(counts.above, order, 50)
-        orders.append(order)
+        places = np.argsort(np.argsort(-(lead + noise), kind="stable"))
+        insert_items(places, counts.above, below, tolerance)
+        orders.append(np.argsort(places))
     return np.array(orders)
 
 

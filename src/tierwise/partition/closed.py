@@ -165,13 +165,13 @@ def strict_draws(n_items: int, theta: float, n_rows: int, seed: int) -> StrictDr
     >>> draws.sequences.shape
     (1000, 4)
     """
-    from tierwise._kernels.orderings import sequence_units
+    from tierwise._kernels.orderings import distance_units
 
     strict = ClosedPartition((1,) * n_items, get_distance("kendall"))
     sequences = strict.draw_sequences(theta, n_rows, np.random.default_rng(seed))
-    sizes = np.ones(n_items, dtype=np.int64)
+    blocks = np.arange(n_items, dtype=np.int32)[None]
     rule = strict.rule
-    units = sequence_units(sequences, sizes, rule.misplaced, rule.tied, rule.placing)
+    units = distance_units(blocks, sequences, rule.misplaced, rule.tied, rule.placing)
     distances = units.astype(np.float64) * float(rule.unit)
     log_partition = float(strict.log_value(theta))
     # Many of them are kept, so they are kept small.

@@ -136,7 +136,7 @@ class PathPartition(PartitionFunction):
     @cached_property
     def _chains(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Label sequences of the chains and their distances in units, from a uniform start."""
-        from tierwise._kernels.orderings import sequence_units
+        from tierwise._kernels.orderings import distance_units
 
         check_memory(
             # The chains, their places, and what is drawn while they are shuffled.
@@ -147,9 +147,9 @@ class PathPartition(PartitionFunction):
         sizes = np.array(self.sizes, dtype=np.int64)
         labels = np.repeat(np.arange(len(sizes)), sizes)
         sequences = self._rng.permuted(np.tile(labels, (N_CHAINS, 1)), axis=1)
-        blocks = np.array(self.distance.blocks(self.sizes), dtype=np.int64)
+        blocks = self.distance.block_of_place(self.sizes)[None]
         rule = self.rule
-        units = sequence_units(sequences, blocks, rule.misplaced, rule.tied, rule.placing)
+        units = distance_units(blocks, sequences, rule.misplaced, rule.tied, rule.placing)
         return sequences, units
 
     def _climb(self) -> None:

@@ -287,8 +287,8 @@ class WalkOverCompletions:
         Returns the tiers, and theta with the number of inversions and the log-likelihood of the
         completed answers, one row per sweep.
         """
+        from tierwise._kernels.counting import add_block_pair_counts
         from tierwise._kernels.inversions_sweeps import N_ROWS, sweep_tiers
-        from tierwise._kernels.inversions_weak_orders import add_pairs
 
         n_items, n_rankings = len(labels), len(drawn.places)
         labels = labels.copy()
@@ -300,7 +300,7 @@ class WalkOverCompletions:
         for sweep in range(n_sweeps):
             drawn.sweep(labels, theta, power)
             above = np.zeros((n_items, n_items))
-            add_pairs(drawn.places, weights, above)
+            add_block_pair_counts(drawn.places, weights, above)
             theta, inversions, log_likelihood = sweep_tiers(
                 above,
                 labels,
@@ -377,11 +377,11 @@ def _weigh_single_tier(several: WalkOverCompletions) -> SingleTier:
 
 def _log_joint(walk: WalkOverCompletions, drawn: DrawnCompletions, labels: _Integers) -> float:
     """Log of prior times likelihood of tiers for the completions at hand, theta integrated out."""
-    from tierwise._kernels.inversions_weak_orders import add_pairs
+    from tierwise._kernels.counting import add_block_pair_counts
 
     n_items, n_rankings = len(labels), len(drawn.places)
     above = np.zeros((n_items, n_items))
-    add_pairs(drawn.places, np.ones(n_rankings), above)
+    add_block_pair_counts(drawn.places, np.ones(n_rankings), above)
     inversions = float((above.T * (labels[:, None] < labels[None, :])).sum())
     sizes = np.bincount(labels)
     log_partition = LogPartition(partition_function(sizes.tolist(), "inversions"))
