@@ -117,7 +117,7 @@ def test_what_answers_leave_open_is_left_out():
     assert np.isnan(check.distance_spread)
     assert np.isnan(check.ranks_observed).all()
     assert {finding.name for finding in check.findings} == {"pairs", "ranks", "direction"}
-    assert "no shares of an item in a rank" in check.summary()
+    assert "nothing about shares of an item in a rank" in check.summary()
 
 
 def test_sampled_expectations_agree_with_exact_ones():

@@ -47,7 +47,8 @@ def check_fit(
     between tiers are not looked at: each tier has a worth of its own.
 
     Pairwise answers are compared with what the model answers to the same questions, asked of as
-    many people as often, with as many mistakes if answers may be mistaken. They say nothing about ranks.
+    many people as often, with as many mistakes if answers may be mistaken. They say nothing about
+    ranks.
 
     Of battles it is looked at whether pairs, items within a tier, and tiers win as often as the
     model says: by the rank gap, or by worths.
