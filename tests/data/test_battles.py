@@ -58,6 +58,7 @@ def test_other_columns_mean_the_same():
     wanted = read("model_a,model_b,winner\nx,y,model_a\nx,y,model_b\n")
     assert read("id,Left,Right,winner\n1,x,y,left\n2,x,y,right\n") == wanted
     assert read("winner,loser\nx,y\ny,x\n") == wanted
+    assert read("model_a,model_b,winner\nx,y,A\nx,y,b\n") == wanted
     assert read("p,q,who\nx,y,p\nx,y,Q\n", first="p", second="q", winner="who") == wanted
     assert read("won,lost\nx,y\ny,x\n", winner="won", loser="lost") == wanted
     assert read("winner,loser,weight\nx,y,3\n").n_battles == 3
@@ -69,6 +70,10 @@ def test_other_columns_mean_the_same():
     [
         ("model_a,model_b,winner\nx,y,x\nx,y,w\n", r"line 3: the winner is 'w'.*write \"model_a\""),
         ("model_a,model_b,winner\nx,y,x\nx,z,y\n", r"line 3: the winner is 'y', but the two .*'z'"),
+        (
+            "model_a,model_b,winner\nB,C,b\n",
+            r"the winner 'b' may be the model 'B' or one of the two",
+        ),
         ("model_a,model_b,winner\nx,y,x\nx,x,tie\n", r"line 3: 'x' meets itself: leave"),
         ("model_a,model_b,winner\nx,y,1\n", r"line 2: the winner is '1'"),
         ("model_a,model_b,winner\nx,y,\n", r"line 2: the winner is missing"),

@@ -1,15 +1,17 @@
 """Tables that are made by rule, so that the truth is known: whatever is read must be it.
 
-``python -m tests.files.made_tables 2000`` says how many are read rightly, asked about, refused or
-read wrongly.
+``python -m tests.files.made_tables 2000 --from 100000`` says how many of the 2,000 tables that are
+numbered from 100000 on are read rightly, asked about, refused or read wrongly.
 """
 
 import csv
 import sys
+from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from io import BytesIO, StringIO
+from itertools import combinations, pairwise, permutations
 from random import Random
 from typing import Any
 
@@ -27,11 +29,17 @@ LAYOUTS = (
     "tier lists",
     "grades",
     "turned",
+    "stars",
+    "leaderboard",
+    "battles",
+    "pairs",
+    "ballots",
 )
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "cp1252")
-HEADERS = ("plain", "titles above")
-MISSING = ("", "NA", "k.A.", "99", "-")
-EXTRAS = ("age", "region", "Gew_Bund", "comment", "date", "Status", "id")
+HEADERS = ("plain", "titles above", "titles and a blank line above")
+MISSING = ("", "NA", "k.A.", "99", "-", "999", "-1", "-9", "N/A", "weiß nicht", "98", "don't know")
+EXTRAS = ("age", "region", "Gew_Bund", "comment", "date", "Status", "id", "minutes", "birth year")
+PROPERTIES = ("Params (B)", "Latency (s)", "Released", "Link", "Average", "Price ($)", "License")
 
 
 @dataclass(frozen=True)
@@ -55,7 +63,7 @@ def make(number: int) -> Made:
     n_answers = rng.randint(6, 15)
     answers = [rng.sample(items, len(items)) for _ in range(n_answers)]
     options: dict[str, Any] = {}
-    if missing is not None and layout in ("orderings", "ranks", "scores", "long"):
+    if missing is not None and layout in ("orderings", "ranks", "scores", "long", "stars"):
         # Only the last is left out: so some are listed by everybody, and codes stand out.
         answers = [
             answer[: rng.randint(2, len(items))] if rng.random() < 0.4 else answer
@@ -67,19 +75,19 @@ def make(number: int) -> Made:
     if isinstance(rows, str):
         text = rows
     else:
-        extras = rng.sample(EXTRAS, rng.randint(0, 3)) if layout != "turned" else []
+        extras = rng.sample(EXTRAS, rng.randint(0, 3)) if layout not in _AS_THEY_ARE else []
         for extra in extras:
             if extra in header:
                 continue
-            at = rng.choice([0, len(header)]) if layout != "long" else len(header)
-            if layout == "long" and extra in ("id", "Status", "age", "Gew_Bund"):
+            at = rng.choice([0, len(header)]) if layout not in _BY_ROWS else len(header)
+            if layout in ("long", "battles", "pairs") and extra in _OF_PEOPLE:
                 continue
             header = [*header[:at], extra, *header[at:]]
             rows = [[*row[:at], _extra(rng, extra, n), *row[at:]] for n, row in enumerate(rows)]
         lines = [header, *rows]
         kind = rng.choice(HEADERS)
-        if kind == "titles above" and len(header) > 2 and layout != "turned":
-            lines = [["Umfrage 2024"], *lines]
+        if kind != "plain" and len(header) > 2 and layout != "turned":
+            lines = [["Umfrage 2024"], *([[]] if "blank" in kind else []), *lines]
         written = StringIO()
         csv.writer(
             written, delimiter=separator, lineterminator=rng.choice(["\n", "\r\n"])
@@ -97,6 +105,8 @@ def _extra(rng: Random, kind: str, number: int) -> Any:
         "date": lambda: f"2024-0{rng.randint(1, 9)}-1{rng.randint(0, 9)}",
         "Status": lambda: "IP Address",
         "id": lambda: f"p{number}",
+        "minutes": lambda: round(rng.uniform(2, 30), 1),
+        "birth year": lambda: rng.randint(1940, 2005),
     }[kind]()
 
 
@@ -117,15 +127,118 @@ def _scores(rng, items, answers, missing, options, truth):
     best = rng.choice(["higher", "lower"])
     options["better"] = best
     options.pop("unranked", None)
-    step = 1 if best == "lower" else -1
+    unit = rng.choice([3.7, 3, 0.5])
+    step = unit if best == "lower" else -unit
+    write = _decimal_comma if rng.random() < 0.25 else _decimal_point
     rows = [
         [
-            round(50 + step * 3.7 * answer.index(item), 1) if item in answer else missing
+            write(round(50 + step * answer.index(item), 1)) if item in answer else missing
             for item in items
         ]
         for answer in answers
     ]
     return rows, list(items)
+
+
+def _decimal_point(number):
+    return f"{number:g}"
+
+
+def _decimal_comma(number):
+    return f"{number:g}".replace(".", ",")
+
+
+def _stars(rng, items, answers, missing, options, truth):
+    options["better"] = "higher"
+    options.pop("unranked", None)
+    rows = []
+    for number, answer in enumerate(answers):
+        given = {item: rng.randint(1, 5) for item in items if item in answer}
+        truth[number] = {item: -stars for item, stars in given.items()}
+        rows.append([given.get(item, missing) for item in items])
+    return rows, list(items)
+
+
+def _leaderboard(rng, items, answers, missing, options, truth):
+    options["better"] = "higher"
+    del answers[6:], truth[6:]
+    tasks = rng.sample(
+        ["MMLU", "GSM8K", "HellaSwag", "ARC", "Sprache", "Code", "Retrieval", "Logik"], len(answers)
+    )
+    write = _decimal_comma if rng.random() < 0.25 else _decimal_point
+    scores = [
+        {item: round(90 - 6.3 * place - 4.1 * task, 1) for place, item in enumerate(answer)}
+        for task, answer in enumerate(answers)
+    ]
+    header = [rng.choice(["Model", "model", "System", "LLM", ""]), *tasks]
+    rows = [[item, *(write(one[item]) for one in scores)] for item in items]
+    for kind in rng.sample(PROPERTIES, rng.randint(0, 3)):
+        at = rng.choice([1, len(header)])
+        header.insert(at, kind)
+        for row, item in zip(rows, items, strict=True):
+            row.insert(at, _property(rng, kind, [one[item] for one in scores]))
+    return rows, header
+
+
+def _property(rng, kind, scores):
+    return {
+        "Params (B)": lambda: rng.choice([7, 13, 70, 8, 1.5]),
+        "Latency (s)": lambda: round(rng.uniform(0.2, 9), 2),
+        "Released": lambda: f"2024-0{rng.randint(1, 9)}",
+        "Link": lambda: "https://example.org/model",
+        "Average": lambda: round(sum(scores) / len(scores), 2),
+        "Price ($)": lambda: round(rng.uniform(0.1, 15), 2),
+        "License": lambda: rng.choice(["MIT", "Apache 2.0", ""]),
+    }[kind]()
+
+
+def _battles(rng, items, answers, missing, options, truth):
+    header = rng.choice(
+        [["model_a", "model_b", "winner"], ["left", "right", "winner"], ["winner", "loser"]]
+    )
+    words = rng.choice([("model_a", "model_b"), ("A", "B"), ("left", "right"), None])
+    ties = rng.random() < 0.5 and len(header) == 3
+    rows = []
+    truth.clear()
+    for number in range(rng.randint(20, 40)):
+        # Everybody meets everybody else's neighbour once, so that all names occur.
+        first, second = (
+            (items[number], items[(number + 1) % len(items)])
+            if number < len(items)
+            else rng.sample(items, 2)
+        )
+        won = rng.choice([0, 0, 1, 2]) if ties else rng.choice([0, 0, 1])
+        truth.append({first: int(won == 1), second: int(won == 0)})
+        if len(header) == 2:
+            rows.append([first, second] if won == 0 else [second, first])
+        else:
+            named = (words or (first, second)) if won < 2 else ("tie",) * 3
+            rows.append([first, second, named[won]])
+    return rows, header
+
+
+def _pairs(rng, items, answers, missing, options, truth):
+    rows = [
+        [f"p{number}", better, worse]
+        for number, answer in enumerate(answers)
+        for better, worse in pairwise(answer)
+    ]
+    return rows, ["voter", *rng.choice([("preferred", "other"), ("winner", "loser")])]
+
+
+def _ballots(rng, items, answers, missing, options, truth):
+    options["unranked"] = rng.choice(["below", "anywhere"])
+    rows = []
+    for number, answer in enumerate(answers):
+        cells, listed = list(answer), list(answer)
+        # Somebody names everybody, so that all names occur.
+        if number:
+            at, word = rng.randrange(1, len(cells)), rng.choice(["skipped", "overvote", "blank"])
+            cells[at] = word
+            listed = answer[:at] if word == "overvote" else [*answer[:at], *answer[at + 1 :]]
+        rows.append(cells)
+        truth[number] = {item: place for place, item in enumerate(listed)}
+    return rows, [f"rank{place}" for place in range(1, len(items) + 1)]
 
 
 def _long(rng, items, answers, missing, options, truth):
@@ -179,6 +292,11 @@ def _turned(rng, items, answers, missing, options, truth):
     return rows, ["", *range(len(answers))]
 
 
+# Tables without further columns, or with such columns of their own.
+_AS_THEY_ARE = ("turned", "leaderboard")
+# Tables with several rows per person, and what everybody has only one of.
+_BY_ROWS = ("long", "battles", "pairs")
+_OF_PEOPLE = ("id", "Status", "age", "Gew_Bund", "minutes", "birth year")
 _BUILDERS = {
     "orderings": _orderings,
     "ranks": _ranks,
@@ -189,6 +307,11 @@ _BUILDERS = {
     "tier lists": _tier_lists,
     "grades": _grades,
     "turned": _turned,
+    "stars": _stars,
+    "leaderboard": _leaderboard,
+    "battles": _battles,
+    "pairs": _pairs,
+    "ballots": _ballots,
 }
 
 
@@ -212,11 +335,22 @@ def _completed(answer: dict[str, int], items: set[str], unranked: str | None) ->
 
 
 def _same(found: Any, truth: list[dict[str, int]], unranked: str | None) -> bool:
-    """Tell whether rankings are those that the table was made of: the same items in order."""
-    if not isinstance(found, tw.Rankings) or len(found) != len(truth):
-        return False
+    """Tell whether answers are those that the table was made of: the same items in order."""
     items = {item for answer in truth for item in answer}
     if set(found.items) != items:
+        return False
+    if isinstance(found, tw.Battles):
+        won = dict.fromkeys(permutations(items, 2), 0.0)
+        for battle in truth:
+            for one, other in permutations(battle):
+                won[one, other] += 0.5 + 0.5 * (battle[other] - battle[one])
+        at = found.items.index
+        return all(found.wins[at(one), at(other)] == n for (one, other), n in won.items())
+    if isinstance(found, tw.Preferences):
+        asked = [{*combinations(sorted(answer, key=answer.get), 2)} for answer in truth]
+        told = [set(found.pairs(assessor)) for assessor in found.assessors]
+        return told == asked
+    if len(found) != len(truth):
         return False
     truth = [_completed(answer, items, unranked) for answer in truth]
     for places, answer in zip(found.places.tolist(), truth, strict=True):
@@ -247,5 +381,9 @@ def count(numbers: Iterable[int]) -> tuple[Counter[str], list[str]]:
 
 
 if __name__ == "__main__":
-    counted, named = count(range(int(sys.argv[1])))
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("tables", type=int)
+    parser.add_argument("--from", dest="first", type=int, default=0)
+    wanted = parser.parse_args()
+    counted, named = count(range(wanted.first, wanted.first + wanted.tables))
     sys.stdout.write("\n".join([*named, str(dict(counted)), ""]))

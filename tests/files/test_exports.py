@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tierwise as tw
 from tierwise import InputError, read_rankings
 
 FOLDER = Path(__file__).parent / "exports"
@@ -301,3 +302,11 @@ def test_columns_may_stand_anywhere_and_be_called_anything(changed, with_options
         assert "'Wave' is last in every row" in " ".join(map(str, answers.reading.remarks))
         return
     assert content_of(answers.to_orderings()) == content_of(expected)
+
+
+def test_titles_above_a_header_that_does_not_name_its_first_column():
+    text = 'Benchmarks 2024\n\n,MMLU,ARC,Code\nx,61.5,40,3\ny,50,30,2\n"z, large",70,20,1\n'
+    found = tw.read(StringIO(text), better="higher")
+    assert found.items == ("x", "y", "z, large")
+    assert found.to_orderings()[0] == ["z, large", "x", "y"]
+    assert any("1 row above the header is left out" in str(r) for r in found.reading.remarks)

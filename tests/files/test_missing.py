@@ -115,6 +115,21 @@ def test_other_numbers_are_no_codes(values):
     refuse_codes(np.array(values, dtype=float), ["x", "y"], ranks=False)
 
 
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        # More than a quarter of the cells: seven people of five items, of whom three gave up.
+        ([[61.1, 53.7, 57.4], [53.7, 99, 99], [99, 50.0, 57.4]], "99 beside numbers from 50 to"),
+        ([[61, 53, 57], [53, -1, 52], [-1, 50, 57]], "-1 beside numbers from 50 to 61"),
+        ([[31, 23, 27], [23, 999, 22], [999, 20, 27]], "999 beside numbers from 20 to 31"),
+        ([[44, 47, 50], [98, 47, 50], [44, 50, 47]], "98 beside numbers from 44 to 50"),
+    ],
+)
+def test_codes_stand_out_from_scores_of_any_kind(values, told):
+    with pytest.raises(tw.InputError, match=told):
+        refuse_codes(np.array(values, dtype=float), ["x", "y", "z"], ranks=False)
+
+
 def test_on_the_command_line(tmp_path):
     path = tmp_path / "survey.csv"
     path.write_text(ranks("99"))

@@ -48,6 +48,7 @@ _WEIGHTS = ("weight", "weights", "count")
 
 _TIES = frozenset({"tie", "draw", "tie(bothbad)", "bothbad"})
 _FIRST_WINS, _SECOND_WINS, _DRAW = 0, 1, 2
+_LETTERS = {"a": _FIRST_WINS, "b": _SECOND_WINS}
 _ROWS_PER_PIECE = 1 << 17
 
 
@@ -335,6 +336,7 @@ class Tally:
 
     roles: Roles
     rename: dict[str, str]
+    letter: str = ""  # A or B, where the winner is called so and no model is
     code_of: dict[str, int] = field(default_factory=dict)
     first_seen: list[Callable[[], str]] = field(default_factory=list)
     judge_code_of: dict[str, int] = field(default_factory=dict)
@@ -431,6 +433,8 @@ class Tally:
             name = self.rename.get(word, word)
             meaning = self._meaning(word)
             number = self.code_of.get(name)
+            if meaning is None and number is None and _normal(word) in _LETTERS:
+                meaning, self.letter = _LETTERS[_normal(word)], word
             if meaning is not None and number is not None:
                 raise InputError(
                     f"{name_row(int(rows.argmax()))}: the winner {quoted(word)} may be the model "
@@ -448,6 +452,18 @@ class Tally:
                 )
             outcome[rows & (first == number)] = _FIRST_WINS
             outcome[rows & (second == number)] = _SECOND_WINS
+        called = [name for name in self.code_of if self.letter and _normal(name) in _LETTERS]
+        if called:
+            raise InputError(
+                f"the winner {quoted(self.letter)} may be the model {quoted(called[0])} or one of "
+                "the two columns",
+                [
+                    use(
+                        "to give models other names",
+                        rename={one: f"{one} (model)" for one in called},
+                    )
+                ],
+            )
         if (outcome < 0).any():
             row = int((outcome < 0).argmax())
             names = list(self.code_of)

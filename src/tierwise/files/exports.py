@@ -294,7 +294,8 @@ def _with_titles_above(records: list[Record]) -> Export | None:
         n_above += 1
     if not 0 < n_above < min(10, len(records) - 1) or records[n_above].n_filled < 3:
         return None
-    width = records[n_above].n_filled
+    # The column of names may have no title of its own.
+    width = records[n_above].n_filled + (not records[n_above].cells[0])
     below = records[n_above + 1 : n_above + 1 + _FIRST_RECORDS]
     if sum(1 for one in below if 2 <= one.n_filled <= width) < len(below) / 2:
         return None

@@ -240,13 +240,15 @@ def refuse_codes_among_names(items: Sequence[object]) -> None:
 
 
 def _standing_out(values: NDArray[np.float64], codes: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Tell which codes lie further from all scores with decimals than these from each other."""
+    """Tell which codes lie further from all other scores than these from each other."""
     others = values[~codes & ~np.isnan(values)]
-    whole = bool((others == np.floor(others)).all())
-    if whole or codes.sum() * 4 > values.size:
+    if not others.size or codes.sum() > others.size:
         return np.zeros_like(codes)
     low, high = float(others.min()), float(others.max())
-    return codes & ((values > 2 * high - low) | (values < 2 * low - high)) & (high > low)
+    # A single whole number among whole numbers may be a score, unless it is very far from them.
+    alone = codes.sum() == 1 and bool((others == np.floor(others)).all())
+    far = (2 if alone else 1) * (high - low)
+    return codes & ((values > high + far) | (values < low - far)) & (high > low)
 
 
 def _ask_about(
