@@ -188,13 +188,27 @@ class TierwiseError(Exception):
         What can be done about it.
     argument
         The keyword that the problem begins with, if it is about one; the shell names its option.
+    where
+        Where it is wrong, such as "survey.csv: ".
     """
 
-    def __init__(self, problem: str, remedies: Advice = (), *, argument: str = "") -> None:
-        self.problem = f"{argument} {problem}" if argument else problem
-        super().__init__(self.problem)
+    def __init__(
+        self, problem: str, remedies: Advice = (), *, argument: str = "", where: str = ""
+    ) -> None:
         self.remedies = tuple(remedies)
         self.argument = argument
+        self.where = where
+        self._problem = problem
+        super().__init__(self.problem)
+
+    @property
+    def problem(self) -> str:
+        """What is wrong, and where."""
+        return self.about_argument(self.argument)
+
+    def about_argument(self, name: str) -> str:
+        """Say what is wrong and where, the keyword that it is about being called otherwise."""
+        return f"{self.where}{name} {self._problem}" if name else f"{self.where}{self._problem}"
 
     def __str__(self) -> str:
         """Return the message; control characters of what it quotes are escaped."""
@@ -202,7 +216,9 @@ class TierwiseError(Exception):
 
     def within(self, where: str) -> Self:
         """Return the same error, saying where it is."""
-        return type(self)(f"{where}{self.problem}", self.remedies)
+        return type(self)(
+            self._problem, self.remedies, argument=self.argument, where=where + self.where
+        )
 
 
 class InputError(TierwiseError, ValueError):

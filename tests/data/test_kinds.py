@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import rankings as some_rankings
-from tierwise import Counts, InputError, Preferences, Rankings, RankingScan, write_rankings
+from tierwise import Battles, Counts, InputError, Preferences, Rankings, RankingScan, write_rankings
 from tierwise.data.kinds import check_data
 
 ANSWERS = Rankings.from_orderings([["a", "b", "c"], ["b", "a", "c"], ["a", "b", "c"]])
@@ -30,7 +30,6 @@ def scan(tmp_path):
         ("answers.csv", "tierwise.read"),
         (None, "tierwise.read"),
         (3, "tierwise.read"),
-        (PAIRS, "pair by pair"),
         (Counts.of(ANSWERS), "give the rankings"),
     ],
 )
@@ -38,6 +37,13 @@ def test_what_is_not_taken_is_refused_with_a_remedy(data, remedy):
     with pytest.raises(InputError, match="fit takes Rankings as data") as told:
         check_data(data, "fit", Rankings)
     assert remedy in str(told.value)
+
+
+def test_what_files_hold_is_refused_in_words_that_are_the_same_everywhere():
+    with pytest.raises(InputError, match=r"these are answers about pairs .*use fit for tiers"):
+        check_data(PAIRS, "groups", Rankings)
+    with pytest.raises(InputError, match=r"these are battles, and groups takes .*use leaderboard"):
+        check_data(Battles.from_rows([("a", "b", "a")]), "groups", Rankings, Counts)
 
 
 def test_all_kinds_are_named():

@@ -1,13 +1,15 @@
 """Formats are recognised by name or content, Parquet and the sushi format are read."""
 
 import shutil
-from io import BytesIO
+from io import BytesIO, StringIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import tierwise as tw
 from tierwise import InputError, Rankings, read_rankings, write_rankings
+from tierwise.data.read import read_board
 
 ANSWERS = Rankings.from_orderings([["a", "b", "c"], ["c", "b", "a"]])
 SUSHI = b"3 1\n0 3 2 0 1\n0 3 1 0 2\n"
@@ -84,3 +86,39 @@ def test_a_parquet_file_that_is_cut_short(tmp_path):
     path.write_bytes(path.read_bytes()[:-20])
     with pytest.raises(InputError, match=r"answers\.parquet cannot be read as Parquet"):
         read_rankings(path)
+
+
+LEADERBOARD = "Model,Params (B),MMLU,ARC\nx,7,61.5,40\ny,70,50.5,99\nz,13,70.5,30\n"
+
+
+@pytest.mark.parametrize("read", [tw.read, read_board])
+def test_models_in_rows_are_the_items_whatever_else_is_said(read):
+    said = read(StringIO(LEADERBOARD), better="higher", missing="99")
+    assert said.items == ("x", "y", "z")
+    assert said.to_orderings() == [["z", "x", "y"], ["x", "z"]]
+    with pytest.raises(InputError, match="unranked says nothing about scores of items in rows"):
+        read(StringIO(LEADERBOARD), better="higher", unranked="below")
+    turned = read(StringIO(LEADERBOARD), better="higher", items_in="columns")
+    assert "MMLU" in turned.items
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "kind", "first"),
+    [
+        ("first,second,third\na,b,c\na,c,b\n", {}, tw.Rankings, "a"),
+        ("a,b,c\n1,2,3\n1,3,2\n", {}, tw.Rankings, "a"),
+        ("a,b,c\n1,2,\n1,3,2\n", {"unranked": "below"}, tw.Rankings, "a"),
+        ("voter,item,rank\np,a,1\np,b,2\n", {}, tw.Rankings, "a"),
+        ("winner,loser\na,b\nb,c\n", {}, tw.Battles, "a"),
+        ("left,right,result\na,b,left\nb,c,tie\n", {}, tw.Battles, "a"),
+        ("voter,winner,loser\np,a,b\np,b,a\n", {"cycles": "keep"}, tw.Preferences, "a"),
+        ("judge,a,b,c\np,1.5,,2.5\nq,3.5,1,2\n", {"better": "higher"}, tw.Rankings, "a"),
+        ("judge,a,b\np,S,A\nq,B,S\n", {"order": "S,A,B"}, tw.Rankings, "a"),
+        ("p: a > b > c\nq: b > a > c\n", {}, tw.Rankings, "a"),
+        (LEADERBOARD, {"better": "higher", "tasks": "MMLU"}, tw.Rankings, "x"),
+    ],
+)
+def test_leaderboards_are_made_of_whatever_a_file_holds(text, options, kind, first):
+    found = read_board(StringIO(text), **options)
+    assert isinstance(found, kind)
+    assert found.items[0] == first

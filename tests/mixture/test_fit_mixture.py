@@ -319,7 +319,10 @@ def test_results_print_and_pack(found):
         ({"sizes": "strict"}, 'sizes must be "search"'),
         ({"sizes": (1, 2)}, "sum to 3"),
         ({"sizes": ()}, "sizes are empty"),
-        ({"sizes": [(1, 1, 1, 1), (2, 2)], "n_groups": 3}, "sizes are given for 2 groups"),
+        (
+            {"sizes": [(1, 1, 1, 1), (2, 2)], "n_groups": 3},
+            "n_groups must be 2, as sizes",
+        ),
         ({"noise": "some"}, 'noise must be "none" or "uniform"; got'),
         ({"criterion": "aic"}, 'criterion must be one of "bic"'),
         ({"criterion": "held-out", "folds": None}, "needs folds"),

@@ -113,7 +113,7 @@ def test_preferences_by_assessor_and_battles():
     named = tw.ClusteredLuce(tw.Tiers([["a"], ["b", "c"]]), (3.0, 1.0))
     expected = np.log(0.75) + 0.5 * np.log(0.75 * 0.25)
     assert named.log_likelihood(battles) == pytest.approx(expected)
-    with pytest.raises(tw.InputError, match="log_prob takes Rankings or Preferences"):
+    with pytest.raises(tw.InputError, match="log_prob takes rankings or preferences"):
         named.log_prob(battles)
 
 

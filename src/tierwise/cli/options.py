@@ -90,8 +90,8 @@ BoardFile: TypeAlias = Annotated[
     typer.Argument(
         metavar="FILE",
         help="CSV, Excel, Parquet or JSON lines with one battle per row (model_a, model_b, winner; "
-        "left, right, winner; or winner, loser), or with scores (say --better); - is standard "
-        "input.",
+        "left, right, winner; or winner, loser), with scores (say --better), or a file with "
+        "rankings; - is standard input.",
         show_default=False,
     ),
 ]
@@ -377,13 +377,6 @@ Out: TypeAlias = Annotated[
 ]
 
 
-# What battles and tables of scores have no use for.
-_OF_ANSWERS = (
-    *("layout", "unranked", "ties", "without", "empty", "overvotes", "repeats", "broken"),
-    *("assessor", "item", "rank", "preferred", "other", "cycles"),
-)
-
-
 def read_file(
     file: File,
     format: Format = "auto",  # noqa: A002 - becomes the option --format
@@ -425,9 +418,9 @@ def read_file(
     cycles: Cycles = "error",
     memory: Memory = None,
     *,
-    boards_only: Literal["yes", "no"] = "no",
+    for_board: Literal["yes", "no"] = "no",
 ) -> Answers:
-    """Read what a command is about; what only battles and scores are for takes no others."""
+    """Read what a command is about; a leaderboard takes winners and losers for battles."""
     from tierwise.data.read import leave_out, read, read_board
 
     if memory is not None:
@@ -472,7 +465,7 @@ def read_file(
         "cycles": None if cycles == "error" else cycles,
     }
     # What is not said is not asked of a reader that has no such option.
-    reader = read_board if boards_only == "yes" else read
+    reader = read_board if for_board == "yes" else read
     answers = reader(
         sys.stdin.buffer if file == "-" else file,
         format=format,
@@ -528,19 +521,17 @@ def reads_file(
     command: Callable[Concatenate[Answers, _Options], None],
     *,
     says_what_was_set_aside: bool = True,
-    boards_only: Literal["yes", "no"] = "no",
+    for_board: Literal["yes", "no"] = "no",
 ) -> Callable[..., None]:
     """Give a command the argument FILE and the options of `read_file` for its first parameter.
 
     So they are written once, and every command has all of them; they stand before the options that
     say what to print, which are keyword-only. On stderr they say how many answers were read, and
-    what was set aside unless the command does so itself. A command that is for battles and scores
-    only has the options for these.
+    what was set aside unless the command does so itself.
     """
     file, *reading = inspect.signature(read_file).parameters.values()
-    left_out = {"boards_only", *(_OF_ANSWERS if boards_only == "yes" else ())}
-    reading = [one for one in reading if one.name not in left_out]
-    if boards_only == "yes":
+    reading = [one for one in reading if one.name != "for_board"]
+    if for_board == "yes":
         file = file.replace(annotation=BoardFile)
     _, *own = inspect.signature(command).parameters.values()
     before = [one for one in own if one.kind is not inspect.Parameter.KEYWORD_ONLY]
@@ -549,7 +540,7 @@ def reads_file(
 
     def run(**options: Any) -> None:
         how = {name: options.pop(name) for name in names}
-        answers = read_file(**how, boards_only=boards_only)
+        answers = read_file(**how, for_board=for_board)
         if not (options.get("quiet") or options.get("json")):
             say_what_was_read(answers, how["file"], in_full=says_what_was_set_aside)
         with silent_compiling() if options.get("quiet") else nullcontext():

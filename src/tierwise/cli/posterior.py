@@ -143,11 +143,13 @@ tierwise leaderboard battles.csv --seed 1 --page leaderboard.html
 
 tierwise leaderboard scores.csv --better higher -o leaderboard.md
 
+tierwise leaderboard ballots.csv --unranked below
+
 tierwise leaderboard battles.jsonl --uncertainty bootstrap -o leaderboard.csv --figure ranks.svg
 """
 
 
-@partial(options.reads_file, boards_only="yes")
+@partial(options.reads_file, for_board="yes")
 def leaderboard_command(
     answers: options.Answers,
     uncertainty: Annotated[
@@ -206,7 +208,7 @@ def leaderboard_command(
     out: options.Out = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Make a leaderboard of battles or scores: tiers, rank intervals, and how sure they are."""
+    """Make a leaderboard of battles, scores or rankings: tiers, ranks, and how sure they are."""
     from tierwise._util.results import card_of
     from tierwise.posterior.leaderboard import leaderboard
     from tierwise.reporting.report import (

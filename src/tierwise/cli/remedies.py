@@ -75,11 +75,11 @@ class Shell:
 
     def _problem(self, told: TierwiseError | Remark) -> str:
         """Say what is wrong; an argument that it is about becomes an option."""
-        argument = told.argument if isinstance(told, TierwiseError) else ""
-        option = self.options.get(self.command, {}).get(_OPTION_OF.get(argument, argument))
-        if option is None:
+        if not isinstance(told, TierwiseError):
             return told.problem
-        return option.name + told.problem.removeprefix(argument)
+        name = _OPTION_OF.get(told.argument, told.argument)
+        option = self.options.get(self.command, {}).get(name)
+        return told.problem if option is None else told.about_argument(option.name)
 
     def _wording(self, remedy: Remedy) -> str | None:
         """Write a remedy as options; None if the command cannot be told so."""

@@ -10,7 +10,7 @@ from tierwise.data.counts import Counts
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
-from tierwise.errors import InputError, quoted
+from tierwise.errors import InputError, Remedy, instead, quoted
 
 Data: TypeAlias = Rankings | RankingScan | Counts | Preferences | Battles
 KnownData: TypeAlias = Rankings | Counts | Preferences | Battles
@@ -21,19 +21,24 @@ _FROM_LISTS = (
     "(ranks)"
 )
 _REMEDIES: dict[type, str] = {
-    Battles: "fit, search, sample_posterior, bootstrap, check_fit, leaderboard and report take "
-    "battles",
     RankingScan: "read the files with its method distinct()",
     Counts: "counts do not hold the answers, so give the rankings that they were made of",
     Rankings: "answers about pairs are made with Preferences.from_pairs",
-    Preferences: "answers pair by pair are not taken here; fit, sample_posterior, leaderboard and "
-    "report take them",
     str: "read the file with tierwise.read",
     PathLike: "read the file with tierwise.read",
     np.ndarray: "make rankings of it with Rankings.from_ranks (ranks) or Rankings.from_order_array "
     "(positions of items, best first)",
     list: _FROM_LISTS,
     tuple: _FROM_LISTS,
+}
+
+# Kinds of data that files hold, in words, and what takes them.
+_IN_WORDS: dict[type, tuple[str, Remedy]] = {
+    Battles: (
+        "battles",
+        instead("leaderboard", "for tiers and rank intervals", command="leaderboard"),
+    ),
+    Preferences: ("answers about pairs of items", instead("fit", "for tiers", command="fit")),
 }
 
 _Scale: TypeAlias = Literal["as given", "effective"]
@@ -107,6 +112,10 @@ def check_data(data: object, taker: str, *kinds: type[Any], weights: _Scale = "a
         found = data.condensed() if Counts in kinds else data.distinct()
         return data.with_effective_weights(found) if weights == "effective" else found
     taken = [kind.__name__ for kind in kinds]
+    for kind, (words, remedy) in _IN_WORDS.items():
+        if isinstance(data, kind):
+            others = " or ".join(name.lower() for name in taken if name != "RankingScan")
+            raise InputError(f"these are {words}, and {taker} takes {others}", [remedy])
     listed = " or ".join([", ".join(taken[:-1]), taken[-1]] if taken[1:] else taken)
     raise InputError(f"{taker} takes {listed} as data, and got {_name(data)}: {_remedy(data)}")
 

@@ -1,7 +1,7 @@
 """Files and data frames in: rankings, answers pair by pair, battles or scores."""
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -14,14 +14,15 @@ from tierwise.data.rankings import Rankings
 from tierwise.data.scores import (
     are_long_scores,
     are_scores_of_tasks,
+    graded_scores_of,
     has_items_in_rows,
     read_scores,
     scores_of,
     with_grades,
 )
 from tierwise.data.tables import DataSource, Opened, open_source, open_table
-from tierwise.errors import InputError, counted, drop, instead, quoted, use
-from tierwise.files.battles import are_battles
+from tierwise.errors import InputError, Remedy, counted, drop, instead, quoted, use
+from tierwise.files.battles import are_battles, can_be_battles
 from tierwise.files.best_worst import are_best_worst
 from tierwise.files.cast_votes import Overvotes, Repeats
 from tierwise.files.grades import grades_in
@@ -42,6 +43,8 @@ _OF_BATTLES = frozenset({"first", "second", "winner", "loser", "judge"})
 _OF_LONG_SCORES = frozenset({"task", "score"})
 _OF_COLUMNS = frozenset({"items", "tasks", "items_in", "item", "layout"})
 _OF_WIDE_SCORES = frozenset({"tasks", "lower", "items_in"})
+# Who names these says what the rows are.
+_NAMING_COLUMNS = frozenset({"items", "assessor", "item", "rank", "preferred", "other"})
 
 
 def read(
@@ -94,49 +97,92 @@ def read(
     Layout: battles, one row per comparison of two models, with the winner.
     3 columns read: 'model_a', 'model_b', 'winner'.
     """
-    layout = options.get("layout", "auto")
-    check_choice("layout", layout, ("auto", *get_args(TableLayout)))
+    opened = open_source(source, format, encoding, sheet)
+    with errors_name(opened.name):
+        return _read_opened(opened, better, order, options)
+
+
+def read_board(
+    source: DataSource,
+    *,
+    better: Better | None = None,
+    order: str | Iterable[str] | None = None,
+    format: Format = "auto",  # noqa: A002 - the word users look for
+    encoding: str | None = None,
+    sheet: str | int | None = None,
+    **options: Any,
+) -> Answers:
+    """Read what leaderboards are made of; options are as for `read`.
+
+    Winners and losers are battles even if it is not said who was shown first, and an item without
+    a score was not tried. All else is read as `read` does.
+    """
     opened = open_source(source, format, encoding, sheet)
     with errors_name(opened.name):
         table = opened.table
-        if table is not None and (order is not None or better is not None):
-            graded = with_grades(table, order, said_missing(options.get("missing")))
-            if graded is not None:
-                opened, better = opened._replace(table=graded[0]), "higher"
-                if not _OF_COLUMNS & options.keys() and not has_items_in_rows(graded[0]):
-                    options["items"] = graded[1]
-        elif order is not None:
-            raise InputError("only tables hold grades", [drop("order")])
-        if opened.table is not None and layout == "auto":
-            columns = opened.table.columns
-            if _OF_BEST_WORST & options.keys() or are_best_worst(list(map(str, columns))):
-                _check_options(options, read_best_worst, "best and worst")
-                return best_worst_of_table(opened.table, **options)
-            if _OF_BATTLES & options.keys() or are_battles(columns):
-                _check_options(options, read_battles, "battles")
-                return Battles.from_table(opened.table, **options)
-            if _OF_LONG_SCORES & options.keys() or are_long_scores(columns):
-                _check_options(options, read_scores, "scores")
-                if better is None:
-                    named = ", ".join(quoted(name) for name in columns)
-                    raise InputError(
-                        f"the columns ({named}) are those of scores, one row per task and item",
-                        [
-                            use("if higher scores are better", better="higher"),
-                            use("if lower scores are better", better="lower"),
-                        ],
-                    )
-                return scores_of(opened.table, better, **{**options, "layout": "long"})
-            if _are_scores_by_task(opened.table, better, options):
-                _check_options(options, read_scores, "scores")
-                return scores_of(opened.table, better or "higher", **options)
-        options.pop("items_in", None)
-        try:
-            return _read_answers(opened, better, options)
-        except InputError as error:
-            if table is not None and better is None and layout == "auto":
-                _ask_about_grades(table, error)
-            raise
+        scored = better is not None or order is not None or "lower" in options
+        if table is None or not options.keys() <= _parameters(
+            read_scores if scored else read_battles
+        ):
+            return _read_opened(opened, better, order, options)
+        if scored:
+            return graded_scores_of(table, better or "higher", order, **options)
+        if can_be_battles(list(map(str, table.columns))):
+            return Battles.from_table(table, **options)
+        return _read_opened(opened, better, order, options)
+
+
+def _read_opened(
+    opened: Opened,
+    better: Better | None,
+    order: str | Iterable[str] | None,
+    options: dict[str, Any],
+) -> Answers:
+    """Read whatever a file holds."""
+    layout = options.get("layout", "auto")
+    check_choice("layout", layout, ("auto", *get_args(TableLayout)))
+    table = opened.table
+    if table is not None and (order is not None or better is not None):
+        graded = with_grades(table, order, said_missing(options.get("missing")))
+        if graded is not None:
+            opened, better = opened._replace(table=graded[0]), "higher"
+            if not _OF_COLUMNS & options.keys() and not has_items_in_rows(graded[0]):
+                options["items"] = graded[1]
+    elif order is not None:
+        raise InputError("only tables hold grades", [drop("order")])
+    if opened.table is not None and layout == "auto":
+        columns = opened.table.columns
+        if _OF_BEST_WORST & options.keys() or are_best_worst(list(map(str, columns))):
+            _check_options(options, read_best_worst, "best and worst")
+            return best_worst_of_table(opened.table, **options)
+        if _OF_BATTLES & options.keys() or are_battles(columns):
+            _check_options(options, read_battles, "battles")
+            return Battles.from_table(opened.table, **options)
+        if _OF_LONG_SCORES & options.keys() or are_long_scores(columns):
+            _check_options(options, read_scores, "scores")
+            if better is None:
+                named = ", ".join(quoted(name) for name in columns)
+                raise InputError(
+                    f"the columns ({named}) are those of scores, one row per task and item",
+                    [
+                        use("if higher scores are better", better="higher"),
+                        use("if lower scores are better", better="lower"),
+                    ],
+                )
+            return scores_of(opened.table, better, **{**options, "layout": "long"})
+        if _are_scores_by_task(opened.table, better, options):
+            turned = use("if each column of numbers is an item", items_in="columns")
+            _check_options(
+                options, read_scores, "scores of items in rows on several tasks", otherwise=[turned]
+            )
+            return scores_of(opened.table, better or "higher", **options)
+    options.pop("items_in", None)
+    try:
+        return _read_answers(opened, better, options)
+    except InputError as error:
+        if table is not None and better is None and layout == "auto":
+            _ask_about_grades(table, error)
+        raise
 
 
 def _ask_about_grades(table: TableFile, error: InputError) -> None:
@@ -150,15 +196,6 @@ def _ask_about_grades(table: TableFile, error: InputError) -> None:
         ) from error
 
 
-def read_board(source: DataSource, *, better: Better | None = None, **options: Any) -> Answers:
-    """Read what leaderboards are made of: scores if it is said which are better, else battles."""
-    if better is not None or {"lower", "order"} & options.keys():
-        _check_options(options, read_scores, "scores")
-        return read_scores(source, better or "higher", **options)
-    _check_options(options, read_battles, "battles")
-    return read_battles(source, **options)
-
-
 def _are_scores_by_task(
     table: TableFile, better: Better | None, options: Mapping[str, Any]
 ) -> bool:
@@ -167,8 +204,10 @@ def _are_scores_by_task(
         return bool({"tasks", "lower"} & options.keys())
     if _OF_WIDE_SCORES & options.keys():
         return True
-    of_answers = options.keys() - {"tolerance", "decimal"}
-    return better is not None and not of_answers and are_scores_of_tasks(table)
+    if better is None or _NAMING_COLUMNS & options.keys():
+        return False
+    of_answers = options.keys() - _parameters(read_scores)
+    return has_items_in_rows(table) if of_answers else are_scores_of_tasks(table)
 
 
 def _read_answers(
@@ -192,17 +231,23 @@ def _check_options(
     reader: Callable[..., Any],
     kind: str,
     other: Callable[..., Any] | None = None,
+    otherwise: Sequence[Remedy] = (),
 ) -> None:
     """Refuse options that the reader for this kind of data does not have."""
-    readers = [one for one in (reader, other) if one is not None]
-    known = [name for one in readers for name in inspect.signature(one).parameters]
+    known = _parameters(reader) | (set() if other is None else _parameters(other))
     for name in options:
-        if name not in known[1:]:
+        if name not in known:
             raise InputError(
-                f"this is read as {kind}, and {name} is not an option of "
-                f"{' and '.join(one.__name__ for one in readers)}",
-                [drop(name)],
+                f"says nothing about {kind}, which is what this is read as",
+                [drop(name), *otherwise],
+                argument=name,
             )
+
+
+def _parameters(reader: Callable[..., Any]) -> set[str]:
+    """Return the options of a reader."""
+    _, *options = inspect.signature(reader).parameters
+    return set(options)
 
 
 def read_rankings(

@@ -157,15 +157,10 @@ def read_scores(
     """
     name, table = open_scores(source, format, encoding, sheet)
     with errors_name(name):
-        graded = with_grades(table, order, said_missing(missing))
-        if graded is not None:
-            (table, columns), better = graded, "higher"
-            wide = layout != "long" and items_in != "rows" and tasks is None
-            if wide and items is None and not has_items_in_rows(table):
-                items = columns
-        return scores_of(
+        return graded_scores_of(
             table,
             better,
+            order,
             layout=layout,
             items=items,
             tolerance=tolerance,
@@ -179,6 +174,23 @@ def read_scores(
             lower=lower,
             repeats=repeats,
         )
+
+
+def graded_scores_of(
+    table: TableFile, better: Better, order: str | Iterable[str] | None = None, **said: Any
+) -> Rankings:
+    """Read the scores of a table as rankings; words that have an order are scores, too."""
+    graded = with_grades(table, order, said_missing(said.get("missing")))
+    if graded is not None:
+        (table, columns), better = graded, "higher"
+        wide = (
+            said.get("layout") != "long"
+            and said.get("items_in") != "rows"
+            and said.get("tasks") is None
+        )
+        if wide and said.get("items") is None and not has_items_in_rows(table):
+            said["items"] = columns
+    return scores_of(table, better, **said)
 
 
 def with_grades(

@@ -174,6 +174,21 @@ def are_battles(names: Iterable[object]) -> bool:
     )
 
 
+def can_be_battles(names: Sequence[str]) -> bool:
+    """Tell whether columns can be those of battles, also if only winner and loser are named.
+
+    Examples
+    --------
+    >>> can_be_battles(["winner", "loser"]), can_be_battles(["first", "second", "third"])
+    (True, False)
+    """
+    try:
+        roles_of(names, BattleColumns())
+    except InputError:
+        return are_battles(names)
+    return True
+
+
 def have_columns_of_battles(names: Iterable[object]) -> bool:
     """Tell whether there is any column for two models, for the winner, or for who lost.
 

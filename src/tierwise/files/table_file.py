@@ -282,8 +282,8 @@ def open_json_lines(source: Source) -> TableFile:
     """Open a file of JSON lines, of which the first piece tells the columns."""
     if source.head(1 << 12).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
         raise InputError(
-            f"{source.name} is one JSON list: write one object per line instead (pandas writes "
-            'them with to_json, orient "records" and lines)'
+            f"{source.name} is one JSON list: write one object per line instead, without commas "
+            "between them"
         )
     first = next(_tables(source), None)
     if first is None:

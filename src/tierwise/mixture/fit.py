@@ -495,7 +495,8 @@ def _numbers(n_groups: int | Iterable[int] | None, n_given: int | None) -> list[
         )
     if n_given is not None and numbers != [n_given]:
         raise InputError(
-            f"sizes are given for {n_given} groups, but n_groups is {n_groups!r}: give one sizes "
-            "for all groups, or as many as there are groups"
+            f"must be {n_given:,}, as sizes are given for so many groups; got {n_groups!r}: give "
+            "the same sizes for all groups, or sizes for each of them",
+            argument="n_groups",
         )
     return numbers

@@ -487,7 +487,7 @@ def _warn(posterior: Posterior, target: Target | None, options: SamplingOptions)
         warnings.warn(
             f"the partition function of sizes {options.sizes} is estimated, which gives the "
             f"log-likelihood a standard error of {error:.2g}: theta may be shifted, while tiers "
-            "given theta are right; sizes for which partition_function is exact avoid this",
+            "given theta are right; sizes for which it is computed exactly avoid this",
             TierwiseWarning,
             stacklevel=3,
         )

@@ -285,7 +285,7 @@ def _compare_people(
     data: Rankings | Preferences, by: str | Iterable[str], *seeds: RandomSource
 ) -> tuple[GroupComparison, GroupTree]:
     """Ask whether people differ by what is known of them."""
-    rankings = check_data(data, "report with by=", Rankings)
+    rankings = check_data(data, "a comparison of groups", Rankings)
     columns = [by] if isinstance(by, str) else list(by)
     compared = compare_groups(rankings, columns, rng=seeds[0])
     return compared, group_tree(rankings, columns, rng=seeds[1])

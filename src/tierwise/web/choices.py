@@ -381,7 +381,15 @@ def on_page(error: TierwiseError) -> str:
     >>> on_page(InputError("there is one theta", [use(uncertainty="bootstrap")]))
     'there is one theta: use "from resampled answers" for "How sure the tiers are"'
     """
-    return printable(advise(error.problem, error.remedies, _wish_in_words))
+    labels = {
+        **_ABOUT_THE_FILE,
+        **{name: question.text for name, question in QUESTIONS.items()},
+        **{name: label for name, (label, _) in WISHES.items()},
+    }
+    problem = error.problem
+    if error.argument in labels:
+        problem = error.about_argument(f'what is said for "{labels[error.argument]}"')
+    return printable(advise(problem, error.remedies, _wish_in_words))
 
 
 def _wish_in_words(remedy: Remedy) -> str | None:
