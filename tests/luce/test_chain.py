@@ -44,16 +44,13 @@ def check_against_enumeration(races, likelihood, prior, n_draws=8000):
     assert (
         chi_square_p_value(np.array(observed)[possible], n_draws * probabilities[possible]) > 1e-3
     )
-    # Worths: means of log worths and of their squares over all tiers; 4.5 standard errors.
     moments = np.zeros((2, n_items))
     for partition, probability in zip(partitions, probabilities, strict=True):
         if probability > 1e-9:
             moments += probability * np.array(
                 reference.moments_of_log_worths(likelihood, partition, n_nodes=16)
             )
-    for powers, expected in ((logs, moments[0]), (logs**2, moments[1])):
-        error = powers.std(axis=0) / np.sqrt(n_draws)
-        assert (np.abs(powers.mean(axis=0) - expected) < 4.5 * error + 1e-9).all()
+    check_moments(logs, moments)
 
 
 @pytest.mark.parametrize("prior", PRIORS)
@@ -159,6 +156,63 @@ def test_a_single_item_and_items_never_seen():
     shares = [(labels == np.array(tiers)).all(axis=1).mean() for tiers in ((0, 0), (0, 1), (1, 0))]
     assert shares == pytest.approx([0.5, 0.25, 0.25], abs=5 * 0.5 / np.sqrt(4000))
     assert np.isfinite(logs).all()
+
+
+def check_given_sizes(kind, worths, sizes, n_answers, n_draws=4000):
+    """Compare tiers of given sizes, and worths, with all such tiers and quadrature."""
+    made = small(kind, worths, n_answers, seed=KINDS.index(kind))
+    n_items = len(worths)
+    partitions = [
+        labels
+        for labels in reference.ordered_partitions(n_items)
+        if tuple(labels.count(tier) for tier in range(max(labels) + 1)) == sizes
+    ]
+    logs = np.array([reference.log_evidence(made.likelihood, one, 16) for one in partitions])
+    probabilities = np.exp(logs - logs.max())
+    probabilities /= probabilities.sum()
+    start = np.repeat(np.arange(len(sizes)), sizes)
+    chain = RaceChain(made.races, held="sizes")
+    labels, log_worths, _ = chain.run(start, -1.0 * start, n_draws, np.random.default_rng(3), 10)
+    found = Counter(map(tuple, labels.tolist()))
+    observed = np.array([found.pop(partition, 0) for partition in partitions])
+    assert not found, "tiers of other sizes were drawn"
+    assert chi_square_p_value(observed, n_draws * probabilities) > 1e-3
+    moments = sum(
+        probability * np.array(reference.moments_of_log_worths(made.likelihood, one, 16))
+        for one, probability in zip(partitions, probabilities, strict=True)
+    )
+    check_moments(log_worths, moments)
+
+
+def check_moments(logs, moments):
+    """Compare means of log worths and of their squares: within 4.5 standard errors."""
+    for powers, expected in ((logs, moments[0]), (logs**2, moments[1])):
+        error = powers.std(axis=0) / np.sqrt(len(logs))
+        assert (np.abs(powers.mean(axis=0) - expected) < 4.5 * error + 1e-9).all()
+
+
+@pytest.mark.parametrize("sizes", [(1, 2), (2, 1), (1, 1, 1)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_given_sizes_of_three_items(kind, sizes):
+    check_given_sizes(kind, WORTHS[3], sizes, 6)
+
+
+@pytest.mark.parametrize("n_answers", [4, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("sizes", [(3, 1), (1, 2, 1), pytest.param((2, 2), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", ["complete", "ties and gaps", "battles"])
+def test_given_sizes_of_four_items(kind, sizes, n_answers):
+    check_given_sizes(kind, WORTHS[4], sizes, n_answers)
+
+
+@pytest.mark.parametrize("tiers", [(0, 1, 1), (2, 0, 1), (0, 1, 2, 1), (1, 0, 1, 1)])
+@pytest.mark.parametrize("kind", ["complete", "ties and gaps", "battles"])
+def test_worths_of_given_tiers(kind, tiers):
+    made = small(kind, WORTHS[len(tiers)], 6, seed=KINDS.index(kind))
+    start = np.array(tiers)
+    chain = RaceChain(made.races, held="tiers")
+    labels, logs, _ = chain.run(start, -1.0 * start, 4000, np.random.default_rng(4), 8)
+    assert (labels == start).all()
+    check_moments(logs, reference.moments_of_log_worths(made.likelihood, tiers, 40))
 
 
 @pytest.mark.slow

@@ -217,6 +217,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     },
     "sample_posterior": {
         "sizes": (sizes, None),
+        "tiers": (None, None, some_tiers),
         "family": FAMILIES,
         "distance": DISTANCES,
         "concentration": ("single", "tier"),

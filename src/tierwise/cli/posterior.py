@@ -15,6 +15,8 @@ Examples:
 
 tierwise posterior survey.csv --sizes 1,2,2
 
+tierwise posterior survey.csv --family luce --tiers "tea > coffee ~ juice > milk"
+
 tierwise posterior survey.csv --draws 2000 --save draws.nc
 
 tierwise posterior survey.csv --distance inversions --concentration tier
@@ -30,6 +32,14 @@ def posterior_command(
         str | None,
         options.option(
             _CHAINS, "How many items each tier holds, best tier first; open if not given.", "1,2,2"
+        ),
+    ] = None,
+    tiers: Annotated[
+        str | None,
+        options.option(
+            _CHAINS,
+            "Tiers of your own, for --family luce: how sure their worths are.",
+            '"A > B ~ C"',
         ),
     ] = None,
     family: options.Family = "auto",
@@ -103,6 +113,7 @@ def posterior_command(
             answers,
             options.parse_sizes(sizes) if sizes else None,
             options.for_given_sizes(distance),
+            tiers=None if tiers is None else options.parse_tiers(tiers, answers.items),
             family=family,
             concentration=concentration,
             chains=chains,

@@ -134,7 +134,7 @@ def fit(
     known = at_effective_number(
         check_data(data, "fit", Rankings, Counts, Preferences, Battles, weights="effective")
     )
-    own = None if tiers is None else _own_tiers(tiers, known.items)
+    own = None if tiers is None else own_tiers(tiers, known.items)
     checked = check_sizes(_sizes_of(sizes, own), len(known.items))
     check_choice("family", family, get_args(Family))
     if family == "luce":
@@ -180,7 +180,7 @@ def fit(
     )
 
 
-def _own_tiers(
+def own_tiers(
     tiers: Tiers | Iterable[Iterable[Item]], items: tuple[Item, ...]
 ) -> NDArray[np.int64]:
     """Return tiers of one's own, counted from 0."""

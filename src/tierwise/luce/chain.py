@@ -1,11 +1,11 @@
-"""A Markov chain over tiers of all sizes and their worths: Gibbs sampling with latent times."""
+"""A Markov chain over tiers and their worths, sizes open or held: Gibbs with latent times."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 from math import lgamma
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
     from tierwise.answers.races import Floats, Integers, Races
 
+Held: TypeAlias = Literal["nothing", "sizes", "tiers"]
+"""What a chain leaves as it is."""
+
+# Exchanges of items that a sweep tries for each item, where sizes are held.
+_EXCHANGES_PER_ITEM = 4
+# Those that it tries given worths alone: each costs about as much as the sweep.
+_EXCHANGES_WITHOUT_TIMES = 2
 # Where the kernel has each effect.
 _ROW_OF_EFFECT = {"position": 0, "draws": 1}
 
@@ -34,11 +41,15 @@ class RaceChain:
         Log prior probability of any sizes with so many tiers, by their number, from 1.
     shape
         Shape of the Gamma prior of worths.
+    held
+        "nothing": tiers of all sizes are drawn. "sizes": tiers of the sizes that the chain begins
+        with; "tiers": worths alone. The prior of sizes then plays no part.
     """
 
     races: Races
-    log_prior_of_number: Sequence[float]
+    log_prior_of_number: Sequence[float] = ()
     shape: float = SHAPE
+    held: Held = "nothing"
 
     @cached_property
     def _log_priors(self) -> Floats:
@@ -81,7 +92,8 @@ class RaceChain:
         Parameters
         ----------
         labels, log_worths
-            Where the chain begins: tier of each item, and log worth of each item.
+            Where the chain begins: tier of each item, and log worth of each item. Where something
+            is held, log worths decrease from tier to tier.
         n_draws, sweeps_per_draw
             Number of draws, and of sweeps for each.
         rng
@@ -89,6 +101,59 @@ class RaceChain:
         log_effects
             Effects beside worths that the chain begins with, if there are any.
         """
+        if self.held != "sizes":
+            return self._sweep(labels, log_worths, n_draws, rng, sweeps_per_draw, log_effects)
+        parts = []
+        for _ in range(n_draws):
+            labels, log_worths = self._exchange(labels, log_worths, log_effects, rng)
+            drawn = self._sweep(labels, log_worths, 1, rng, sweeps_per_draw, log_effects)
+            labels, log_worths, log_effects = drawn[0][0], drawn[1][0], drawn[2][0]
+            parts.append(drawn)
+        all_labels, all_logs, all_effects = (
+            np.concatenate(one) for one in zip(*parts, strict=True)
+        )
+        return all_labels, all_logs, all_effects
+
+    def _exchange(
+        self,
+        labels: Integers,
+        log_worths: Floats,
+        log_effects: Floats | None,
+        rng: np.random.Generator,
+    ) -> tuple[Integers, Floats]:
+        """Let items of neighbouring tiers trade places, no times being given: Metropolis.
+
+        Given the times that were drawn for them, items seldom trade places where answers are many
+        and each of two items would do as well.
+        """
+        races = self.races
+        _, firsts = np.unique(labels, return_index=True)
+        effects = np.zeros(races.n_effects) if log_effects is None else log_effects
+        point = np.append(log_worths[firsts], effects)
+        if len(firsts) == 1:
+            return labels, log_worths
+        value = races.value(labels, point)
+        for _ in range(_EXCHANGES_WITHOUT_TIMES):
+            tier = int(rng.integers(len(firsts) - 1))
+            one = rng.choice(np.flatnonzero(labels == tier))
+            other = rng.choice(np.flatnonzero(labels == tier + 1))
+            tried = labels.copy()
+            tried[one], tried[other] = tier + 1, tier
+            found = races.value(tried, point)
+            if np.log(1.0 - rng.random()) < found - value:
+                labels, value = tried, found
+        return labels, point[labels]
+
+    def _sweep(
+        self,
+        labels: Integers,
+        log_worths: Floats,
+        n_draws: int,
+        rng: np.random.Generator,
+        sweeps_per_draw: int,
+        log_effects: Floats | None,
+    ) -> tuple[Integers, Floats, Floats]:
+        """Make sweeps in the kernel; see `run`."""
         races = self.races
         n_items, names = races.n_items, races.meetings.effects
         met = races.meetings.met
@@ -109,6 +174,10 @@ class RaceChain:
             np.add.at(arrivals, seconds, 0.5)
         worths = np.ones(n_items + 1)
         worths[labels] = np.exp(log_worths)
+        if self.held != "nothing":
+            # Draws do not hold the common scale, so it is drawn again.
+            n_tiers = int(labels.max()) + 1
+            worths *= rng.standard_gamma(self.shape * n_tiers) / worths[:n_tiers].sum()
         label_draws = np.empty((n_draws, n_items), dtype=np.int64)
         log_worth_draws = np.empty((n_draws, n_items))
         run_sweeps(
@@ -129,6 +198,7 @@ class RaceChain:
             worths,
             self.shape,
             self._log_priors,
+            {"nothing": -1, "sizes": _EXCHANGES_PER_ITEM * n_items, "tiers": 0}[self.held],
             sweeps_per_draw,
             label_draws,
             log_worth_draws,

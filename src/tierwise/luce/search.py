@@ -463,9 +463,7 @@ def tiers_of_sizes(races: Races, sizes: Sizes, shape: float = SHAPE) -> Found:
     array([0, 1, 0, 1])
     """
     search = TierSearch(races, lambda _: 0.0, shape=shape)
-    strict = search.evaluate(np.arange(races.n_items)).worths
-    by_tier = np.repeat(np.arange(len(sizes)), sizes)
-    current = search.evaluate(by_tier[strict.labels])
+    current = search.evaluate(cut_by_strength(races, sizes, shape=shape))
     for _ in range(_MOST_ROUNDS):
         better = next(
             (
@@ -482,6 +480,24 @@ def tiers_of_sizes(races: Races, sizes: Sizes, shape: float = SHAPE) -> Found:
             break
         current = better
     return current
+
+
+def cut_by_strength(
+    races: Races, sizes: Sizes, start: Floats | None = None, shape: float = SHAPE
+) -> Integers:
+    """Return tiers of given sizes without a search: items in the order of strengths, cut.
+
+    Parameters
+    ----------
+    races, sizes
+        The answers, and the sizes of the tiers, best first.
+    start
+        About the log worth of each item, followed by log effects, if these are known.
+    shape
+        Shape of the Gamma prior of worths.
+    """
+    strict = _in_order(best_worths(races, np.arange(races.n_items), start, shape))
+    return np.repeat(np.arange(len(sizes)), sizes)[strict.labels]
 
 
 def likely_exchanges(races: Races, labels: Integers, point: Floats) -> list[Integers]:

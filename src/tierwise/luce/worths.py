@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from math import lgamma, log, pi
 from typing import TYPE_CHECKING
 
@@ -207,6 +208,25 @@ def _scale_block(precision: Floats, n_tiers: int) -> Floats:
     block = np.zeros(precision.shape)
     block[:n_tiers, :n_tiers] = (trace if trace > 1e-300 else 1.0) / n_tiers**2
     return block
+
+
+def decreasing(logs: Floats) -> Floats:
+    """Return the nearest log worths that do not increase: neighbours that do are averaged.
+
+    Examples
+    --------
+    >>> decreasing(np.array([3.0, 1.0, 2.0]))
+    array([3. , 1.5, 1.5])
+    """
+    runs = [[value] for value in logs.tolist()]
+    while any(np.mean(one) < np.mean(other) for one, other in pairwise(runs)):
+        at = next(
+            place
+            for place, (one, other) in enumerate(pairwise(runs))
+            if np.mean(one) < np.mean(other)
+        )
+        runs[at : at + 2] = [runs[at] + runs[at + 1]]
+    return np.concatenate([np.full(len(run), np.mean(run)) for run in runs])
 
 
 def log_prior_constant(n_tiers: int, shape: float = SHAPE) -> float:

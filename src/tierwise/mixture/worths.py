@@ -9,7 +9,6 @@ worths finite where an item is never beaten.
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 from math import log, nan
 from typing import TYPE_CHECKING
 
@@ -20,12 +19,13 @@ from tierwise.data.rankings import Rankings
 from tierwise.fitting.luce import sceptical
 from tierwise.luce.search import (
     TierSearch,
+    cut_by_strength,
     likely_exchanges,
     search_tiers,
     sizes_of,
     tiers_of_sizes,
 )
-from tierwise.luce.worths import SHAPE, best_worths
+from tierwise.luce.worths import SHAPE, best_worths, decreasing
 from tierwise.mixture.groups import RIVALS, Component, Fitter, moved_items
 from tierwise.tiers import log_number_of_tiers
 
@@ -95,15 +95,14 @@ class WorthFitter(Fitter):
             labels = found.labels
             if sizes_of(labels) != sizes:
                 # Worths of the best tiers go against their sizes: begin with the order of items.
-                strict = tiers_of_sizes(races, (1,) * len(labels)).worths
-                labels = np.repeat(np.arange(len(sizes)), sizes)[strict.labels]
+                labels = cut_by_strength(races, sizes)
                 found = best_worths(races, labels)
-            candidates = [self._component(labels, _decreasing(found.logs))]
+            candidates = [self._component(labels, decreasing(found.logs))]
         else:
             found = best_worths(races, current.labels, _logs(current))
             order = np.argsort(-found.logs, kind="stable")
             labels = np.argsort(order)[current.labels]
-            candidates = [current, self._component(current.labels, _decreasing(found.logs))]
+            candidates = [current, self._component(current.labels, decreasing(found.logs))]
             if sizes_of(labels) == sizes:
                 candidates.append(self._component(labels, found.logs[order]))
         best = max(candidates, key=lambda one: self._value(races, one))
@@ -169,16 +168,3 @@ class WorthFitter(Fitter):
 def _logs(component: Component) -> Floats:
     assert component.log_worths is not None
     return component.log_worths
-
-
-def _decreasing(logs: Floats) -> Floats:
-    """Return the nearest log worths that do not increase: neighbours that do are averaged."""
-    runs = [[value] for value in logs.tolist()]
-    while any(np.mean(one) < np.mean(other) for one, other in pairwise(runs)):
-        at = next(
-            place
-            for place, (one, other) in enumerate(pairwise(runs))
-            if np.mean(one) < np.mean(other)
-        )
-        runs[at : at + 2] = [runs[at] + runs[at + 1]]
-    return np.concatenate([np.full(len(run), np.mean(run)) for run in runs])

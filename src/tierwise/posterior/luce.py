@@ -1,33 +1,44 @@
-"""Draws of tiers of all sizes and their worths, for answers of every kind."""
+"""Draws of tiers and their worths, sizes open or given, for answers of every kind."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tierwise.answers.races import races_of
-from tierwise.errors import InputError
+from tierwise.errors import InputError, drop
 from tierwise.fitting.luce import refuse_options_of_mallows
 from tierwise.luce.chain import RaceChain
-from tierwise.luce.search import TierSearch, likely_tiers, search_tiers, sizes_of
+from tierwise.luce.search import (
+    TierSearch,
+    cut_by_strength,
+    likely_tiers,
+    search_tiers,
+    sizes_of,
+    tiers_of_sizes,
+)
+from tierwise.luce.worths import best_worths, decreasing
 from tierwise.model.priors import log_prior_of_sizes
 from tierwise.posterior.chain import State
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tierwise.answers.races import Races
+    from tierwise.answers.races import Floats, Races
     from tierwise.data.kinds import KnownData
-    from tierwise.luce.search import Found
+    from tierwise.luce.chain import Held
+    from tierwise.luce.worths import Worths
     from tierwise.posterior.chain import Trace
     from tierwise.posterior.samplers import SamplingOptions
     from tierwise.tiers import Sizes
 
 # What is not named is as in `sample_posterior`.
 _NAMED_PRIORS = ("uniform", "penalised", "sceptical")
+# Worths of neighbouring tiers differ at least so much where a chain begins.
+_LEAST_GAP = 1e-6
 _NAMES_OF_EFFECTS = {"position": "first_factor", "draws": "draw_factor"}
 
 
@@ -40,13 +51,13 @@ class WalkOverRaces:
     chain
         The chain.
     best
-        The most probable tiers, which were searched.
+        The most probable worths, with the most probable tiers, which were searched, or those given.
     prior_sizes
         Name of the prior of sizes.
     """
 
     chain: RaceChain
-    best: Found
+    best: Worths
     prior_sizes: str
 
     def start(self, rng: np.random.Generator) -> State:
@@ -54,9 +65,16 @@ class WalkOverRaces:
         races = self.chain.races
         weights = races.weights * rng.standard_exponential(races.n_answers)
         other = races.reweighted(weights, races.meetings.reweighted(rng))
-        log_prior = partial(log_prior_of_sizes, self.prior_sizes)  # type: ignore[arg-type]
-        begin = np.append(self.best.worths.logs[self.best.labels], self.best.worths.effects)
-        labels, logs, effects = likely_tiers(TierSearch(other, log_prior), begin)
+        begin = np.append(self.best.logs[self.best.labels], self.best.effects)
+        if self.chain.held == "nothing":
+            log_prior = partial(log_prior_of_sizes, self.prior_sizes)  # type: ignore[arg-type]
+            labels, logs, effects = likely_tiers(TierSearch(other, log_prior), begin)
+        else:
+            labels = self.best.labels
+            if self.chain.held == "sizes":
+                labels = cut_by_strength(other, sizes_of(labels), begin)
+            worths = best_worths(other, labels, self.best.point)
+            logs, effects = _in_strict_order(worths.logs), worths.effects
         named = _named_effects(races, np.exp(effects))
         return State(labels, sizes_of(labels), np.nan, np.nan, log_worths=logs[labels], **named)
 
@@ -106,6 +124,12 @@ def _last(effects: dict[str, Any], name: str) -> float:
     return float(effects[name][-1]) if name in effects else np.nan
 
 
+def _in_strict_order(logs: Floats) -> Floats:
+    """Return log worths near given ones that decrease."""
+    ordered: Floats = decreasing(logs) - _LEAST_GAP * np.arange(len(logs))
+    return ordered
+
+
 def sampler_of_races(data: KnownData, options: SamplingOptions) -> WalkOverRaces:
     """Return what makes the draws, or say what cannot be had."""
     refuse_options_of_mallows(
@@ -114,22 +138,35 @@ def sampler_of_races(data: KnownData, options: SamplingOptions) -> WalkOverRaces
         likelihood=(options.sampler.likelihood, "exact"),
         completions=(options.sampler.completions, "auto"),
     )
-    if options.sizes is not None or options.sampler.method == "exact":
-        raise InputError(
-            'for family "luce" tiers of all sizes are drawn by a chain: leave out sizes and '
-            "method, or use fit"
-        )
+    if options.sampler.method == "exact":
+        raise InputError('for family "luce" draws are made by a chain', [drop("method")])
+    races = _whole_numbers(races_of(data))  # type: ignore[arg-type]
+    if options.sizes is not None:
+        return _sampler_of_given(races, options, options.sizes)
     if options.prior_sizes not in _NAMED_PRIORS:
         raise InputError(
             'for family "luce" the prior of sizes is "uniform", "penalised" or "sceptical": one '
             "that depends on the order of the sizes is not possible"
         )
-    races = _whole_numbers(races_of(data))  # type: ignore[arg-type]
     n_items = races.n_items
     log_prior = partial(log_prior_of_sizes, options.prior_sizes)
     by_number = [log_prior(_some_sizes(n_items, count)) for count in range(1, n_items + 1)]
     best = search_tiers(TierSearch(races, log_prior))[0]
-    return WalkOverRaces(RaceChain(races, by_number), best, str(options.prior_sizes))
+    return WalkOverRaces(RaceChain(races, by_number), best.worths, str(options.prior_sizes))
+
+
+def _sampler_of_given(races: Races, options: SamplingOptions, sizes: Sizes) -> WalkOverRaces:
+    """Return what draws worths, and tiers of given sizes unless these are given, too."""
+    held: Held = "tiers"
+    if options.tiers is not None:
+        worths = best_worths(races, np.array(options.tiers))
+    else:
+        held, worths = "sizes", tiers_of_sizes(races, sizes).worths
+        if sizes_of(worths.labels) != sizes:
+            # Worths of the best tiers go against their sizes.
+            worths = best_worths(races, cut_by_strength(races, sizes))
+    worths = replace(worths, logs=_in_strict_order(worths.logs))
+    return WalkOverRaces(RaceChain(races, held=held), worths, str(options.prior_sizes))
 
 
 def _some_sizes(n_items: int, n_tiers: int) -> Sizes:

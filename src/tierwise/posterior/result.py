@@ -482,6 +482,10 @@ class Posterior(StoredDraws):
         numbers = {
             name: draws[name].to_numpy().astype(np.float64) for name in names if name in draws
         }
+        if self.sizes is not None and "log_worth" in draws:
+            # The number of tiers says nothing then: take how far worths are apart.
+            del numbers["n_tiers"]
+            numbers["spread_of_worths"] = draws["log_worth"].to_numpy().std(axis=2)
         names_of_items = [str(item) for item in self.items]
         return diagnose(numbers, draws["tier"].to_numpy(), names_of_items)
 

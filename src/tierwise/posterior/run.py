@@ -10,6 +10,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, get_args
 
+import numpy as np
+
 from tierwise._util.checks import RandomSource, check_choice, spawn_seeds
 from tierwise._util.provenance import Stopwatch
 from tierwise._util.tasks import run_tasks
@@ -21,6 +23,7 @@ from tierwise.data.kinds import KnownData, check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TierwiseWarning, drop, grouped, instead, use
+from tierwise.fitting.fit import own_tiers
 from tierwise.fitting.luce import refuse_options_of_mallows
 from tierwise.luce.judges import at_effective_number
 from tierwise.model.priors import (
@@ -53,15 +56,16 @@ from tierwise.posterior.summary import LEAST_ESS
 from tierwise.posterior.target import Target, depends_on_distance_only
 from tierwise.searching.choice import Choice, choose
 from tierwise.searching.compared import FamilyChoice
-from tierwise.tiers import check_sizes
+from tierwise.tiers import Tiers, check_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from os import PathLike
 
-    import numpy as np
+    from numpy.typing import NDArray
 
     from tierwise._util.tasks import Progress
+    from tierwise._util.types import Item
     from tierwise.answers.capabilities import AllSizes
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.scan import RankingScan
@@ -84,6 +88,7 @@ def sample_posterior(
     sizes: Iterable[int] | None = None,
     distance: str | Distance | None = None,
     *,
+    tiers: Tiers | Iterable[Iterable[Item]] | None = None,
     family: FamilyChoice = "auto",
     concentration: PosteriorConcentration = "single",
     choice: Choice | None = None,
@@ -105,15 +110,17 @@ def sample_posterior(
         or battles.
     sizes
         How many items each tier holds, best tier first. None leaves the sizes open.
+    tiers
+        Tiers of one's own, in the place of sizes, for family "luce": only their worths are drawn.
     distance
         "kendall", "inversions", "hamming", "footrule" or "spearman". None, or "auto", is what
         `choose` finds best where sizes are open; for given sizes None is "kendall", and
         "inversions" for battles.
     family
         "mallows": orderings scattered around the tiers, with a distance and theta. "luce": one
-        worth per tier; tiers of all sizes and their worths are drawn together, for answers of every
-        kind. "auto" is what `choose` finds best where sizes are open and neither a distance nor
-        anything else that belongs to Mallows models is named; elsewhere it is "mallows".
+        worth per tier, drawn together with the tiers, of all sizes or of given ones, for answers of
+        every kind. "auto" is what `choose` finds best where sizes are open and neither a distance
+        nor anything else that belongs to Mallows models is named; elsewhere it is "mallows".
     concentration
         "single" is one theta. "tier" is one for each tier but the last, for weak orders with
         "inversions" and open sizes.
@@ -158,8 +165,12 @@ def sample_posterior(
             data, "sample_posterior", Rankings, Counts, Preferences, Battles, weights="effective"
         )
     )
+    own = None if tiers is None else _own_tiers(tiers, known.items, sizes, family)
+    if own is not None:
+        sizes = np.bincount(own).tolist()
     options = SamplingOptions(
         sizes=None if sizes is None else check_sizes(sizes, len(known.items)),
+        tiers=None if own is None else tuple(own.tolist()),
         distance="",
         chains=chains,
         draws=draws,
@@ -256,6 +267,23 @@ def sample_posterior(
         posterior = assembled(ran, options)
     _warn(posterior, run.target, options)
     return posterior
+
+
+def _own_tiers(
+    tiers: Tiers | Iterable[Iterable[Item]],
+    items: tuple[Item, ...],
+    sizes: Iterable[int] | None,
+    family: FamilyChoice,
+) -> NDArray[np.int64]:
+    """Return tiers of one's own, counted from 0, or say what does not go with them."""
+    if sizes is not None:
+        raise InputError("tiers have sizes of their own", [drop("sizes")])
+    if family != "luce":
+        raise InputError(
+            'for given tiers worths are drawn, which family "luce" has',
+            [use(family="luce"), use("to draw tiers of these sizes, and theta", sizes=...)],
+        )
+    return own_tiers(tiers, items)
 
 
 @dataclass(frozen=True, eq=False)

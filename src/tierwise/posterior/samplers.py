@@ -189,6 +189,7 @@ class SamplingOptions:
     sampler: Sampler
     priors: Priors
     concentration: PosteriorConcentration = "single"
+    tiers: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         for name in ("chains", "draws"):
@@ -278,6 +279,7 @@ class SamplingOptions:
         prior_sizes = self.prior_sizes
         return {
             "sizes": self.sizes,
+            **({} if self.tiers is None else {"tiers": self.tiers}),
             "method": self.sampler.method,
             "completions": self.sampler.completions,
             "prior_mistakes": [self.priors.mistakes.mistakes, self.priors.mistakes.right],
