@@ -1,6 +1,7 @@
 """sample_mixture: draws from the posterior of several groups (MixtureDraws), and what they say.
 
-Drawn are shares, memberships, tiers and thetas of the groups, by the Gibbs sampler in ``gibbs.py``.
+Drawn are shares, memberships, tiers and thetas of the groups, by the Gibbs sampler in ``gibbs.py``,
+or worths in the place of thetas, by that in ``gibbs_worths.py``.
 """
 
 from __future__ import annotations
@@ -31,10 +32,12 @@ from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
 from tierwise.distances import Distance, get_distance
 from tierwise.errors import InputError, TierwiseWarning, instead, percent, share_in_words
+from tierwise.fitting.luce import refuse_options_of_mallows
 from tierwise.fitting.result import Family
 from tierwise.mixture.fit import Noise, SizesOfGroups, fit_mixture, sizes_of_groups
 from tierwise.mixture.gibbs import MixtureTarget, run_chain
-from tierwise.mixture.groups import distinct_rankings
+from tierwise.mixture.gibbs_worths import WorthTarget, run_chain_of_worths
+from tierwise.mixture.groups import Component, distinct_rankings
 from tierwise.model.priors import DEFAULT_PRIORS, Priors, as_theta_prior, check_priors
 from tierwise.posterior.samplers import DEFAULT_SAMPLER, Sampler, check_sampler
 from tierwise.posterior.storage import Schema, StoredDraws
@@ -42,16 +45,17 @@ from tierwise.posterior.summary import Diagnostics, diagnose
 from tierwise.tiers import Tiers, plain_tiers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
     from xarray import DataArray
 
     from tierwise._util.provenance import Provenance
+    from tierwise._util.types import Item
     from tierwise.data.frames import Backend
     from tierwise.mixture.em import GroupSizes
     from tierwise.mixture.gibbs import Trace
-    from tierwise.mixture.result import Mixture
+    from tierwise.mixture.result import Group, Mixture
     from tierwise.tiers import Sizes
 
 # Draws that each chain throws away.
@@ -61,13 +65,16 @@ SCHEMA = Schema(
     "MixtureDraws",
     variables={
         "posterior/share": (("chain", "draw", "group"), "s"),
-        "posterior/theta": (("chain", "draw", "group"), "f"),
         "posterior/tier": (("chain", "draw", "group", "item"), "i"),
         "posterior/log_likelihood": (("chain", "draw"), "f"),
         "memberships/membership": (("pattern", "group"), "s"),
         "memberships/pattern_of": (("answer",), "pattern"),
     },
     facts={"items": (list,), "start": (dict,), "n_switches": (int,), "provenance": (dict,)},
+    variables_of_family={
+        "mallows": {"posterior/theta": (("chain", "draw", "group"), "f")},
+        "luce": {"posterior/log_worth": (("chain", "draw", "group", "item"), "f")},
+    },
 )
 """What must be in the tree of draws from a mixture."""
 
@@ -78,6 +85,8 @@ _TO_SETTLE = (
 _TO_GAIN_DRAWS = "use more draws or chains"
 # A group in perfect agreement has an infinite theta by maximum likelihood; a chain starts here.
 _LARGEST_START = 5.0
+# Log worths of neighbouring tiers differ by so much at least where a chain starts.
+_LEAST_GAP = 1e-6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,9 +98,10 @@ class MixtureDraws(StoredDraws):
     data : xarray.DataTree
         The draws, as ArviZ takes them, with dimensions ``chain``, ``draw``, ``group`` and ``item``.
         Group ``posterior``: ``share`` and ``theta`` of each group (theta of a single tier has no
-        meaning), ``tier`` of each item in each group (1 being the best), and ``log_likelihood``.
-        Group ``memberships``: ``membership``, the posterior probability of each group for each
-        distinct answer, and ``pattern_of``, which of these each answer is.
+        meaning; groups with worths have ``log_worth`` of each item), ``tier`` of each item in each
+        group (1 being the best), and ``log_likelihood``. Group ``memberships``: ``membership``,
+        the posterior probability of each group for each distinct answer, and ``pattern_of``, which
+        of these each answer is.
     named_items : tuple or None
         The items, where a file cannot hold their names as they are (dates, for example).
 
@@ -130,6 +140,11 @@ class MixtureDraws(StoredDraws):
         return str(self.start["distance"])
 
     @property
+    def family(self) -> str:
+        """Which models: "mallows" for theta and a distance, or "luce" for one worth per tier."""
+        return str(self._facts.get("family", "mallows"))
+
+    @property
     def n_rankings(self) -> float:
         """Number of rankings."""
         return float(self.start["n_rankings"])
@@ -156,7 +171,16 @@ class MixtureDraws(StoredDraws):
     @property
     def thetas(self) -> NDArray[np.float64]:
         """Theta of each group, which has no meaning for a single tier: ``[chain, draw, group]``."""
+        if self.family == "luce":
+            raise InputError("these groups have worths, and no theta", [instead("log_worths")])
         return self._draws("theta")
+
+    @property
+    def log_worths(self) -> NDArray[np.float64]:
+        """Log worth of each item in each group, 0 on average: ``[chain, draw, group, item]``."""
+        if self.family != "luce":
+            raise InputError("these groups have a theta, and no worths", [instead("thetas")])
+        return self._draws("log_worth")
 
     @property
     def labels(self) -> NDArray[np.int64]:
@@ -245,12 +269,36 @@ class MixtureDraws(StoredDraws):
         """
         return _intervals(self.thetas, level)
 
+    def worth_intervals(self, group: int, level: float = 0.95) -> NDArray[np.float64]:
+        """Return mean and central interval of the worth of each tier of a group: ``[tier, 3]``.
+
+        The geometric mean of worths over items is 1; the mean is a geometric one, too.
+
+        Parameters
+        ----------
+        group
+            The number of the group, 1 being the first.
+        level
+            The share of the draws that an interval holds.
+        """
+        labels = self._labels(group)
+        logs = self.log_worths[:, :, group - 1].reshape(labels.shape)
+        firsts = [(labels == tier).argmax(axis=1) for tier in range(1, labels.max() + 1)]
+        of_tiers = np.take_along_axis(logs, np.column_stack(firsts), axis=1)
+        table: NDArray[np.float64] = np.exp(
+            np.column_stack((of_tiers.mean(axis=0), _intervals(of_tiers, level)))
+        )
+        return table
+
     def diagnostics(self) -> Diagnostics:
         """Tell whether the chains agree, and how many independent draws theirs are worth."""
         numbers = {"log-likelihood": self.log_likelihood}
         for position, (name, sizes) in enumerate(zip(self.names(), self.sizes, strict=True)):
             numbers[f"share of {name}"] = self.shares[:, :, position]
-            if len(sizes) > 1:
+            if len(sizes) > 1 and self.family == "luce":
+                spread = self.log_worths[:, :, position].std(axis=2)
+                numbers[f"spread of worths of {name}"] = spread
+            elif len(sizes) > 1:
                 numbers[f"theta of {name}"] = self.thetas[:, :, position]
         no_ties = np.empty((*self.log_likelihood.shape, 0), dtype=np.int64)
         found = diagnose(numbers, no_ties, [])
@@ -280,31 +328,49 @@ class MixtureDraws(StoredDraws):
             "draw": rows[1],
             "group": [names[group] for group in rows[2].tolist()],
             "share": self.shares.ravel(),
-            "theta": self.thetas.ravel(),
         }
+        if self.family == "mallows":
+            columns["theta"] = self.thetas.ravel()
         labels = self.labels.reshape(-1, len(self.items))
         columns |= {f"tier[{item}]": labels[:, place] for place, item in enumerate(self.items)}
+        if self.family == "luce":
+            logs = self.log_worths.reshape(labels.shape)
+            columns |= {
+                f"log_worth[{item}]": logs[:, place] for place, item in enumerate(self.items)
+            }
         return make_frame(columns, backend)
 
     def _card(self) -> Card:
         n_chains, n_draws = self.log_likelihood.shape
         sections = []
         for position, name in enumerate(self.names()):
-            share, theta = (
-                float(values[:, :, position].mean()) for values in (self.shares, self.thetas)
-            )
+            share = float(self.shares[:, :, position].mean())
             tiers, frequency = self._most_frequent(position + 1)
-            heading = (
-                f"{name}: {share:.1%}, theta {theta:.3f}, {share_in_words(frequency)} of draws"
-            )
+            parameters = self._parameters(position, None)
+            heading = f"{name}: {share:.1%}, {parameters}, {share_in_words(frequency)} of draws"
             sections.append(Section(rows_of(tiers), heading))
         title = f"{self.n_groups} groups, {n_chains} chains of {n_draws:,} draws"
         return Card(
             title, sections=sections, note=" ".join(f"Careful: {p}." for p in self.problems)
         )
 
+    def _parameters(self, position: int, level: float | None) -> str:
+        """Write theta or worths of a group, with intervals if a level is given."""
+        if self.family == "luce":
+            table = self.worth_intervals(position + 1, level or 0.95).tolist()
+            of_tiers = [
+                f"{mean:.3g} ({low:.3g} to {high:.3g})" if level else f"{mean:.3g}"
+                for mean, low, high in table
+            ]
+            return f"worths {', '.join(of_tiers)}"
+        theta = self.thetas[:, :, position].mean()
+        if level is None:
+            return f"theta {theta:.3f}"
+        low, high = self.theta_intervals(level)[position]
+        return f"theta {theta:.4f} ({low:.4f} to {high:.4f})"
+
     def summary(self, width: int = 88, *, level: float = 0.95) -> str:
-        """Return shares, thetas and tiers of the groups as text for people.
+        """Return shares, thetas or worths, and tiers of the groups as text for people.
 
         Parameters
         ----------
@@ -316,16 +382,14 @@ class MixtureDraws(StoredDraws):
         n_chains, n_draws = self.log_likelihood.shape
         chains = f"{n_draws:,} draws from each of {n_chains} chains"
         lines = [f"{chains}; intervals hold {percent(level)}", ""]
-        shares, thetas = self.share_intervals(level), self.theta_intervals(level)
+        shares = self.share_intervals(level)
         for position, (name, sizes) in enumerate(zip(self.names(), self.sizes, strict=True)):
             share = self.shares[:, :, position].mean()
             low, high = shares[position]
             text = f"{name}: {share:.1%} ({low:.1%} to {high:.1%})"
             if len(sizes) > 1:
-                theta = self.thetas[:, :, position].mean()
-                low, high = thetas[position]
                 tiers, frequency = self._most_frequent(position + 1)
-                text += f", theta {theta:.4f} ({low:.4f} to {high:.4f})"
+                text += f", {self._parameters(position, level)}"
                 text += f"\n  {tiers}  ({share_in_words(frequency)} of draws)"
             lines.append(text)
         if n_chains > 1:
@@ -343,18 +407,16 @@ class MixtureDraws(StoredDraws):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the draws as plain values, as in JSON."""
-        shares, thetas = self.share_intervals(), self.theta_intervals()
+        shares = self.share_intervals()
         groups = []
         for position, group in enumerate(self.start["groups"]):
             tiers, frequency = self._most_frequent(position + 1)
-            theta = float(self.thetas[:, :, position].mean())
             groups.append(
                 {
                     "kind": group["kind"],
                     "share": float(self.shares[:, :, position].mean()),
                     "share_interval": shares[position].tolist(),
-                    "theta": plain_number(theta),
-                    "theta_interval": [plain_number(end) for end in thetas[position].tolist()],
+                    **self._plain_parameters(position),
                     "tiers": plain_tiers(tiers),
                     "tiers_probability": frequency,
                     "tier_probabilities": self.tier_probabilities(position + 1).to_numpy().tolist(),
@@ -366,6 +428,21 @@ class MixtureDraws(StoredDraws):
             "groups": groups,
             "memberships": self.memberships.tolist(),
             "diagnostics": self.diagnostics().to_dict(),
+        }
+
+    def _plain_parameters(self, position: int) -> dict[str, Any]:
+        """Theta or worths of a group, as plain values."""
+        if self.family == "luce":
+            return {
+                "worths": [
+                    {"worth": mean, "interval": [low, high]}
+                    for mean, low, high in self.worth_intervals(position + 1).tolist()
+                ]
+            }
+        ends = self.theta_intervals()[position].tolist()
+        return {
+            "theta": plain_number(float(self.thetas[:, :, position].mean())),
+            "theta_interval": [plain_number(end) for end in ends],
         }
 
 
@@ -407,7 +484,13 @@ def assemble(
     posterior = Dataset(
         {
             "share": (per_group, np.stack([trace.shares for trace in traces])),
-            "theta": (per_group, np.stack([trace.thetas for trace in traces])),
+            **{
+                name: (
+                    (*per_group, "item")[: values.ndim + 1],
+                    np.stack([trace.parameters[name] for trace in traces]),
+                )
+                for name, values in traces[0].parameters.items()
+            },
             "tier": ((*per_group, "item"), (labels + 1).astype(np.int32)),
             "log_likelihood": (
                 ("chain", "draw"),
@@ -458,14 +541,14 @@ def sample_mixture(
     """Draw shares, tiers, thetas and memberships of several groups from their posterior.
 
     A Gibbs sampler: who belongs where, then the shares, then each group's tiers (by Metropolis
-    swaps) and theta (from its exact distribution given the tiers). Chains start at the groups that
-    `fit_mixture` finds, and groups are named after those in every draw.
+    swaps) and theta (from its exact distribution given the tiers), or its tiers and worths. Chains
+    start at the groups that `fit_mixture` finds, and groups are named after those in every draw.
 
     Parameters
     ----------
     data
-        The rankings, with whole weights. Incomplete answers must leave no doubt about which items
-        lie in which tier-sized block of places.
+        The rankings, with whole weights. For family "mallows", incomplete answers must leave no
+        doubt about which items lie in which tier-sized block of places.
     n_groups
         The number of groups.
     sizes
@@ -473,7 +556,7 @@ def sample_mixture(
     distance, noise, starts, workers, progress
         As for `fit_mixture`.
     family
-        "mallows". Groups with worths, "luce", are fitted by `fit_mixture`, and not drawn.
+        "mallows": groups have a distance and theta. "luce": they have one worth per tier.
     chains, draws
         Number of chains, and of draws to keep from each.
     priors
@@ -504,11 +587,6 @@ def sample_mixture(
     watch = Stopwatch()
     data = check_data(data, "sample_mixture", Rankings)
     check_choice("family", family, get_args(Family))
-    if family == "luce":
-        raise InputError(
-            "groups are drawn of Mallows models, and not with worths",
-            [instead("fit_mixture", "for their shares, tiers and worths", command="mixture")],
-        )
     chains = check_count("chains", chains)
     draws = check_count("draws", draws)
     check_sampler(sampler).refuse_all_but("warmup", function="sample_mixture")
@@ -519,29 +597,34 @@ def sample_mixture(
     if data.weights.dtype.kind != "i":
         raise InputError("sampling memberships needs whole weights: each ranking is in one group")
     (wanted,) = sizes_of_groups(len(data.items), n_groups, sizes, noise).values()
-    _refuse_open_answers(data, wanted)
     measure, prior = get_distance(distance), as_theta_prior(priors.theta)
+    if family == "luce":
+        refuse_options_of_mallows(distance=(measure.name, "kendall"))
+    else:
+        _refuse_open_answers(data, wanted)
     start_seed, chain_seed = spawn_seeds(rng, 2)
     start = fit_mixture(
         data,
         n_groups,
         sizes,
-        measure,
+        measure if family == "mallows" else "auto",
+        family=family,
         noise=noise,
         starts=starts,
         workers=workers,
         progress=progress,
         rng=start_seed,
     )
-    target = MixtureTarget(distinct_rankings(data), measure, prior, prior_shares)
-    components = tuple(
-        target.fitter.component(
-            group.sizes, group.tiers.label_array(data.items), min(group.theta, _LARGEST_START)
-        )
-        for group in start.groups
+    answers = distinct_rankings(data)
+    run: Callable[..., Trace] = run_chain if family == "mallows" else run_chain_of_worths
+    target = (
+        MixtureTarget(answers, measure, prior, prior_shares)
+        if family == "mallows"
+        else WorthTarget(answers, prior_shares)
     )
+    components = tuple(_component(target, group, data.items) for group in start.groups)
     traces = run_tasks(
-        run_chain,
+        run,
         [
             (target, components, start.shares, warmup, draws, seed)
             for seed in spawn_seeds(chain_seed, chains)
@@ -550,9 +633,13 @@ def sample_mixture(
         workers=workers,
         progress=progress,
     )
+    of_family = (
+        {"distance": measure.name, "prior_theta": str(prior)}
+        if family == "mallows"
+        else {"family": family}
+    )
     settings = {
-        "distance": measure.name,
-        "prior_theta": str(prior),
+        **of_family,
         "prior_shares": prior_shares,
         "warmup": warmup,
     }
@@ -560,6 +647,19 @@ def sample_mixture(
     for problem in drawn.problems:
         warnings.warn(problem, TierwiseWarning, stacklevel=2)
     return drawn
+
+
+def _component(
+    target: MixtureTarget | WorthTarget, group: Group, items: tuple[Item, ...]
+) -> Component:
+    """Return a group that was fitted as one that a chain can start from."""
+    labels = group.tiers.label_array(items)
+    if isinstance(target, MixtureTarget):
+        return target.fitter.component(group.sizes, labels, min(group.theta, _LARGEST_START))
+    logs = np.log(group.worths) if group.worths else np.zeros(len(group.sizes))
+    # Worths of neighbouring tiers may be equal, and a chain needs them to be in order.
+    logs = logs - _LEAST_GAP * np.arange(len(logs))
+    return Component(group.sizes, labels, np.nan, 0.0, logs)
 
 
 def _refuse_open_answers(data: Rankings, wanted: tuple[GroupSizes, ...]) -> None:

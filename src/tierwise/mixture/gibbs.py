@@ -140,8 +140,11 @@ class Trace:
 
     Attributes
     ----------
-    shares, thetas
+    shares
         ``[draw, group]``.
+    parameters
+        "theta": ``[draw, group]``; or "log_worth": ``[draw, group, item]``, whose mean over items
+        is 0.
     labels
         ``[draw, group, item]``, counted from 0.
     log_likelihood
@@ -153,7 +156,7 @@ class Trace:
     """
 
     shares: NDArray[np.float64]
-    thetas: NDArray[np.float64]
+    parameters: dict[str, NDArray[np.float64]]
     labels: NDArray[np.int64]
     log_likelihood: NDArray[np.float64]
     memberships: NDArray[np.float64]
@@ -250,7 +253,7 @@ class Chain:
         before = np.vstack([np.arange(n_groups), record.orders[:-1]])
         return Trace(
             np.take_along_axis(record.shares, record.orders, axis=1),
-            np.take_along_axis(record.thetas, record.orders, axis=1),
+            {"theta": np.take_along_axis(record.thetas, record.orders, axis=1)},
             np.take_along_axis(record.labels, record.orders[:, :, None], axis=1),
             record.log_likelihood + target.log_completions,
             record.memberships / draws,

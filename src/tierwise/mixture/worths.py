@@ -55,7 +55,7 @@ class WorthFitter(Fitter):
     def __init__(self, answers: DistinctAnswers) -> None:
         assert isinstance(answers.data, Rankings)
         self.answers = answers
-        self._races = races_of(answers.data)
+        self.races = races_of(answers.data)
         self._price = log(max(answers.n_rankings, 1.0)) / 2
 
     def _component(self, labels: Integers, logs: Floats) -> Component:
@@ -63,11 +63,11 @@ class WorthFitter(Fitter):
 
     def log_probabilities(self, component: Component) -> Floats:
         """Log probability of each answer in a group."""
-        return self._races.log_probabilities(component.labels, _logs(component))
+        return self.races.log_probabilities(component.labels, log_worths_of(component))
 
     def penalty(self, component: Component) -> float:
         """Log number of tiers of these sizes, the price of worths, and what their prior takes."""
-        logs = _logs(component)
+        logs = log_worths_of(component)
         n_tiers = len(logs)
         peak = float(logs.max())
         total = peak + log(float(np.exp(logs - peak).sum())) - log(n_tiers) - float(logs.mean())
@@ -89,7 +89,7 @@ class WorthFitter(Fitter):
 
         Returned are the group, and its answers' log-likelihood less the penalty.
         """
-        races = self._races.reweighted(weights)
+        races = self.races.reweighted(weights)
         if current is None:
             found = tiers_of_sizes(races, sizes).worths
             labels = found.labels
@@ -99,7 +99,7 @@ class WorthFitter(Fitter):
                 found = best_worths(races, labels)
             candidates = [self._component(labels, decreasing(found.logs))]
         else:
-            found = best_worths(races, current.labels, _logs(current))
+            found = best_worths(races, current.labels, log_worths_of(current))
             order = np.argsort(-found.logs, kind="stable")
             labels = np.argsort(order)[current.labels]
             candidates = [current, self._component(current.labels, decreasing(found.logs))]
@@ -109,14 +109,14 @@ class WorthFitter(Fitter):
         return best, self._value(races, best)
 
     def _value(self, races: Races, component: Component) -> float:
-        return races.value(component.labels, _logs(component)) - self.penalty(component)
+        return races.value(component.labels, log_worths_of(component)) - self.penalty(component)
 
     def search(self, weights: Floats, component: Component) -> tuple[Component, list[Component]]:
         """Search tiers of all sizes for a group.
 
         Returned are the best group, and other tiers that come closest to it.
         """
-        races = self._races.reweighted(weights)
+        races = self.races.reweighted(weights)
         found = search_tiers(TierSearch(races, sceptical))[: RIVALS + 1]
         known = [self.fit(weights, component.sizes, component)[0]]
         known += [self._component(one.labels, one.worths.logs) for one in found]
@@ -129,10 +129,10 @@ class WorthFitter(Fitter):
         Returned are the group after the swap, and the gain, which may be negative.
         """
         weights = self.answers.weights
-        races = self._races.reweighted(np.ascontiguousarray(weights * memberships))
+        races = self.races.reweighted(np.ascontiguousarray(weights * memberships))
         swapped = [
             replace(component, labels=labels)
-            for labels in likely_exchanges(races, component.labels, _logs(component))
+            for labels in likely_exchanges(races, component.labels, log_worths_of(component))
         ]
         if not swapped:
             return component, 0.0
@@ -148,13 +148,13 @@ class WorthFitter(Fitter):
 
     def scores(self, component: Component) -> Floats:
         """Return derivatives of each answer's log probability, in log worths but the last."""
-        logs = _logs(component)
+        logs = log_worths_of(component)
         columns = []
         for tier in range(len(logs) - 1):
             step = np.zeros(len(logs))
             step[tier] = _STEP
             up, down = (
-                self._races.log_probabilities(component.labels, logs + sign * step)
+                self.races.log_probabilities(component.labels, logs + sign * step)
                 for sign in (1.0, -1.0)
             )
             columns.append((up - down) / (2 * _STEP))
@@ -165,6 +165,7 @@ class WorthFitter(Fitter):
         return np.zeros(len(component.sizes) - 1)
 
 
-def _logs(component: Component) -> Floats:
+def log_worths_of(component: Component) -> Floats:
+    """Log worths of the tiers of a group."""
     assert component.log_worths is not None
     return component.log_worths
