@@ -95,6 +95,19 @@ def test_words_are_taken_as_empty_with_a_remark(word):
     assert (tw.read_scores(StringIO(scores), "higher").places < 0).sum() == 1
 
 
+def test_words_stay_missing_beside_codes():
+    text = "tea,coffee,milk\n1,99,2\n2,k.A.,1\n3,1,2\n1,2,3\n"
+    found = tw.read_rankings(StringIO(text), unranked="anywhere", missing="99")
+    assert found.items == ("tea", "coffee", "milk")
+    assert [str(one) for one in found.reading.remarks] == [
+        "2 cells say '99' or 'k.A.' and are taken as empty: "
+        'use missing="99,nothing" if words are answers'
+    ]
+    alone = "place 1,place 2,place 3\na,b,NA\nb,99,a\nNA,a,b\n"
+    kept = tw.read_rankings(StringIO(alone), unranked="anywhere", missing="99,nothing")
+    assert kept.items == ("a", "b", "NA")
+
+
 def test_names_of_people_and_weights_are_no_codes():
     text = "id,weight,tea,coffee\n98,1,1,2\n99,99,2,1\n100,2,1,2\n"
     found = tw.read_rankings(StringIO(text), missing="99")

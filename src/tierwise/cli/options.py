@@ -1,5 +1,6 @@
 """Options that commands share, and how commands get what people said from the argument FILE."""
 
+import csv
 import inspect
 import os
 import sys
@@ -250,7 +251,8 @@ Missing: TypeAlias = Annotated[
     str | None,
     option(
         READING,
-        'Codes for missing answers, such as "99,-1"; "nothing" if all cells are answers.',
+        'Codes for missing answers, such as "99,-1", besides words such as NA; "nothing" if all '
+        'cells are answers, "99,nothing" if words are.',
         "CODES",
     ),
 ]
@@ -431,8 +433,8 @@ def read_file(
         "better": better,
         "order": order,
         "items_in": None if items_in == "auto" else items_in,
-        "tasks": tasks,
-        "lower": lower,
+        "tasks": None if tasks is None else parse_names(tasks),
+        "lower": None if lower is None else parse_names(lower),
         "tolerance": tolerance or None,
         "decimal": decimal,
         "first": first,
@@ -476,9 +478,7 @@ def read_file(
 
 def _parse_items(text: str | None) -> "str | list[str] | None":
     """Read names of columns as people type them; a pattern such as Q1_* is left as it is."""
-    if text is None or "*" in text:
-        return text
-    return [name.strip() for name in text.split(",")]
+    return text if text is None or "*" in text else parse_names(text)
 
 
 def parse_rename(words: list[str]) -> dict[str, str]:
@@ -591,8 +591,15 @@ def parse_sizes(text: str) -> tuple[int, ...]:
 
 
 def parse_names(text: str) -> list[str]:
-    """Read names of columns as people type them: age,region."""
-    return [name.strip() for name in text.split(",") if name.strip()]
+    """Read names of columns as people type them; those with commas stand in quotes.
+
+    Examples
+    --------
+    >>> parse_names("age, region"), parse_names('"Wiley, Maya","Yang, Andrew"')
+    (['age', 'region'], ['Wiley, Maya', 'Yang, Andrew'])
+    """
+    names = next(csv.reader([text], skipinitialspace=True), [])
+    return [name.strip() for name in names if name.strip()]
 
 
 def parse_groups(text: str) -> list[int]:

@@ -128,11 +128,14 @@ def _as_word(value: Any) -> str:
     --------
     >>> _as_word(["tea", "green tea"]), _as_word({"Q1": "tea"}), _as_word("below")
     ('"tea,green tea"', 'Q1=tea', 'below')
+    >>> print(_as_word(["Wiley, Maya", "Yang"]))
+    '"Wiley, Maya",Yang'
     """
     if isinstance(value, Mapping):
         text = " ".join(f"{old}={new}" for old, new in value.items())
     elif isinstance(value, list | tuple):
-        text = ",".join(map(str, value))
+        # Names that hold commas stand in quotes among others.
+        text = ",".join(f'"{one}"' if "," in str(one) else str(one) for one in value)
     else:
         text = str(value)
     if _PLAIN.fullmatch(text.replace("=", "")):

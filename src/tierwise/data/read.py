@@ -318,8 +318,9 @@ def read_rankings(
         "skip" sets aside rows that list no item; else they are an error.
     missing
         What cells hold where an answer is missing: a code or several, such as 99 or "99,-1".
-        "nothing" says that all cells are answers. Otherwise words such as "don't know" are taken as
-        empty, and numbers that look like codes are asked about.
+        "nothing" says that all cells are answers, and among codes that words are. Otherwise words
+        such as "don't know" are taken as empty, and numbers that look like codes are asked about
+        where no codes are named.
     overvotes
         Where items are in cells, words such as "skipped" and "undervote", which ballots of
         elections hold, are passed over, and "overvote" ends the ballot; "skip" passes over it, too.

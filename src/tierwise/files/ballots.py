@@ -107,11 +107,13 @@ def _with_letters_repaired(fields: _Fields) -> tuple[_Fields, tuple[str, ...]]:
     changed = [key for key in fields if repaired[key] != fields[key]]
     if not changed:
         return fields, ()
-    shown = ", ".join(quoted(repaired[key][0]) for key in changed[:3])
+    # What is escaped already is not escaped again.
+    shown = ", ".join(f"'{repaired[key][0]}'" for key in changed[:3])
     more = ", ..." if len(changed) > 3 else ""
+    holds, reads = ("holds", "is") if len(changed) == 1 else ("hold", "are")
     remark = (
-        f"{counted(len(changed), 'name')} {'holds' if len(changed) == 1 else 'hold'} letters that "
-        f"were encoded twice, and {'is' if len(changed) == 1 else 'are'} read as {shown}{more}."
+        f"{counted(len(changed), 'name')} {holds} letters that were encoded twice, or characters "
+        f"that cannot be shown, and {reads} read as {shown}{more}."
     )
     return repaired, (remark,)
 

@@ -61,6 +61,8 @@ def said_missing(missing: Missing | None) -> tuple[str, ...] | None:
     --------
     >>> said_missing("99, -1"), said_missing([99]), said_missing("nothing"), said_missing(None)
     (('99', '-1'), ('99',), (), None)
+    >>> said_missing("nothing,99")  # 99, and no words
+    ('99', 'nothing')
     """
     if missing is None:
         return None
@@ -68,6 +70,8 @@ def said_missing(missing: Missing | None) -> tuple[str, ...] | None:
         missing = missing.split(",")
     given = missing if isinstance(missing, Iterable) else [missing]
     codes = tuple(f"{one:g}" if isinstance(one, float) else str(one).strip() for one in given)
+    if NOTHING in codes:
+        codes = (*(one for one in codes if one != NOTHING), NOTHING)
     return () if codes == (NOTHING,) else codes
 
 
@@ -84,7 +88,8 @@ def leave_blank(
     table
         The table.
     missing
-        What the user says is missing; None is words that say so.
+        What the user says is missing, besides words that say so; "nothing" among it is that words
+        do not.
     kept
         Columns that stay as they are, for they hold no answers.
     items
@@ -95,13 +100,10 @@ def leave_blank(
     if missing is not None and not missing:
         return table, ()
     named = {str(item).strip().lower() for item in items}
-    unnamed = [word for word in _WORDS if word not in named]
-    words = _strings(unnamed if missing is None else _ways_to_write(missing))
-    numbers = (
-        []
-        if missing is None
-        else [number for one in missing if (number := _number(one)) is not None]
-    )
+    codes = tuple(one for one in missing or () if one != NOTHING)
+    unnamed = [word for word in _WORDS if word not in named and NOTHING not in (missing or ())]
+    words = _strings(dict.fromkeys([*unnamed, *_ways_to_write(codes)]))
+    numbers = [number for one in codes if (number := _number(one)) is not None]
     n_cells, found = 0, set[str]()
     columns = []
     for position, column in enumerate(table.columns):
@@ -114,10 +116,15 @@ def leave_blank(
     if not n_cells:
         return table, ()
     shown = " or ".join(quoted(word) for word in sorted(found)[:_MOST_SHOWN])
+    remedies = [use("if that is an answer", missing=NOTHING)]
+    if codes:
+        words_found = {one.strip().lower() for one in found} & set(unnamed) - set(codes)
+        alone = ",".join([*codes, NOTHING])
+        remedies = [use("if words are answers", missing=alone)] if words_found else []
     remark = Remark(
         f"{counted(n_cells, 'cell')} {'says' if n_cells == 1 else 'say'} {shown} and "
         f"{'is' if n_cells == 1 else 'are'} taken as empty",
-        (use("if that is an answer", missing=NOTHING),),
+        tuple(remedies),
     )
     return pa.table(columns, names=table.column_names), (remark,)
 

@@ -201,6 +201,13 @@ class Pages:
         fields = {name: value for name, value in request.query_params.items() if value}
         reading = choices.parse_reading(fields)
         seen = await self.store.understand(upload, reading)
+        return self.page_of_reading(upload, fields, seen)
+
+    def page_of_reading(
+        self, upload: Upload, fields: dict[str, str], seen: dict[str, Any]
+    ) -> Response:
+        """Show how a file was understood, given what people said and what came of it."""
+        reading = choices.parse_reading(fields)
         asked = {question["name"]: question for question in seen["asks"]}
         answered = [one for one in choices.answered_by(reading) if one.name not in asked]
         return self._page(

@@ -21,6 +21,7 @@ from tierwise.errors import (
 )
 
 Fields = Mapping[str, str]
+NOTHING = "nothing"  # what is said of missing values if there is no code for them
 
 ROLES = {
     "auto": "as recognised",
@@ -160,6 +161,8 @@ _ABOUT_THE_FILE = {
     "other": "Which column names the item that it was preferred to?",
 }
 _AS_RECOGNISED = ("", "As recognised")
+_ASK_AGAIN = ("", "Ask me again")
+_NO_CODE = "None: these cells are answers"
 # Where an answer says more than one thing: the question, and its answer.
 _SEVERAL = (((("layout", "ranks"), ("ties", "allow")), ("better", "ranks")),)
 
@@ -213,9 +216,14 @@ def parse_reading(fields: Fields) -> dict[str, Any]:
     {'unranked': 'below', 'roles': {'2': 'weights'}}
     >>> parse_reading({"without-3": "on"})
     {'without': ['3']}
+    >>> parse_reading({"answer": "ties:allow", "unranked": "below"})
+    {'unranked': 'below', 'ties': 'allow'}
     """
     chosen: dict[str, Any] = {}
     given = {name: value for name, value in fields.items() if value and value != "auto"}
+    # One of several questions was answered.
+    name, mark, value = given.pop("answer", "").partition(":")
+    given |= {name: value} if mark else {}
     if given.get("better") == "ranks":
         given |= {"layout": "ranks", "ties": "allow"}
         del given["better"]
@@ -428,7 +436,7 @@ def asked_by(remedies: Advice) -> list[Question]:
         elif name in _ABOUT_THE_FILE and value and isinstance(value, str | list | tuple):
             chosen = value if isinstance(value, str) else [str(one) for one in value]
             field = fields_of({name: chosen})[name]
-            offered.setdefault(name, {})[field] = _shown(chosen)
+            offered.setdefault(name, {})[field] = _NO_CODE if chosen == NOTHING else _shown(chosen)
     return [
         Question(
             name,
@@ -439,12 +447,47 @@ def asked_by(remedies: Advice) -> list[Question]:
     ]
 
 
+def as_one(questions: list[Question]) -> list[Question]:
+    """Make one question of several that an error asks: whoever answers one need not the others.
+
+    Examples
+    --------
+    >>> from tierwise.errors import use
+    >>> for value, words in as_one(asked_by([use(ties="allow"), use(broken="skip")]))[0].answers:
+    ...     print(value, "=", words)
+    ties:allow = Some answers give several items the same rank. Is that meant? Yes: these items ...
+    broken:skip = Some answers cannot be right. Shall they be left out? Yes, leave them out
+    """
+    if len(questions) < 2:
+        return questions
+    answers = tuple(
+        (f"{question.name}:{value}", f"{question.text} {words}")
+        for question in questions
+        for value, words in question.answers
+    )
+    return [Question("answer", "What is right?", answers)]
+
+
 def answered_by(reading: Mapping[str, Any]) -> list[Question]:
     """Return the questions that were answered already, so that the answers can be changed."""
     # How answers lie in the table can be said further down, whether it was asked or not.
-    known = [QUESTIONS[name] for name in QUESTIONS if name in reading and name != "layout"]
+    known = [
+        Question(name, question.text, (*question.answers, _ASK_AGAIN))
+        for name, question in QUESTIONS.items()
+        if name in reading and name != "layout"
+    ]
     about = [
-        Question(name, text, ((fields_of(reading)[name], _shown(reading[name])), _AS_RECOGNISED))
+        Question(
+            name,
+            text,
+            (
+                (
+                    fields_of(reading)[name],
+                    _NO_CODE if reading[name] == [NOTHING] else _shown(reading[name]),
+                ),
+                _AS_RECOGNISED,
+            ),
+        )
         for name, text in _ABOUT_THE_FILE.items()
         if name in reading and name != "sheet"
     ]

@@ -22,9 +22,12 @@ from typing import IO, TYPE_CHECKING, Any
 from tierwise._util.resources import VARIABLE
 from tierwise.errors import InputError, Remark, TierwiseError, TierwiseWarning, counted
 from tierwise.web.choices import (
+    Question,
+    as_one,
     asked_by,
     columns_of_role,
     on_page,
+    parse_reading,
     reading_options,
 )
 
@@ -47,6 +50,9 @@ _LONGEST_CELL = 60
 _MOST_GROUPS = 12
 _MOST_COLUMNS = 20
 _SECONDS_BETWEEN_NEWS = 0.2
+# Smaller files are read in so many ways to see what else has to be asked.
+_MOST_BYTES_READ_AHEAD = 1 << 21
+_MOST_READ_AHEAD = 6
 # With so many items a fit takes seconds, and people who wait want to see tiers.
 _MANY_ITEMS = 100
 _FEW_REPLICATES = 10
@@ -82,7 +88,8 @@ def understand(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, An
         refuse_bombs(task)
         read = _read(task, _look_at_table(task, seen))
     except TierwiseError as error:
-        return seen | _told(error)
+        asked = _asked_ahead(task, as_one(asked_by(error.remedies)))
+        return seen | _told(error) | {"asks": [asdict(question) for question in asked]}
     return {
         **seen,
         **_described(read.answers),
@@ -99,6 +106,38 @@ def _told(error: TierwiseError) -> dict[str, Any]:
         "problem": on_page(error),
         "asks": [asdict(question) for question in asked_by(error.remedies)],
     }
+
+
+def _asked_ahead(task: dict[str, Any], asked: list[Question]) -> list[Question]:
+    """Add the questions that come next whatever is answered: they are asked on the same page."""
+    readings, found = [task["reading"]], list(asked)
+    if Path(task["upload"]).stat().st_size > _MOST_BYTES_READ_AHEAD:
+        return found
+    while found:
+        readings = [
+            {**reading, **parse_reading({found[-1].name: value})}
+            for reading in readings
+            for value, _ in found[-1].answers
+        ]
+        if len(readings) > _MOST_READ_AHEAD:
+            break
+        later = [_first_asked({**task, "reading": reading}) for reading in readings]
+        new = later[0]
+        # What is asked again was not answered by this.
+        if new is None or any(one != new for one in later) or new.name in {q.name for q in found}:
+            break
+        found.append(new)
+    return found
+
+
+def _first_asked(task: dict[str, Any]) -> Question | None:
+    """Return the question that a file raises if it is read in some way; None if not just one."""
+    try:
+        _read(task, _table(task, {}))
+    except TierwiseError as error:
+        asked = asked_by(error.remedies)
+        return asked[0] if len(asked) == 1 else None
+    return None
 
 
 def _look_at_table(task: dict[str, Any], seen: dict[str, Any]) -> TableFile | None:

@@ -1,0 +1,321 @@
+"""Files as people have them, through the shell and the page: nothing is misread silently."""
+
+import html
+import json
+import re
+import shlex
+from dataclasses import asdict, dataclass
+
+import pytest
+from typer.testing import CliRunner
+
+from tierwise.cli.main import app, shell
+from tierwise.errors import TierwiseError
+
+pytest.importorskip("starlette", reason="needs starlette")
+pytest.importorskip("multipart", reason="needs python-multipart")
+
+from tierwise.web import choices, tasks
+from tierwise.web.app import Pages
+from tierwise.web.jobs import Upload
+from tierwise.web.security import Limits, Settings
+
+LEADERBOARD = (
+    "Model,Params (B),Latency (s),Released,MMLU,HellaSwag,Error\n"
+    "alpha,7,0.8,2024-01,60.1,94.0,3.1\nbeta,70,2.1,2024-03,70.5,96.0,2.0\n"
+    "gamma,13,1.1,2023-11,65.0,93.5,2.6\n"
+)
+CODES = "Tee;Kaffee;Milch\n5;4;99\n4;5;3\n3;4;5\n99;2;4\n5;3;4\n5;k.A.;4\n4;2;3\n"
+BALLOTS = (
+    "id,rank1,rank2,rank3,rank4\n1,Adams,Wiley,skipped,Garcia\n2,Wiley,overvote,Adams,\n"
+    "3,Garcia,Garcia,Yang,undervote\n4,Yang,Adams,Wiley,Garcia\n5,skipped,skipped,skipped,skipped\n"
+)
+WEIGHTS = (
+    "Status,Gew_Bund,alter,Tee,Kaffee,Milch\nIP Address,0.71,34,1,2,3\n"
+    "Survey Preview,1.00,20,3,2,1\nIP Address,1.42,61,2,1,3\nIP Address,0.95,45,1,3,2\n"
+)
+NAMES = (
+    "model_a,model_b,winner\nclaude-3.5,gpt-4,model_a\nclaude-3-5,gpt 4,model_b\n"
+    "GPT-4,llama,tie\nllama,claude-3.5,model_b\n"
+)
+PREFLIB = (
+    "# FILE NAME: x.soc\n# TITLE: x\n# DATA TYPE: soc\n# NUMBER ALTERNATIVES: 2\n"
+    "# NUMBER VOTERS: 3\n# NUMBER UNIQUE ORDERS: 2\n# ALTERNATIVE NAME 1: ZoÃ« O\xe2\x80\x99Neil\n"
+    "# ALTERNATIVE NAME 2: Bob\x96Smith\n2: 1,2\n1: 2,1\n"
+)
+TWICE = "place 1,place 2,place 3\na,b,c\nb,b,a\nc,a,b\na,c,b\n"
+GRADES = "id,Hades,Doom,Myst\np1,S,A,B\np2,A,S,B\np3,S,B,B\n"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A file, what is said of it, and what is said once people answer.
+
+    Attributes
+    ----------
+    name, text
+        The file.
+    said
+        What both doors say at first; None if all is understood.
+    options, fields
+        What is answered in the shell, and on the page.
+    read
+        What both doors say then.
+    command
+        The command of the shell.
+    """
+
+    name: str
+    text: str
+    said: str | None
+    options: tuple[str, ...]
+    fields: dict[str, str]
+    read: tuple[str, ...]
+    command: str = "describe"
+
+
+CASES = [
+    Case(
+        "leaderboard.csv",
+        LEADERBOARD,
+        "hold numbers from 0.8 to 3.1, as scores do, not ranks",
+        ("--better", "higher", "--lower", "Error"),
+        {"better": "higher", "lower": "Error"},
+        (
+            "3 rankings of 3 items",
+            "Answer 1: beta first, then gamma, alpha.",
+            "Columns set aside (holds a property of the items, not scores): 'Params (B)', 'Latency",
+        ),
+    ),
+    Case(
+        "codes.csv",
+        CODES,
+        "column 'Tee' holds 99 beside numbers from 2 to 5",
+        ("--better", "higher", "--missing", "99", "--unranked", "anywhere"),
+        {"better": "higher", "missing": "99", "unranked": "anywhere"},
+        (
+            "7 rankings of 3 items",
+            "3 cells say '99' or 'k.A.' and are taken as empty",
+            "Answer 1: Tee first, then Kaffee; Milch not listed.",
+        ),
+    ),
+    Case(
+        "ballots.csv",
+        BALLOTS,
+        "line 2 lists 3 of 4 items (not 'Yang')",
+        ("--unranked", "below"),
+        {"unranked": "below"},
+        (
+            "4 rankings of 4 items",
+            "3 ballots hold 'skipped' or 'undervote', which is passed over",
+            "1 ballot holds an overvote, which ends the ballot",
+            "1 answer names an item twice, which counts where it is first named",
+            "1 row lists no item and is set aside (line 6)",
+            "Answer 2: Wiley first; Adams, Garcia, Yang not listed.",
+        ),
+    ),
+    Case(
+        "weights.csv",
+        WEIGHTS,
+        None,
+        (),
+        {},
+        (
+            "3 rankings of 3 items",
+            "1 row is a preview or test of the survey, not answers: left out.",
+            "Column 'Gew_Bund' seems to hold weights, which are not used (every answer counts",
+        ),
+    ),
+    Case(
+        "weights.csv",
+        WEIGHTS,
+        None,
+        ("--weights", "Gew_Bund", "--weights-are", "survey"),
+        {"weights": "Gew_Bund", "weights_are": "survey"},
+        ("3.08 rankings of 3 items",),
+    ),
+    Case(
+        "names.csv",
+        NAMES,
+        "names differ by case, space or punctuation alone: 'claude-3-5' (names.csv, line 3) and "
+        "'claude-3.5' (names.csv, line 2); 'gpt-4' (names.csv, line 2) and 'GPT-4' (names.csv, "
+        "line 4); 'gpt 4'",
+        ("--rename", "claude-3-5=claude-3.5", "--rename", "gpt-4=GPT-4", "--rename", "gpt 4=GPT-4"),
+        {},
+        (),
+    ),
+    Case(
+        "names.soc",
+        PREFLIB,
+        None,
+        (),
+        {},
+        (
+            "3 rankings of 2 items",
+            "are read as 'Zoë O\N{RIGHT SINGLE QUOTATION MARK}Neil', 'Bob\\x96Smith'.",
+            "Answer 1: Zoë O\N{RIGHT SINGLE QUOTATION MARK}Neil first, then Bob\\x96Smith.",
+        ),
+    ),
+    Case(
+        "twice.csv",
+        TWICE,
+        "line 3: item 'b' is listed twice",
+        ("--broken", "skip"),
+        {"broken": "skip"},
+        ("3 rankings of 3 items", "1 row cannot be right and is set aside (line 3)"),
+    ),
+    Case(
+        "grades.csv",
+        GRADES,
+        "columns 'Hades', 'Doom', 'Myst' hold what look like grades ('S', 'A', 'B')",
+        ("--order", "S,A,B"),
+        {"order": "S,A,B"},
+        ("3 rankings of 3 items", "Grades, best first: S, A, B."),
+    ),
+    Case(
+        "tiers.txt",
+        "S: Elden Ring, Hades\nA: Doom\nB: Myst\n",
+        None,
+        (),
+        {},
+        ("1 ranking of 4 items", "Elden Ring and Hades (tied) first, then Doom"),
+    ),
+    Case(
+        "pasted.txt",
+        "Anna: Sushi > Pizza > Tacos\nBen: Pizza > Sushi > Tacos\n",
+        None,
+        (),
+        {},
+        ("2 rankings of 3 items", "Answer 1: Sushi first, then Pizza, Tacos."),
+    ),
+    Case(
+        "sentences.csv",
+        '"Wiley, Maya","Yang, Andrew","Adams, Eric"\n1,2,3\n2,1,3\n',
+        None,
+        (),
+        {},
+        ("2 rankings of 3 items", 'Answer 1: "Wiley, Maya" first, then "Yang, Andrew", "Adams'),
+    ),
+    Case(
+        "turned.csv",
+        ",0,1,2\nTee,1,2,1\nKaffee,2,1,3\nMilch,3,3,2\n",
+        None,
+        (),
+        {},
+        ("3 rankings of 3 items", "Answer 2: Kaffee first, then Tee, Milch."),
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    return Pages(Settings(folder=tmp_path_factory.mktemp("kept")))
+
+
+def in_shell(command, file, *options):
+    result = CliRunner().invoke(app, [command, str(file), *options])
+    if isinstance(result.exception, TierwiseError):
+        return shell(command).says(result.exception)
+    assert result.exit_code == 0, result.exception
+    return " ".join((result.stderr + result.stdout).split())
+
+
+def on_page(pages, file, fields):
+    reading = choices.parse_reading(fields)
+    limits = asdict(Limits())
+    task = {"upload": str(file), "name": file.name, "reading": reading, "limits": limits}
+    seen = json.loads(json.dumps(tasks.understand(task, lambda *_: None)))
+    page = pages.page_of_reading(Upload("0", file.name, 0.0), fields, seen).body.decode()
+    return page, " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+def written(case, folder):
+    file = folder / case.name
+    file.write_text(case.text, encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name} {' '.join(case.options)}")
+def test_both_doors_ask_and_say_what_they_read(case, pages, tmp_path):
+    file = written(case, tmp_path)
+    if case.said is not None:
+        assert case.said in in_shell(case.command, file)
+        assert case.said in on_page(pages, file, {})[1]
+    told = in_shell(case.command, file, *case.options)
+    page = on_page(pages, file, case.fields)[1] if case.read else ""
+    for one in case.read:
+        assert one in told
+        assert one in page
+    for said in (told, page):
+        assert not re.search(r"(?<![\w-])[a-z_]+=(?!=)(?!GPT|claude)", said), said
+
+
+def test_names_that_differ_by_punctuation_are_joined_in_the_shell(tmp_path):
+    case = next(one for one in CASES if one.name == "names.csv")
+    file = written(case, tmp_path)
+    assert "4 battles of 3 items" in in_shell("describe", file, *case.options)
+    kept = in_shell("describe", file, "--spellings", "keep")
+    assert "4 battles of 6 items" in kept
+
+
+def test_a_table_of_scores_is_recognised_by_every_command(tmp_path):
+    file = tmp_path / "scores.csv"
+    file.write_text(LEADERBOARD, encoding="utf-8")
+    for command in ("fit", "search", "posterior", "report", "leaderboard", "describe"):
+        told = in_shell(command, file)
+        assert "as scores do, not ranks: use --better higher if 3.1 is best" in told
+
+
+def test_names_with_commas_are_told_the_shell_as_it_says(tmp_path):
+    file = tmp_path / "names.csv"
+    file.write_text('"Wiley, Maya","Yang, Andrew","Adams, Eric"\n1,2,3\n2,1,3\n', encoding="utf-8")
+    told = in_shell("describe", file)
+    options = shlex.split(re.search(r"use (--items .*) if it is not an item", told)[1])
+    assert "2 rankings of 2 items" in in_shell("describe", file, *options)
+
+
+def test_battles_are_recognised_on_the_page(pages, tmp_path):
+    file = tmp_path / "battles.csv"
+    file.write_text("model_a,model_b,winner\nx,y,x\ny,z,z\n", encoding="utf-8")
+    assert "tierwise leaderboard" in on_page(pages, file, {})[1]
+    assert "tierwise leaderboard FILE" in in_shell("report", file)
+
+
+def test_questions_that_are_known_from_the_start_come_together(pages, tmp_path):
+    file = tmp_path / "gaps.csv"
+    file.write_text("tea,coffee,milk\n5,4,99\n4,99,3\n3,3,5\n2,4,1\n", encoding="utf-8")
+    page, told = on_page(pages, file, {})
+    assert "Two questions first" in told
+    assert page.count("<legend>") == 2
+    assert "Which cells say that an answer is missing? 99 None: these cells are answers" in told
+    assert "Which are better?" in told
+    # Whether somebody left an item out is not known before that.
+    assert "If someone did not rank an item" not in told
+    later = on_page(pages, file, {"missing": "99", "better": "higher"})[1]
+    assert "If someone did not rank an item" in later
+
+
+def test_one_of_several_questions_is_enough(pages, tmp_path):
+    file = tmp_path / "errors.csv"
+    file.write_text("Model,Error,MMLU\nx,1.5,2\ny,3,4\nz,2,9\n", encoding="utf-8")
+    page, told = on_page(pages, file, {"better": "higher"})
+    assert page.count('name="answer"') == 2
+    assert "What is right?" in told
+    read = on_page(pages, file, {"better": "higher", "answer": "tasks:Error\nMMLU"})[1]
+    assert "Answer 1: y first, then z, x." in read
+    lower = on_page(pages, file, {"better": "higher", "answer": "lower:Error"})
+    assert "Answer 1: x first, then z, y." in lower[1]
+    assert 'name="lower" value="Error" checked' in lower[0]  # and is kept on the next page
+
+
+def test_the_button_that_goes_on_is_the_primary_one(pages, tmp_path):
+    file = tmp_path / "weights.csv"
+    file.write_text(WEIGHTS, encoding="utf-8")
+    page, told = on_page(pages, file, {})
+    buttons = re.findall(r'<button type="submit"([^>]*)>([^<]+)</button>', page)
+    assert [words for how, words in buttons if "quiet" not in how] == ["Find the tiers"]
+    assert "Which column says how often each row counts? Gew_Bund None: every answer" in told
+    # What is known of people can divide them.
+    assert re.search(r'name="by-\d+" value="alter"', page)
+    asked, _ = on_page(pages, file, {"layout": "long"})
+    assert "Find the tiers" not in asked
