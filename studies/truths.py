@@ -51,6 +51,24 @@ class Truth:
     labels: NDArray[np.int64]
     close: NDArray[np.bool_]
 
+    @property
+    def fewest_tiers(self) -> int:
+        """How many tiers there are at least, if items of a tier may be tied or nearly."""
+        number = 0
+        tier: list[int] = []
+        for item in np.argsort(self.labels, kind="stable").tolist():
+            if tier and all(self.close[item, other] for other in tier):
+                tier.append(item)
+            else:
+                number, tier = number + 1, [item]
+        return number
+
+    def allows(self, labels: NDArray[np.int64]) -> bool:
+        """Whether items of each of these tiers are tied or nearly, and the tiers are in order."""
+        same, better = labels[:, None] == labels, labels[:, None] < labels
+        in_order = self.labels[:, None] < self.labels
+        return bool(self.close[same].all() and in_order[better].all())
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -99,7 +117,21 @@ def _of_mallows(
     rng: Generator,
 ) -> Truth:
     data = scattered(labels, theta, distance, n_answers, rng)
-    return Truth(data, labels, labels[:, None] == labels)
+    close = labels[:, None] == labels
+    if labels.max() > 0:
+        model = _model_of(labels, theta, distance)
+        pairs = model.pair_probabilities(rng=1).probabilities[np.ix_(labels, labels)]
+        close |= np.maximum(pairs, pairs.T) <= NEARLY
+    return Truth(data, labels, close)
+
+
+def _model_of(
+    labels: NDArray[np.int64], theta: float | list[float], distance: str
+) -> ClusteredMallows:
+    """Return the model of tiers, with one theta or one per tier."""
+    tiers = Tiers.from_labels((labels + 1).tolist(), range(len(labels)))
+    several = {} if isinstance(theta, float) else {"concentration": "tier"}
+    return ClusteredMallows(tiers, theta, distance, **several)  # type: ignore[arg-type]
 
 
 def scattered(
@@ -111,13 +143,10 @@ def scattered(
 ) -> Rankings:
     """Draw rankings that are scattered around tiers, with one theta or one per tier."""
     n_items = len(labels)
-    tiers = Tiers.from_labels((labels + 1).tolist(), range(n_items))
-    if len(tiers) == 1:
+    if labels.max() == 0:
         orders = np.tile(np.arange(n_items), (n_answers, 1))
         return Rankings.from_order_array(rng.permuted(orders, axis=1), range(n_items))
-    several = {} if isinstance(theta, float) else {"concentration": "tier"}
-    model = ClusteredMallows(tiers, theta, distance, **several)  # type: ignore[arg-type]
-    return model.sample(n_answers, rng).restrict(range(n_items))
+    return _model_of(labels, theta, distance).sample(n_answers, rng).restrict(range(n_items))
 
 
 def _theta_per_tier(n_items: int, n_answers: int, rng: Generator) -> Truth:

@@ -42,8 +42,7 @@ CLAIMS = (
     "boundary holds",
     "better than the next",
     "better",
-    "tied with the next",
-    "tied",
+    "tied or nearly, with the next",
     "tied or nearly",
     "the best",
     "among the best 3",
@@ -165,20 +164,19 @@ def said_of_pairs(board: Leaderboard, truth: Truth) -> Iterator[Said]:
     """Say of pairs which is better and which are tied; of those in neighbouring rows, again."""
     places = [truth.data.items.index(row.item) for row in board.rows]
     better = truth.labels[:, None] < truth.labels
-    above = board.above_probabilities
+    above, near = board.above_probabilities, board.tied_or_nearly_probabilities
+    assert near is not None
     for first, second in permutations(range(len(places)), 2):
         yield "better", above[first, second], float(better[places[first], places[second]])
     for first, second in combinations(range(len(places)), 2):
-        one, other = places[first], places[second]
-        tied = 1.0 - above[first, second] - above[second, first]
-        yield "tied", tied, float(truth.labels[one] == truth.labels[other])
-        yield "tied or nearly", tied, float(truth.close[one, other])
+        close = truth.close[places[first], places[second]]
+        yield "tied or nearly", near[first, second], float(close)
     for row, one, other in zip(board.rows, places, places[1:], strict=False):
         assert row.better_than_next is not None
         assert row.tied_with_next is not None
         yield "better than the next", row.better_than_next, float(better[one, other])
-        tied = float(truth.labels[one] == truth.labels[other])
-        yield "tied with the next", row.tied_with_next, tied
+        close = float(truth.close[one, other])
+        yield "tied or nearly, with the next", row.tied_with_next, close
 
 
 def said_of_tiers(posterior: Posterior, board: Leaderboard, truth: Truth) -> Iterator[Said]:
@@ -189,10 +187,13 @@ def said_of_tiers(posterior: Posterior, board: Leaderboard, truth: Truth) -> Ite
         share = float((drawn[:, up].max(axis=1) < drawn[:, down].min(axis=1)).mean())
         holds = truth.labels[up].max() < truth.labels[down].min()
         yield "boundary holds", share, float(holds)
-    for number, share in posterior.n_tiers_probabilities().items():
-        yield "number of tiers", share, float(number == truth.labels.max() + 1)
-    exactly = float((drawn == own + 1).all(axis=1).mean())
-    yield "exactly these tiers", exactly, float((own == truth.labels).all())
+    numbers = range(truth.fewest_tiers, int(truth.labels.max()) + 2)
+    by_sizes = posterior.sizes_for_sameness().items()
+    for number in range(1, len(own) + 1):
+        share = sum(share for sizes, share in by_sizes if len(sizes) == number)
+        yield "number of tiers", min(share, 1.0), float(number in numbers)
+    exactly = float(posterior.sameness_weights @ (drawn == own + 1).all(axis=1))
+    yield "exactly these tiers", min(exactly, 1.0), float(truth.allows(own))
 
 
 def summed(claims: list[Said]) -> dict[str, Bins]:
@@ -239,12 +240,14 @@ def tell(results: Results, settings: Settings) -> str:
         "and those of single judges scatter around them with 0.8. Half of the people, by a coin, "
         "give the opposite order. Survey weights are lognormal, with a mean of 1 or 1,700.",
         "What is true: a tier holds items with the same place in the model that made the answers; "
-        "where all worths differ, each item is a tier of its own, so *tied* is never true, and "
-        "*tied or nearly* is what can be: neither item is preferred by more than 55%. Where judges "
-        "differ, items are compared by the mean of the log worths, by which a judge drawn at "
-        "random decides. Two opposed halves prefer any two items equally often: all are tied. "
-        "*Tier of the item*: its rank is among those of its tier, where tied items share their "
-        "ranks at random. *Boundary*: every item above it is better than every item below.",
+        "where all worths differ, each item is a tier of its own. *Tied or nearly*: neither item "
+        "is preferred by more than 55%, by the model that made the answers. Where judges differ, "
+        "items are compared by the mean of the log worths, by which a judge drawn at random "
+        "decides. Two opposed halves prefer any two items equally often: all are tied. *Tier of "
+        "the item*: its rank is among those of its tier, where tied items share their ranks at "
+        "random. *Boundary*: every item above it is better than every item below. *Number of "
+        "tiers* and *exactly these tiers*: there are tiers like these, the better ones above the "
+        "others, whose items are tied or nearly.",
         "Of what is said with 95% or more, how much is true (and how many such claims there are):",
         _sure_table(results, known, "truths that are among the models compared"),
         _sure_table(results, others, "other truths"),
@@ -253,13 +256,10 @@ def tell(results: Results, settings: Settings) -> str:
         _bins_table(results, others, "other truths"),
         _verdict(results, settings),
         _not_run(results, settings),
-        "Claims that an item is better, or among the best, are true at least as often as they are "
-        "said to be. Claims of ties are true less often, above all between 50% and 95%: half of "
-        "the prior probability belongs to no tiers at all, so that noise is not taken for tiers, "
-        "and where answers are few this is what a high probability of a tie says. It is not "
-        "evidence that items are equal. With several thetas as the truth the reason is another: "
-        "only one theta is compared by default (`concentration`), and it ties items whose "
-        "differences are small beside those of others.",
+        "Claims of differences are made under the sceptical prior, half of which belongs to no "
+        "tiers at all, so that noise is not taken for tiers. Claims of sameness are made under the "
+        "uniform prior of sizes, where a line between neighbours is as probable as none: a prior "
+        "that favours ties must not be what speaks for them. So few answers support neither.",
     )
 
 
@@ -303,7 +303,7 @@ def _verdict(results: Results, settings: Settings) -> str:
         least = LEAST_IF_KNOWN if KINDS[kind].known else LEAST_IF_NOT
         for claim in (*CLAIMS, INTERVAL):
             count, _, true = together(_cells(results, kind), claim)[SURE]
-            if count and true < least and not _cannot_be(kind, claim):
+            if count and true < least:
                 failing.append(f"{kind}: {claim}, {percent(true)} of {count:,}")
     bounds = f"{LEAST_IF_KNOWN:.0%} (other truths: {LEAST_IF_NOT:.0%})"
     if not failing:
@@ -315,11 +315,6 @@ def _not_run(results: Results, settings: Settings) -> str:
     """Name the cells that stored results do not have."""
     missing = [name for name in cells_of(settings) if name not in results]
     return f"Not run (truth; items; answers): {', '.join(missing)}." if missing else ""
-
-
-def _cannot_be(kind: str, claim: str) -> bool:
-    """Whether a claim about ties is about items all of which differ, a little at least."""
-    return "all worths differ" in kind and claim in ("tied", "tied with the next")
 
 
 STUDY = Study(

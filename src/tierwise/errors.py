@@ -389,6 +389,23 @@ def odds_in_words(log_odds: float) -> str:
     return f"{odds:.1f} to 1" if odds < 10.0 else f"{odds:,.0f} to 1"
 
 
+BEHIND_IS = "log evidence with its prior"
+
+
+def behind_in_words(behind: float) -> str:
+    """Say how far something is behind, or ahead, in log evidence with its prior, and what odds.
+
+    Everything that is called *behind* is measured by that, and written by this function.
+
+    Examples
+    --------
+    >>> behind_in_words(0.55), behind_in_words(20.4), behind_in_words(-1.2)
+    ('0.6 behind (1.7 to 1)', '20.4 behind (more than a million to 1)', '1.2 ahead (3.3 to 1)')
+    """
+    side = "ahead" if behind < 0.0 else "behind"
+    return f"{abs(behind):,.1f} {side} ({odds_in_words(abs(behind))})"
+
+
 def percent(level: float) -> str:
     """Write the level of an interval.
 

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 import tierwise as tw
 from tests.web.conftest import client_of
+from tierwise.errors import behind_in_words
 from tierwise.web import choices
 from tierwise.web.security import Limits, Settings
 
@@ -212,7 +213,7 @@ def test_a_result_without_an_item_is_that_of_the_python_lines_and_the_command(
     theirs = client.get(f"{job}/files/result.json").json()["fit"]
     assert sorted(chain.from_iterable(theirs["tiers"])) == ["cocoa", "milk", "tea"]
     assert "without-1=on" in page.text  # the way back keeps it
-    assert "points worse" in client.post(f"{job}/own", data={"tier": ["2", "1", "1"]}).text
+    assert "behind (" in client.post(f"{job}/own", data={"tier": ["2", "1", "1"]}).text
     monkeypatch.chdir(tmp_path)
     (tmp_path / "survey.csv").write_text(COMPLETE, encoding="utf-8")
     told = {}
@@ -292,20 +293,14 @@ def test_report_may_run_its_own_script_only(client, finished):
     assert "frame-ancestors 'self'" in policy
 
 
-def test_own_tiers_are_judged_by_the_criterion(client, finished):
+def test_own_tiers_are_behind_by_what_a_search_says(client, finished):
     here, _ = finished
     goals = tw.load_political_goals()
     page = client.post(f"{here}/own", data={"tier": ["1", "2", "1", "3"]})
-    own = float(re.search(r"strong>([\d,.]+)<", page.text)[1].replace(",", ""))
-    found = tw.fit(goals, (2, 2)).criterion
-    best = -min(
-        -tw.ClusteredMallows(tw.Tiers([["order", "prices"], ["say"], ["speech"]]), theta).log_prob(
-            goals
-        )
-        @ goals.weights
-        for theta in (0.54, 0.545, 0.55)
-    )
-    assert own == pytest.approx(found - (best - 2.4849), abs=0.05)
+    found = tw.search(goals, family="mallows", distance="kendall")
+    same_tiers = next(one for one in found.leaderboard if one.sizes == (2, 1, 1))
+    assert same_tiers.tiers == tw.Tiers([["order", "prices"], ["say"], ["speech"]])
+    assert f"<strong>{behind_in_words(found.behind(same_tiers))}</strong>" in page.text
     same = client.post(f"{here}/own", data={"tier": ["4", "7", "4", "7"]})
     assert "That is the list that was found" in same.text
     assert client.post(f"{here}/own", data={"tier": ["1", "2"]}).status_code == 400

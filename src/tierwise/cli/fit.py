@@ -250,6 +250,7 @@ def search_command(
     quiet: options.Quiet = False,
 ) -> None:
     """Find out how many tiers there are, and how large: a leaderboard of sizes, best first."""
+    from tierwise.checking.check import check_fit
     from tierwise.searching.search import search
 
     found = search(
@@ -269,7 +270,10 @@ def search_command(
         progress=printing.progress(quiet=quiet),
         rng=seed,
     )
-    result = printing.given(found, text=lambda width: [found.summary(width, rows=rows)])
+    check = None if json else check_fit(answers, found.best, draws=_CHECKING_DRAWS, rng=0)
+    result = printing.given(
+        found, text=lambda width: [found.summary(width, rows=rows, check=check)]
+    )
     printing.give(result, out, json=json, quiet=quiet)
 
 

@@ -145,7 +145,7 @@ def groups_command(
             _GROUPS, "Columns of the file that do not hold answers, such as age,region.", "COLUMNS"
         ),
     ],
-    family: options.FamilyOfGroups = "mallows",
+    family: options.FamilyOfGroups = "auto",
     smallest: Annotated[
         int,
         options.option(_GROUPS, "The least number of answers in a branch.", min=1),
@@ -189,7 +189,7 @@ def groups_command(
         tree = group_tree(
             rankings,
             columns,
-            family=family,
+            family=compared.family,
             smallest=smallest,
             permutations=permutations,
             rng=seed,

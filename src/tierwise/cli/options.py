@@ -317,8 +317,12 @@ Family: TypeAlias = Annotated[
     ),
 ]
 FamilyOfGroups: TypeAlias = Annotated[
-    Literal["mallows", "luce"],
-    option(MODEL, "mallows: a distance from the tiers and theta; luce: one worth per tier."),
+    Literal["auto", "mallows", "luce"],
+    option(
+        MODEL,
+        "mallows: a distance from the tiers and theta; luce: one worth per tier; auto: the one "
+        "that describes the answers of all people best.",
+    ),
 ]
 MaxTiers: TypeAlias = Annotated[
     int | None,

@@ -16,8 +16,8 @@ from tierwise.errors import InputError, share_in_words
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from tierwise.fitting.resampled import Bootstrap
     from tierwise.fitting.result import Fit
+    from tierwise.posterior.result import Posterior
     from tierwise.reporting.analysis import Analysis
 
 _REPORT = "What the report shows"
@@ -273,52 +273,52 @@ def demo(
 ) -> None:
     """Find the tiers of real data: 2262 rankings of four political goals (Croon, 1989)."""
     from tierwise.data.datasets import load_political_goals
-    from tierwise.fitting.bootstrap import bootstrap
-    from tierwise.searching.search import search
+    from tierwise.posterior.run import sample_posterior
+    from tierwise.searching.choice import choose
 
     goals = load_political_goals()
     progress = printing.progress(quiet=quiet)
     with silent_compiling() if quiet else nullcontext():
-        found = search(goals, progress=progress, rng=1)
-        resampled = bootstrap(goals, found.best, replicates=500, progress=progress, rng=1)
+        choice = choose(goals, progress=progress, rng=1)
+        posterior = sample_posterior(goals, choice=choice, progress=progress, rng=1)
     if report is not None:
         from tierwise.reporting.report import report as write_report
 
-        write_report(
-            goals, report, title="Four political goals", replicates=500, progress=progress, rng=1
-        )
+        write_report(goals, report, title="Four political goals", progress=progress, rng=1)
         printing.said_where(report, quiet=quiet)
     if json:
-        printing.print_json({"search": found.to_dict(), "bootstrap": resampled.to_dict()}, None)
+        printing.print_json(
+            {"search": choice.search.to_dict(), "posterior": posterior.to_dict()}, None
+        )
         return
     parts: list[RenderableType] = []
     if not quiet:
         parts += [_QUESTION, ""]
     parts += [
-        _tier_picture(found.best, resampled),
+        _tier_picture(choice.fit, posterior),
         "",
-        found.best.summary(printing.width_of_output()),
+        choice.sentence(),
+        choice.fit.summary(printing.width_of_output()),
     ]
     if not quiet:
         parts += ["", _next_steps(report)]
     printing.print_result(parts)
 
 
-def _tier_picture(fitted: "Fit", resampled: "Bootstrap") -> "RenderableType":
-    """Draw the tiers, each item with how often resampled data put it there."""
+def _tier_picture(fitted: "Fit", posterior: "Posterior") -> "RenderableType":
+    """Draw the tiers, each with how sure its items are, sizes being open."""
+    from tierwise.posterior.estimates import shares_of_tiers
+
     table = printing.new_table()
     table.add_column("tier", justify="right")
     table.add_column("items", style="bold")
-    table.add_column("of 500 resampled surveys")
-    shares = resampled.tier_probabilities().to_numpy()
-    place = {item: number for number, item in enumerate(fitted.tiers.items)}
+    table.add_column(f"how sure, of {len(posterior):,} draws")
+    shares = shares_of_tiers(posterior.labels, fitted.tiers.sizes)
+    place = {item: number for number, item in enumerate(posterior.items)}
     for number, tier in enumerate(fitted.tiers, start=1):
-        least = min(shares[place[item], number - 1] for item in tier)
-        table.add_row(
-            str(number),
-            " ~ ".join(str(item) for item in tier),
-            f"{share_in_words(least)} agree on each",
-        )
+        least = float(min(shares[place[item], number - 1] for item in tier))
+        said = f"all {len(posterior):,}" if least == 1.0 else share_in_words(least)
+        table.add_row(str(number), " ~ ".join(str(item) for item in tier), said)
     return table
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.errors import counted, listed, percent, share_in_words
+from tierwise.errors import BEHIND_IS, counted, listed, percent, share_in_words
+from tierwise.posterior.ties import NEARLY_IN_WORDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,10 +45,7 @@ def paragraph_of(compared: Comparison) -> str:
     model, to_cite = _MODELS[board.choice.family]
     parts = [_what_was_compared(compared)]
     if len(compared.tiers) == 1:
-        parts.append(
-            "No differences between the methods were found: with posterior probability "
-            f"{share_in_words(board.one_tier_probability)} all of them are of one tier."
-        )
+        parts.append(_no_differences(compared))
     else:
         parts.append(
             f"Tiers and their uncertainty come from {model}, fitted to the rankings, with tiers of "
@@ -64,6 +62,18 @@ def paragraph_of(compared: Comparison) -> str:
         f"The analysis was made with tierwise {board.provenance.version}. To cite: {to_cite}."
     )
     return " ".join(parts)
+
+
+def _no_differences(compared: Comparison) -> str:
+    """Say that no differences were found, and whether that means that there are none."""
+    same = compared.board.one_tier_probability or 0.0
+    said = "No differences between the methods were found. "
+    if same >= compared.board.certainty:
+        return f"{said}All of them are {NEARLY_IN_WORDS} (probability {share_in_words(same)})."
+    return (
+        f"{said}That does not show that they are the same: with probability "
+        f"{share_in_words(same)} all of them are {NEARLY_IN_WORDS}."
+    )
 
 
 def _what_was_compared(compared: Comparison) -> str:
@@ -85,8 +95,8 @@ def _choice(compared: Comparison) -> str:
     _, *others = search.families
     if not others:
         return ""
-    behind = listed([f"{one.name} by {one.behind:.1f}" for one in others])
-    return f"; it makes the rankings more probable than {behind} in log probability"
+    standings = listed([f"{one.name} is {one.standing}" for one in others])
+    return f"; in {BEHIND_IS}, {standings}"
 
 
 def _tiers_in_words(compared: Comparison) -> str:

@@ -177,18 +177,20 @@ class Comparison(Result):
     def pairs(self, *, backend: Backend = "pandas") -> Any:
         """Return a data frame with one row per pair of methods, the one first that stands higher.
 
-        ``p_better_tier``, ``p_same_tier`` and ``p_worse_tier`` come from the leaderboard;
+        ``p_better_tier``, ``p_tied_or_nearly`` and ``p_worse_tier`` come from the leaderboard;
         ``p_better``, ``p_equivalent`` and ``p_worse`` from Bayesian signed ranks: by at least
         ``rope``.
         """
         one, other = np.triu_indices(len(self.methods), k=1)
         above, signed = self.board.above_probabilities, self.signed_ranks
+        near = self.board.tied_or_nearly_probabilities
+        assert near is not None  # the board comes from the posterior
         names = [plain_item(method) for method in self.methods]
         columns: dict[str, list[Any]] = {
             "method": [names[number] for number in one.tolist()],
             "other": [names[number] for number in other.tolist()],
             "p_better_tier": _rounded(above[one, other], 6),
-            "p_same_tier": _rounded(1.0 - above[one, other] - above[other, one], 6),
+            "p_tied_or_nearly": _rounded(near[one, other], 6),
             "p_worse_tier": _rounded(above[other, one], 6),
             "p_better": _rounded(signed.better[one, other], 6),
             "p_equivalent": _rounded(signed.equivalent[one, other], 6),

@@ -11,11 +11,12 @@ from tierwise._util.cards import Card
 from tierwise._util.checks import check_choice, check_counts, check_iterable, check_path
 from tierwise._util.provenance import digest, names_of
 from tierwise._util.resources import whole_file
+from tierwise._util.types import WeightsAre
 from tierwise.data.frames import make_frame
 from tierwise.data.scores import not_battles
 from tierwise.data.showing import how_read
 from tierwise.data.tables import open_frame, open_table
-from tierwise.data.weights import EffectiveNumber
+from tierwise.data.weights import EffectiveNumber, answers_in_words
 from tierwise.errors import InputError, counted, quoted, use
 from tierwise.files.battles import (
     BattleColumns,
@@ -77,12 +78,15 @@ class Battles:
     reading : ReadingNotes or None
         How a table was understood, where the battles were read from one.
     design_effect : float or None
-        How many battles say as much as one independent battle, because judges decided several
-        each; models estimate it, and divide ``wins`` by it. None where battles count as they are.
+        How many battles say as much as one independent battle: because judges decided several
+        each, which models estimate, or because of weights of a survey. ``wins`` are divided by it.
+        None where battles count as they are.
     shown : ShownFirst or None
         The same by who was shown first, where that is known.
     position : {"ignore", "model"}
         Whether it is estimated how much it helps an item to be shown first (with worths alone).
+    n_rows : int or None
+        How many battles there are, where these have weights of a survey.
 
     Examples
     --------
@@ -109,6 +113,7 @@ class Battles:
     design_effect: float | None = None
     shown: ShownFirst | None = None
     position: Position = "ignore"
+    n_rows: int | None = None
 
     def __post_init__(self) -> None:
         check_choice("drawn", self.drawn_as, get_args(DrawnAs))
@@ -138,10 +143,14 @@ class Battles:
 
     @classmethod
     def from_counted(
-        cls, counts: CountedBattles, drawn: DrawnAs = "half", position: Position = "ignore"
+        cls,
+        counts: CountedBattles,
+        drawn: DrawnAs = "half",
+        position: Position = "ignore",
+        weights_are: WeightsAre | None = None,
     ) -> Battles:
         """Take battles as they were counted from a file."""
-        return cls(
+        battles = cls(
             counts.items,
             counts.wins,
             counts.draws,
@@ -150,6 +159,14 @@ class Battles:
             shown=counts.shown,
             position=position,
         )
+        weights = counts.weights
+        # Where judges repeat, models find the effective number from what these said.
+        if weights is None or weights_are == "counts" or battles.composite:
+            return battles
+        if weights_are is None and weights.are_counts:
+            return battles
+        effect = weights.squares / weights.total
+        return replace(battles, design_effect=effect, n_rows=weights.n_rows)
 
     @classmethod
     def from_rows(
@@ -203,6 +220,7 @@ class Battles:
         loser: str | None = None,
         judge: str | None = None,
         weights: str | None = None,
+        weights_are: WeightsAre | None = None,
         drawn: DrawnAs = "half",
         position: Position = "ignore",
         rename: Mapping[str, str] | None = None,
@@ -219,7 +237,9 @@ class Battles:
             if other is not None:
                 raise other
         counted_battles, notes = count_battles(table, columns, rename, spellings)
-        battles = cls.from_counted(counted_battles, drawn, position)
+        if weights_are is not None:
+            check_choice("weights_are", weights_are, get_args(WeightsAre))
+        battles = cls.from_counted(counted_battles, drawn, position, weights_are)
         _refuse_columns_without_order(battles)
         return replace(battles, reading=notes)
 
@@ -250,6 +270,8 @@ class Battles:
     def n_battles(self) -> float:
         """Number of battles that count; the sum of their weights."""
         total = float(self.wins.sum())
+        if self.n_rows is not None:
+            return EffectiveNumber(total, self.n_rows, unit="battle")
         if self.design_effect is None or self.votes is None:
             return total
         n_battles = round(total * self.design_effect)
@@ -412,6 +434,7 @@ class Battles:
             _joined_votes(self, other, number_of),
             shown=shown[0] + shown[1] if len(shown) == 2 else None,
             position=self.position,
+            **_joined_weights(self, other),
         )
 
     def fingerprint(self) -> str:
@@ -455,7 +478,10 @@ class Battles:
     def in_words(self) -> str:
         """Say how many battles there are, of how many items, by how many judges."""
         total = float(self.decided.sum()) + self.n_drawn
-        text = f"{counted(_whole(total), 'battle')} of {counted(len(self.items), 'item')}"
+        battles = counted(_whole(total), "battle")
+        if self.n_rows is not None:
+            battles = answers_in_words(self.n_battles)
+        text = f"{battles} of {counted(len(self.items), 'item')}"
         if self.n_drawn:
             text += f", {_whole(self.n_drawn):,} drawn: {_DRAWN_IN_WORDS[self.drawn_as]}"
         if self.position == "model":
@@ -488,6 +514,9 @@ class Battles:
         else:
             outcome, first, second = np.nonzero(self._cells)
             weight = self._cells[outcome, first, second]
+        if self.n_rows is not None and self.design_effect is not None:
+            # Sums of weights do not say how many there were: what they count as is written.
+            weight = weight / self.design_effect
         # Other names of columns say that their order means nothing.
         one, other = ("one", "other") if self.shown is None else ("model_a", "model_b")
         columns = {
@@ -538,7 +567,7 @@ class Battles:
     @classmethod
     def load(cls, path: str | PathLike[str], *, drawn: DrawnAs = "half") -> Battles:
         """Read what `save` wrote."""
-        return read_battles(path, drawn=drawn, spellings="keep")
+        return read_battles(path, drawn=drawn, spellings="keep", weights_are="counts")
 
 
 def _refuse_columns_without_order(battles: Battles) -> None:
@@ -566,6 +595,22 @@ def _same_order(one: ShownFirst | None, other: ShownFirst | None) -> bool:
     if one is None or other is None:
         return one is other
     return np.array_equal(one.won, other.won) and np.array_equal(one.drawn, other.drawn)
+
+
+def _joined_weights(one: Battles, other: Battles) -> dict[str, Any]:
+    """Return what is known of weights of a survey in both, or in one of them."""
+    if one.n_rows is None and other.n_rows is None:
+        return {}
+    totals = [float(part.decided.sum() + part.drawn.sum() / 2) for part in (one, other)]
+    squares = [
+        total * (1.0 if part.design_effect is None else part.design_effect)
+        for part, total in zip((one, other), totals, strict=True)
+    ]
+    rows = [
+        round(total) if part.n_rows is None else part.n_rows
+        for part, total in zip((one, other), totals, strict=True)
+    ]
+    return {"design_effect": sum(squares) / sum(totals), "n_rows": sum(rows)}
 
 
 def _whole(number: float) -> float:
@@ -612,6 +657,7 @@ def read_battles(
     loser: str | None = None,
     judge: str | None = None,
     weights: str | None = None,
+    weights_are: WeightsAre | None = None,
     drawn: DrawnAs = "half",
     position: Position = "ignore",
     rename: Mapping[str, str] | None = None,
@@ -642,6 +688,11 @@ def read_battles(
         recognised.
     weights
         The column that says how often a row counts; weight and count are recognised.
+    weights_are
+        Whether weights are "counts" of battles or weights of a "survey", which are brought to the
+        number of battles of equal weight that say as much (Kish). None takes fractions for weights
+        of a survey, halves and whole numbers for counts; where judges repeat, models find the
+        effective number from their answers.
     drawn
         "half" counts a drawn battle half to each side, "drop" leaves it out, "model" takes it as an
         outcome of its own, the more probable the closer the two are (Davidson's model). Needs
@@ -673,6 +724,7 @@ def read_battles(
             loser=loser,
             judge=judge,
             weights=weights,
+            weights_are=weights_are,
             drawn=drawn,
             position=position,
             rename=rename,

@@ -35,6 +35,8 @@ class EffectiveNumber(float):
         How many answers there are.
     n_judges
         How many judges gave them, if that is why they count as fewer; None for survey weights.
+    unit
+        What they are, if it is known: "battle".
 
     Examples
     --------
@@ -44,21 +46,27 @@ class EffectiveNumber(float):
     '2,000 battles by 40 judges (as 812.5 independent ones, because judges differ)'
     """
 
-    __slots__ = ("n_answers", "n_judges")
+    __slots__ = ("n_answers", "n_judges", "unit")
 
     n_answers: int
     n_judges: int | None
+    unit: str | None
 
-    def __new__(cls, value: float, n_answers: int, n_judges: int | None = None) -> EffectiveNumber:
+    def __new__(
+        cls, value: float, n_answers: int, n_judges: int | None = None, unit: str | None = None
+    ) -> EffectiveNumber:
         """Make a float, and remember how many answers it stands for."""
         made = super().__new__(cls, value)
         made.n_answers = int(n_answers)
         made.n_judges = n_judges
+        made.unit = unit if n_judges is None else "battle"
         return made
 
-    def __getnewargs__(self) -> tuple[float, int, int | None]:  # type: ignore[override]
+    def __getnewargs__(  # type: ignore[override]
+        self,
+    ) -> tuple[float, int, int | None, str | None]:
         """Say how to make it again, so that it can be copied and pickled."""
-        return float(self), self.n_answers, self.n_judges
+        return float(self), self.n_answers, self.n_judges, self.unit
 
     def in_words(self, noun: str) -> str:
         """Say how many answers there are, and how many they count as."""
@@ -83,7 +91,7 @@ def answers_in_words(number: float, noun: str = "ranking") -> str:
     '60 answers with survey weights (as 48.2 of equal weight, Kish)'
     """
     if isinstance(number, EffectiveNumber):
-        shown = noun if number.n_judges is None else "battle"
+        shown = number.unit or noun
         return number.in_words(shown if number.n_answers == 1 else f"{shown}s")
     return f"{number:,.10g} {noun}{'' if number == 1 else 's'}"
 

@@ -132,6 +132,23 @@ class ShownFirst:
         return ShownFirst(tables[0], tables[1])
 
 
+@dataclass
+class WeightsOfRows:
+    """What is kept of the weights of battles: how many there are, their sum and that of squares."""
+
+    n_rows: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+    are_counts: bool = True
+
+    def add(self, weights: _Floats) -> None:
+        """Add the weights of some rows; halves are counts, too: of drawn battles in two rows."""
+        self.n_rows += int(np.count_nonzero(weights))
+        self.total += float(weights.sum())
+        self.squares += float((weights**2).sum())
+        self.are_counts &= not bool((weights % 0.5).any())
+
+
 @dataclass(frozen=True, eq=False)
 class CountedBattles:
     """Battles counted: models in the order of their names, ``wins[a, b]``, ``draws[a, b]``."""
@@ -141,6 +158,7 @@ class CountedBattles:
     draws: _Floats
     votes: BattleVotes | None
     shown: ShownFirst | None = None
+    weights: WeightsOfRows | None = None
 
 
 def count_battles(
@@ -359,6 +377,7 @@ class Tally:
     wins_of_first: _Floats = field(default_factory=lambda: np.zeros((0, 0)))
     draws: _Floats = field(default_factory=lambda: np.zeros((0, 0)))
     pieces: list[tuple[NDArray[Any], ...]] = field(default_factory=list)
+    weights: WeightsOfRows = field(default_factory=WeightsOfRows)
 
     def add(self, piece: Any, name_row: RowNamer) -> None:
         """Count a piece of a table."""
@@ -388,6 +407,7 @@ class Tally:
         weight = np.ones(len(first))
         if roles.weight is not None:
             weight = _weights(piece.column(roles.weight), name_row)
+        self.weights.add(weight)
         self._grow()
         size = len(self.code_of)
         pairs = first * size + second
@@ -528,6 +548,7 @@ class Tally:
             draws[np.ix_(order, order)],
             self._votes(rank),
             shown if self.roles.ordered else None,
+            self.weights,
         )
 
     def _votes(self, rank: _Integers) -> BattleVotes | None:

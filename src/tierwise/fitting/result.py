@@ -22,7 +22,7 @@ from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
-from tierwise.errors import InputError, quoted
+from tierwise.errors import BEHIND_IS, InputError, behind_in_words, quoted
 from tierwise.luce.estimates import EffectEstimate, WorthEstimate
 from tierwise.partition.generalised import Concentration
 from tierwise.theta.estimate import ThetaEstimate, price_of_thetas
@@ -561,17 +561,17 @@ class Fit(Result):
         lead = self.log_posterior - rival.log_posterior
         if lead >= 0 and len(self.tiers) == 1:
             return (
-                f"All items are in one tier: {rival.name} is {lead:.2f} behind in log posterior "
-                "probability."
+                f"All items are in one tier: {rival.name} is {behind_in_words(lead)} in "
+                f"{BEHIND_IS}."
             )
         if lead >= 0:
             return (
-                f"These tiers describe the {what} better than {rival.name}, which is {lead:.2f} "
-                "behind in log posterior probability."
+                f"These tiers describe the {what} better than {rival.name}, which is "
+                f"{behind_in_words(lead)} in {BEHIND_IS}."
             )
         said = (
-            f"{rival.name} describes the {what} better: these tiers are {-lead:.2f} behind in log "
-            "posterior probability"
+            f"{rival.name} describes the {what} better: these tiers are {behind_in_words(-lead)} "
+            f"in {BEHIND_IS}"
         )
         if rival.name == "no tiers":
             return f"Do not report these tiers, they are worse than none: {said}."

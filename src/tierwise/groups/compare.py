@@ -20,19 +20,18 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 from math import exp, hypot, isnan, log, nan
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from tierwise._util.cards import Card, Section, rows_of
-from tierwise._util.checks import RandomSource, as_generator, check_choice
+from tierwise._util.checks import RandomSource, as_generator
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.results import Result
 from tierwise._util.types import Estimate, plain_item, plain_number
 from tierwise.data.people import MISSING, Column, find_columns
 from tierwise.data.weights import answers_in_words
 from tierwise.errors import InputError, counted, use
-from tierwise.fitting.result import Family
 from tierwise.groups.evidence import (
     GroupAnswers,
     PeopleGroup,
@@ -40,6 +39,7 @@ from tierwise.groups.evidence import (
     check_answers,
     columns_of_parameters,
     factor_in_digits,
+    family_of_groups,
     log_evidence_of_thetas,
     log_sum,
     people_group,
@@ -61,6 +61,9 @@ if TYPE_CHECKING:
     from tierwise._util.types import Item
     from tierwise.data.frames import Backend
     from tierwise.data.rankings import Rankings
+    from tierwise.fitting.result import Family
+    from tierwise.searching.choice import Choice
+    from tierwise.searching.compared import FamilyChoice
 
 Hypothesis: TypeAlias = Literal["same", "theta", "worths", "own"]
 
@@ -341,7 +344,8 @@ def compare_groups(
     data: Rankings,
     by: str | Iterable[str],
     *,
-    family: Family = "mallows",
+    family: FamilyChoice = "auto",
+    choice: Choice | None = None,
     rng: RandomSource = None,
 ) -> GroupComparison:
     """Ask whether groups of people have different tiers.
@@ -356,7 +360,10 @@ def compare_groups(
         Numbers with many values are cut into four groups of about equal size; people without a
         value are a group of their own.
     family
-        "mallows": the distance inversions with theta. "luce": one worth per tier.
+        "mallows": the distance inversions with theta. "luce": one worth per tier. "auto": the one
+        that describes the answers of all people best, as `choose` finds it.
+    choice
+        What `choose` found for these data; then models are not compared again.
     rng
         Seed or generator.
 
@@ -391,13 +398,13 @@ def compare_groups(
     ['a > b > c', 'c > b > a']
     """
     watch = Stopwatch()
-    check_choice("family", family, get_args(Family))
-    rankings, _ = check_answers(data, "compare_groups", with_gaps=family == "luce")
+    named = family_of_groups(data, family, choice, "compare_groups")
+    rankings, _ = check_answers(data, "compare_groups", with_gaps=named == "luce")
     generator = as_generator(rng)
     columns = [column.in_groups() for column in find_columns(rankings, by, "compare_groups")]
     for column in columns:
         column.check_groups()
-    collect = collector(rankings, family, most_items_to_sum=MOST_ITEMS_TO_SUM)
+    collect = collector(rankings, named, most_items_to_sum=MOST_ITEMS_TO_SUM)
     everybody = collect(np.arange(len(rankings)))
     statements = Statements.of(rankings)
     found = [
@@ -411,7 +418,7 @@ def compare_groups(
         effective_size=rankings.effective_size,
         n_rankings=rankings.n_rankings,
         provenance=watch.provenance(rng),
-        family=family,
+        family=named,
     )
 
 

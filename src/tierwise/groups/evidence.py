@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
 from math import exp, isinf, log, sqrt
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise._util.checks import check_choice
 from tierwise._util.results import Result
 from tierwise._util.types import Estimate, plain_number
 from tierwise.data.counts import WeakOrderCounts
@@ -29,6 +30,8 @@ from tierwise.inversions.evidence import lines_of_tiers, sum_evidence
 from tierwise.inversions.objective import line_objective, tiers_prior
 from tierwise.inversions.searching import search_tiers
 from tierwise.model.priors import Gamma
+from tierwise.searching.choice import choose
+from tierwise.searching.compared import FamilyChoice
 from tierwise.theta.estimate import best_theta_of_lines
 from tierwise.tiers import Tiers, plain_tiers
 
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from tierwise.fitting.result import Family
     from tierwise.groups.worths import WorthAnswers
     from tierwise.inversions.evidence import Evidence
+    from tierwise.searching.choice import Choice
 
 _Integers = NDArray[np.int64]
 _Floats = NDArray[np.float64]
@@ -221,6 +225,28 @@ def check_answers(
     counting = np.flatnonzero(rankings.weights > 0)
     kept = rankings if len(counting) == len(rankings) else rankings.subset(counting)
     return kept, counting
+
+
+def family_of_groups(
+    data: Rankings, family: FamilyChoice, choice: Choice | None, taker: str
+) -> Family:
+    """Return the family that was named, or the one that describes everybody's answers best.
+
+    A distance is inversions here, whichever of them describes the answers best. Where no
+    differences are seen, all families are the same, and the one is taken whose evidence is exact.
+    """
+    check_choice("family", family, get_args(FamilyChoice))
+    if family != "auto":
+        return family
+    if choice is None:
+        rankings = check_data(data, taker, Rankings, weights="effective")
+        if rankings.unranked == "anywhere":
+            return "luce"
+        choice = choose(rankings, progress="off", rng=0)
+    if set(choice.fit.tiers.items) != set(data.items):
+        raise InputError("the choice is of other items than the data: choose for these data")
+    one_tier = len(choice.fit.tiers) == 1 and data.unranked != "anywhere"
+    return "mallows" if one_tier else choice.family
 
 
 def answers_of(

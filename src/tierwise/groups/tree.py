@@ -15,23 +15,23 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import inf, log
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._util.cards import Card, Section, rows_of
-from tierwise._util.checks import RandomSource, as_generator, check_choice, check_count
+from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.results import Result
 from tierwise.data.people import MISSING, Column, find_columns
 from tierwise.data.weights import EffectiveNumber, answers_in_words
 from tierwise.errors import counted
-from tierwise.fitting.result import Family
 from tierwise.groups.evidence import (
     PeopleGroup,
     check_answers,
     columns_of_parameters,
+    family_of_groups,
     people_group,
 )
 from tierwise.groups.permutation import LEVEL, PERMUTATIONS, Statements
@@ -42,7 +42,10 @@ if TYPE_CHECKING:
 
     from tierwise.data.frames import Backend
     from tierwise.data.rankings import Rankings
+    from tierwise.fitting.result import Family
     from tierwise.groups.worths import AnyAnswers
+    from tierwise.searching.choice import Choice
+    from tierwise.searching.compared import FamilyChoice
 
 _Integers = NDArray[np.int64]
 _Floats = NDArray[np.float64]
@@ -226,7 +229,8 @@ def group_tree(
     data: Rankings,
     by: str | Iterable[str],
     *,
-    family: Family = "mallows",
+    family: FamilyChoice = "auto",
+    choice: Choice | None = None,
     smallest: int = 10,
     permutations: int = PERMUTATIONS,
     rng: RandomSource = None,
@@ -241,7 +245,10 @@ def group_tree(
         The columns by which people may be split. Numbers are cut in two; categories are divided in
         two; people without a value are a branch of their own.
     family
-        "mallows": the distance inversions with theta. "luce": one worth per tier.
+        "mallows": the distance inversions with theta. "luce": one worth per tier. "auto": the one
+        that describes the answers of all people best, as `choose` finds it.
+    choice
+        What `choose` found for these data; then models are not compared again.
     smallest
         The least number of answers in a branch (but for missing values).
     permutations
@@ -271,12 +278,12 @@ def group_tree(
     as well in more than 5% of 199 permutations.
     """
     watch = Stopwatch()
-    check_choice("family", family, get_args(Family))
-    rankings, numbers = check_answers(data, "group_tree", with_gaps=family == "luce")
+    named = family_of_groups(data, family, choice, "group_tree")
+    rankings, numbers = check_answers(data, "group_tree", with_gaps=named == "luce")
     columns = find_columns(rankings, by, "group_tree")
     check_count("smallest", smallest)
     check_count("permutations", permutations, least=0)
-    collect = collector(rankings, family, most_items_to_sum=MOST_ITEMS_TO_SUM)
+    collect = collector(rankings, named, most_items_to_sum=MOST_ITEMS_TO_SUM)
     grower = _Grower(rankings, columns, smallest, permutations, numbers, collect, as_generator(rng))
     root = grower.grow()
     return GroupTree(
@@ -286,7 +293,7 @@ def group_tree(
         effective_size=rankings.effective_size,
         permutations=permutations,
         provenance=watch.provenance(rng),
-        family=family,
+        family=named,
         n_answers=getattr(rankings.n_rankings, "n_answers", None),
     )
 

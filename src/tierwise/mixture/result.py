@@ -93,7 +93,7 @@ def _how_sure(mixture: "Mixture") -> str:
     return text
 
 
-def behind_in_words(scores: "Scores") -> str:
+def below_in_words(scores: "Scores") -> str:
     """Return how far a number of groups is behind the best one on rankings held out."""
     behind, error = scores.held_out_behind, scores.held_out_behind_error
     if behind is None or error is None:
@@ -104,13 +104,13 @@ def behind_in_words(scores: "Scores") -> str:
 def _comparison_lines(mixture: "Mixture", width: int) -> list[str]:
     was_held_out = all(scores.held_out is not None for scores in mixture.comparison)
     header = ["groups", "log-likelihood", "BIC", "ICL"]
-    header += ["held-out", "behind the best"] if was_held_out else []
+    header += ["held-out", "below the best"] if was_held_out else []
     cells = [[*header, ""]]
     for scores in mixture.comparison:
         numbers = (scores.log_likelihood, scores.bic, scores.icl)
         line = [str(scores.n_groups), *(f"{number:.2f}" for number in numbers)]
         if was_held_out:
-            line += [f"{scores.held_out:.4f}", behind_in_words(scores)]
+            line += [f"{scores.held_out:.4f}", below_in_words(scores)]
         cells.append([*line, "chosen" if scores.n_groups == mixture.n_groups else ""])
     last = (len(header),)
     lines = aligned(cells, left=last, least=(6, 14, 10, 10, 9, 17)[: len(header)])
@@ -120,7 +120,7 @@ def _comparison_lines(mixture: "Mixture", width: int) -> list[str]:
     if was_held_out:
         explained += (
             "; held-out: mean log probability of a ranking that was not fitted, higher is better, "
-            "and how far it is behind the best, ± the standard error of that difference"
+            "and how far it is below the best, ± the standard error of that difference"
         )
     lines += textwrap.wrap(f"{explained}.", width)
     if mixture.n_groups == mixture.comparison[-1].n_groups:

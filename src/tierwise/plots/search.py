@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tierwise.errors import InputError
+from tierwise.errors import BEHIND_IS, InputError
 from tierwise.plots import style
 from tierwise.plots.model import name_of_sizes
 from tierwise.searching.merging import Merging
@@ -274,5 +274,5 @@ def _reach(behind: NDArray[np.float64]) -> float:
 
 
 def _unit(search: Search) -> str:
-    names = {"evidence": "log evidence", "agreement": "agreement"}
+    names = {"posterior": BEHIND_IS, "evidence": "log evidence", "agreement": "agreement"}
     return names.get(search.criterion, "criterion")

@@ -14,6 +14,7 @@ from tierwise.fitting.result import Fit
 from tierwise.plots import style
 from tierwise.posterior.estimates import rank_shares, shares_of_tiers
 from tierwise.posterior.leaderboard import Leaderboard
+from tierwise.posterior.result import Posterior
 from tierwise.tiers import Tiers
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ PEOPLE_ARE_DIVIDED = "people are divided about"
 DIVIDED_SIGN = "\N{UP DOWN ARROW}"
 _LINE_HEIGHT = 2.8  # in font sizes, for a name with a percentage below it
 _HEADING = 1.8  # in font sizes, for the words above the row of divided items
+_FOOT = 1.4  # in font sizes, for the words below the tiers
 _GAP_BETWEEN_TIERS = 0.25
 _LETTERS_OF_A_LINE = 62
 _LONGEST_NAME = 48
@@ -170,6 +172,7 @@ def tier_list(
     n_lines = sum(len(lines) for lines in lines_of_row)
     heading = _HEADING if shown.has_divided else 0.0
     height = n_lines * _LINE_HEIGHT + _GAP_BETWEEN_TIERS * len(lines_of_row) + heading
+    height += 0.0 if sampled is None else _FOOT
     ax = style.new_axes(ax, 7.0, style.inches_for(height) + 0.1)
     ax.set_axis_off()
     font_size = style.font_size_that_fits(ax, _LETTERS_OF_A_LINE, height)
@@ -184,6 +187,10 @@ def tier_list(
         sign = DIVIDED_SIGN if name == DIVIDED else number
         _draw_tier(ax, sign, lines, (top, bottom), colour, font_size, sure, names)
         top = bottom + _GAP_BETWEEN_TIERS
+    if sampled is not None:
+        words = f"percentages: {of_how_many(sampled)}"
+        ax.text(_HEAD, top, words, va="top", fontsize=0.8 * font_size, color=style.MUTED)
+        top += _FOOT
     ax.set_xlim(0, _LETTERS_OF_A_LINE)
     ax.set_ylim(top - _GAP_BETWEEN_TIERS, 0)
     return ax
@@ -219,7 +226,7 @@ def tier_probabilities(tiers: Tiers | Fit, sampled: Sampled, *, ax: Axes | None 
     n_tiers = shares.shape[1]
     ax = style.new_axes(ax, 3.4 + 0.45 * n_tiers, style.height_for(len(items)))
     style.draw_cells(
-        ax, shares, colormaps["Blues"], label="probability", rows=style.short_names(items)
+        ax, shares, colormaps["Blues"], label=of_how_many(sampled), rows=style.short_names(items)
     )
     style.separate_tiers(ax, shown.tiers.sizes, columns=False)
     ax.set_xticks(range(n_tiers), [DIVIDED_SIGN if one == DIVIDED else one for one in shown.names])
@@ -229,7 +236,10 @@ def tier_probabilities(tiers: Tiers | Fit, sampled: Sampled, *, ax: Axes | None 
 
 
 def co_tier_matrix(tiers: Tiers | Fit, sampled: Sampled, *, ax: Axes | None = None) -> Axes:
-    """Draw how probable it is that two items are of one tier.
+    """Draw how probable it is that two items are tied or nearly.
+
+    Nearly: neither would be preferred by more than 55%. A bootstrap says less, in how many of its
+    replicates they are of one tier.
 
     Parameters
     ----------
@@ -255,12 +265,31 @@ def co_tier_matrix(tiers: Tiers | Fit, sampled: Sampled, *, ax: Axes | None = No
     shown = shown_tiers(tiers).tiers
     items = [item for row in shown for item in row]
     order = _positions(items, sampled)
-    shares = np.array(sampled.co_tier_probabilities())[np.ix_(order, order)]
+    found, label = sameness_of(sampled)
+    shares = np.array(found)[np.ix_(order, order)]
     shares[np.diag_indices(len(items))] = np.nan
     names = style.short_names(items)
     return style.draw_square(
-        ax, shares, colormaps["Blues"], label="in one tier", names=names, sizes=shown.sizes
+        ax,
+        shares,
+        colormaps["Blues"],
+        label=f"{label}, {of_how_many(sampled)}",
+        names=names,
+        sizes=shown.sizes,
     )
+
+
+def sameness_of(sampled: Sampled) -> tuple[ArrayLike, str]:
+    """Return how probable it is that two items are the same, and what that means."""
+    if isinstance(sampled, Posterior):
+        return sampled.tied_or_nearly_probabilities(), "tied or nearly"
+    return sampled.co_tier_probabilities(), "in one tier"
+
+
+def of_how_many(sampled: Sampled) -> str:
+    """Say what shares are shares of: 100% is all of these."""
+    what = "draws" if isinstance(sampled, Posterior) else "replicates"
+    return f"share of {len(sampled.labels):,} {what}"
 
 
 def _positions(items: Sequence[Item], sampled: Sampled) -> list[int]:

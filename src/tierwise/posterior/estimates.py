@@ -29,6 +29,8 @@ _MOST_STARTS = 50
 _N_THETAS = 201
 # Shares are sums of floats: what is this near to a bound is on it.
 _ROUNDING = 1e-12
+# No share of fewer than a billion draws is this near to 1.
+_NEARLY_CERTAIN = 1e-9
 
 
 def share_above(labels: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -284,7 +286,12 @@ def shares_of_tiers(labels: _Integers, sizes: Sizes) -> _Floats:
            [0.  , 1.  ]])
     """
     starts = np.cumsum((0, *sizes[:-1]))
-    return np.add.reduceat(rank_shares(labels), starts, axis=1).clip(0.0, 1.0)
+    return added_up(np.add.reduceat(rank_shares(labels), starts, axis=1))
+
+
+def added_up(shares: _Floats) -> _Floats:
+    """Return sums of shares between 0 and 1; what is certain adds up to 1 but for rounding."""
+    return np.where(shares > 1.0 - _NEARLY_CERTAIN, 1.0, shares.clip(0.0))
 
 
 def rank_intervals(shares: _Floats, level: float) -> _Integers:

@@ -37,6 +37,7 @@ from tierwise.luce.judges import at_effective_number
 from tierwise.model.priors import DEFAULT_PRIORS, Priors, check_priors
 from tierwise.posterior.changes import Standing, changes_between, saved_standing
 from tierwise.posterior.estimates import (
+    added_up,
     cut_shares,
     rank_intervals,
     rank_shares,
@@ -51,6 +52,7 @@ from tierwise.posterior.flips import flips_of, searched_labels
 from tierwise.posterior.line import line_of
 from tierwise.posterior.run import sample_posterior
 from tierwise.posterior.samplers import DEFAULT_SAMPLER, Sampler
+from tierwise.posterior.ties import NEARLY_IN_WORDS, verdicts_in_words
 from tierwise.searching.choice import Choice, choose
 from tierwise.tiers import plain_tiers
 
@@ -104,7 +106,10 @@ class LeaderboardRow(Result):
     next_item
         The item in the next row; None in the last.
     better_than_next, tied_with_next
-        Probability of being in a better tier than that, and in the same one.
+        Probability of being in a better tier than that, and of being tied with it or nearly:
+        neither would be preferred by more than 55%. The first is given under the prior as it is,
+        the second under one that does not favour few tiers (`Posterior.sameness_weights`), so both
+        may be low: then the answers leave it open. A bootstrap says nothing of ties (None).
     upper_rank
         One more than the number of items that are surely better: its best rank.
     rank_set
@@ -118,7 +123,8 @@ class LeaderboardRow(Result):
         How often it won, of the pairs with it that were decided; half of those that were drawn
         where these count. None if there are none.
     tied_with
-        The items from which it does not surely differ, best first.
+        The items from which it does not surely differ, best first: they may be tied, or the
+        answers leave it open.
     """
 
     item: Item
@@ -164,12 +170,14 @@ class Leaderboard(Result):
         tier only.
     above_probabilities : numpy.ndarray
         Probability that each item is in a better tier than each other, ``[row, row]``.
+    tied_or_nearly_probabilities : numpy.ndarray or None
+        Probability that each two items are tied or nearly, ``[row, row]``; None for a bootstrap.
     rank_probabilities : numpy.ndarray
         Probability of each rank for each item, ``[row, rank - 1]``; tied items share ranks.
     cut_probabilities : numpy.ndarray
         Probability that a tier ends at each place, ``[place - 1]``, the last place left out.
-    one_tier_probability : float
-        Probability that no two items differ.
+    one_tier_probability : float or None
+        Probability that all items are tied or nearly; None for a bootstrap.
     wins : numpy.ndarray or None
         How often each item won against each other, ``[row, row]``, where answers are battles.
     k : tuple of int
@@ -192,9 +200,10 @@ class Leaderboard(Result):
     certainty: float
     sure_share: float | None
     above_probabilities: NDArray[np.float64]
+    tied_or_nearly_probabilities: NDArray[np.float64] | None
     rank_probabilities: NDArray[np.float64]
     cut_probabilities: NDArray[np.float64]
-    one_tier_probability: float
+    one_tier_probability: float | None
     wins: NDArray[np.float64] | None
     k: tuple[int, ...]
     uncertainty: str
@@ -341,6 +350,9 @@ class Leaderboard(Result):
             "answers": self.fit.n_rankings,
             "one_tier_probability": self.one_tier_probability,
             "above_probabilities": self.above_probabilities.round(4).tolist(),
+            "tied_or_nearly_probabilities": None
+            if self.tied_or_nearly_probabilities is None
+            else self.tied_or_nearly_probabilities.round(4).tolist(),
             "effects": [effect.to_dict() for effect in self.fit.effect_estimates],
             "rows": [
                 dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
@@ -370,8 +382,8 @@ class Leaderboard(Result):
         header, cells = self.table()
         # What a narrow terminal does without, in this order.
         less_wanted = (
-            *("P(tied with next)", "P(better than next)", "P(best ", "P(this tier)"),
-            *("share won", "tied with", self.unit, "P(best)"),
+            *("P(tied or nearly)", "P(better than next)", "P(best ", "P(this tier)"),
+            *("share won", "open or tied", self.unit, "P(best)"),
         )
         droppable = [
             place
@@ -383,7 +395,7 @@ class Leaderboard(Result):
             header,
             cells,
             left=(2,),
-            note=f"{self.note()} {self.note_on_ties()}".strip(),
+            note=" ".join(filter(None, (self.note(), self.note_on_next(), self.note_on_ties()))),
             values=self.columns(),
             droppable=droppable,
         )
@@ -394,9 +406,11 @@ class Leaderboard(Result):
         counts_answers = self.rows[0].n_answers is not None
         header += [self.unit, "share won"] if counts_answers else ["share won"]
         header += ["P(best)" if k == 1 else f"P(best {k})" for k in self.k]
-        header += ["P(this tier)", "P(better than next)", "P(tied with next)"]
+        knows_ties = self.tied_or_nearly_probabilities is not None
+        header += ["P(this tier)", "P(better than next)"]
+        header += ["P(tied or nearly)"] if knows_ties else []
         header += ["strength"] if self.rows[0].strength is not None else []
-        header += ["tied with"]
+        header += ["open or tied"]
         number_of = {row.item: number for number, row in enumerate(self.rows, start=1)}
         cells = []
         for row in self.rows:
@@ -404,12 +418,10 @@ class Leaderboard(Result):
             if row.rank_low == row.rank_high:
                 span = str(row.rank_low)
             sure = row.tier_probabilities[row.tier - 1]
-            following = ["", ""]
-            if row.better_than_next is not None and row.tied_with_next is not None:
-                following = [
-                    share_in_words(row.better_than_next),
-                    share_in_words(row.tied_with_next),
-                ]
+            following = [
+                "" if share is None else share_in_words(share)
+                for share in (row.better_than_next, row.tied_with_next)[: 1 + knows_ties]
+            ]
             shares = [share_in_words(share) for share in row.best_k_probabilities]
             strength = [] if row.strength is None else [_strength(row)]
             name = [str(number_of[row.item]), str(row.tier), str(row.item), span]
@@ -426,6 +438,7 @@ class Leaderboard(Result):
             f"Ranks with {percent(self.level)} intervals, from {self.n_draws:,} "
             f"{'draws of the posterior' if self.uncertainty == 'posterior' else 'replicates'}"
             f"{'' if self.uncertainty == 'posterior' else f' ({self.uncertainty})'}.",
+            "100% is all of them, 0% none.",
             self.note_on_tiers(),
             *(effect.sentence() for effect in self.fit.effect_estimates),
         ]
@@ -439,12 +452,21 @@ class Leaderboard(Result):
             )
         return " ".join(sentences)
 
+    def note_on_next(self) -> str:
+        """Say what is known of neighbouring rows, and what "nearly" is; nothing for a bootstrap."""
+        if self.tied_or_nearly_probabilities is None:
+            return ""
+        better = [row.better_than_next for row in self.rows if row.better_than_next is not None]
+        near = [row.tied_with_next for row in self.rows if row.tied_with_next is not None]
+        verdicts = verdicts_in_words(better, near, self.certainty)
+        return f"{NEARLY_IN_WORDS[0].upper()}{NEARLY_IN_WORDS[1:]}. {verdicts}"
+
     def note_on_ties(self) -> str:
-        """Say what the last column of the table is; nothing if no items are tied."""
+        """Say what the last column of the table is; nothing if all items are separated."""
         if not any(row.tied_with for row in self.rows):
             return ""
         return (
-            "Tied with: the numbers of the items from which it does not differ with "
+            "Open or tied: the numbers of the items from which it does not differ with "
             f"{percent(self.certainty)} probability."
         )
 
@@ -586,7 +608,8 @@ def leaderboard(
             "draws of tiers with a theta per place are not possible",
             [use(concentration="single"), use(concentration="tier")],
         )
-    strengths = None
+    strengths, near, all_near = None, None, None
+    part_of = _part_of(known.items, choice.fit)
     if uncertainty == "posterior":
         how = "posterior"
         posterior = sample_posterior(
@@ -605,6 +628,10 @@ def leaderboard(
             rng=second_seed,
         )
         labels = posterior.labels
+        near = posterior.tied_or_nearly_probabilities().to_numpy()
+        # Nothing is known of items that never met, not even through others.
+        near = np.where(part_of[:, None] == part_of, near, 0.0)
+        all_near = 0.0 if part_of.any() else posterior.all_tied_or_nearly_probability()
         if choice.family == "luce":
             strengths = posterior.strengths(level).to_numpy()
     else:
@@ -612,7 +639,6 @@ def leaderboard(
         how = f"bootstrap over {known.unit_of_resampling()}s"
         seeds = second_seed.spawn(check_count("replicates", replicates))
         labels = _resampled_labels(known, choice.family, prior_sizes, seeds, workers, progress)
-    part_of = _part_of(known.items, choice.fit)
     if part_of.any():
         labels = stack_parts(labels, part_of, np.random.default_rng(second_seed))
     above = share_above(labels)
@@ -620,7 +646,7 @@ def leaderboard(
     own = stack_parts(own[None, :], part_of)[0] - 1
     named = named_tiers(own, known.items)
     separated = surely_above(above, certainty)[own[:, None] < own]
-    rows = _rows(known.items, named, labels, above, numbers, level, certainty, strengths)
+    rows = _rows(known.items, named, labels, above, near, numbers, level, certainty, strengths)
     n_answers, shares_won, unit = _answers_of_items(given)
     sure = surely_above(above, certainty)
     wins = given.wins if isinstance(given, Battles) else None
@@ -647,9 +673,10 @@ def leaderboard(
         certainty=certainty,
         sure_share=float(separated.mean()) if len(separated) else None,
         above_probabilities=above[np.ix_(order, order)],
+        tied_or_nearly_probabilities=None if near is None else near[np.ix_(order, order)],
         rank_probabilities=rank_shares(labels)[order],
         cut_probabilities=cut_shares(labels),
-        one_tier_probability=float((labels == labels[:, :1]).all(axis=1).mean()),
+        one_tier_probability=all_near,
         wins=None if wins is None else wins[np.ix_(order, order)],
         k=numbers,
         uncertainty=how,
@@ -737,6 +764,7 @@ def _rows(
     tiers: Tiers,
     labels: NDArray[np.int64],
     above: NDArray[np.float64],
+    near: NDArray[np.float64] | None,
     numbers: tuple[int, ...],
     level: float,
     certainty: float,
@@ -748,6 +776,7 @@ def _rows(
     means = shares @ np.arange(1, len(items) + 1)
     own = tiers.label_array(items)
     by_tier = shares_of_tiers(labels, tiers.sizes)
+    best = added_up(np.cumsum(shares, axis=1)[:, np.array(numbers) - 1])
     order = np.lexsort((means, own)).tolist()
     rows = []
     for place, number in enumerate(order):
@@ -755,7 +784,7 @@ def _rows(
         better, tied = None, None
         if following is not None:
             better = float(above[number, following])
-            tied = max(1.0 - better - float(above[following, number]), 0.0)
+            tied = None if near is None else float(near[number, following])
         strength, interval = None, None
         if strengths is not None:
             strength, low, high = strengths[number].tolist()
@@ -768,9 +797,7 @@ def _rows(
                 rank_low=int(intervals[number, 0]),
                 rank_high=int(intervals[number, 1]),
                 tier_probabilities=tuple(by_tier[number].tolist()),
-                best_k_probabilities=tuple(
-                    min(float(shares[number, :k].sum()), 1.0) for k in numbers
-                ),
+                best_k_probabilities=tuple(best[number].tolist()),
                 next_item=None if following is None else items[following],
                 better_than_next=better,
                 tied_with_next=tied,

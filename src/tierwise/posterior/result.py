@@ -28,6 +28,12 @@ from tierwise.posterior.estimates import (
 )
 from tierwise.posterior.storage import SCHEMA, StoredDraws
 from tierwise.posterior.summary import Diagnostics, diagnose, summarise
+from tierwise.posterior.ties import (
+    share_all_near,
+    share_nearly_tied,
+    sizes_for_sameness,
+    weights_for_sameness,
+)
 from tierwise.tiers import Tiers, plain_tiers
 
 if TYPE_CHECKING:
@@ -104,7 +110,9 @@ class Posterior(StoredDraws):
         return (
             number
             if n_answers is None
-            else EffectiveNumber(number, n_answers, self._facts.get("n_judges"))
+            else EffectiveNumber(
+                number, n_answers, self._facts.get("n_judges"), self._facts.get("unit")
+            )
         )
 
     @property
@@ -116,6 +124,11 @@ class Posterior(StoredDraws):
     def concentration(self) -> str:
         """Whether there is one theta, "single", or one for each tier but the last, "tier"."""
         return str(self._facts.get("concentration", "single"))
+
+    @property
+    def prior_sizes(self) -> str | None:
+        """Name of the prior of sizes."""
+        return self._facts.get("prior_sizes")
 
     @property
     def compared(self) -> dict[str, float] | None:
@@ -329,8 +342,44 @@ class Posterior(StoredDraws):
         shares = (self.labels[:, :, None] == numbers).mean(axis=0)
         return self._table(shares, "tier", numbers)
 
+    @cached_property
+    def sameness_weights(self) -> NDArray[np.float64]:
+        """Weight of each draw in claims that items are the same; they sum to 1.
+
+        What speaks for sameness is not to repeat a prior that favours few tiers: the weights are
+        those of the "uniform" prior of sizes, where a line between two neighbours is as probable
+        as none.
+        """
+        return weights_for_sameness(self.labels, self.prior_sizes)
+
+    def tied_or_nearly_probabilities(self) -> DataArray:
+        """Return the probability of each two items to be tied or nearly.
+
+        Neither would be preferred by more than 55%: as the worths of a draw have it, or within a
+        tier where there are none. Draws have the weights `sameness_weights`, so that a prior which
+        favours few tiers does not speak for ties.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> posterior = tw.sample_posterior(tw.load_political_goals(), rng=1)
+        >>> posterior.tied_or_nearly_probabilities().sel(item="say", other="speech").item() > 0.95
+        True
+        """
+        logs = self.log_worths if self.family == "luce" else None
+        near = share_nearly_tied(self.labels, logs, self.sameness_weights)
+        return self._table(near, "other", self._item_names)
+
+    def all_tied_or_nearly_probability(self) -> float:
+        """Return the probability that all items are tied or nearly, as of each two of them."""
+        logs = self.log_worths if self.family == "luce" else None
+        return share_all_near(self.labels, logs, self.sameness_weights)
+
     def co_tier_probabilities(self) -> DataArray:
-        """Return the probability of each two items to be tied."""
+        """Return the probability of each two items to be of one tier, under the prior as it is.
+
+        `tied_or_nearly_probabilities` is what can be claimed.
+        """
         above = share_above(self.labels)
         return self._table(1.0 - above - above.T, "other", self._item_names)
 
@@ -359,17 +408,42 @@ class Posterior(StoredDraws):
 
         Exact where the draws are; else the share of the draws.
         """
+        exact = self._exact_sizes
+        return self._shares_of_sizes(None) if exact is None else exact
+
+    @property
+    def _exact_sizes(self) -> dict[Sizes, float] | None:
         exact = self._facts.get("sizes_probabilities")
-        if exact is not None:
-            return {tuple(sizes): share for sizes, share in exact}
+        return None if exact is None else {tuple(sizes): share for sizes, share in exact}
+
+    def _shares_of_sizes(self, weights: NDArray[np.float64] | None) -> dict[Sizes, float]:
+        """Return the share of the draws with each size vector, the most frequent first."""
         n_tiers = int(self.labels.max())
         counted = (self.labels[:, :, None] == np.arange(1, n_tiers + 1)).sum(axis=1)
-        vectors, counts = np.unique(counted, axis=0, return_counts=True)
-        order = np.argsort(-counts, kind="stable")
+        vectors, which = np.unique(counted, axis=0, return_inverse=True)
+        shares = np.bincount(which.ravel(), weights) / (len(self) if weights is None else 1.0)
+        order = np.argsort(-shares, kind="stable")
         return {
-            tuple(size for size in vectors[row].tolist() if size): float(counts[row]) / len(self)
+            tuple(size for size in vectors[row].tolist() if size): float(shares[row])
             for row in order.tolist()
         }
+
+    def sizes_for_sameness(self) -> dict[Sizes, float]:
+        """Return the probability of each size vector where few tiers are not favoured.
+
+        As `sizes_probabilities`, under the "uniform" prior of sizes: see `sameness_weights`.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> posterior = tw.sample_posterior(tw.load_political_goals(), rng=1)
+        >>> round(posterior.sizes_for_sameness()[2, 2], 3)
+        1.0
+        """
+        exact = self._exact_sizes
+        if exact is None:
+            return self._shares_of_sizes(self.sameness_weights)
+        return sizes_for_sameness(exact, self.prior_sizes)
 
     def n_tiers_probabilities(self) -> dict[int, float]:
         """Return the probability of each number of tiers; exact where that is known."""
@@ -558,6 +632,7 @@ class Posterior(StoredDraws):
             **self._plain_thetas(),
             "tier_probabilities": self.tier_probabilities().to_numpy().tolist(),
             "co_tier_probabilities": self.co_tier_probabilities().to_numpy().tolist(),
+            "tied_or_nearly_probabilities": self.tied_or_nearly_probabilities().to_numpy().tolist(),
             "above_probabilities": self.above_probabilities().to_numpy().tolist(),
             "sizes_probabilities": [
                 [list(sizes), share] for sizes, share in self.sizes_probabilities().items()

@@ -298,7 +298,8 @@ def _what_it_counts(number: float) -> dict[str, Any]:
     """Say how many answers there are, if they count as fewer."""
     if not isinstance(number, EffectiveNumber):
         return {}
-    return {"n_answers": number.n_answers, "n_judges": number.n_judges}
+    said = {"n_answers": number.n_answers, "n_judges": number.n_judges}
+    return said | ({"unit": "battle"} if number.unit and number.n_judges is None else {})
 
 
 def _log_worths(numbers: dict[str, NDArray[Any]]) -> dict[str, Any]:

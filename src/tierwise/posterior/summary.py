@@ -11,6 +11,7 @@ import numpy as np
 
 from tierwise.data.weights import answers_in_words
 from tierwise.errors import share_in_words
+from tierwise.posterior.ties import NEARLY_IN_WORDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -364,7 +365,7 @@ def _by_mean_tier(posterior: Posterior) -> list[int]:
 
 
 def _sizes_lines(posterior: Posterior) -> list[str]:
-    shares = posterior.sizes_probabilities()
+    shares = posterior.sizes_for_sameness()
     shown = [pair for pair in shares.items() if pair[1] >= _LEAST_SHARE][:_MOST_SIZES]
     lines = [f"{'sizes':<32}probability"]
     lines += [
@@ -375,7 +376,7 @@ def _sizes_lines(posterior: Posterior) -> list[str]:
         n_others = len(shares) - len(shown)
         name = "1 other" if n_others == 1 else f"{n_others} others"
         lines.append(f"{name:<32}{share_in_words(rest, 3):>11}")
-    return lines
+    return [*lines, f"Items of a tier are {NEARLY_IN_WORDS}."]
 
 
 def _item_lines(posterior: Posterior) -> list[str]:

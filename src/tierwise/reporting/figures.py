@@ -24,6 +24,8 @@ from tierwise.fitting.summary import names_of_tiers, tiers_in_words
 from tierwise.plots.data import height_of_bars
 from tierwise.plots.model import draw_agreement, height_of_rows
 from tierwise.plots.style import MOST_NUMBERED_CELLS, height_for, short_name
+from tierwise.plots.tiers import of_how_many
+from tierwise.reporting.tables import sameness_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -205,16 +207,16 @@ def plan_figures(analysis: Analysis) -> dict[str, Callable[[], Picture]]:
     draw(
         "tier-probabilities",
         lambda ax: plots.tier_probabilities(fit, sampled, ax=ax),
-        "How probable each tier is for each item, in percent.",
+        f"How probable each tier is for each item, in percent: {of_how_many(sampled)}.",
         size=(min(5.2, 2.8 + 0.3 * n_tiers), by_item),
         description="Heat map of tier probabilities; the table of items has the same numbers.",
     )
     draw(
         "co-tiers",
         lambda ax: plots.co_tier_matrix(fit, sampled, ax=ax),
-        "How probable it is that two items are of one tier, in percent.",
+        f"How probable it is that two items are {sameness_in_words(sampled)}, in percent.",
         size=matrix_size(items),
-        description="Matrix of the probability that two items share a tier; "
+        description="Matrix of the probability that two items are the same; "
         "the table of pairs has the same numbers.",
     )
     planned |= _plan_parameters(analysis)

@@ -7,7 +7,7 @@ from math import inf, isnan
 from typing import TYPE_CHECKING
 
 from tierwise.errors import counted
-from tierwise.mixture.result import behind_in_words
+from tierwise.mixture.result import below_in_words
 from tierwise.reporting.tables import (
     UNKNOWN,
     Cell,
@@ -164,8 +164,8 @@ def _whether_one_is_worse(one_group: Scores, noun: str) -> str:
     if behind == 0:
         return f"One group predicts such {noun} best."
     if behind > 2 * error:
-        return f"One group predicts them clearly worse: {behind_in_words(one_group)}."
-    return f"One group predicts them hardly worse, if at all: {behind_in_words(one_group)}."
+        return f"One group predicts them clearly worse: {below_in_words(one_group)}."
+    return f"One group predicts them hardly worse, if at all: {below_in_words(one_group)}."
 
 
 def _plus_minus(error: float, digits: int) -> str:
@@ -180,7 +180,7 @@ def _scores_table(mixture: Mixture) -> Table:
         held_out, behind = UNKNOWN, UNKNOWN
         if scores.held_out is not None:
             held_out = decimal(scores.held_out, digits=4)
-            behind = Cell(behind_in_words(scores), scores.held_out_behind)
+            behind = Cell(below_in_words(scores), scores.held_out_behind)
         rows.append(
             (
                 Cell(f"{scores.n_groups}{shown}", scores.n_groups),
@@ -193,7 +193,7 @@ def _scores_table(mixture: Mixture) -> Table:
         )
     return Table(
         "Numbers of groups compared: BIC and ICL are better lower, the held-out score higher",
-        ("groups", "log-likelihood", "BIC", "ICL", "held-out", "behind the best"),
+        ("groups", "log-likelihood", "BIC", "ICL", "held-out", "below the best"),
         tuple(rows),
     )
 
@@ -207,7 +207,7 @@ def _remarks(mixture: Mixture) -> list[str]:
     if mixture.comparison[0].held_out is not None:
         sentences.append(
             f"The held-out score is the mean log probability of {_noun(mixture)} under groups that "
-            "were fitted without them; behind the best is by how much that is lower, ± the "
+            "were fitted without them; below the best is by how much that is lower, ± the "
             "standard error of the difference. "
             f"{_whether_one_is_worse(mixture.comparison[0], _noun(mixture))}"
         )

@@ -394,7 +394,7 @@ def leaderboard_page(
         caption=caption,
         header=header,
         rows=rows,
-        note=f"{board.note()} {board.note_on_ties()}".strip(),
+        note=board.as_table().note,
         caution="" if check is None else check.caution(),
         about_fit="It was not checked." if check is None else check.verdict_in_words(),
         computed=[

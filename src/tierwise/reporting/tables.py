@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise.data.describe import PairsDescription
+from tierwise.errors import behind_in_words, share_in_words
 from tierwise.errors import percent as written_percent
-from tierwise.errors import share_in_words
 from tierwise.plots import style
 from tierwise.plots.model import name_of_sizes
 from tierwise.plots.search import candidates_to_show, name_of_candidate
-from tierwise.plots.tiers import DIVIDED, DIVIDED_SIGN, shown_tiers
+from tierwise.plots.tiers import DIVIDED, DIVIDED_SIGN, of_how_many, sameness_of, shown_tiers
 from tierwise.posterior.estimates import shares_of_tiers
+from tierwise.posterior.ties import NEARLY_IN_WORDS
 from tierwise.tiers import log_number_of_tiers
 
 if TYPE_CHECKING:
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Item
     from tierwise.data.describe import Description
+    from tierwise.fitting.resampled import Bootstrap
     from tierwise.fitting.result import Fit
+    from tierwise.posterior.result import Posterior
     from tierwise.reporting.analysis import Analysis
+    from tierwise.searching.result import Candidate, Search
     from tierwise.tiers import Tiers
 
 _MOST_PAIRS = 500
@@ -74,7 +78,8 @@ def items_table(analysis: Analysis) -> Table:
             )
         )
     last = "; those that people are divided about last" if shown.has_divided else ""
-    return Table(f"Items, best tier first{last}", tuple(columns), tuple(rows))
+    sure = f"; sure: {of_how_many(analysis.sampled)}"
+    return Table(f"Items, best tier first{last}{sure}", tuple(columns), tuple(rows))
 
 
 def agreement_table(analysis: Analysis) -> Table:
@@ -118,7 +123,8 @@ def pairs_table(analysis: Analysis) -> Table:
     """Return the pairs of items, those first that differ most from what the model expects."""
     check, sampled = analysis.check, analysis.sampled
     order = [sampled.items.index(item) for item in check.items]
-    tied = np.asarray(sampled.co_tier_probabilities())[np.ix_(order, order)]
+    found, label = sameness_of(sampled)
+    tied = np.asarray(found)[np.ix_(order, order)]
     rows = []
     n_items = len(check.items)
     position = {item: number for number, item in enumerate(check.items)}
@@ -137,8 +143,8 @@ def pairs_table(analysis: Analysis) -> Table:
     which = "All pairs" if len(rows) == n_pairs else f"{len(rows)} of {n_pairs} pairs"
     verb = "preferred to" if check.pairwise else "ranked above"
     return Table(
-        f"{which}: how often the first is {verb} the second, and how often the model "
-        "expects it; the largest differences first",
+        f"{which}: how often the first is {verb} the second, and how often the model expects it; "
+        f"the largest differences first. The last column: {sameness_in_words(sampled)}",
         (
             "item",
             "other item",
@@ -146,10 +152,16 @@ def pairs_table(analysis: Analysis) -> Table:
             "expected",
             "difference",
             "standard errors",
-            "in one tier",
+            label,
         ),
         tuple(rows),
     )
+
+
+def sameness_in_words(sampled: Bootstrap | Posterior) -> str:
+    """Say what it means here that two items are the same."""
+    _, label = sameness_of(sampled)
+    return NEARLY_IN_WORDS if NEARLY_IN_WORDS.startswith(label) else label
 
 
 def sizes_table(analysis: Analysis) -> Table:
@@ -164,7 +176,7 @@ def sizes_table(analysis: Analysis) -> Table:
                 Cell(name_of_candidate(found, one)),
                 Cell(str(len(one.sizes)), len(one.sizes)),
                 decimal(one.criterion),
-                decimal(found.behind(one)),
+                _difference(found, one),
                 percent(one.agreement),
                 _thetas(found.best) if isnan(one.theta) else decimal(one.theta, digits=4),
             )
@@ -172,6 +184,7 @@ def sizes_table(analysis: Analysis) -> Table:
         ]
         caption = f"The best of {found.evaluated:,} size vectors that were compared"
         return Table(caption, columns, tuple(rows))
+    columns = ("sizes", "tiers", "criterion", "below the best", "agreement", "theta")
     fit = analysis.fit
     best = max([fit.criterion, *(other.criterion for other in fit.references)])
     rows = [
@@ -207,7 +220,7 @@ def _sizes_table_of_worths(analysis: Analysis) -> Table:
             Cell(name_of_sizes(fit.sizes) + (", as given" if found is None else "")),
             Cell(str(len(fit.sizes)), len(fit.sizes)),
             decimal(fit.log_likelihood),
-            decimal(0.0 if found is not None else _behind_the_best(fit, fit.log_posterior)),
+            behind(0.0 if found is not None else _behind_the_best(fit, fit.log_posterior)),
         )
     ]
     if found is not None:
@@ -216,7 +229,7 @@ def _sizes_table_of_worths(analysis: Analysis) -> Table:
                 Cell(name_of_candidate(found, one)),
                 Cell(str(len(one.sizes)), len(one.sizes)),
                 decimal(one.criterion + log_number_of_tiers(one.sizes)),
-                decimal(found.behind(one)),
+                behind(found.behind(one)),
             )
             for one in candidates_to_show(found, _LEADERBOARD_ROWS)
             if one.tiers != fit.tiers
@@ -228,11 +241,22 @@ def _sizes_table_of_worths(analysis: Analysis) -> Table:
             Cell(other.name),
             Cell(str(len(other.tiers)), len(other.tiers)),
             decimal(other.log_likelihood),
-            decimal(_behind_the_best(fit, other.log_posterior)),
+            behind(_behind_the_best(fit, other.log_posterior)),
         )
         for other in fit.references
     ]
     return Table("The given sizes beside a strict order and no tiers at all", columns, tuple(rows))
+
+
+def _difference(found: Search, one: Candidate) -> Cell:
+    """Return how far sizes are behind, or how much less what they are compared by is."""
+    value = found.behind(one)
+    return behind(value) if found.criterion == "posterior" else decimal(value)
+
+
+def behind(value: float) -> Cell:
+    """Return a cell with how far something is behind, and the odds."""
+    return Cell("best" if value == 0.0 else behind_in_words(value), round(value, 6))
 
 
 def _behind_the_best(fit: Fit, value: float) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise.data.describe import PairsDescription
-from tierwise.errors import counted, listed, percent, share_in_words
+from tierwise.errors import BEHIND_IS, counted, listed, percent, share_in_words
 from tierwise.fitting.resampled import Bootstrap
 from tierwise.fitting.summary import (
     mistakes_in_words,
@@ -17,15 +17,20 @@ from tierwise.fitting.summary import (
     what_is_ordered,
 )
 from tierwise.plots.tiers import shown_tiers
+from tierwise.posterior.ties import NEARLY_IN_WORDS
 from tierwise.reporting.tables import probabilities_by_item
-from tierwise.searching.result import NOT_DECIDED
+from tierwise.searching.result import NOT_DECIDED, verdict
 
 if TYPE_CHECKING:
     from tierwise.data.describe import Description, Pair
     from tierwise.fitting.neighbours import NeighbourAgreement
     from tierwise.fitting.result import Fit
+    from tierwise.posterior.result import Posterior
     from tierwise.reporting.analysis import Analysis
     from tierwise.searching.result import Search
+
+# What is said with this probability or more is taken as known.
+_SURE = 0.95
 
 
 def opening(analysis: Analysis) -> list[str]:
@@ -120,9 +125,9 @@ def about_sizes(analysis: Analysis) -> list[str]:
         return ["The sizes were given, not searched for.", explained]
     if found.criterion == "posterior":
         explained = (
-            "They were compared by the posterior probability of their best tiers, to which the "
-            'column "behind" refers: theta is averaged over, and half of the prior probability '
-            "belongs to no tiers at all, so that chance is seldom taken for tiers. "
+            f'They were compared by {BEHIND_IS}, to which the column "behind" refers: theta is '
+            "averaged over, and half of the prior probability belongs to no tiers at all, so that "
+            "chance is seldom taken for tiers. "
         ) + explained
     if found.exhaustive:
         how = f"All size vectors were compared: {found.evaluated:,}."
@@ -139,15 +144,13 @@ def about_sizes(analysis: Analysis) -> list[str]:
     gap = found.runner_up_gap
     if analysis.fit.family == "luce":
         explained = (
-            "They were compared by the posterior probability of tiers, to which the column "
-            '"behind" refers: worths are averaged over, and half of the prior probability belongs '
-            "to no tiers at all, so chance is seldom taken for tiers. A difference of 3 is a "
-            "factor of 20 in probability."
+            f'They were compared by {BEHIND_IS}, to which the column "behind" refers: worths are '
+            "averaged over, and half of the prior probability belongs to no tiers at all, so "
+            "chance is seldom taken for tiers."
         )
     sentences = [how, explained, *_families(found)]
     if not isinf(gap):
-        clear = "clearly ahead" if gap > 3 else "not far ahead: the second best is worth a look"
-        sentences.append(f"The best sizes are ahead by {gap:.2f}, {clear}.")
+        sentences.append(verdict(found))
     if found.doubtful:
         sentences.append(
             "Monte Carlo error leaves open whether "
@@ -210,11 +213,8 @@ def _why(analysis: Analysis) -> list[str]:
     best, *others = found.families
     if not others:
         return ["Nothing else could be compared for these answers."]
-    behind = [f"{other.name} ({other.behind:.1f} behind)" for other in others]
-    return [
-        f"Compared by the log posterior probability of their best tiers, {best.name} was ahead of "
-        f"{listed(tuple(behind))}."
-    ]
+    behind = [f"{other.name} ({other.standing})" for other in others]
+    return [f"Compared by {BEHIND_IS}, {best.name} was ahead of {listed(tuple(behind))}."]
 
 
 def _with_interval(one: NeighbourAgreement, fit: Fit) -> str:
@@ -319,11 +319,12 @@ def _mistakes(analysis: Analysis) -> str:
 def _how_sure(analysis: Analysis) -> str:
     sampled, shares = analysis.sampled, probabilities_by_item(analysis)
     tiers = analysis.fit.tiers
-    if len(tiers) == 1:  # there is no other way
-        return ""
-    same = float(
-        (sampled.labels == np.array([tiers[item] for item in sampled.items])).all(1).mean()
-    )
+    if len(tiers) == 1:
+        return _whether_the_same(sampled)
+    these = (sampled.labels == np.array([tiers[item] for item in sampled.items])).all(axis=1)
+    same = float(these.mean())
+    if not (isinstance(sampled, Bootstrap) or these.all()):
+        same = float(sampled.sameness_weights @ these)
     rows = shown_tiers(analysis.fit).tiers
     least = min(rows.items, key=lambda item: shares[item][rows[item] - 1])
     least_share = shares[least][rows[least] - 1]
@@ -334,10 +335,23 @@ def _how_sure(analysis: Analysis) -> str:
     )
     fixed = analysis.search is None or isinstance(sampled, Bootstrap)
     held = "With these sizes, exactly" if fixed and fit_is_mallows(analysis) else "Exactly"
-    sentence = f"{held} these tiers come out in {share_in_words(same)} {what}"
     if same == 1.0:
-        return sentence + "."
+        return f"{held} these tiers come out in all {what.removeprefix('of ')}."
+    sentence = f"{held} these tiers come out in {share_in_words(same)} {what}"
+    if not isinstance(sampled, Bootstrap) and analysis.search is not None:
+        sentence += f", few tiers not being favoured; items of a tier are {NEARLY_IN_WORDS}"
     return f"{sentence}; the least sure item is {least} ({share_in_words(least_share)})."
+
+
+def _whether_the_same(sampled: Bootstrap | Posterior) -> str:
+    """Say whether no tiers means that there are no differences, or that none can be seen."""
+    if isinstance(sampled, Bootstrap) or sampled.sizes is not None:
+        return ""
+    same = sampled.all_tied_or_nearly_probability()
+    nearly = f"all items are {NEARLY_IN_WORDS} (probability {share_in_words(same)})"
+    if same >= _SURE:
+        return f"The answers show more: {nearly}."
+    return f"The answers do not separate the items, nor do they show that {nearly}."
 
 
 def fit_is_mallows(analysis: Analysis) -> bool:

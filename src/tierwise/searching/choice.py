@@ -66,7 +66,8 @@ class Choice(Result):
         --------
         >>> import tierwise as tw
         >>> tw.choose(tw.load_political_goals()).sentence()
-        'Kendall describes the answers best; inversions is 4.0 behind, one worth per tier 6.1.'
+        'Kendall describes the answers best; inversions is 4.0 behind (56 to 1), one worth per tier
+        6.1 behind (435 to 1).'
         """
         best, *others = self.search.families
         left_out = "".join(
@@ -82,7 +83,7 @@ class Choice(Result):
         if first.behind < 0.0:
             standings += "".join(f", {other.name} {other.standing}" for other in rest)
             return f"{NOT_DECIDED}; {standings}.{left_out}"
-        standings += "".join(f", {other.name} {other.behind:,.1f}" for other in rest)
+        standings += "".join(f", {other.name} {other.standing}" for other in rest)
         return f"{name} describes the answers best; {standings}.{left_out}"
 
     def to_dict(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf, isinf, isnan
-from typing import Any
+from typing import Any, Protocol
 
 from tierwise._util.cards import Card
 from tierwise._util.columns import aligned, within
@@ -13,7 +13,7 @@ from tierwise._util.types import plain_number
 from tierwise.data.connection import parts_in_words
 from tierwise.data.frames import Backend, make_frame
 from tierwise.data.weights import EffectiveNumber, answers_in_words
-from tierwise.errors import odds_in_words, share_in_words
+from tierwise.errors import BEHIND_IS, behind_in_words, share_in_words
 from tierwise.fitting.result import Fit
 from tierwise.fitting.summary import tiers_in_words
 from tierwise.searching.evaluate import Criterion
@@ -125,7 +125,7 @@ def remarks(search: "Search") -> list[str]:
             "exist."
         )
     if not isinf(search.runner_up_gap):
-        lines.append(_verdict(search))
+        lines.append(verdict(search))
     lines += _families(search)
     if search.doubtful:
         one = len(search.doubtful) == 1
@@ -150,25 +150,32 @@ def _families(search: "Search") -> list[str]:
     return [f"Of what was compared, {best.name} describes the data best: {standings}.", *slow]
 
 
-def _verdict(search: "Search") -> str:
+def verdict(search: "Search") -> str:
+    """Say how far ahead of the second best the best sizes are."""
     gap = search.runner_up_gap
     if search.criterion == "agreement":
-        return f"The runner-up is {gap:.4f} behind."
+        return f"The agreement of the runner-up is {gap:.4f} less."
     if search.probabilities is not None:
         share = search.probabilities[search.best.sizes]
         return f"The best sizes have a posterior probability of {share_in_words(share, 3)}."
     second = search.contenders[1]
     if search.criterion != "posterior":
         firmness = "close" if gap < 3 else "clear"
-        return f"The runner-up, {second.tiers}, is {gap:.2f} behind, which is {firmness}."
+        return f"The criterion of the runner-up, {second.tiers}, is {gap:.2f} less: {firmness}."
     return (
-        f"The best tiers of other sizes, {second.tiers}, are {gap:.2f} behind in log evidence with "
-        f"its prior: odds of {odds_in_words(gap)}."
+        f"The best tiers of other sizes, {second.tiers}, are {behind_in_words(gap)} in {BEHIND_IS}."
     )
 
 
 def _number(value: float, how: str) -> str:
     return "" if isnan(value) or isinf(value) else format(value, how)
+
+
+class Checked(Protocol):
+    """What looks at whether a model describes the data: a `FitCheck`."""
+
+    def caution(self) -> str:
+        """Say in a sentence that it does not, and what to do; empty where it does."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,7 +285,7 @@ class Family(Result):
     @property
     def standing(self) -> str:
         """How far it is behind, or ahead of, the model that is used, in words."""
-        return f"{abs(self.behind):,.1f} {'ahead' if self.behind < 0.0 else 'behind'}"
+        return behind_in_words(self.behind)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values, as in JSON."""
@@ -442,7 +449,7 @@ class Search(Result):
         winner = next(one for one in self.leaderboard if one.allowed)
         return winner.score - candidate.score
 
-    def summary(self, width: int = 88, *, rows: int = 10) -> str:
+    def summary(self, width: int = 88, *, rows: int = 10, check: Checked | None = None) -> str:
         """Return the head of the leaderboard, and what it means, for people.
 
         Parameters
@@ -451,8 +458,13 @@ class Search(Result):
             How many columns there are to write in.
         rows
             How many size vectors to show, besides the strict consensus and the single tier.
+        check
+            What `check_fit` found about the best tiers: where these do not describe the data, that
+            is said first.
         """
-        return within(summarise(self, rows), width)
+        caution = "" if check is None else check.caution()
+        text = summarise(self, rows)
+        return within(f"{caution}\n\n{text}" if caution else text, width)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in JSON; None stands for NaN and infinity."""

@@ -26,7 +26,14 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Mount, Route
 
 from tierwise import __version__
-from tierwise.errors import InputError, TierwiseError, printable, share_in_words
+from tierwise.errors import (
+    BEHIND_IS,
+    InputError,
+    TierwiseError,
+    behind_in_words,
+    printable,
+    share_in_words,
+)
 from tierwise.web import choices
 from tierwise.web.jobs import Job, Store, Upload, storing
 from tierwise.web.security import Application, Guard, Limits, Settings
@@ -120,6 +127,8 @@ class Pages:
             lstrip_blocks=True,
         )
         self._environment.filters["share"] = share_in_words
+        self._environment.filters["behind"] = behind_in_words
+        self._environment.globals["behind_is"] = BEHIND_IS
 
     def _page(
         self, template: str, status: HTTPStatus = HTTPStatus.OK, **shown: Any

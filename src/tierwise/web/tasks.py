@@ -413,6 +413,7 @@ def _policy_of(page: str) -> str:
 
 def _shown(analysis: Analysis) -> dict[str, Any]:
     """Return what the page of the result shows beside the report."""
+    from tierwise.plots.tiers import of_how_many
     from tierwise.reporting import tables, wording
     from tierwise.reporting.report import default_title
 
@@ -437,6 +438,7 @@ def _shown(analysis: Analysis) -> dict[str, Any]:
         # Positions, for items need not be texts.
         "items": names,
         "found": [[position[item] for item in tier] for tier in fit.tiers],
+        "of_how_many": of_how_many(analysis.sampled),
         "family": fit.family,
         "distance": fit.distance,
         "seconds": analysis.provenance.seconds,
@@ -481,7 +483,7 @@ def _as_text(name: str) -> str:
 def judge_own(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, Any]:
     """Compare tiers of one's own with those found, under the model that was chosen.
 
-    With one theta each by the paper's I; with worths by the log posterior probability.
+    By log evidence with its prior, as everything that is called behind.
     """
     import numpy as np
 
@@ -494,7 +496,7 @@ def judge_own(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, Any
         if task["family"] == "luce":
             judged[key] = _log_posterior(answers, labels)
         else:
-            judged[key] = _criterion(answers, labels, task["distance"])
+            judged[key] = _log_evidence(answers, labels, task["distance"])
     return {**judged, "family": task["family"], "n_answers": float(answers.n_rankings)}
 
 
@@ -514,23 +516,28 @@ def _log_posterior(
     return {"theta": None, "log_likelihood": worths.log_likelihood, "criterion": value}
 
 
-def _criterion(
+def _log_evidence(
     answers: Rankings | Preferences, labels: NDArray[np.int64], distance: str
 ) -> dict[str, float | None]:
-    """Return the log-likelihood of tiers at their best theta, less the log number of such tiers."""
+    """Return the log posterior probability of tiers in this order, theta averaged over."""
     import numpy as np
 
     from tierwise.answers.likelihood import source_of
+    from tierwise.evidence.given_tiers import log_integrated_likelihood
+    from tierwise.fitting.luce import sceptical
     from tierwise.fitting.solve import Settings, solve
+    from tierwise.model.priors import DEFAULT_PRIORS, as_theta_prior
     from tierwise.tiers import log_number_of_tiers
 
     sizes = tuple(np.bincount(labels).tolist())
-    rng = np.random.default_rng(1)
-    found = solve(source_of(answers, distance or None), sizes, Settings(), rng, labels)
+    source = source_of(answers, distance or None)
+    found = solve(source, sizes, Settings(), np.random.default_rng(1), labels)
+    prior = as_theta_prior(DEFAULT_PRIORS.theta)
+    integrated = log_integrated_likelihood(source.at(sizes), labels, found.theta, prior)
     return {
         "theta": found.theta.value,
         "log_likelihood": found.log_likelihood,
-        "criterion": found.log_likelihood - log_number_of_tiers(sizes),
+        "criterion": float(integrated) + sceptical(sizes) - log_number_of_tiers(sizes),
     }
 
 

@@ -1,0 +1,199 @@
+"""Ties, nearly tied items, and how probable both are without a prior that speaks for them.
+
+That items are the same is claimed more carefully than that they differ. The "sceptical" prior gives
+half of all probability to no tiers at all, and makes sizes less probable with every further tier,
+so that chance is not taken for tiers; where answers are few, a high probability of a tie would only
+repeat that prior. So claims that speak for sameness are given under the "uniform" prior of sizes,
+where a line between two neighbours is as probable as none: draws have weights. And items may differ
+by less than any number of answers would show: they are tied *or nearly*, where neither would be
+preferred by more than 55%.
+"""
+
+from __future__ import annotations
+
+from math import exp, log
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tierwise.errors import listed
+from tierwise.model.priors import LOG_SHARES, log_prior_of_sizes, log_total_of_several
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tierwise.tiers import Sizes
+
+    _Floats = NDArray[np.float64]
+    _Integers = NDArray[np.int64]
+
+# Two items are nearly tied if neither would be preferred by a larger share.
+NEARLY = 0.55
+NEARLY_IN_WORDS = f"tied or nearly: neither would be preferred by more than {NEARLY:.0%}"
+_LOG_ODDS = log(NEARLY / (1.0 - NEARLY))
+# How much more probable a further tier is under the "uniform" prior of sizes than under the others.
+_LOG_ODDS_OF_A_TIER = LOG_SHARES["uniform"] - LOG_SHARES["penalised"]
+# Weights are made more even until so many draws (of equal weight, Kish) count.
+_LEAST_DRAWS = 100.0
+_POWERS = np.linspace(1.0, 0.0, 11)
+
+
+def weights_for_sameness(labels: _Integers, prior_sizes: str | None) -> _Floats:
+    """Return the weight of each draw where something is said for sameness; they sum to 1.
+
+    It is what the "uniform" prior of sizes gives to so many tiers, divided by what the prior gives
+    that the draws were made with. Where few draws would have nearly all of the weight, because
+    there are many items, several tiers are weighted less unevenly.
+
+    Parameters
+    ----------
+    labels
+        Tier of each item (column) in each draw (row), 1 being the best.
+    prior_sizes
+        Name of the prior of sizes; one that has no name is left as it is.
+
+    Examples
+    --------
+    >>> weights_for_sameness(np.array([[1, 1], [1, 2]]), "uniform")
+    array([0.5, 0.5])
+    >>> weights_for_sameness(np.array([[1, 1], [1, 2]]), "penalised").round(3)
+    array([0.269, 0.731])
+    >>> weights_for_sameness(np.array([[1, 1, 1], [1, 2, 2]]), "sceptical").round(3)
+    array([0.297, 0.703])
+    """
+    n_tiers = labels.max(axis=1)
+    if prior_sizes not in ("penalised", "sceptical"):
+        return np.full(len(labels), 1.0 / len(labels))
+    logs = _LOG_ODDS_OF_A_TIER * _evenness(n_tiers) * n_tiers
+    if prior_sizes == "sceptical" and labels.shape[1] > 1:
+        logs = logs - (1.0 + log_total_of_several(labels.shape[1])) * (n_tiers == 1)
+    weights: _Floats = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    return weights
+
+
+def sizes_for_sameness(shares: dict[Sizes, float], prior_sizes: str | None) -> dict[Sizes, float]:
+    """Return probabilities of sizes as claims for sameness have them, the most probable first.
+
+    Parameters
+    ----------
+    shares
+        Probabilities under the prior as it is, known exactly.
+    prior_sizes
+        Name of that prior; one that has no name is left as it is.
+
+    Examples
+    --------
+    >>> found = sizes_for_sameness({(3,): 0.5, (1, 2): 0.5}, "sceptical")
+    >>> {sizes: round(share, 3) for sizes, share in found.items()}
+    {(1, 2): 0.703, (3,): 0.297}
+    """
+    if prior_sizes not in ("penalised", "sceptical"):
+        return shares
+    weighted = {
+        sizes: share * exp(-log_prior_of_sizes(prior_sizes, sizes))  # type: ignore[arg-type]
+        for sizes, share in shares.items()
+    }
+    total = sum(weighted.values())
+    ordered = sorted(weighted.items(), key=lambda one: -one[1])
+    return {sizes: share / total for sizes, share in ordered}
+
+
+def _evenness(n_tiers: _Integers) -> float:
+    """Return the power, at most 1, of weights such that enough draws of several tiers count."""
+    several = n_tiers[n_tiers > 1].astype(np.float64)
+    wanted = min(_LEAST_DRAWS, len(several) / 4)
+    for power in _POWERS:
+        weights = np.exp(_LOG_ODDS_OF_A_TIER * power * (several - several.max(initial=0.0)))
+        if weights.sum() ** 2 >= wanted * (weights**2).sum():
+            return float(power)
+    return 0.0
+
+
+def share_nearly_tied(labels: _Integers, log_worths: _Floats | None, weights: _Floats) -> _Floats:
+    """Return the probability that each two items are tied or nearly.
+
+    Where tiers have worths, these say how often an item would be preferred. A distance knows no
+    small differences: there, items of one tier are tied.
+
+    Parameters
+    ----------
+    labels
+        Tier of each item (column) in each draw (row).
+    log_worths
+        Log worth of each item in each draw, where there are worths.
+    weights
+        Weight of each draw, of `weights_for_sameness`.
+
+    Examples
+    --------
+    >>> labels, logs = np.array([[1, 2, 2], [1, 2, 3]]), np.array([[1.0, 0.0, 0.0], [0.1, 0.0, -2]])
+    >>> share_nearly_tied(labels, None, np.array([0.5, 0.5]))[1, 2].item()
+    0.5
+    >>> share_nearly_tied(labels, logs, np.array([0.5, 0.5]))
+    array([[1. , 0.5, 0. ],
+           [0.5, 1. , 0.5],
+           [0. , 0.5, 1. ]])
+    """
+    n_items = labels.shape[1]
+    shares = np.empty((n_items, n_items))
+    for item in range(n_items):
+        near = are_near(labels, log_worths, item)
+        # What holds in all draws has probability 1, however their weights are rounded.
+        shares[item] = np.where(near.all(axis=0), 1.0, (weights @ near).clip(0.0, 1.0))
+    return shares
+
+
+def are_near(labels: _Integers, log_worths: _Floats | None, item: int) -> NDArray[np.bool_]:
+    """Tell of each draw (row) and item (column) whether it is tied with one item, or nearly."""
+    near: NDArray[np.bool_] = labels[:, item, None] == labels
+    if log_worths is not None:
+        near |= np.abs(log_worths[:, item, None] - log_worths) <= _LOG_ODDS
+    return near
+
+
+def share_all_near(labels: _Integers, log_worths: _Floats | None, weights: _Floats) -> float:
+    """Return the probability that all items are tied or nearly.
+
+    Examples
+    --------
+    >>> share_all_near(np.array([[1, 1], [1, 2]]), None, np.array([0.25, 0.75]))
+    0.25
+    """
+    near = labels.max(axis=1) == 1
+    if log_worths is not None:
+        near |= np.ptp(log_worths, axis=1) <= _LOG_ODDS
+    return 1.0 if near.all() else float(weights @ near)
+
+
+def verdicts_in_words(better: list[float], near: list[float], certainty: float) -> str:
+    """Say of how many neighbouring rows something is known, and of how many it is open.
+
+    Parameters
+    ----------
+    better, near
+        Probability that a row is better than the next, and that both are tied or nearly.
+    certainty
+        What is said with this probability or more is taken as known.
+
+    Examples
+    --------
+    >>> verdicts_in_words([0.99, 0.1, 0.3], [0.0, 0.97, 0.6], 0.95)
+    'Of 3 neighbouring pairs, 1 differs, 1 is tied or nearly and 1 is open.'
+    """
+    differs = sum(share >= certainty for share in better)
+    tied = sum(
+        other >= certainty for share, other in zip(better, near, strict=True) if share < certainty
+    )
+    counts = {
+        "differs": (differs, "differ"),
+        "is tied or nearly": (tied, "are tied or nearly"),
+        "is open": (len(better) - differs - tied, "are open"),
+    }
+    said = [
+        f"{number} {one if number == 1 else several}"
+        for one, (number, several) in counts.items()
+        if number
+    ]
+    pairs = "pair" if len(better) == 1 else "pairs"
+    return f"Of {len(better)} neighbouring {pairs}, {listed(said)}."
