@@ -79,7 +79,7 @@ def test_evidence_is_a_sum_over_all_tiers(n_items, seed, n_rows):
     same = sum(prior(one) * integrated(orders, one) for one in tiers)
     own = np.prod([sum(prior(one) * integrated(part, one) for one in tiers) for part in parts])
     theta = sum(prior(one) * np.prod([integrated(part, one) for part in parts]) for one in tiers)
-    found = tw.compare_groups(made(orders, group), by="group", rng=1).best
+    found = tw.compare_groups(made(orders, group), by="group", family="mallows", rng=1).best
     assert found.log_evidence["same"] == pytest.approx(log(same), abs=1e-5)
     assert found.log_evidence["own"] == pytest.approx(log(own), abs=1e-5)
     assert found.log_evidence["theta"] == pytest.approx(log(theta), abs=1e-5)
@@ -127,7 +127,7 @@ def test_many_items_go_by_their_best_tiers():
     models = [tw.ClusteredMallows(one, theta=0.3, distance="inversions") for one in (tiers, turned)]
     parts = [model.sample(60, rng=1).restrict(items) for model in models]
     rankings = tw.Rankings.concat(parts).with_people(pa.table({"side": ["x"] * 60 + ["y"] * 60}))
-    found = tw.compare_groups(rankings, by="side", rng=1)
+    found = tw.compare_groups(rankings, by="side", family="mallows", rng=1)
     assert found.method == "best tiers"
     assert found.best.preferred == "own"
     for start, group, truth in zip((0, 60), found.best.groups, (tiers, turned), strict=True):
@@ -142,14 +142,14 @@ def test_weights_of_a_survey_count_by_their_effective_size():
     orders = [[0, 1, 2]] * 30 + [[2, 1, 0]] * 10
     whole = tw.Rankings.from_order_array(np.array(orders), "abc")
     people = pa.table({"group": (["x"] * 15 + ["y"] * 15) + ["x"] * 5 + ["y"] * 5})
-    plain = tw.compare_groups(whole.with_people(people), by="group", rng=1)
+    plain = tw.compare_groups(whole.with_people(people), by="group", family="mallows", rng=1)
     # Equal weights, however large, say no more than no weights.
     weighted = tw.Rankings.from_order_array(np.array(orders), "abc", weights=[2.5] * 40)
-    scaled = tw.compare_groups(weighted.with_people(people), by="group", rng=1)
+    scaled = tw.compare_groups(weighted.with_people(people), by="group", family="mallows", rng=1)
     assert scaled.effective_size == pytest.approx(40)
     assert scaled.best.log_evidence["same"] == pytest.approx(plain.best.log_evidence["same"])
     uneven = tw.Rankings.from_order_array(np.array(orders), "abc", weights=[0.5, 1.5] * 20)
-    again = tw.compare_groups(uneven.with_people(people), by="group", rng=1)
+    again = tw.compare_groups(uneven.with_people(people), by="group", family="mallows", rng=1)
     assert again.effective_size == pytest.approx(40**2 / (20 * 0.25 + 20 * 2.25))
     assert "Kish" in again.summary()
     assert "Kish" not in plain.summary()
@@ -159,12 +159,12 @@ def test_ties_and_lists_of_the_best_are_taken_and_anywhere_is_not():
     rows = [["a", "b"], ["b", ["a", "c"]], ["c"]] * 4
     people = pa.table({"group": ["x", "y", None] * 4})
     answers = tw.Rankings.from_orderings(rows, unranked="below").with_people(people)
-    found = tw.compare_groups(answers, by="group", rng=1).best
+    found = tw.compare_groups(answers, by="group", family="mallows", rng=1).best
     assert [group.name for group in found.groups] == ["x", "y", "group missing"]
     assert sum(group.share for group in found.groups) == pytest.approx(1)
     anywhere = tw.Rankings.from_orderings(rows, unranked="anywhere").with_people(people)
     with pytest.raises(InputError, match="may be anywhere: keep the items"):
-        tw.compare_groups(anywhere, by="group")
+        tw.compare_groups(anywhere, by="group", family="mallows")
 
 
 def test_one_theta_differs():
@@ -174,7 +174,9 @@ def test_one_theta_differs():
         for theta in (0.3, 1.2)
     ]
     people = pa.table({"group": ["loose"] * 300 + ["close"] * 300})
-    found = tw.compare_groups(tw.Rankings.concat(parts).with_people(people), by="group", rng=1)
+    found = tw.compare_groups(
+        tw.Rankings.concat(parts).with_people(people), by="group", family="mallows", rng=1
+    )
     assert found.best.preferred == "theta"
     assert "keep to them more or less closely" in found.summary()
 
@@ -184,7 +186,9 @@ def test_moves_and_side_by_side():
     two = tw.ClusteredMallows(tw.Tiers([["b"], ["c"], ["d"], ["a"], ["e"]]), 1.0, "inversions")
     rankings = tw.Rankings.concat([one.sample(200, rng=1), two.sample(200, rng=2)])
     people = pa.table({"group": ["x"] * 200 + ["y"] * 200, "noise": [1, 2] * 200})
-    found = tw.compare_groups(rankings.with_people(people), by=["noise", "group"], rng=1)
+    found = tw.compare_groups(
+        rankings.with_people(people), by=["noise", "group"], family="mallows", rng=1
+    )
     assert [one.column for one in found.columns] == ["group", "noise"]
     assert found["noise"].preferred == "same"
     move = found.best.moves[0]
@@ -200,20 +204,20 @@ def test_moves_and_side_by_side():
 def test_what_cannot_be_compared():
     rankings = tw.Rankings.from_orderings([["a", "b"], ["b", "a"]])
     with pytest.raises(InputError, match=r"rankings only: read a table .* Rankings\.with_people"):
-        tw.compare_groups(rankings, by="sex")
+        tw.compare_groups(rankings, by="sex", family="mallows")
     known = rankings.with_people(pa.table({"sex": ["f", "f"], "age": [30, 40]}))
     with pytest.raises(
         InputError, match="no column 'region' for by: what is known of people is 'sex', 'age'"
     ):
-        tw.compare_groups(known, by="region")
+        tw.compare_groups(known, by="region", family="mallows")
     with pytest.raises(InputError, match="same value for everybody"):
-        tw.compare_groups(known, by="sex")
+        tw.compare_groups(known, by="sex", family="mallows")
     with pytest.raises(InputError, match="twice"):
-        tw.compare_groups(known, by=["age", "age"])
+        tw.compare_groups(known, by=["age", "age"], family="mallows")
     many = tw.Rankings.from_orderings([["a", "b"]] * 100)
     many = many.with_people(pa.table({"name": [f"n{number}" for number in range(100)]}))
     with pytest.raises(InputError, match="100 different values, more than the 60"):
-        tw.compare_groups(many, by="name")
+        tw.compare_groups(many, by="name", family="mallows")
     with pytest.raises(InputError, match="one row per answer"):
         rankings.with_people(pa.table({"sex": ["f"]}))
 
@@ -221,7 +225,7 @@ def test_what_cannot_be_compared():
 def test_numbers_are_cut_into_groups():
     rankings = tw.Rankings.from_orderings([["a", "b", "c"], ["b", "a", "c"]] * 40)
     known = rankings.with_people(pa.table({"age": list(range(20, 100))}))
-    groups = tw.compare_groups(known, by="age", rng=1).best.groups
+    groups = tw.compare_groups(known, by="age", family="mallows", rng=1).best.groups
     assert [group.name for group in groups] == [
         "age 20 to 39",
         "age 40 to 59",

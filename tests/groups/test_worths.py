@@ -142,7 +142,9 @@ def test_items_that_are_not_listed_may_be_anywhere():
     found = tw.compare_groups(data, by="group", family="luce", rng=1)
     assert found.best.preferred == "own"
     with pytest.raises(InputError, match="may be anywhere"):
-        tw.compare_groups(data, by="group", rng=1)
+        tw.compare_groups(data, by="group", family="mallows", rng=1)
+    # What is left open is decided by the data.
+    assert tw.compare_groups(data, by="group", rng=1).family == "luce"
 
 
 def test_a_tree_splits_people_whose_tiers_differ():

@@ -13,7 +13,8 @@ def test_tier_list_shows_every_item_with_how_sure_it_is(goals, fit, bootstrap):
     shown = texts(plots.tier_list(fit, bootstrap))
     assert shown[0] == "1"
     assert shown[3] == "2"
-    for text in shown[1:3] + shown[4:]:
+    assert shown[-1] == f"percentages: share of {len(bootstrap)} replicates"
+    for text in shown[1:3] + shown[4:-1]:
         name, percent = text.split("\n")
         share = shares[bootstrap.items.index(name), fit.tiers[name] - 1]
         assert percent == f"{share:.0%}"
@@ -25,7 +26,7 @@ def test_tier_list_of_many_items_stays_within_its_axes(many_tiers, many_sampled)
     ax.figure.canvas.draw()
     frame = ax.get_window_extent()
     boxes = [text.get_window_extent() for text in ax.texts]
-    assert len(boxes) == 25 + 7
+    assert len(boxes) == 25 + 7 + 1
     for box in boxes:
         assert frame.x0 - 1 <= box.x0
         assert box.x1 <= frame.x1 + 1

@@ -63,7 +63,7 @@ def test_tier_lists_stand_side_by_side(camps_report):
 def test_scores_of_all_numbers_are_in_the_table(camps_report):
     analysis, _, page = camps_report
     header, *rows = page.tables["scores-table"]
-    assert header == ["groups", "log-likelihood", "BIC", "ICL", "held-out", "behind the best"]
+    assert header == ["groups", "log-likelihood", "BIC", "ICL", "held-out", "below the best"]
     assert [row[0] for row in rows] == ["1", "2 (shown)", "3"]
     for row, scores in zip(rows, analysis.groups.comparison, strict=True):
         assert row[1:4] == [

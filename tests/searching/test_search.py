@@ -674,7 +674,7 @@ def test_a_distance_is_used_before_worths_only_if_it_is_clearly_ahead():
     assert undecided.best.family == "luce"
     assert [one.name for one in undecided.families][:2] == ["one worth per tier", "kendall"]
     assert -3.0 <= undecided.families[1].behind < 0.0
-    assert undecided.families[1].standing == "2.1 ahead"
+    assert undecided.families[1].standing == "2.1 ahead (8.6 to 1)"
     assert "No model is clearly ahead" in undecided.summary()
     decided = tw.search(drinks(3), progress="off", rng=1)
     assert decided.best.distance == "kendall"

@@ -95,7 +95,7 @@ def test_own_tier_list_by_buttons_and_by_dragging(browser, result):
         *("1", "2", "1", "3")
     ]
     press(browser, "How good is my list?")
-    assert "19.46 points worse" in wait_for(browser, "#verdict p").text
+    assert " behind (" in wait_for(browser, "#verdict p").text
     card, first = find(browser, ".card[data-item='3']"), find_all(browser, ".own .tier")[2]
     browser.execute_script(
         "arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", first

@@ -206,7 +206,7 @@ def analyse(
                 seeds[4],
             )
         ),
-        people=None if by is None else _compare_people(data, by, seeds[5], seeds[6]),
+        people=None if by is None else _compare_people(data, by, best, seeds[5], seeds[6]),
         concentration=concentration,
         neighbours=(
             neighbour_agreement(best) if len(best.sizes) > 1 and best.family == "mallows" else ()
@@ -282,13 +282,16 @@ def _sample(
 
 
 def _compare_people(
-    data: Rankings | Preferences, by: str | Iterable[str], *seeds: RandomSource
+    data: Rankings | Preferences, by: str | Iterable[str], best: Fit, *seeds: RandomSource
 ) -> tuple[GroupComparison, GroupTree]:
-    """Ask whether people differ by what is known of them."""
+    """Ask whether people differ by what is known of them, by the family of the page."""
     rankings = check_data(data, "a comparison of groups", Rankings)
     columns = [by] if isinstance(by, str) else list(by)
-    compared = compare_groups(rankings, columns, rng=seeds[0])
-    return compared, group_tree(rankings, columns, rng=seeds[1])
+    # Without tiers all families are the same: the one is taken whose evidence is exact.
+    exact = len(best.sizes) == 1 and rankings.unranked != "anywhere"
+    family = "mallows" if exact else best.family
+    compared = compare_groups(rankings, columns, family=family, rng=seeds[0])
+    return compared, group_tree(rankings, columns, family=family, rng=seeds[1])
 
 
 def _n_distinct(data: Rankings | Preferences) -> int:

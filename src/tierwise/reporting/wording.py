@@ -150,7 +150,7 @@ def about_sizes(analysis: Analysis) -> list[str]:
         )
     sentences = [how, explained, *_families(found)]
     if not isinf(gap):
-        sentences.append(verdict(found))
+        sentences.append(verdict(found, "left out"))
     if found.doubtful:
         sentences.append(
             "Monte Carlo error leaves open whether "

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf, isinf, isnan
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from tierwise._util.cards import Card
 from tierwise._util.columns import aligned, within
@@ -150,8 +150,8 @@ def _families(search: "Search") -> list[str]:
     return [f"Of what was compared, {best.name} describes the data best: {standings}.", *slow]
 
 
-def verdict(search: "Search") -> str:
-    """Say how far ahead of the second best the best sizes are."""
+def verdict(search: "Search", items: Literal["named", "left out"] = "named") -> str:
+    """Say how far ahead of the second best the best sizes are, whose items may be named."""
     gap = search.runner_up_gap
     if search.criterion == "agreement":
         return f"The agreement of the runner-up is {gap:.4f} less."
@@ -161,10 +161,9 @@ def verdict(search: "Search") -> str:
     second = search.contenders[1]
     if search.criterion != "posterior":
         firmness = "close" if gap < 3 else "clear"
-        return f"The criterion of the runner-up, {second.tiers}, is {gap:.2f} less: {firmness}."
-    return (
-        f"The best tiers of other sizes, {second.tiers}, are {behind_in_words(gap)} in {BEHIND_IS}."
-    )
+        return f"The criterion of the runner-up, {second.sizes}, is {gap:.2f} less: {firmness}."
+    named = f", {second.tiers}," if items == "named" else ""
+    return f"The best tiers of other sizes{named} are {behind_in_words(gap)} in {BEHIND_IS}."
 
 
 def _number(value: float, how: str) -> str:
