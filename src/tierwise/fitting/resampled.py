@@ -188,7 +188,7 @@ class Bootstrap(Result):
             ]
         text = "\n".join(
             [
-                f"{len(self)} {self.kind} replicates{self.of_what()}",
+                f"{len(self)} {self.kind} replicates{self.of_what()}{self._held()}",
                 *self._parameter_lines(),
                 "",
                 f"{'item':<{longest}}  tier  {strengths[0]}same in  other tiers",
@@ -209,6 +209,10 @@ class Bootstrap(Result):
     def sizes_in_words(self) -> str:
         """Say what became of the sizes of tiers in the replicates."""
         return "sizes held fixed" if self.log_worths is None else "sizes searched again in each"
+
+    def _held(self) -> str:
+        """Say that sizes were held fixed, if they were: then nothing is said about these."""
+        return ", sizes held fixed" if self.log_worths is None else ""
 
     def _numbers_of_tiers(self) -> str:
         """Say how many tiers the replicates have."""
