@@ -1,16 +1,15 @@
-"""Which comparisons to ask for, when to stop, and whether forecasts come true."""
+"""Which comparisons to ask for, and when to stop."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from studies.harness import Place, Results, Study
 from studies.writing import paragraphs, percent, table
-from tierwise import Battles, ClusteredLuce, Tiers, choose, enough, next_questions, sample_posterior
+from tierwise import Battles, ClusteredLuce, Tiers, choose, next_questions, sample_posterior
 from tierwise._util.tasks import run_tasks
 from tierwise.planning.asking import Design
 from tierwise.planning.plan import short_chains
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 CERTAINTY = 0.95
 WAYS = ("at random", "closest strengths", "next_questions")
-# Further answers at which forecasts are looked at, in units of those at hand.
-STEPS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 TRUTHS = ("tiers", "all different", "one leader")
 
 
@@ -39,10 +36,6 @@ class Settings:
     # Rankings that are looked at one by one, and how many collections.
     looks: int = 40
     streams: int = 40
-    # Rankings at hand, futures of a forecast, and data sets.
-    at_hand: int = 40
-    futures: int = 10
-    forecasts: int = 30
     seed: int = 36
 
 
@@ -143,37 +136,6 @@ def _naive(ranks: NDArray[np.float64]) -> NDArray[np.int64] | None:
     return claimed
 
 
-def forecast(at_hand: int, futures: int, seed: SeedSequence) -> list[list[float]]:
-    """Forecast when each open boundary is settled, and see when it is: forecast, and what came."""
-    rng = np.random.default_rng(seed)
-    logs = np.sort(rng.normal(scale=0.8, size=3))[::-1]
-    model = ClusteredLuce(Tiers([["a", "b"], ["c", "d"], ["e", "f"]]), np.exp(logs).tolist())
-    answers = model.sample(at_hand * 9, rng)
-    data = answers.subset(slice(0, at_hand))
-    with short_chains():
-        choice = choose(data, family="luce", progress="off", rng=1)
-        found = enough(data, choice=choice, futures=futures, streams=0, rng=2, progress="off")
-    labels = found.tiers.label_array(data.items)
-    told = []
-    for claim in found.claims:
-        if claim.settled or claim.kind == "tie":
-            continue
-        came = np.inf
-        for step in STEPS:
-            more = answers.subset(slice(0, at_hand + ceil(step * at_hand)))
-            with short_chains():
-                draws = sample_posterior(
-                    more, family="luce", chains=2, draws=250, rng=3, progress="off"
-                ).labels
-            chance = claims_hold(labels, [("boundary", claim.tier - 1)], draws).mean()
-            if chance >= CERTAINTY or chance <= 1.0 - CERTAINTY:
-                came = ceil(step * at_hand)
-                break
-        wanted = np.inf if claim.further is None else float(claim.further)
-        told.append([min(wanted, 1e9), min(came, 1e9)])
-    return told
-
-
 def compute(settings: Settings, place: Place) -> Results:
     """Simulate everything."""
     root = np.random.SeedSequence(settings.seed)
@@ -200,16 +162,9 @@ def compute(settings: Settings, place: Place) -> Results:
         )
         for rule in ("naive", "enough")
     }
-    forecasts = run_tasks(
-        forecast,
-        [(settings.at_hand, settings.futures, seed) for seed in root.spawn(settings.forecasts)],
-        description="forecasts",
-        workers=place.workers,
-    )
     return {
         "asked": asked,
         "rules": {rule: [list(map(bool, one)) for one in rows] for rule, rows in rules.items()},
-        "forecasts": [row for rows in forecasts for row in rows],
     }
 
 
@@ -233,7 +188,6 @@ def tell(results: Results, settings: Settings) -> str:
         "way needs for it, beside random ones, with its standard error.",
         _table_of_asking(results["asked"]),
         _rules_in_words(results["rules"], settings),
-        _forecasts_in_words(results["forecasts"], settings),
     )
 
 
@@ -286,30 +240,11 @@ def _rules_in_words(rules: dict[str, list[list[bool]]], settings: Settings) -> s
     )
 
 
-def _forecasts_in_words(forecasts: list[list[float]], settings: Settings) -> str:
-    # What came is known at these numbers of answers only.
-    looks = [ceil(step * settings.at_hand) for step in STEPS]
-    known = [
-        (min(look for look in looks if look >= wanted), came)
-        for wanted, came in forecasts
-        if wanted <= looks[-1]
-    ]
-    within = sum(came <= wanted for wanted, came in known)
-    return (
-        f"**Forecasts.** Of {len(forecasts)} boundaries that {settings.at_hand} rankings of six "
-        f"items left open, `enough` gave {len(known)} a number of further answers that settles "
-        f"them with 80%; within that number {within} ({percent(within / max(len(known), 1))}) were "
-        "settled, or ruled out."
-    )
-
-
 STUDY = Study(
     name="collecting",
     title="Which comparisons to ask for, and when to stop",
     full=Settings(),
-    quick=Settings(
-        asking=((6, 20, 3, 1),), looks=10, streams=2, at_hand=10, futures=2, forecasts=1
-    ),
+    quick=Settings(asking=((6, 20, 3, 1),), looks=10, streams=2),
     compute=compute,
     tell=tell,
     page="simulations",

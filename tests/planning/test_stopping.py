@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 
 import tierwise as tw
-from tierwise.planning.stopping import _crossing, claims_hold
+from tierwise.planning.asking import Design
+from tierwise.planning.plan import short_chains
+from tierwise.planning.stopping import _state_of_draw, claims_hold
+from tierwise.posterior.estimates import share_above
+from tierwise.posterior.run import draw_tiers_from
 
 TIERS = tw.Tiers([["a"], ["b", "c"]])
 
@@ -56,7 +60,7 @@ def test_what_is_open_has_a_forecast(unclear):
     assert not unclear.settled
     for claim in unclear.claims:
         assert claim.settled == (claim.probability >= 0.95)
-        if not claim.settled and claim.further is not None:
+        if claim.state == "open" and claim.further is not None:
             assert 0 < claim.further <= 8 * 40
             low, high = claim.interval
             assert low is not None
@@ -105,11 +109,68 @@ def test_noise_has_one_claim_the_tie_of_all():
     assert [(claim.kind, claim.tier) for claim in found.claims] == [("tie", 1)]
 
 
-def test_crossings_lie_where_log_odds_pass_the_certainty():
-    even, later = 0.5, 1 / (1 + np.exp(-2 * np.log(19)))
-    assert _crossing(10, even, 30, later, 0.95) == pytest.approx(20)
-    assert _crossing(0, None, 30, 0.99, 0.95) == 30
-    assert _crossing(10, even, 30, 1 - later, 0.95) == pytest.approx(20)
+def test_claims_that_are_ruled_out_get_no_forecast():
+    """Their contrary is as sure as was asked for: more answers will not settle them."""
+    names = list("abcdef")
+    ladder = tw.ClusteredLuce(tw.Tiers([[name] for name in names]), (243, 81, 27, 9, 3, 1))
+    choice = tw.choose(ladder.sample(100, rng=1), family="luce", rng=1)
+    data = tw.ClusteredLuce(tw.Tiers([names]), (1.0,)).sample(40, rng=4)
+    found = tw.enough(data, choice=choice, futures=3, streams=0, rng=1)
+    states = {claim.state for claim in found.claims}
+    assert "ruled out" in states
+    for claim in found.claims:
+        assert (claim.state == "ruled out") == (claim.probability <= 0.05)
+        assert bool(claim.shares) == (claim.state == "open")
+    assert not found.settled
+    if states == {"ruled out"}:
+        assert "does not hold for all items" in found.sentence()
+
+
+def test_forecasts_count_the_futures_that_stay_open(unclear):
+    for claim in unclear.claims:
+        if claim.state != "open":
+            continue
+        assert len(claim.shares) == len(unclear.further_tried)
+        # Six futures, and the one that comes.
+        assert all(share in {number / 7 for number in range(7)} for share in claim.shares)
+        reached = [
+            number
+            for number, share in zip(unclear.further_tried, claim.shares, strict=True)
+            if share >= 0.8
+        ]
+        assert (claim.further is None) == (not reached)
+
+
+def test_without_futures_nothing_is_forecast():
+    model = tw.ClusteredLuce(tw.Tiers([["a"], ["b"], ["c"]]), (3.0, 1.4, 1.0))
+    found = tw.enough(model.sample(40, rng=8), settle="tiers", futures=0, streams=0, rng=1)
+    assert found.further_tried == ()
+    assert "futures" not in found.sentence()
+    assert "holds with a probability of" in found.sentence()
+
+
+@pytest.mark.parametrize(
+    ("ask", "named"),
+    [
+        ("complete", {"family": "luce"}),
+        ("pairs", {"family": "luce"}),
+        ("pairs", {"family": "mallows"}),
+        ("complete", {"distance": "inversions"}),
+        ("subsets", {"distance": "inversions"}),
+    ],
+)
+def test_chains_that_begin_at_the_truth_draw_from_the_posterior(ask, named):
+    """They agree with long chains that begin elsewhere and are warmed up."""
+    model = tw.ClusteredLuce(tw.Tiers([["a"], ["b"], ["c", "d"]]), (4.0, 2.0, 1.0))
+    rng = np.random.default_rng(3)
+    data = Design(ask, 3 if ask == "subsets" else None).answers(model, 120, rng)
+    choice = tw.choose(data, progress="off", rng=1, **named)
+    sweeps = 8 if ask == "subsets" else 1
+    with short_chains():
+        long = tw.sample_posterior(data, choice=choice, sampler=tw.Sampler(thin=sweeps), rng=5)
+    truth = _state_of_draw(long, 17)
+    short = draw_tiers_from(data, choice, truth, 4000, np.random.SeedSequence(2), sweeps)
+    assert share_above(short) == pytest.approx(share_above(long.labels), abs=0.06)
 
 
 def test_answers_are_shown_and_kept(unclear):

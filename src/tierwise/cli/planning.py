@@ -179,7 +179,7 @@ def enough_command(
     ] = 0.95,
     futures: Annotated[
         int, options.option(options.COMPUTING, "How many futures to simulate.", min=0)
-    ] = 20,
+    ] = 100,
     streams: Annotated[
         int,
         options.option(

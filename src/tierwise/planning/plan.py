@@ -173,25 +173,13 @@ class Plan(Result):
             raise InputError(f"power must be between 0 and 1; got {wanted}")
         success = self.success(of)
         columns = np.random.default_rng(0).integers(self.n_sets, size=(_RESAMPLES, self.n_sets))
-        again = [self._reached(success[:, chosen].mean(axis=1), wanted) for chosen in columns]
+        again = [
+            where_reached(self.n_answers, success[:, chosen].mean(axis=1), wanted)
+            for chosen in columns
+        ]
         low, high = np.quantile(again, (0.05, 0.95), method="nearest").tolist()
-        return Needed(*map(_whole, (self._reached(success.mean(axis=1), wanted), low, high)))
-
-    def _reached(self, shares: Floats, wanted: float) -> float:
-        """Where shares, which grow with the number of answers but for chance, reach a value."""
-        from scipy.optimize import isotonic_regression
-
-        rising = isotonic_regression(shares).x
-        enough = np.flatnonzero(rising >= wanted)
-        if not len(enough):
-            return inf
-        at = int(enough[0])
-        if at == 0:
-            return float(self.n_answers[0])
-        before, after = float(rising[at - 1]), float(rising[at])
-        share = (wanted - before) / (after - before)
-        logs = log(self.n_answers[at - 1]), log(self.n_answers[at])
-        return float(np.exp(logs[0] + share * (logs[1] - logs[0])))
+        reached = where_reached(self.n_answers, success.mean(axis=1), wanted)
+        return Needed(*map(_whole, (reached, low, high)))
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the table by columns: means over the sets, and standard errors."""
@@ -391,6 +379,32 @@ def plan(
         provenance=watch.provenance(rng),
         **tables,
     )
+
+
+def where_reached(numbers: Sequence[int], shares: Floats, wanted: float) -> float:
+    """At which number of answers shares, which grow with it but for chance, reach a value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(where_reached([10, 40], np.array([0.5, 0.9]), 0.7), 6)
+    20.0
+    """
+    from scipy.optimize import isotonic_regression
+
+    if not len(shares):
+        return inf
+    rising = isotonic_regression(shares).x
+    enough = np.flatnonzero(rising >= wanted)
+    if not len(enough):
+        return inf
+    at = int(enough[0])
+    if at == 0:
+        return float(numbers[0])
+    before, after = float(rising[at - 1]), float(rising[at])
+    share = (wanted - before) / (after - before)
+    logs = log(numbers[at - 1]), log(numbers[at])
+    return float(np.exp(logs[0] + share * (logs[1] - logs[0])))
 
 
 class Outcome(NamedTuple):

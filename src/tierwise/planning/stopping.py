@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, inf, isfinite
+from math import ceil, inf, isfinite, nan
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -29,8 +29,10 @@ from tierwise.planning.plan import (
     model_of_draw,
     named_model,
     short_chains,
+    where_reached,
 )
-from tierwise.posterior.run import sample_posterior
+from tierwise.posterior.chain import State as ChainState
+from tierwise.posterior.run import draw_tiers_from, sample_posterior
 from tierwise.searching.choice import Choice, choose
 from tierwise.tiers import plain_tiers
 
@@ -53,12 +55,15 @@ if TYPE_CHECKING:
 Settle: TypeAlias = Literal["differences", "tiers"]
 """What is to be settled: the differences that are published, or the ties, too."""
 Kind: TypeAlias = Literal["boundary", "tie"]
+State: TypeAlias = Literal["settled", "ruled out", "open"]
 
 # How many further answers are tried, in units of those that there are.
-_STEPS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+_STEPS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+# Chains of futures begin at draws of their posterior, so that they are short.
+_DRAWS_OF_FUTURE = 500
 # When simulated collections are looked at, in units of the answers that there are.
 _LOOKS = (0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0)
-_SHARE = 0.8
+_SHARE, _MOST_SHARE = 0.8, 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,21 +79,31 @@ class Claim(Result):
         The number of the tier, 1 being the best.
     probability
         Probability that it holds.
-    settled
-        Whether that is at least the certainty that is asked for.
+    state
+        "settled" if that is at least the certainty that is asked for, "ruled out" if the same is
+        true of its contrary, else "open".
+    shares
+        In which share of the simulated futures it is no longer open, at each number of further
+        answers that was tried (`Enough.further_tried`).
     further
-        The number of further answers within which it is settled, or ruled out, in 80% of the
-        simulated futures; 0 if it is settled, None if more are needed than were tried.
+        The number of further answers with which it is no longer open in 80% of the simulated
+        futures; 0 if it is not open, None if more are needed than were tried.
     interval
-        From 10% to 90% of the futures, the same; None is more than were tried.
+        The same for 10% and 90% of the futures; None is more than were tried.
     """
 
     kind: Kind
     tier: int
     probability: float
-    settled: bool
+    state: State
+    shares: tuple[float, ...]
     further: int | None
     interval: tuple[int | None, int | None]
+
+    @property
+    def settled(self) -> bool:
+        """Whether it holds as surely as was asked for."""
+        return self.state == "settled"
 
     @property
     def name(self) -> str:
@@ -112,6 +127,8 @@ class Enough(Result):
         A claim is settled if it holds with this probability or more.
     n_answers : float
         How many answers there are.
+    further_tried : tuple of int
+        Numbers of further answers that futures were looked at with.
     n_futures : int
         Number of futures that were simulated.
     n_streams : int
@@ -131,6 +148,7 @@ class Enough(Result):
     claims: tuple[Claim, ...]
     certainty: float
     n_answers: float
+    further_tried: tuple[int, ...]
     n_futures: int
     n_streams: int
     n_looks: int
@@ -161,7 +179,13 @@ class Enough(Result):
 
     def sentence(self) -> str:
         """Say in a line whether there are enough answers, or how many are missing."""
-        open_ones = [claim for claim in self.claims if not claim.settled]
+        open_ones = [claim for claim in self.claims if claim.state == "open"]
+        ruled_out = [claim.name for claim in self.claims if claim.state == "ruled out"]
+        if not open_ones and ruled_out:
+            return (
+                f"More answers will not settle {ruled_out[0]}: with a probability of "
+                f"{percent(self.certainty)} or more it does not hold for all items."
+            )
         if not open_ones:
             what = {"boundary": "each boundary", "tie": "each tie"}
             kinds = dict.fromkeys(claim.kind for claim in self.claims)
@@ -172,11 +196,16 @@ class Enough(Result):
         worst = max(
             open_ones, key=lambda one: (inf if one.further is None else one.further, one.tier)
         )
-        if worst.further is None:
-            most = ceil(_STEPS[-1] * self.n_answers)
+        if not self.n_futures:
             return (
-                f"Not yet: {worst.name} would still be open with {most:,} further answers of this "
-                f"kind in more than {percent(1 - _SHARE)} of the simulated futures."
+                f"Not yet: {worst.name} holds with a probability of "
+                f"{share_in_words(worst.probability)}."
+            )
+        if worst.further is None:
+            return (
+                f"Not yet: {worst.name} would still be open with {self.further_tried[-1]:,} "
+                f"further answers of this kind in more than {percent(1 - _SHARE)} of the simulated "
+                "futures."
             )
         return (
             f"With about {worst.further:,} further answers of this kind {worst.name} would be "
@@ -200,8 +229,9 @@ class Enough(Result):
         cells = []
         for claim in self.claims:
             low, high = (_number(bound) for bound in claim.interval)
-            further = "settled" if claim.settled else _number(claim.further)
-            span = "" if claim.settled else f"{low} to {high}"
+            is_open = claim.state == "open" and self.n_futures > 0
+            further = _number(claim.further) if is_open else claim.state
+            span = f"{low} to {high}" if is_open else ""
             name = claim.name.removeprefix("the ")
             cells.append([name, share_in_words(claim.probability), further, span])
         return header, cells
@@ -212,7 +242,7 @@ class Enough(Result):
             "claim": [claim.kind for claim in self.claims],
             "tier": [claim.tier for claim in self.claims],
             "probability": [claim.probability for claim in self.claims],
-            "settled": [claim.settled for claim in self.claims],
+            "state": [claim.state for claim in self.claims],
             "further": [claim.further for claim in self.claims],
             "further_low": [claim.interval[0] for claim in self.claims],
             "further_high": [claim.interval[1] for claim in self.claims],
@@ -232,12 +262,14 @@ class Enough(Result):
             "certainty": self.certainty,
             "answers": self.n_answers,
             "further": self.further,
+            "further_tried": list(self.further_tried),
             "claims": [
                 {
                     "kind": claim.kind,
                     "tier": claim.tier,
                     "probability": claim.probability,
-                    "settled": claim.settled,
+                    "state": claim.state,
+                    "shares": list(claim.shares),
                     "further": claim.further,
                     "interval": list(claim.interval),
                 }
@@ -276,7 +308,7 @@ def enough(
     settle: Settle = "differences",
     certainty: float = 0.95,
     choice: Choice | None = None,
-    futures: int = 20,
+    futures: int = 100,
     streams: int = 20,
     workers: int | None = None,
     progress: Progress = "auto",
@@ -286,10 +318,11 @@ def enough(
 
     A boundary between two tiers is settled if all items of the one are better than all items of the
     next with a given probability; a tie, if all items of the tier are tied with that probability.
-    What is missing is found by simulating futures: a draw of
-    the posterior is the truth, further answers of the same kind come from it, and the analysis is
-    repeated with them. Since people look again and again while answers come in, it is also
-    simulated how often this rule would have stopped with a wrong claim.
+    It is ruled out if the contrary has that probability. What is missing until one or the other is
+    known is found by simulating futures: a draw of the posterior is the truth, near ties included,
+    further answers of the same kind come from it, and the analysis is repeated with them. Futures
+    in which a claim stays open are counted as such. Since people look again and again while answers
+    come in, it is also simulated how often this rule would have stopped with a wrong claim.
 
     Parameters
     ----------
@@ -303,7 +336,9 @@ def enough(
     choice
         What `choose` found for the data; then models are not compared again.
     futures
-        How many futures to simulate. Each repeats the analysis up to six times.
+        How many futures to simulate. Each repeats the analysis up to seven times, with chains that
+        begin at the truth and so are short. With fewer than about 50 the numbers that come out
+        finite tend to be too small.
     streams
         How many collections to simulate from nothing, from the tiers as they are; 0 leaves that
         out. Each repeats the analysis up to eight times.
@@ -341,23 +376,31 @@ def enough(
     labels = tiers.label_array(known.items)
     kinds = _kinds_of_claims(labels, settle)
     chances = claims_hold(labels, kinds, posterior.labels).mean(axis=0)
+    states = _states(chances, certainty)
     steps = np.unique([ceil(step * known.n_rankings) for step in _STEPS]).tolist()
-    open_now = bool((chances < certainty).any())
-    n_futures = futures if open_now else 0
-    models = [
-        model_of_draw(posterior, int(draw))
-        for draw in np.random.default_rng(seeds[2]).integers(len(posterior.labels), size=n_futures)
+    n_futures = futures if "open" in states else 0
+    drawn = np.random.default_rng(seeds[2]).integers(len(posterior.labels), size=n_futures)
+    truths = [
+        (model_of_draw(posterior, draw), _state_of_draw(posterior, draw)) for draw in drawn.tolist()
     ]
-    reached = run_tasks(
-        _future,
-        [
-            (known, choice, model, labels, kinds, steps, certainty, seed)
-            for model, seed in zip(models, seeds[2].spawn(n_futures), strict=True)
-        ],
-        description="simulated futures",
-        workers=workers,
-        progress=progress,
-    )
+    of_futures = seeds[2].spawn(n_futures)
+    shares = np.zeros((0, len(kinds)))
+    for place in range(len(steps) if n_futures else 0):
+        decided = run_tasks(
+            _future,
+            [
+                (known, choice, *truth, labels, kinds, steps[: place + 1], certainty, seed)
+                for truth, seed in zip(truths, of_futures, strict=True)
+            ],
+            description=f"simulated futures of {steps[place]:,} answers",
+            workers=workers,
+            progress=progress,
+        )
+        # What comes is one more future: at most so probable is that it is among those counted.
+        shares = np.vstack([shares, np.sum(decided, axis=0) / (n_futures + 1.0)])
+        if (shares[-1] >= _MOST_SHARE).all():
+            break
+    tried = [ceil(per_answer * step) for step in steps[: len(shares)]]
     rule = run_tasks(
         _stream,
         [(known, choice, settle, certainty, seed) for seed in seeds[3].spawn(streams)],
@@ -365,15 +408,17 @@ def enough(
         workers=workers,
         progress=progress,
     )
-    by_claim = per_answer * np.array(reached).reshape(n_futures, len(kinds)).T
     return Enough(
         tiers=tiers,
         claims=tuple(
-            _claim(kind, tier + 1, float(chance), certainty, futures_of_claim)
-            for (kind, tier), chance, futures_of_claim in zip(kinds, chances, by_claim, strict=True)
+            _claim(kind, tier + 1, float(chance), state, tried, shares_of_claim)
+            for (kind, tier), chance, state, shares_of_claim in zip(
+                kinds, chances, states, shares.T, strict=True
+            )
         ),
         certainty=certainty,
         n_answers=per_answer * float(known.n_rankings),
+        further_tried=tuple(tried),
         n_futures=n_futures,
         n_streams=streams,
         n_looks=len(_LOOKS),
@@ -433,49 +478,48 @@ def _posterior(data: Rankings | Battles, choice: Choice, seed: np.random.SeedSeq
         )
 
 
+def _states(chances: Floats, certainty: float) -> list[State]:
+    """Say of each claim whether it is settled, ruled out, or open."""
+    return [
+        "settled" if chance >= certainty else "ruled out" if chance <= 1.0 - certainty else "open"
+        for chance in chances.tolist()
+    ]
+
+
+def _state_of_draw(posterior: Posterior, draw: int) -> ChainState:
+    """Return a draw of a posterior as the point of a chain."""
+    labels = posterior.labels[draw] - 1
+    sizes = tuple(np.bincount(labels).tolist())
+    if posterior.family == "luce":
+        first, drawn = (
+            nan if factors is None else float(factors[draw])
+            for factors in (posterior.first_factors, posterior.draw_factors)
+        )
+        worths = posterior.log_worths[draw]
+        return ChainState(
+            labels, sizes, nan, nan, log_worths=worths, first_factor=first, draw_factor=drawn
+        )
+    theta = float(posterior.thetas[draw]) if posterior.concentration == "single" else nan
+    return ChainState(labels, sizes, nan, theta)
+
+
 def _future(
     data: Rankings | Battles,
     choice: Choice,
     model: Model,
+    truth: ChainState,
     labels: Integers,
     kinds: Sequence[tuple[Kind, int]],
     steps: Sequence[int],
     certainty: float,
     seed: np.random.SeedSequence,
-) -> Floats:
-    """How many further answers settle each claim, or rule it out, in one future."""
-    asking, n_draws = Alike(data), CHAINS * DRAWS
-    reached = np.full(len(kinds), inf)
-    first, second = seed.spawn(2)
-    before, chances_before = 0, None
-    bounds = 1.0 / n_draws, 1.0 - 1.0 / n_draws
-    for place, step in enumerate(steps):
-        further = first_answers(model, asking, steps[: place + 1], first)
-        posterior = _posterior(add_answers(data, further), choice, second)
-        chances = np.clip(claims_hold(labels, kinds, posterior.labels).mean(axis=0), *bounds)
-        decided = (chances >= certainty) | (chances <= 1.0 - certainty)
-        for number in np.flatnonzero(decided & np.isinf(reached)).tolist():
-            earlier = None if chances_before is None else float(chances_before[number])
-            reached[number] = _crossing(before, earlier, step, float(chances[number]), certainty)
-        reached[~decided] = inf
-        before, chances_before = step, chances
-        if decided.all():
-            break
-    return reached
-
-
-def _crossing(
-    before: int, earlier: float | None, step: int, later: float, certainty: float
-) -> float:
-    """Where log odds that change evenly between two numbers of answers pass the certainty."""
-    if earlier is None:
-        return float(step)
-    goal = certainty if later >= certainty else 1.0 - certainty
-    odds = [np.log(chance / (1.0 - chance)) for chance in (earlier, goal, later)]
-    if odds[0] == odds[2]:
-        return float(step)
-    share = min(max((odds[1] - odds[0]) / (odds[2] - odds[0]), 0.0), 1.0)
-    return float(before + share * (step - before))
+) -> list[bool]:
+    """Whether each claim is no longer open in one future, with as many answers as the last step."""
+    further = first_answers(model, Alike(data), steps, seed)
+    chain = np.random.SeedSequence(entropy=seed.entropy, spawn_key=(*seed.spawn_key, 1, len(steps)))
+    draws = draw_tiers_from(add_answers(data, further), choice, truth, _DRAWS_OF_FUTURE, chain)
+    chances = claims_hold(labels, kinds, draws).mean(axis=0)
+    return [state != "open" for state in _states(chances, certainty)]
 
 
 def _stream(
@@ -504,14 +548,14 @@ def _stream(
     return False, False
 
 
-def _claim(kind: Kind, tier: int, chance: float, certainty: float, reached: Floats) -> Claim:
-    if chance >= certainty:
-        return Claim(kind, tier, chance, settled=True, further=0, interval=(0, 0))
-    if not len(reached):
-        return Claim(kind, tier, chance, settled=False, further=None, interval=(None, None))
-    quantiles = np.quantile(reached, (_SHARE, 0.1, 0.9), method="higher").tolist()
-    share, low, high = (ceil(one) if isfinite(one) else None for one in quantiles)
-    return Claim(kind, tier, chance, settled=False, further=share, interval=(low, high))
+def _claim(
+    kind: Kind, tier: int, chance: float, state: State, tried: Sequence[int], shares: Floats
+) -> Claim:
+    if state != "open":
+        return Claim(kind, tier, chance, state, shares=(), further=0, interval=(0, 0))
+    reached = [where_reached(tried, shares, share) for share in (_SHARE, 0.1, _MOST_SHARE)]
+    further, low, high = (ceil(one) if isfinite(one) else None for one in reached)
+    return Claim(kind, tier, chance, state, tuple(shares.tolist()), further, (low, high))
 
 
 def _number(value: int | None) -> str:

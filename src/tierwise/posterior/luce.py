@@ -83,13 +83,12 @@ class WalkOverRaces:
     ) -> State:
         """Make a sweep for each entry of ``kept``, and record the draws where it is true."""
         assert state.log_worths is not None
-        names = [_NAMES_OF_EFFECTS[name] for name in self.chain.races.meetings.effects]
         labels, logs, log_effects = self.chain.run(
             state.labels,
             state.log_worths,
             len(kept),
             rng,
-            log_effects=np.log([getattr(state, name) for name in names]),
+            log_effects=log_effects_of(self.chain, state),
         )
         effects = _named_effects(self.chain.races, np.exp(log_effects.T))
         numbers = {name: values[kept] for name, values in effects.items()}
@@ -148,11 +147,9 @@ def sampler_of_races(data: KnownData, options: SamplingOptions) -> WalkOverRaces
             'for family "luce" the prior of sizes is "uniform", "penalised" or "sceptical": one '
             "that depends on the order of the sizes is not possible"
         )
-    n_items = races.n_items
-    log_prior = partial(log_prior_of_sizes, options.prior_sizes)
-    by_number = [log_prior(_some_sizes(n_items, count)) for count in range(1, n_items + 1)]
-    best = search_tiers(TierSearch(races, log_prior))[0]
-    return WalkOverRaces(RaceChain(races, by_number), best.worths, str(options.prior_sizes))
+    chain = chain_over_races(data, options)
+    best = search_tiers(TierSearch(races, partial(log_prior_of_sizes, options.prior_sizes)))[0]
+    return WalkOverRaces(chain, best.worths, str(options.prior_sizes))
 
 
 def _sampler_of_given(races: Races, options: SamplingOptions, sizes: Sizes) -> WalkOverRaces:
@@ -167,6 +164,20 @@ def _sampler_of_given(races: Races, options: SamplingOptions, sizes: Sizes) -> W
             worths = best_worths(races, cut_by_strength(races, sizes))
     worths = replace(worths, logs=_in_strict_order(worths.logs))
     return WalkOverRaces(RaceChain(races, held=held), worths, str(options.prior_sizes))
+
+
+def chain_over_races(data: KnownData, options: SamplingOptions) -> RaceChain:
+    """Return the chain over tiers of all sizes alone, for those who know where it begins."""
+    races = _whole_numbers(races_of(data))  # type: ignore[arg-type]
+    n_items, log_prior = races.n_items, partial(log_prior_of_sizes, options.prior_sizes)
+    by_number = [log_prior(_some_sizes(n_items, count)) for count in range(1, n_items + 1)]
+    return RaceChain(races, by_number)
+
+
+def log_effects_of(chain: RaceChain, state: State) -> NDArray[np.float64]:
+    """Return the logs of what a state knows beside worths, in the order of the chain."""
+    names = [_NAMES_OF_EFFECTS[name] for name in chain.races.meetings.effects]
+    return np.log([getattr(state, name) for name in names])
 
 
 def _some_sizes(n_items: int, n_tiers: int) -> Sizes:

@@ -41,7 +41,7 @@ from tierwise.posterior.chain import (
     random_state,
     run_chain,
 )
-from tierwise.posterior.luce import sampler_of_races
+from tierwise.posterior.luce import chain_over_races, log_effects_of, sampler_of_races
 from tierwise.posterior.moves import are_connected
 from tierwise.posterior.result import Posterior
 from tierwise.posterior.samplers import (
@@ -284,6 +284,52 @@ def _own_tiers(
             [use(family="luce"), use("to draw tiers of these sizes, and theta", sizes=...)],
         )
     return own_tiers(tiers, items)
+
+
+def draw_tiers_from(
+    data: Rankings | Battles,
+    choice: Choice,
+    state: State,
+    draws: int,
+    seed: np.random.SeedSequence,
+    sweeps_per_draw: int = 1,
+) -> NDArray[np.int64]:
+    """Draw tiers by one chain that begins at a draw of the posterior, so without a warm-up.
+
+    Answers simulated from a truth that was itself drawn given earlier answers leave that truth a
+    draw of the posterior given all of them: no start is better, and none has to be searched for.
+
+    Parameters
+    ----------
+    data, choice
+        The answers, and the model.
+    state
+        Where the chain begins: tiers, with their worths or theta.
+    draws, sweeps_per_draw
+        Number of draws, and of iterations for each.
+    seed
+        Seed of the chain.
+    """
+    sampler = Sampler(warmup=0, thin=sweeps_per_draw)
+    several: PosteriorConcentration = "tier" if choice.concentration == "tier" else "single"
+    options = SamplingOptions(None, choice.distance, 1, draws, sampler, DEFAULT_PRIORS, several)
+    if choice.family == "luce":
+        assert state.log_worths is not None
+        chain, rng = chain_over_races(data, options), np.random.default_rng(seed)
+        effects = log_effects_of(chain, state)
+        return chain.run(state.labels, state.log_worths, draws, rng, sweeps_per_draw, effects)[0]
+    source = source_of(data, choice.distance or None)
+    options = replace(options, distance=source.distance.name)
+    run = _run_of(options, source)
+    begins_there = run.target is None
+    if not begins_there or source.capabilities.all_sizes == "completions":
+        # These chains know more than tiers and theta, and have to find that first.
+        # They also forget their start more slowly than chains over tiers alone.
+        sampler = replace(sampler, warmup=None, thin=4 * sweeps_per_draw)
+        run = _run_of(replace(options, sampler=sampler), source)
+    begin = (lambda _: state) if begins_there else run.start
+    ran = run_chain(1, begin, run.n_lines, run.make_sampler(), run.schedule, seed, None, "off")
+    return ran.trace.labels
 
 
 @dataclass(frozen=True, eq=False)

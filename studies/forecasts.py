@@ -1,0 +1,298 @@
+"""Whether forecasts of enough come true, on simulated answers and on real ones cut short."""
+
+from __future__ import annotations
+
+from csv import DictReader
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from studies.harness import Place, Results, Study
+from studies.writing import paragraphs, percent, table
+from tierwise import (
+    Battles,
+    ClusteredLuce,
+    Rankings,
+    Tiers,
+    choose,
+    enough,
+    load_sushi,
+    read_battles,
+    read_scores,
+    sample_posterior,
+)
+from tierwise._util.tasks import run_tasks
+from tierwise.planning.plan import short_chains
+from tierwise.planning.stopping import claims_hold
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from numpy.random import Generator, SeedSequence
+
+    from tierwise.planning.stopping import Enough
+    from tierwise.searching.choice import Choice
+
+    Answers = Rankings | Battles
+    # So many of the answers, in the order in which they came.
+    First = Callable[[int], Answers]
+
+CERTAINTY = 0.95
+SIMULATED = {"three tiers": "three tiers of two", "prior": "tiers and worths of the prior"}
+REAL = ("sushi", "MTEB", "LLMFAO", "arena")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How much is simulated."""
+
+    sets: int = 60
+    halves: int = 8
+    futures: int = 100
+    at_hand: int = 40
+    seed: int = 360
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was forecast of an open boundary, and what came."""
+
+    source: str
+    number: int
+    probability: float
+    # Share of the futures in which it was no longer open with as many answers again.
+    share_again: float
+    decided_again: bool
+    # Further answers of the forecast at 80%, and whether it was no longer open with them.
+    further: int | None
+    decided_then: bool | None
+
+
+def _three_tiers(rng: Generator) -> ClusteredLuce:
+    logs = np.sort(rng.normal(scale=0.8, size=3))[::-1]
+    return ClusteredLuce(Tiers([["a", "b"], ["c", "d"], ["e", "f"]]), np.exp(logs).tolist())
+
+
+def _of_the_prior(rng: Generator) -> ClusteredLuce:
+    """Draw tiers of six items, e times less probable with each further tier, and their worths."""
+    from math import comb, exp
+
+    names = rng.permutation(list("abcdef")).tolist()
+    chances = np.array([comb(5, number - 1) * exp(-number) for number in range(2, 7)])
+    n_tiers = int(rng.choice(np.arange(2, 7), p=chances / chances.sum()))
+    ends = [0, *np.sort(rng.choice(np.arange(1, 6), n_tiers - 1, replace=False)).tolist(), 6]
+    tiers = Tiers([names[start:end] for start, end in pairwise(ends)])
+    return ClusteredLuce(tiers, np.sort(rng.gamma(1.0, size=n_tiers))[::-1].tolist())
+
+
+def forecasts_of(
+    source: str, number: int, first: First, at_hand: int, total: int, futures: int
+) -> list[dict[str, Any]]:
+    """Forecast from the first answers when each open boundary is decided, and see what comes."""
+    data = first(at_hand)
+    with short_chains():
+        choice = choose(data, progress="off", rng=1)
+        found = enough(data, choice=choice, futures=futures, streams=0, rng=2, progress="off")
+    at_again = int(np.argmin(np.abs(np.array(found.further_tried or (0,)) - at_hand)))
+    told = []
+    for place, claim in enumerate(found.claims):
+        if claim.state != "open" or claim.kind == "tie":
+            continue
+        then = None
+        if claim.further is not None and at_hand + claim.further <= total:
+            then = _decided(first(at_hand + claim.further), choice, found, place)
+        last = min(at_again, len(claim.shares) - 1)
+        outcome = Outcome(
+            source,
+            number,
+            claim.probability,
+            claim.shares[last],
+            _decided(first(2 * at_hand), choice, found, place),
+            claim.further,
+            then,
+        )
+        told.append(asdict(outcome))
+    return told
+
+
+def _decided(data: Answers, choice: Choice, found: Enough, place: int) -> bool:
+    """Whether a claim is settled or ruled out by more answers."""
+    claim = found.claims[place]
+    with short_chains():
+        draws = sample_posterior(
+            data,
+            distance=choice.distance or None,
+            family=choice.family,
+            chains=2,
+            draws=500,
+            rng=3,
+            progress="off",
+        ).labels
+    labels = found.tiers.label_array(data.items)
+    chance = claims_hold(labels, [(claim.kind, claim.tier - 1)], draws).mean()
+    return bool(chance >= CERTAINTY or chance <= 1.0 - CERTAINTY)
+
+
+def simulated(
+    truth: str, number: int, at_hand: int, futures: int, seed: SeedSequence
+) -> list[dict[str, Any]]:
+    """Draw a model and answers, and forecast from the first of them."""
+    rng = np.random.default_rng(seed)
+    model = {"three tiers": _three_tiers, "prior": _of_the_prior}[truth](rng)
+    answers = model.sample(9 * at_hand, rng)
+
+    def first(number: int) -> Rankings:
+        return answers.subset(slice(0, number))
+
+    return forecasts_of(SIMULATED[truth], number, first, at_hand, 9 * at_hand, futures)
+
+
+def cut_short(
+    name: str, number: int, folder: Path, futures: int, seed: SeedSequence
+) -> list[dict[str, Any]]:
+    """Shuffle real answers, forecast from the first half, and look at the second."""
+    rng = np.random.default_rng(seed)
+    if name in ("sushi", "MTEB"):
+        rankings = _rankings(name, folder, rng)
+        total = 2 * (len(rankings) // 2)
+
+        def first(number: int) -> Answers:
+            return rankings.subset(slice(0, number))
+    else:
+        rows = _votes(name, folder, rng)
+        total = 2 * (len(rows) // 2)
+
+        def first(number: int) -> Answers:
+            return Battles.from_rows(rows[:number])
+
+    return forecasts_of(name, number, first, total // 2, total, futures)
+
+
+def _rankings(name: str, folder: Path, rng: Generator) -> Rankings:
+    """Return 200 rankings of ten sushi, or the tasks of MTEB, of twelve models, in any order."""
+    if name == "sushi":
+        people = load_sushi(folder / "sushi")
+        return people.subset(rng.permutation(len(people))[:200])
+    tasks = read_scores(folder / "mteb" / "scores.csv", better="higher")
+    some = [tasks.items[place] for place in rng.permutation(len(tasks.items))[:12]]
+    return tasks.restrict(some).subset(rng.permutation(len(tasks)))
+
+
+def _votes(name: str, folder: Path, rng: Generator) -> list[tuple[str, ...]]:
+    """Return votes on some models, in any order: of LLMFAO with their judges, or of the arena."""
+    rows: list[tuple[str, ...]] = []
+    if name == "LLMFAO":
+        with (folder / "llmfao" / "crowd-comparisons.csv").open() as file:
+            for row in DictReader(file):
+                left, right = row["left"], row["right"]
+                winner = {"left": left, "right": right}.get(row["winner"], "tie")
+                rows.append((left, right, winner, row["worker"]))
+        some = set(rng.choice(sorted({row[0] for row in rows}), size=20, replace=False).tolist())
+        rows = [row for row in rows if row[0] in some and row[1] in some]
+        return [rows[place] for place in rng.permutation(len(rows))]
+    battles = read_battles(folder / "arena" / "battles.csv")
+    met = (battles.decided + battles.drawn).sum(axis=1)
+    some_places = np.sort(rng.choice(np.argsort(-met)[:40], size=12, replace=False))
+    decided = battles.decided[np.ix_(some_places, some_places)]
+    drawn = np.triu(battles.drawn[np.ix_(some_places, some_places)])
+    counts = np.concatenate([decided.ravel(), drawn.ravel()]).astype(np.int64)
+    kinds = np.repeat(np.arange(len(counts)), rng.multivariate_hypergeometric(counts, 2_000))
+    for kind in rng.permutation(kinds).tolist():
+        one, other = (battles.items[some_places[at]] for at in divmod(kind % 144, 12))
+        rows.append((one, other, one if kind < 144 else "tie"))
+    return rows
+
+
+def compute(settings: Settings, place: Place) -> Results:
+    """Forecast, and see what comes."""
+    root = np.random.SeedSequence(settings.seed)
+    outcomes: list[dict[str, Any]] = []
+    for truth in SIMULATED:
+        found = run_tasks(
+            simulated,
+            [
+                (truth, number, settings.at_hand, settings.futures, seed)
+                for number, seed in enumerate(root.spawn(settings.sets))
+            ],
+            description=f"forecasts, {truth}",
+            workers=place.workers,
+        )
+        outcomes += [row for rows in found for row in rows]
+    for name in REAL:
+        found = run_tasks(
+            cut_short,
+            [
+                (name, number, place.data, settings.futures, seed)
+                for number, seed in enumerate(root.spawn(settings.halves))
+            ],
+            description=f"forecasts, {name}",
+            workers=place.workers,
+        )
+        outcomes += [row for rows in found for row in rows]
+    return {"outcomes": outcomes}
+
+
+def tell(results: Results, settings: Settings) -> str:
+    """Write what was found."""
+    rows = results["outcomes"]
+    groups = [*SIMULATED.values(), *REAL, "all simulated", "all real"]
+    members = {name: [row for row in rows if row["source"] == name] for name in groups[:-2]}
+    members["all simulated"] = [row for row in rows if row["source"] in SIMULATED.values()]
+    members["all real"] = [row for row in rows if row["source"] in REAL]
+    header = [
+        "answers",
+        "open boundaries",
+        "decided with as many again: forecast",
+        "came",
+        "forecasts at 80%",
+        "of these came true",
+    ]
+    lines = []
+    for name in groups:
+        own = members[name]
+        if not own:
+            lines.append([name, "0", "", "", "0", ""])
+            continue
+        then = [row["decided_then"] for row in own if row["decided_then"] is not None]
+        lines.append(
+            [
+                name,
+                str(len(own)),
+                percent(float(np.mean([row["share_again"] for row in own]))),
+                _share([row["decided_again"] for row in own]),
+                str(len(then)),
+                _share(then) if then else "",
+            ]
+        )
+    return paragraphs(
+        f"`enough` forecast from {settings.at_hand} rankings of six items (simulated), and from "
+        "one half of real answers in a random order: 200 people and ten sushi, 56 tasks and twelve "
+        "models of MTEB, votes on twenty models of LLMFAO with their judges, and 2,000 votes on "
+        f"twelve models of the arena; {settings.sets} sets of each simulated kind, "
+        f"{settings.halves} halves of each real one. A boundary that was open is decided if it is "
+        "settled or ruled out at 95%. The forecast at 80% is the number of further answers that "
+        "`enough` gives; it came true if the boundary was decided with exactly so many. With real "
+        "answers that can be seen only if the number is at most what the second half holds, which "
+        "favours small numbers.",
+        table(header, lines),
+    )
+
+
+def _share(values: list[bool]) -> str:
+    """A share with its standard error."""
+    mean = float(np.mean(values))
+    return f"{percent(mean)} ± {percent((mean * (1 - mean) / len(values)) ** 0.5)}"
+
+
+STUDY = Study(
+    name="forecasts",
+    title="Do forecasts of enough answers come true?",
+    full=Settings(),
+    quick=Settings(sets=2, halves=1, futures=4, at_hand=20),
+    compute=compute,
+    tell=tell,
+    page="simulations",
+)
