@@ -1,13 +1,16 @@
 """Best and worst of items shown (MaxDiff): read, refused, simulated, fitted."""
 
+import json
 from io import StringIO
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import tierwise as tw
 from tests import reference_luce as reference
 from tierwise import InputError
+from tierwise.cli.main import app
 
 WIDE = """respondent,item1,item2,item3,item4,best,worst
 1,price,taste,look,smell,taste,look
@@ -62,6 +65,101 @@ def test_columns_may_be_named():
         tw.read_best_worst(StringIO(text), **named | {"best": "w"})
     only_best = tw.read_best_worst(StringIO(text), shown=["x", "y", "z"], best="good")
     assert orderings_of(only_best) == [["a", {"b", "c"}], ["a", {"b", "c"}]]
+
+
+LONG = """respondent,set,item,best,worst
+1,1,price,0,0
+1,1,taste,1,0
+1,1,look,0,1
+1,1,smell,0,0
+1,2,taste,1,0
+1,2,size,0,0
+1,2,smell,0,1
+1,2,price,0,0
+2,1,size,0,1
+2,1,look,1,0
+2,1,smell,0,0
+3,1,price,1,
+3,1,size,,
+"""
+
+
+def test_one_row_per_item_says_the_same():
+    rankings = tw.read(StringIO(LONG))
+    assert rankings == tw.read(StringIO(WIDE))
+    said = str(rankings.reading)
+    assert "one row per item shown (MaxDiff)" in said
+    assert "5 columns read" in said
+    shuffled = LONG.splitlines()
+    shuffled[1:] = [shuffled[row] for row in (5, 1, 12, 6, 2, 9, 3, 10, 7, 4, 13, 11, 8)]
+    assert sorted(map(str, tw.read(StringIO("\n".join(shuffled))).to_orderings())) == sorted(
+        map(str, rankings.to_orderings())
+    )
+
+
+def test_one_column_may_say_best_and_worst():
+    rows = ["who,screen no,thing,pick,times"]
+    rows += [
+        f"x,{number},{item},{pick},{2 + number}"
+        for number, item, pick in (
+            (1, "a", "Best"),
+            (1, "b", ""),
+            (1, "c", "Worst"),
+            (2, "b", "least"),
+            (2, "d", "1"),
+        )
+    ]
+    rankings = tw.read_best_worst(
+        StringIO("\n".join(rows)),
+        item="thing",
+        choice_set=["who", "screen no"],
+        best="pick",
+        worst="pick",
+        weights="times",
+    )
+    assert orderings_of(rankings) == [["a", "b", "c"], ["d", "b"]]
+    assert rankings.weights.tolist() == [3, 4]
+    recognised = tw.read(StringIO("id,task,item,best_worst\n1,1,a,best\n1,1,b,\n1,1,c,worst\n"))
+    assert orderings_of(recognised) == [["a", "b", "c"]]
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        ("1,1,a,1,0\n1,1,b,1,0", "line 3: the choice set has a best item already"),
+        ("1,1,a,1,1\n1,1,b,0,0", "line 2: 'a' is both the best and the worst"),
+        ("1,1,a,1,0\n1,1,a,0,1", "line 2: 'a' is shown twice"),
+        ("1,1,a,1,0\n1,2,b,0,1", "line 2: 1 item shown"),
+        ("1,1,a,maybe,0\n1,1,b,0,1", "line 2: 'maybe' does not say whether the item is the best"),
+        ("1,1,a,1,0\n1,,b,0,1", "line 3: the cell of 'set' is empty"),
+        ("1,1,a,1,0\n1,1,,0,1", "line 3: the cell of the item is empty"),
+    ],
+)
+def test_long_rows_that_cannot_be_right_are_named(rows, problem):
+    with pytest.raises(InputError, match=problem):
+        tw.read(StringIO(f"respondent,set,item,best,worst\n{rows}\n"))
+
+
+def test_columns_of_long_tables_must_be_there():
+    with pytest.raises(InputError, match="item and choice_set are for tables with one row per"):
+        tw.read_best_worst(StringIO(WIDE), item="item1")
+    with pytest.raises(InputError, match="no column 'task'"):
+        tw.read_best_worst(StringIO(LONG), choice_set="task")
+
+
+def test_the_shell_names_columns(tmp_path):
+    path = tmp_path / "sets.csv"
+    path.write_text("x,y,z,good,bad\na,b,c,a,c\nb,c,a,a,b\nc,b,a,b,c\n")
+    named = ["--shown", "x,y,z", "--best", "good", "--worst", "bad"]
+    done = CliRunner().invoke(app, ["describe", str(path), *named, "--json"])
+    assert done.exit_code == 0, done.output
+    assert len(json.loads(done.stdout)["items"]) == 3
+    long = tmp_path / "long.csv"
+    long.write_text(LONG.replace("respondent,set,item", "who,number,item"))
+    options = ["--choice-set", "who,number", "--item", "item"]
+    done = CliRunner().invoke(app, ["describe", str(long), *options, "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["n_rankings"] == 4
 
 
 @pytest.mark.parametrize(

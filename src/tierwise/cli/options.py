@@ -33,6 +33,7 @@ _OF_TASKS = ("scores by item", "long scores")
 FIGURE_ENDINGS = (".png", ".svg", ".pdf")
 READING = "How to read the file"
 BATTLES = "How to read battles"
+BEST_WORST = "How to read choices of the best and the worst"
 SCORES = "How to read scores"
 MODEL = "The model"
 COMPUTING = "How to compute"
@@ -227,6 +228,30 @@ Position: TypeAlias = Annotated[
     Literal["ignore", "model"],
     option(BATTLES, "Whether to estimate how much it helps to be shown first."),
 ]
+Shown: TypeAlias = Annotated[
+    str | None,
+    option(
+        BEST_WORST,
+        "The columns of the items shown, or the one column that lists them (recognised: item1, "
+        "item2, ..., shown).",
+        "NAMES",
+    ),
+]
+Best: TypeAlias = Annotated[
+    str | None, column("The column of the best item (recognised: best, most).", BEST_WORST)
+]
+Worst: TypeAlias = Annotated[
+    str | None, column("The column of the worst item (recognised: worst, least).", BEST_WORST)
+]
+ChoiceSet: TypeAlias = Annotated[
+    str | None,
+    option(
+        BEST_WORST,
+        "With one row per item shown: the columns that say which rows belong together, such as "
+        '"person,question".',
+        "NAMES",
+    ),
+]
 Spellings: TypeAlias = Annotated[
     Literal["ask", "keep"],
     option(BATTLES, "Whether names that differ by case, space or punctuation alone are an error."),
@@ -406,6 +431,10 @@ def read_file(
     judge: Judge = None,
     drawn: Drawn = "half",
     position: Position = "ignore",
+    shown: Shown = None,
+    best: Best = None,
+    worst: Worst = None,
+    choice_set: ChoiceSet = None,
     spellings: Spellings = "ask",
     empty: Empty = "error",
     missing: Missing = None,
@@ -448,6 +477,10 @@ def read_file(
         "judge": judge,
         "drawn": None if drawn == "half" else drawn,
         "position": None if position == "ignore" else position,
+        "shown": _parse_items(shown),
+        "best": best,
+        "worst": worst,
+        "choice_set": _parse_items(choice_set),
         "spellings": None if spellings == "ask" else spellings,
         "encoding": encoding,
         "sheet": sheet,

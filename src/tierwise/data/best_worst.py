@@ -8,8 +8,9 @@ from tierwise._util.checks import RandomSource, as_generator, check_count
 from tierwise.data.kinds import check_data
 from tierwise.data.rankings import Rankings
 from tierwise.data.tables import open_table
-from tierwise.errors import InputError
+from tierwise.errors import InputError, use
 from tierwise.files.best_worst import choose_best_and_worst, encode_best_worst
+from tierwise.files.best_worst_long import encode_long_best_worst, recognised_long
 from tierwise.files.source import errors_name
 
 if TYPE_CHECKING:
@@ -25,11 +26,15 @@ def read_best_worst(
     shown: Columns | None = None,
     best: str | None = None,
     worst: str | None = None,
+    item: str | None = None,
+    choice_set: Columns | None = None,
     weights: str | None = None,
     encoding: str | None = None,
     sheet: str | int | None = None,
 ) -> Rankings:
-    r"""Read choices of the best and the worst of items shown (MaxDiff), one row per choice set.
+    r"""Read choices of the best and the worst of items shown (MaxDiff).
+
+    There is one row per choice set, or one row per item shown.
 
     Parameters
     ----------
@@ -43,6 +48,12 @@ def read_best_worst(
     best, worst
         The columns with the names of the best and the worst item; either may be empty in a row.
         Columns called best, most, most important and worst, least, least important are recognised.
+        With one row per item they hold marks, such as 1 and 0; one column may say "best" or "worst"
+        (or 1 and -1), which is then named twice.
+    item, choice_set
+        For one row per item shown: the column of the items, and the column or columns that say
+        which rows belong together, such as the person and the number of the question. Columns
+        called item, and set, task or question, with respondent, are recognised.
     weights
         The column that says how often a row counts; weight and count are recognised.
     encoding, sheet
@@ -51,8 +62,8 @@ def read_best_worst(
     Returns
     -------
     Rankings
-        One for each row: the best, then all others shown, which are tied, then the worst. Items
-        that were not shown could be anywhere.
+        One for each choice set: the best, then all others shown, which are tied, then the worst.
+        Items that were not shown could be anywhere.
 
     Examples
     --------
@@ -66,7 +77,15 @@ def read_best_worst(
     """
     name, table = open_table(source, format, encoding, sheet)
     with errors_name(name):
-        return best_worst_of_table(table, shown=shown, best=best, worst=worst, weights=weights)
+        return best_worst_of_table(
+            table,
+            shown=shown,
+            best=best,
+            worst=worst,
+            item=item,
+            choice_set=choice_set,
+            weights=weights,
+        )
 
 
 def best_worst_of_table(
@@ -75,13 +94,30 @@ def best_worst_of_table(
     shown: Columns | None = None,
     best: str | None = None,
     worst: str | None = None,
+    item: str | None = None,
+    choice_set: Columns | None = None,
     weights: str | None = None,
 ) -> Rankings:
     """Take choices as the readers of tables give them; options are as for `read_best_worst`."""
-    columns = [shown] if isinstance(shown, str) else shown
-    if columns is not None:
-        columns = list(columns)
-    return Rankings.from_encoded(encode_best_worst(table, columns, best, worst, weights))
+    if shown is None:
+        names = [str(name) for name in table.columns]
+        long = recognised_long(names, item, _listed(choice_set), best, worst, weights)
+        if long is not None:
+            return Rankings.from_encoded(encode_long_best_worst(table, long))
+    if item is not None or choice_set is not None:
+        raise InputError(
+            "item and choice_set are for tables with one row per item shown, which also have a "
+            "column that marks the best or the worst",
+            [use("to name all columns", item=..., choice_set=..., best=..., worst=...)],
+        )
+    return Rankings.from_encoded(encode_best_worst(table, _listed(shown), best, worst, weights))
+
+
+def _listed(columns: Columns | None) -> list[str] | None:
+    """Return names of columns as a list."""
+    if columns is None:
+        return None
+    return [columns] if isinstance(columns, str) else list(columns)
 
 
 def sample_best_worst(rankings: Rankings, set_size: int, rng: RandomSource = None) -> Rankings:

@@ -24,6 +24,7 @@ from tierwise.data.tables import DataSource, Opened, open_source, open_table
 from tierwise.errors import InputError, Remedy, counted, drop, instead, quoted, use
 from tierwise.files.battles import are_battles, can_be_battles
 from tierwise.files.best_worst import are_best_worst
+from tierwise.files.best_worst_long import recognised_long
 from tierwise.files.cast_votes import Overvotes, Repeats
 from tierwise.files.grades import grades_in
 from tierwise.files.missing import Missing, leave_blank, said_missing
@@ -38,7 +39,7 @@ Answers: TypeAlias = Rankings | Preferences | Battles
 """What a table may hold."""
 
 # Options that name the kind of data that they are for.
-_OF_BEST_WORST = frozenset({"shown", "best", "worst"})
+_OF_BEST_WORST = frozenset({"shown", "best", "worst", "choice_set"})
 _OF_BATTLES = frozenset({"first", "second", "winner", "loser", "judge"})
 _OF_LONG_SCORES = frozenset({"task", "score"})
 _OF_COLUMNS = frozenset({"items", "tasks", "items_in", "item", "layout"})
@@ -152,7 +153,12 @@ def _read_opened(
         raise InputError("only tables hold grades", [drop("order")])
     if opened.table is not None and layout == "auto":
         columns = opened.table.columns
-        if _OF_BEST_WORST & options.keys() or are_best_worst(list(map(str, columns))):
+        names = list(map(str, columns))
+        if (
+            _OF_BEST_WORST & options.keys()
+            or are_best_worst(names)
+            or recognised_long(names) is not None
+        ):
             _check_options(options, read_best_worst, "best and worst")
             return best_worst_of_table(opened.table, **options)
         if _OF_BATTLES & options.keys() or are_battles(columns):

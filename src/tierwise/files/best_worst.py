@@ -20,11 +20,11 @@ from tierwise.files.options import Aside, ReadingNotes
 from tierwise.files.places import EncodedRankings
 from tierwise.files.table_file import TableFile
 
-_BEST = ("best", "most", "mostimportant", "mostpreferred", "mostappealing")
-_WORST = ("worst", "least", "leastimportant", "leastpreferred", "leastappealing")
+BEST = ("best", "most", "mostimportant", "mostpreferred", "mostappealing")
+WORST = ("worst", "least", "leastimportant", "leastpreferred", "leastappealing")
 _SHOWN_TOGETHER = ("shown", "items", "set", "options", "alternatives", "choiceset")
 _SHOWN = re.compile(r"(?:shown|item|option|alternative|attribute|alt|product|position)0*(\d+)")
-_WEIGHTS = ("weight", "weights", "count")
+WEIGHTS = ("weight", "weights", "count")
 # What stands between items in one cell; the first that occurs.
 _SEPARATORS = ("|", ";", ",")
 _ROWS_PER_PIECE = 1 << 16
@@ -54,19 +54,37 @@ def are_best_worst(names: Sequence[str]) -> bool:
     return bool(columns.shown) and columns.best is not None and columns.worst is not None
 
 
+def plain_names(names: Sequence[str]) -> list[str]:
+    """Names of columns without case, space and punctuation."""
+    return [re.sub(r"[^a-z0-9]+", "", name.casefold()) for name in names]
+
+
+def first_of(words: Sequence[str], plain: Sequence[str]) -> int | None:
+    """Return the number of the column that has the first of some names that occurs."""
+    return next((list(plain).index(word) for word in words if word in plain), None)
+
+
+def column_named(name: str, names: Sequence[str]) -> int:
+    """Return the number of a column, or say that there is none of this name."""
+    if name not in names:
+        listed = ", ".join(quoted(one) for one in names[:8])
+        raise InputError(f"there is no column {quoted(name)}: the columns are {listed}")
+    return list(names).index(name)
+
+
 def _recognised(names: Sequence[str]) -> BestWorstColumns:
     """Tell which column is what by their names."""
-    plain = [re.sub(r"[^a-z0-9]+", "", name.casefold()) for name in names]
+    plain = plain_names(names)
 
     def known(words: Sequence[str]) -> int | None:
-        return next((plain.index(word) for word in words if word in plain), None)
+        return first_of(words, plain)
 
     numbered = [(int(match[1]), place) for place, match in _matches(plain)]
     together = known(_SHOWN_TOGETHER)
     shown = tuple(place for _, place in sorted(numbered))
     if len(shown) < 2:
         shown = () if together is None else (together,)
-    return BestWorstColumns(shown, known(_BEST), known(_WORST), known(_WEIGHTS))
+    return BestWorstColumns(shown, known(BEST), known(WORST), known(WEIGHTS))
 
 
 def _matches(plain: Sequence[str]) -> list[tuple[int, re.Match[str]]]:
@@ -126,7 +144,9 @@ def encode_best_worst(
         np.concatenate(weight_pieces) if weight_pieces else None,
         "anywhere",
         table.name_row,
-        _notes(names, columns, start).about(table.form),
+        notes_about(
+            names, [*columns.shown, columns.best, columns.worst], columns.weight, start
+        ).about(table.form),
     )
 
 
@@ -140,10 +160,7 @@ def _columns(
     """Take the columns that are named, and recognise the others."""
 
     def said(name: str) -> int:
-        if name not in names:
-            listed = ", ".join(quoted(one) for one in names[:8])
-            raise InputError(f"there is no column {quoted(name)}: the columns are {listed}")
-        return list(names).index(name)
+        return column_named(name, names)
 
     known = _recognised(names)
     columns = BestWorstColumns(
@@ -181,11 +198,29 @@ def _places_of(
                 number_of.setdefault(label, len(number_of))
         found = _one_per_cell(by_column, number_of)
         rows, items = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    n_items = len(number_of)
+    is_shown = shown_in(rows, items, n_rows, list(number_of), name_row)
+    chosen = [
+        _chosen(cells(column), what, is_shown, number_of, name_row)
+        if column is not None
+        else np.full(n_rows, ABSENT, dtype=np.int64)
+        for column, what in ((columns.best, "best"), (columns.worst, "worst"))
+    ]
+    return chosen_places(is_shown, chosen, list(number_of), name_row)
+
+
+def shown_in(
+    rows: NDArray[np.int64],
+    items: NDArray[np.int64],
+    n_rows: int,
+    names: Sequence[str],
+    name_row: RowNamer,
+) -> NDArray[np.bool_]:
+    """Return which items were shown in each choice set, or say what cannot be right."""
+    n_items = len(names)
     times = np.bincount(rows * n_items + items, minlength=n_rows * n_items).reshape(n_rows, n_items)
     if (times > 1).any():
         row, item = (int(place) for place in np.argwhere(times > 1)[0])
-        raise InputError(f"{name_row(row)}: {quoted(list(number_of)[item])} is shown twice")
+        raise InputError(f"{name_row(row)}: {quoted(names[item])} is shown twice")
     is_shown = times > 0
     counts = is_shown.sum(axis=1)
     if (counts < 2).any():
@@ -194,18 +229,36 @@ def _places_of(
             f"{name_row(row)}: {counted(int(counts[row]), 'item')} shown: a choice takes two or "
             "more"
         )
-    chosen = [
-        _chosen(cells(column), what, is_shown, number_of, name_row)
-        if column is not None
-        else np.full(n_rows, ABSENT, dtype=np.int64)
-        for column, what in ((columns.best, "best"), (columns.worst, "worst"))
-    ]
+    return is_shown
+
+
+def chosen_places(
+    is_shown: NDArray[np.bool_],
+    chosen: Sequence[NDArray[np.int64]],
+    names: Sequence[str],
+    name_row: RowNamer,
+) -> Places:
+    """Return the place of each item in each choice set, or say what cannot be right.
+
+    Parameters
+    ----------
+    is_shown
+        Which items (columns) were shown in each choice set (rows).
+    chosen
+        The best and the worst item of each choice set, ``ABSENT`` where none was chosen.
+    names
+        Names of the items.
+    name_row
+        Names a choice set.
+    """
+    n_rows, counts = len(is_shown), is_shown.sum(axis=1)
     best, worst = chosen
     same = (best == worst) & (best != ABSENT)
     if same.any():
         row = int(same.argmax())
-        item = list(number_of)[best[row]]
-        raise InputError(f"{name_row(row)}: {quoted(item)} is both the best and the worst")
+        raise InputError(
+            f"{name_row(row)}: {quoted(names[best[row]])} is both the best and the worst"
+        )
     every = np.arange(n_rows)
     places = np.where(is_shown, (best != ABSENT).astype(np.int64)[:, None], NOT_LISTED)
     has_best, has_worst = best != ABSENT, worst != ABSENT
@@ -268,20 +321,26 @@ def _chosen(
     return found
 
 
-def _notes(names: Sequence[str], columns: BestWorstColumns, n_rows: int) -> ReadingNotes:
+def notes_about(
+    names: Sequence[str],
+    columns: Sequence[int | None],
+    weight: int | None,
+    n_sets: int,
+    layout: str = "best and worst",
+) -> ReadingNotes:
     """Note which columns were read."""
-    read = [*columns.shown, *(one for one in (columns.best, columns.worst) if one is not None)]
-    used = {*read, columns.weight}
+    read = list(dict.fromkeys(one for one in columns if one is not None))
+    used = {*read, weight}
     return ReadingNotes(
-        layout="best and worst",
+        layout=layout,
         columns=tuple(names[number] for number in read),
-        weights="" if columns.weight is None else names[columns.weight],
+        weights="" if weight is None else names[weight],
         aside=tuple(
             Aside(name, "says nothing about what was chosen")
             for number, name in enumerate(names)
             if number not in used
         ),
-        n_answers=n_rows,
+        n_answers=n_sets,
     )
 
 

@@ -39,6 +39,8 @@ _LAYOUTS = {
     "tier lists": "tier lists, one line per tier",
     "best and worst": "best and worst, one row per choice set (MaxDiff); what was shown and not "
     "chosen is tied between the two",
+    "best and worst, long": "best and worst, one row per item shown (MaxDiff); what was shown and "
+    "not chosen is tied between the two",
     "long scores": "scores, one row per task and item, turned into one ranking per task",
 }
 
