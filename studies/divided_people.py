@@ -12,7 +12,7 @@ from studies.truths import drawn_tiers, opposed, race, scattered
 from studies.writing import paragraphs, table
 from tierwise import Rankings, search
 from tierwise._util.tasks import run_tasks
-from tierwise.searching.order import standard_errors_above_half
+from tierwise.fitting.order import standard_errors_above_half
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -387,7 +387,7 @@ def test_exact_draws_of_too_many_items_are_refused():
 
 def test_distance_may_be_left_to_a_search():
     goals = tw.load_political_goals()
-    posterior = sample_posterior(goals, distance="auto", draws=50, rng=1)
+    posterior = sample_posterior(goals, distance="auto", concentration="single", draws=50, rng=1)
     assert posterior.distance == "kendall"
     assert list(posterior.compared) == ["kendall", "inversions", "one worth per tier"]
     assert posterior.compared["kendall"] == 0.0

@@ -7,10 +7,12 @@ import pytest
 
 import tierwise as tw
 from tests.data_paths import shared_data
+from tierwise.answers.generalised import generalised_answers
 from tierwise.answers.likelihood import source_of
 from tierwise.errors import InputError
-from tierwise.evidence.given_tiers import log_integrated_likelihood
-from tierwise.model.priors import log_prior_of_sizes
+from tierwise.evidence.given_tiers import log_integrated_likelihood, log_integrated_thetas
+from tierwise.model.priors import as_theta_prior, log_prior_of_sizes
+from tierwise.partition.generalised import generalised_partition
 from tierwise.searching import all_sizes
 from tierwise.tiers import log_number_of_tiers
 
@@ -88,7 +90,8 @@ def test_many_items():
     found = tw.search(rankings)
     assert found.best.distance == "inversions"
     assert found.best.sizes == (8, 15, 12, 5)
-    assert [one.name for one in found.families] == ["inversions", "one worth per tier"]
+    names = ["inversions", "inversions with a theta per tier", "one worth per tier"]
+    assert [one.name for one in found.families] == names
     assert set(found.left_out) == {"kendall"}
     assert not found.exhaustive
     assert "searched at once" in found.summary()
@@ -108,7 +111,7 @@ def test_the_data_choose_the_distance():
         assert found.to_dict()["families"][0]["distance"] == distance
         named = tw.search(rankings, distance)
         # Named, it need not share the prior probability of tiers with others.
-        assert named.leaderboard[0].score == pytest.approx(found.families[0].score + np.log(2))
+        assert named.leaderboard[0].score == pytest.approx(found.families[0].score + np.log(3))
 
 
 def test_no_distance_is_best_where_there_are_no_tiers():
@@ -126,13 +129,43 @@ def test_noise_is_called_no_tiers():
 
 def test_the_sushi_of_tohoku():
     rankings = tw.load_sushi(shared_data("sushi"), region="Tohoku")
-    found = tw.search(rankings)
+    found = tw.search(rankings, concentration="single")
     assert found.best.distance == "inversions"
     assert found.best.sizes == (1, 5, 2, 1, 1)
     assert found.best.criterion == pytest.approx(-3948.02, abs=0.005)
     assert found.best.theta == pytest.approx(0.3006, abs=5e-5)
     assert found.best.optimal
     assert str(found.best.tiers).startswith("fatty tuna > ")
+
+
+def test_people_of_tohoku_are_divided_about_some_sushi():
+    found = tw.search(tw.load_sushi(shared_data("sushi"), region="Tohoku"))
+    assert found.best.concentration == "tier"
+    assert set(found.best.divided) == {"sea eel", "sea urchin", "salmon roe"}
+    assert "people are divided about" in " ".join(found.summary().split())
+    assert found.best.agreed_tiers.items[0] == "fatty tuna"
+    one_theta = next(one for one in found.families if one.name == "inversions")
+    assert one_theta.behind > 3.0
+
+
+def test_the_leaderboard_of_several_thetas_is_by_their_own_evidence():
+    tiers = tw.Tiers([["a"], ["b", "c"], ["d", "e"]])
+    answers = tw.ClusteredMallows(tiers, (1.2, 0.3), "inversions", "tier").sample(200, rng=1)
+    found = tw.search(answers, "inversions", concentration="tier", rng=1)
+    for one in found.leaderboard[:5]:
+        partition = generalised_partition(one.sizes, "inversions", "tier")
+        value = log_integrated_thetas(
+            generalised_answers(answers, partition),
+            one.tiers.label_array(answers.items),
+            as_theta_prior(tw.Priors().theta),
+        )
+        expected = float(value) - log_number_of_tiers(one.sizes)
+        expected += log_prior_of_sizes("sceptical", one.sizes)
+        assert one.score == pytest.approx(expected, abs=1e-6)
+    # Draws find the same tiers second best as the leaderboard does.
+    posterior = tw.sample_posterior(answers, distance="inversions", concentration="tier", rng=1)
+    first, second = list(posterior.sizes_probabilities())[:2]
+    assert {first, second} == {one.sizes for one in found.contenders[:2]}
 
 
 def test_errors_of_fits_with_several_thetas_are_not_taken_for_a_missing_kind(monkeypatch):

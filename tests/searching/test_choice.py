@@ -25,8 +25,49 @@ def test_worths_and_several_thetas_are_compared_where_both_are_open():
     assert {"one worth per tier", "inversions", "kendall"} < set(names)
     assert names[0] == "inversions with a theta per tier"
     assert choice.concentration == "tier"
+
+
+def test_the_default_compares_a_theta_per_tier_as_far_as_there_are_draws():
     by_default = tw.choose(tastes(), progress="off", rng=1)
-    assert {family.concentration for family in by_default.search.families} == {"single"}
+    assert by_default.concentration == "tier"
+    assert {family.concentration for family in by_default.search.families} == {"single", "tier"}
+    assert "kendall with several thetas" in by_default.search.left_out
+    named = tw.choose(tastes(), concentration="single", progress="off", rng=1)
+    assert {family.concentration for family in named.search.families} == {"single"}
+
+
+def up_to_five(theta):
+    return np.where(theta < 5.0, 0.0, -np.inf)
+
+
+@pytest.mark.parametrize(
+    "named", [{"distance": "inversions"}, {"priors": tw.Priors(theta=up_to_five)}]
+)
+def test_who_names_a_distance_or_rules_thetas_out_means_one_theta(named):
+    choice = tw.choose(tastes(), progress="off", rng=1, **named)
+    assert {family.concentration for family in choice.search.families} == {"single"}
+
+
+def test_what_people_are_divided_about_has_no_rank_at_any_door(tmp_path):
+    data = tastes()
+    choice = tw.choose(data, progress="off", rng=1)
+    assert choice.fit.divided == ("f",)
+    board = tw.leaderboard(data, draws=300, progress="off", rng=1)
+    assert board.divided == ("f",)
+    assert "f" not in [row.item for row in board.rows]
+    assert board.tiers == choice.fit.agreed_tiers
+    assert "People are divided about f, which has no rank" in board.note()
+    posterior = tw.sample_posterior(data, draws=300, progress="off", rng=1)
+    assert posterior.divided_items() == ("f",)
+    assert np.isnan(posterior.above_probabilities().sel(item="f")).all()
+    assert posterior.best_k_probabilities(1).sel(item="a") == pytest.approx(
+        board.rows[0].best_k_probabilities[0], abs=0.05
+    )
+    assert "people are divided about f" in posterior.summary()
+    page = tmp_path / "page.html"
+    shown = tw.report(data, page, replicates=100, progress="off", rng=1)
+    assert shown.fit.tiers == choice.fit.tiers
+    assert "People are divided about f" in page.read_text("utf-8")
 
 
 @pytest.mark.parametrize("concentration", ["tier", "auto"])

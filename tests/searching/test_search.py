@@ -632,7 +632,7 @@ def test_only_the_best_of_the_families_is_compared_with_references(monkeypatch):
 
     monkeypatch.setattr(concluding, "references_of", counting)
     found = tw.search(tw.load_political_goals())
-    assert len(found.families) == 3
+    assert len(found.families) == 4
     assert compared == [found.best.distance]
     assert [one.name for one in found.best.references] == ["strict consensus", "no tiers"]
 

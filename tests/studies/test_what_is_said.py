@@ -19,7 +19,7 @@ from studies.what_is_said import (
 
 import tierwise as tw
 from studies import what_is_said
-from tierwise.searching.order import standard_errors_above_half
+from tierwise.fitting.order import standard_errors_above_half
 
 
 def test_claims_are_put_together_by_their_probability():

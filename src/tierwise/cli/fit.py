@@ -63,7 +63,7 @@ def fit_command(
         Literal["exact", "pseudo"],
         options.option(_FIT, "The likelihood, or its cheap approximation."),
     ] = "exact",
-    concentration: options.Concentration = "single",
+    concentration: options.Concentration = None,
     time_limit: Annotated[
         float,
         options.option(_FIT, "Seconds that the integer program may take."),
@@ -134,7 +134,7 @@ def fit_command(
                 family="luce" if family == "luce" else "mallows",
                 method=method,
                 likelihood=likelihood,
-                concentration=concentration,
+                concentration=concentration or "single",
                 time_limit=time_limit,
                 rng=seed,
             )
@@ -189,7 +189,7 @@ def search_command(
     distance: options.AnyDistance = "auto",
     max_tiers: options.MaxTiers = None,
     margin: options.Margin = 0.5,
-    concentration: options.Concentration = "single",
+    concentration: options.Concentration = None,
     criterion: Annotated[
         Literal["posterior", "likelihood", "evidence", "agreement", "both"],
         options.option(

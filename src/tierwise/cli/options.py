@@ -362,11 +362,12 @@ Margin: TypeAlias = Annotated[
     ),
 ]
 Concentration: TypeAlias = Annotated[
-    Literal["single", "tier", "place", "auto"],
+    Literal["single", "tier", "place", "auto"] | None,
     option(
         MODEL,
         "Whether people agree equally everywhere: one theta, one per tier (tastes), one per "
-        "place (races), or whichever fits best.",
+        "place (races), or whichever fits best. If not given: one theta where sizes or a distance "
+        "are; elsewhere what fits best and has draws of its tiers.",
     ),
 ]
 Seconds: TypeAlias = Annotated[

@@ -60,7 +60,7 @@ def report_command(
     sizes: options.Sizes = None,
     family: options.Family = "auto",
     distance: options.AnyDistance = "auto",
-    concentration: options.Concentration = "single",
+    concentration: options.Concentration = None,
     title: Annotated[
         str | None,
         options.option(_REPORT, "The title of the page."),

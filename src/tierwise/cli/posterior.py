@@ -45,9 +45,13 @@ def posterior_command(
     family: options.Family = "auto",
     distance: options.AnyDistance = "auto",
     concentration: Annotated[
-        Literal["single", "tier"],
-        options.option(_CHAINS, "One theta, or one per tier, for inversions with open sizes."),
-    ] = "single",
+        Literal["single", "tier"] | None,
+        options.option(
+            _CHAINS,
+            "One theta, or one per tier, for inversions with open sizes; what fits best if nothing "
+            "is named.",
+        ),
+    ] = None,
     chains: Annotated[int, options.option(_CHAINS, "Number of chains.", "N")] = 4,
     draws: Annotated[int, options.option(_CHAINS, "Draws kept from each chain.", "N")] = 1000,
     warmup: Annotated[
@@ -172,9 +176,12 @@ def leaderboard_command(
     ] = "posterior",
     family: options.Family = "auto",
     concentration: Annotated[
-        Literal["single", "tier"],
-        options.option(options.MODEL, "For mallows and scores: one theta, or one per tier."),
-    ] = "single",
+        Literal["single", "tier"] | None,
+        options.option(
+            options.MODEL,
+            "For mallows and scores: one theta, or one per tier; what fits best if not given.",
+        ),
+    ] = None,
     tiers: Annotated[
         Literal["best", "leader", "sure"],
         options.option(

@@ -24,6 +24,7 @@ from tierwise.data.scan import RankingScan
 from tierwise.distances import Distance
 from tierwise.errors import InputError, drop, use
 from tierwise.fitting.luce import fit_luce, refuse_options_of_mallows
+from tierwise.fitting.order import divided_tiers
 from tierwise.fitting.result import Family, Fit, Reference, agreement_of_counts
 from tierwise.fitting.several_thetas import solve_several_thetas
 from tierwise.fitting.solve import LikelihoodKind, Settings, Solution, named_tiers, solve
@@ -369,6 +370,9 @@ def fit_of_solution(
         pairwise=source.pairwise,
         provenance=provenance(),
         parts=parts_of(source.data),
+        divided_tiers=(
+            divided_tiers(source.data, consensus.labels) if solution.concentration == "tier" else ()
+        ),
     )
 
 

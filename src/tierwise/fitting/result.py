@@ -5,7 +5,7 @@ How often the data agree with the order of the tiers, the paper's criterion D, i
 
 from dataclasses import dataclass
 from itertools import pairwise
-from math import hypot, isinf, log, nan
+from math import hypot, log, nan
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -243,6 +243,8 @@ class Fit(Result):
     parts : tuple of tuple
         The items that comparisons connect, directly or through others, the largest part first.
         Where there are several parts, the data say nothing about items of different parts.
+    divided_tiers : tuple of int
+        The tiers, counted from 0, whose items people are divided about; see ``divided``.
     """
 
     tiers: Tiers
@@ -279,6 +281,7 @@ class Fit(Result):
     log_posterior: float = nan
     best_of_sizes: Reference | None = None
     parts: tuple[tuple[Item, ...], ...] = ()
+    divided_tiers: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         if self.family == "luce":
@@ -379,27 +382,19 @@ class Fit(Result):
 
     @property
     def divided(self) -> tuple[Item, ...]:
-        """Items that people are divided about: those of tiers whose theta is near 0.
+        """Items that people are divided about, where there is a theta per tier.
 
-        It is near 0 where its interval includes 0, or where it is less than a fifth of the largest
-        finite theta. Such items are placed anywhere: that their tier comes first or last does not
-        say that they are better or worse. Known only where there is a theta per tier, and not for
-        the last tier, which has no line to worse ones.
+        They are those of tiers that are not part of the order: not ahead of all later ones together
+        by more than chance, or not on the side of each other tier that the majority of pairs say.
+        People place them anywhere: that their tier comes first does not say that they are better.
         """
-        return tuple(item for tier in self._divided_tiers() for item in tuple(self.tiers)[tier])
+        return tuple(item for tier in self.divided_tiers for item in tuple(self.tiers)[tier])
 
-    def _divided_tiers(self) -> list[int]:
-        if self.concentration != "tier":
-            return []
-        lines = self.thetas[: len(self.sizes) - 1]
-        strongest = max((theta for theta in lines if not isinf(theta)), default=0.0)
-        return [
-            tier
-            for tier, estimate in enumerate(self.theta_estimates[: len(self.sizes) - 1])
-            if not isinf(estimate.standard_error)
-            and not isinf(estimate.value)
-            and (estimate.interval[0] <= 0.0 or estimate.value < DIVIDED * strongest)
-        ]
+    @property
+    def agreed_tiers(self) -> Tiers:
+        """The tiers, best first, without those whose items people are divided about."""
+        divided = set(self.divided_tiers)
+        return Tiers([tier for number, tier in enumerate(self.tiers) if number not in divided])
 
     def tier_rows(self) -> tuple[TierRow, ...]:
         """Return the tiers as they are shown: items that people are divided about come last.
@@ -410,7 +405,7 @@ class Fit(Result):
         >>> tw.fit(tw.load_political_goals(), (2, 2)).tier_rows()[0]
         TierRow(number=1, items=('order', 'prices'))
         """
-        divided = set(self._divided_tiers())
+        divided = set(self.divided_tiers)
         agreed = [tuple(tier) for number, tier in enumerate(self.tiers) if number not in divided]
         rows = [TierRow(number, items) for number, items in enumerate(agreed, start=1)]
         return (*rows, TierRow(None, self.divided)) if divided else tuple(rows)

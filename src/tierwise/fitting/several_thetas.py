@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tierwise.answers.generalised import GeneralisedAnswers
+    from tierwise.consensus.problem import Consensus
     from tierwise.data.kinds import KnownData
     from tierwise.partition.generalised import GeneralisedPartition
     from tierwise.theta.estimate import BestThetas
@@ -87,9 +88,35 @@ def solve_several_thetas(
     ascent = _Ascent(answers, most_work)
     reached = [ascent.climb(labels) for labels in starts]
     labels, found = max(reached, key=lambda one: one[1].log_likelihood)
-    curve = curve_of_thetas(answers, labels)
+    total = float(curve_of_thetas(answers, labels).totals.sum())
+    consensus = unproved(labels, total, "coordinate ascent")
+    return _solution(answers, consensus, found, level)
+
+
+def several_thetas_of(
+    data: KnownData, partition: GeneralisedPartition, consensus: Consensus, level: float = 0.95
+) -> Solution:
+    """Find the thetas of a generalised model, given tiers.
+
+    Parameters
+    ----------
+    data, partition, level
+        As for `solve_several_thetas`.
+    consensus
+        The tiers.
+    """
+    answers = generalised_answers(data, partition)
+    found = maximise_thetas(curve_of_thetas(answers, consensus.labels))
+    return _solution(answers, consensus, found, level)
+
+
+def _solution(
+    answers: GeneralisedAnswers, consensus: Consensus, found: BestThetas, level: float
+) -> Solution:
+    partition = answers.partition
+    curve = curve_of_thetas(answers, consensus.labels)
     return Solution(
-        consensus=unproved(labels, float(curve.totals.sum()), "coordinate ascent"),
+        consensus=consensus,
         thetas=estimates_of_thetas(curve, found.thetas, level),
         log_likelihood=found.log_likelihood,
         log_likelihood_error=0.0,

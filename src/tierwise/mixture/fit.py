@@ -246,7 +246,15 @@ def _model(
     if isinstance(data, Preferences):
         return _Model("mallows", "kendall")
     if choice is None:
-        choice = choose(data, family=family, workers=workers, progress="off", rng=_SEED_OF_CHOICE)
+        # Groups have one theta each: agreement that differs is a matter of who is in them.
+        choice = choose(
+            data,
+            family=family,
+            concentration="single",
+            workers=workers,
+            progress="off",
+            rng=_SEED_OF_CHOICE,
+        )
     if len(choice.fit.tiers) > 1:
         return _Model(choice.family, choice.distance, choice.sentence())
     # Without tiers all models are one and the same, so the groups decide.

@@ -206,6 +206,19 @@ def as_theta_prior(prior: ThetaPrior | Callable[[Any], Any]) -> ThetaPrior:
     return made
 
 
+def allows_every_theta(prior: ThetaPrior) -> bool:
+    """Whether a prior rules no theta out, from very small to very large ones.
+
+    Examples
+    --------
+    >>> allows_every_theta(Gamma(1.0, 1.0))
+    True
+    >>> allows_every_theta(as_theta_prior(lambda theta: np.where(theta < 2.0, 0.0, -np.inf)))
+    False
+    """
+    return bool(np.isfinite(prior.log_density(np.exp(_LOG_THETAS)) + _LOG_THETAS).all())
+
+
 def log_prior_of_sizes(prior: SizesPrior, sizes: Sizes) -> float:
     """Log prior probability of sizes, up to a constant.
 

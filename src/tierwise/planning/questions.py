@@ -236,6 +236,7 @@ def _posterior_of(data: Any, choice: Choice | None, rng: RandomSource) -> Poster
             data,
             distance=choice.distance or None,
             family=choice.family,
+            concentration="tier" if choice.concentration == "tier" else "single",
             chains=_CHAINS,
             draws=_DRAWS // _CHAINS,
             progress="off",

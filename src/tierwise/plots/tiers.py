@@ -12,7 +12,7 @@ from tierwise._util.columns import display_width
 from tierwise.errors import InputError, share_in_words
 from tierwise.fitting.result import Fit
 from tierwise.plots import style
-from tierwise.posterior.estimates import rank_shares, shares_of_tiers
+from tierwise.posterior.estimates import rank_shares, shares_of_tiers, tiers_among
 from tierwise.posterior.leaderboard import Leaderboard
 from tierwise.posterior.result import Posterior
 from tierwise.tiers import Tiers
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from tierwise._util.types import Item
-    from tierwise.tiers import Sizes
 
 DIVIDED = "divided"
 PEOPLE_ARE_DIVIDED = "people are divided about"
@@ -159,10 +158,9 @@ def tier_list(
     """
     check_choice("signs", signs, ("numbers", "letters"))
     shown = shown_tiers(tiers)
-    sizes = _sizes_of(tiers)
     sure, rows = None, list(shown.tiers)
     if sampled is not None:
-        sure = _probability_of_own_row(shown, sizes, sampled)
+        sure = _probability_of_own_row(shown, sampled)
         ranks = rank_shares(sampled.labels) @ np.arange(1, len(sampled.items) + 1)
         mean_rank = dict(zip(sampled.items, ranks.tolist(), strict=True))
         rows = [tuple(sorted(row, key=mean_rank.__getitem__)) for row in rows]
@@ -222,7 +220,7 @@ def tier_probabilities(tiers: Tiers | Fit, sampled: Sampled, *, ax: Axes | None 
 
     shown = shown_tiers(tiers)
     items = [item for row in shown.tiers for item in row]
-    shares = _shares_of_rows(shown, _sizes_of(tiers), sampled)
+    shares = shares_of_rows(shown, sampled)
     n_tiers = shares.shape[1]
     ax = style.new_axes(ax, 3.4 + 0.45 * n_tiers, style.height_for(len(items)))
     style.draw_cells(
@@ -317,24 +315,32 @@ def letter_of_tier(number: str) -> str:
     return letters[int(number) - 1] if known else number
 
 
-def _sizes_of(tiers: Tiers | Fit | Leaderboard) -> Sizes:
-    """Return the sizes of tiers, or of those of a fit, in their own order."""
-    return tiers.sizes if isinstance(tiers, Tiers) else tiers.tiers.sizes
+def shares_of_rows(shown: ShownTiers, sampled: Sampled) -> NDArray[np.float64]:
+    """Return how probable each row (column) is for each item, items in the order of the rows.
 
-
-def _shares_of_rows(shown: ShownTiers, sizes: Sizes, sampled: Sampled) -> NDArray[np.float64]:
-    """Return how probable each row is for each item, items in the order of the rows."""
+    That is whether the rank of the item is among those of the row. Items that people are divided
+    about have no rank, and all others are ranked among themselves.
+    """
     items = [item for row in shown.tiers for item in row]
-    positions = _positions(items, sampled)
-    return shown.gathered(shares_of_tiers(sampled.labels[:, positions], sizes))
+    labels = sampled.labels[:, _positions(items, sampled)]
+    rows = shown.tiers.sizes
+    if not shown.has_divided:
+        return shares_of_tiers(labels, rows)
+    n_ranked = sum(rows[:-1])
+    shares = np.full((len(items), len(rows)), np.nan)
+    ranked = np.arange(len(items)) < n_ranked
+    shares[:n_ranked, :-1] = shares_of_tiers(tiers_among(labels, ranked), rows[:-1])
+    return shares
 
 
-def _probability_of_own_row(shown: ShownTiers, sizes: Sizes, sampled: Sampled) -> dict[Item, float]:
+def _probability_of_own_row(shown: ShownTiers, sampled: Sampled) -> dict[Item, float]:
     """Return how probable it is that the rank of each item is among those of its row."""
     items = [item for row in shown.tiers for item in row]
-    shares = _shares_of_rows(shown, sizes, sampled)
+    shares = shares_of_rows(shown, sampled)
     return {
-        item: float(row[shown.tiers[item] - 1]) for item, row in zip(items, shares, strict=True)
+        item: float(row[shown.tiers[item] - 1])
+        for item, row in zip(items, shares, strict=True)
+        if not np.isnan(row[shown.tiers[item] - 1])
     }
 
 

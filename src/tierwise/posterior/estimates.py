@@ -230,9 +230,6 @@ def bands_of(
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 
-# People are divided about items whose theta may be less than this share of the strongest.
-_WEAK = 0.2
-
 
 def rank_shares(labels: _Integers) -> _Floats:
     """Probability of each item (row) to have each rank (column), from draws of tiers.
@@ -262,6 +259,31 @@ def rank_shares(labels: _Integers) -> _Floats:
         changes[items, ends[row]] -= share
     shares: _Floats = np.cumsum(changes[:, :-1], axis=1).clip(0.0) / len(labels)
     return shares
+
+
+def tiers_among(labels: _Integers, chosen: NDArray[np.bool_]) -> _Integers:
+    """Return the tiers that draws put some of the items in, counted from 1 among these.
+
+    Parameters
+    ----------
+    labels
+        Tier of each item (column) in each draw (row), counted from 1.
+    chosen
+        Which items.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tiers_among(np.array([[1, 2, 3, 2], [1, 3, 2, 2]]), np.array([False, True, True, True]))
+    array([[1, 2, 1],
+           [2, 1, 1]])
+    """
+    if chosen.all():
+        return labels
+    some = labels[:, chosen]
+    numbers = np.arange(1, int(labels.max()) + 1)
+    there = np.stack([(some == number).any(axis=1) for number in numbers], axis=1)
+    return np.take_along_axis(np.cumsum(there, axis=1), some - 1, axis=1).astype(np.int64)
 
 
 def shares_of_tiers(labels: _Integers, sizes: Sizes) -> _Floats:
@@ -384,25 +406,6 @@ def theta_intervals(item_thetas: _Floats, level: float) -> _Floats:
         if len(known):
             found[item] = np.quantile(known, [tail, 1.0 - tail])
     return found
-
-
-def are_divided(thetas: _Floats, item_thetas: _Floats, level: float) -> NDArray[np.bool_]:
-    """Tell of each item whether its theta may be near 0 beside the strongest.
-
-    Parameters
-    ----------
-    thetas
-        Theta of each line (column) in each draw (row); NaN where there is no such line.
-    item_thetas
-        Theta of the tier of each item (column) in each draw; NaN in the last tier.
-    level
-        Of the interval of theta.
-    """
-    strongest = np.where(np.isnan(thetas), 0.0, thetas).max(axis=1)
-    low = theta_intervals(item_thetas, level)[:, 0]
-    often = np.isnan(item_thetas).mean(axis=0) < 0.5
-    weak: NDArray[np.bool_] = often & (low < _WEAK * float(np.median(strongest)))
-    return weak
 
 
 def tiers_of_leaders(

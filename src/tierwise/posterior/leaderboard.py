@@ -31,7 +31,15 @@ from tierwise.data.kinds import KnownData, check_data
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.weights import EffectiveNumber, answers_in_words
-from tierwise.errors import InputError, counted, number_in_words, percent, share_in_words, use
+from tierwise.errors import (
+    InputError,
+    counted,
+    listed,
+    number_in_words,
+    percent,
+    share_in_words,
+    use,
+)
 from tierwise.fitting.solve import named_tiers
 from tierwise.luce.judges import at_effective_number
 from tierwise.model.priors import DEFAULT_PRIORS, Priors, check_priors
@@ -46,6 +54,7 @@ from tierwise.posterior.estimates import (
     simultaneous_ranks,
     sure_tiers,
     surely_above,
+    tiers_among,
     tiers_of_leaders,
 )
 from tierwise.posterior.flips import flips_of, searched_labels
@@ -340,7 +349,8 @@ class Leaderboard(Result):
             "tiers": plain_tiers(self.tiers),
             "published": self.published,
             "choice": self.choice.to_dict(),
-            "most_probable_tiers": plain_tiers(self.fit.tiers),
+            "most_probable_tiers": plain_tiers(self.fit.agreed_tiers),
+            "divided": [plain_item(item) for item in self.divided],
             "certainty": self.certainty,
             "sure_share": self.sure_share,
             "level": self.level,
@@ -440,6 +450,7 @@ class Leaderboard(Result):
             f"{'' if self.uncertainty == 'posterior' else f' ({self.uncertainty})'}.",
             "100% is all of them, 0% none.",
             self.note_on_tiers(),
+            *self._note_on_divided(),
             *(effect.sentence() for effect in self.fit.effect_estimates),
         ]
         number = self.fit.n_rankings
@@ -460,6 +471,20 @@ class Leaderboard(Result):
         near = [row.tied_with_next for row in self.rows if row.tied_with_next is not None]
         verdicts = verdicts_in_words(better, near, self.certainty)
         return f"{NEARLY_IN_WORDS[0].upper()}{NEARLY_IN_WORDS[1:]}. {verdicts}"
+
+    @property
+    def divided(self) -> tuple[Item, ...]:
+        """Items that people are divided about: they are in no row, for they have no rank."""
+        return self.fit.divided
+
+    def _note_on_divided(self) -> list[str]:
+        if not self.divided:
+            return []
+        have, them = ("has", "it") if len(self.divided) == 1 else ("have", "them")
+        return [
+            f"People are divided about {listed(self.divided)}, which {have} no rank: some put "
+            f"{them} high and others low."
+        ]
 
     def note_on_ties(self) -> str:
         """Say what the last column of the table is; nothing if all items are separated."""
@@ -483,8 +508,8 @@ class Leaderboard(Result):
             said += (
                 f"; of the pairs in different tiers, {share} differ with {sure} probability or more"
             )
-        if self.tiers != self.fit.tiers:
-            tiers = counted(len(self.fit.tiers), "tier")
+        if self.tiers != self.fit.agreed_tiers:
+            tiers = counted(len(self.fit.agreed_tiers), "tier")
             said += f"; the most probable division is another, of {tiers}"
         return f"{said}."
 
@@ -504,7 +529,7 @@ def leaderboard(
     *,
     family: FamilyChoice = "auto",
     distance: str | Distance = "auto",
-    concentration: ConcentrationChoice = "single",
+    concentration: ConcentrationChoice | None = None,
     choice: Choice | None = None,
     tiers: Published = "best",
     max_tiers: int | None = None,
@@ -603,13 +628,15 @@ def leaderboard(
             rng=first_seed,
         )
     _check_choice(choice, known, uncertainty)
+    ranked = np.array([item not in choice.fit.divided for item in known.items])
+    items = tuple(item for item in known.items if item not in choice.fit.divided)
     if choice.concentration == "place":
         raise InputError(
             "draws of tiers with a theta per place are not possible",
             [use(concentration="single"), use(concentration="tier")],
         )
     strengths, near, all_near = None, None, None
-    part_of = _part_of(known.items, choice.fit)
+    part_of = _part_of(items, choice.fit)
     if uncertainty == "posterior":
         how = "posterior"
         posterior = sample_posterior(
@@ -627,8 +654,8 @@ def leaderboard(
             progress=progress,
             rng=second_seed,
         )
-        labels = posterior.labels
-        near = posterior.tied_or_nearly_probabilities().to_numpy()
+        labels = tiers_among(posterior.labels, ranked)
+        near = posterior.tied_or_nearly_probabilities().to_numpy()[np.ix_(ranked, ranked)]
         # Nothing is known of items that never met, not even through others.
         near = np.where(part_of[:, None] == part_of, near, 0.0)
         all_near = 0.0 if part_of.any() else posterior.all_tied_or_nearly_probability()
@@ -642,22 +669,23 @@ def leaderboard(
     if part_of.any():
         labels = stack_parts(labels, part_of, np.random.default_rng(second_seed))
     above = share_above(labels)
-    own = _published(tiers, choice.fit.tiers.label_array(known.items), above, labels, certainty)
+    best = choice.fit.agreed_tiers.label_array(items)
+    own = _published(tiers, best, above, labels, certainty)
     own = stack_parts(own[None, :], part_of)[0] - 1
-    named = named_tiers(own, known.items)
+    named = named_tiers(own, items)
     separated = surely_above(above, certainty)[own[:, None] < own]
-    rows = _rows(known.items, named, labels, above, near, numbers, level, certainty, strengths)
-    n_answers, shares_won, unit = _answers_of_items(given)
+    rows = _rows(items, named, labels, above, near, numbers, level, certainty, strengths)
+    n_answers, shares_won, unit = _answers_of_items(given, ranked)
     sure = surely_above(above, certainty)
     wins = given.wins if isinstance(given, Battles) else None
-    order = [known.items.index(row.item) for row in rows]
+    order = [items.index(row.item) for row in rows]
     rows = tuple(
         replace(
             row,
             n_answers=None if n_answers is None else n_answers[item],
             share_won=shares_won[item],
             tied_with=tuple(
-                known.items[other]
+                items[other]
                 for other in order
                 if other != item and not (sure[item, other] or sure[other, item])
             ),
@@ -839,19 +867,26 @@ def _runs(numbers: Sequence[int]) -> str:
     )
 
 
-def _answers_of_items(data: KnownData) -> tuple[list[float] | None, list[float | None], str]:
-    """Return in how many answers each item is, the share of pairs it won, and what answers are."""
+def _answers_of_items(
+    data: KnownData, ranked: NDArray[np.bool_]
+) -> tuple[list[float] | None, list[float | None], str]:
+    """Return in how many answers each item is, the share of pairs it won, and what answers are.
+
+    Of items that have a rank, in pairs with all.
+    """
     wins = np.asarray(data.pair_counts, dtype=np.float64)
-    told = wins.sum(axis=1) + wins.sum(axis=0)
+    told = (wins.sum(axis=1) + wins.sum(axis=0))[ranked]
     won = [
         share if number else None
-        for share, number in zip((wins.sum(axis=1) / np.maximum(told, 1e-300)), told, strict=True)
+        for share, number in zip(
+            wins.sum(axis=1)[ranked] / np.maximum(told, 1e-300), told, strict=True
+        )
     ]
     shares = [None if share is None else float(share) for share in won]
     if isinstance(data, Rankings):
-        listed = data.pattern_weights @ (data.patterns != NOT_LISTED)
+        of_items = data.pattern_weights @ (data.patterns[:, ranked] != NOT_LISTED)
         is_scores = data.reading is not None and "scores" in data.reading.layout
-        return listed.tolist(), shares, "tasks" if is_scores else "answers"
+        return of_items.tolist(), shares, "tasks" if is_scores else "answers"
     if isinstance(data, Counts):
         return None, shares, "answers"
     return told.tolist(), shares, "battles" if isinstance(data, Battles) else "answers"

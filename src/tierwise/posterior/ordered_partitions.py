@@ -41,7 +41,7 @@ from tierwise.inversions.objective import (
     line_objective,
     tiers_prior,
 )
-from tierwise.model.priors import ThetaPrior, as_theta_prior
+from tierwise.model.priors import ThetaPrior, allows_every_theta, as_theta_prior
 from tierwise.posterior.chain import State
 
 if TYPE_CHECKING:
@@ -64,8 +64,6 @@ _MOST_ITEMS = 16
 _MOST_ITEMS_FOR_SIZES = 10
 # A chain joins all of so few items to a single tier, and leaves it, often enough.
 MOST_ITEMS_TO_JOIN = 12
-# Where a prior that is given as a function is integrated.
-_LOG_THETAS = np.linspace(np.log(1e-12), np.log(1e3), 20_001)
 
 
 def weigh_single_tier(
@@ -307,7 +305,7 @@ def can_draw(options: SamplingOptions) -> bool:
     return (
         options.takes_all_sizes
         and options.sampler.completions == "auto"
-        and bool(np.isfinite(_log_density_of_log(as_theta_prior(options.priors.theta))).all())
+        and allows_every_theta(as_theta_prior(options.priors.theta))
     )
 
 
@@ -370,12 +368,6 @@ def sampler_of(options: SamplingOptions, posterior: TiersPosterior) -> TierSampl
         prior_sizes=posterior.prior_sizes,
     )
     return IndependentTiers(posterior, evidence)
-
-
-def _log_density_of_log(prior: ThetaPrior) -> _Floats:
-    """Log density of log theta where it is integrated."""
-    heights: _Floats = prior.log_density(np.exp(_LOG_THETAS)) + _LOG_THETAS
-    return heights
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
@@ -18,13 +19,13 @@ from tierwise.errors import InputError, instead, use
 from tierwise.luce.estimates import ELO
 from tierwise.posterior.chain import EFFECTS
 from tierwise.posterior.estimates import (
-    are_divided,
     bands_of,
     least_disagreement,
     rank_intervals,
     rank_shares,
     share_above,
     theta_intervals,
+    tiers_among,
 )
 from tierwise.posterior.storage import SCHEMA, StoredDraws
 from tierwise.posterior.summary import Diagnostics, diagnose, summarise
@@ -37,6 +38,8 @@ from tierwise.posterior.ties import (
 from tierwise.tiers import Tiers, plain_tiers
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
     from xarray import DataArray
 
@@ -291,17 +294,33 @@ class Posterior(StoredDraws):
         check_level(level)
         return self._table(theta_intervals(self.item_thetas, level), "bound", ["low", "high"])
 
-    def divided_items(self, level: float = 0.95) -> tuple[Item, ...]:
-        """Return the items about which people are divided.
+    def divided_items(self) -> tuple[Item, ...]:
+        """Return the items about which people are divided, where there is a theta per tier.
 
-        With a theta per tier, a tier whose theta is near 0 is not better than those below it: its
-        items are placed anywhere. These are the items of tiers whose theta may be, at this level,
-        less than a fifth of the strongest.
+        They are those of the most probable tiers that are not part of the order: people place them
+        anywhere; see `Fit.divided`. So they have no rank, and all others are ranked among
+        themselves.
         """
-        if self.concentration == "single":
-            return ()
-        divided = are_divided(self.thetas, self.item_thetas, level)
-        return tuple(self.items[place] for place in np.flatnonzero(divided).tolist())
+        return tuple(self.items[place] for place in self._facts.get("divided", ()))
+
+    def with_divided(self, items: Iterable[Item]) -> Posterior:
+        """Return the same draws, with other items that people are divided about."""
+        data = self.data.copy()
+        places = sorted(self.items.index(item) for item in items)
+        data.attrs["tierwise"] = json.dumps({**self._facts, "divided": places})
+        return replace(self, data=data)
+
+    @cached_property
+    def is_ranked(self) -> NDArray[np.bool_]:
+        """Which items have a rank: those that people are not divided about."""
+        ranked = np.ones(len(self.items), dtype=bool)
+        ranked[list(self._facts.get("divided", ()))] = False
+        return ranked
+
+    @cached_property
+    def ranked_labels(self) -> NDArray[np.int64]:
+        """``labels``, without items that people are divided about."""
+        return tiers_among(self.labels, self.is_ranked)
 
     def tiers(self, kind: PointEstimate = "map") -> Tiers:
         """Return a point estimate of the tiers.
@@ -363,7 +382,7 @@ class Posterior(StoredDraws):
         --------
         >>> import tierwise as tw
         >>> posterior = tw.sample_posterior(tw.load_political_goals(), rng=1)
-        >>> posterior.tied_or_nearly_probabilities().sel(item="say", other="speech").item() > 0.95
+        >>> posterior.tied_or_nearly_probabilities().sel(item="order", other="prices").item() > 0.95
         True
         """
         logs = self.log_worths if self.family == "luce" else None
@@ -384,8 +403,18 @@ class Posterior(StoredDraws):
         return self._table(1.0 - above - above.T, "other", self._item_names)
 
     def above_probabilities(self) -> DataArray:
-        """Return the probability of each item (row) to be in a better tier than each other."""
-        return self._table(share_above(self.labels), "other", self._item_names)
+        """Return the probability of each item (row) to be in a better tier than each other.
+
+        NaN for items that people are divided about.
+        """
+        return self._table(self._above, "other", self._item_names)
+
+    @cached_property
+    def _above(self) -> NDArray[np.float64]:
+        n_items = len(self.items)
+        above = np.full((n_items, n_items), np.nan)
+        above[np.ix_(self.is_ranked, self.is_ranked)] = share_above(self.ranked_labels)
+        return above
 
     @property
     def _item_names(self) -> list[Any]:
@@ -437,7 +466,7 @@ class Posterior(StoredDraws):
         --------
         >>> import tierwise as tw
         >>> posterior = tw.sample_posterior(tw.load_political_goals(), rng=1)
-        >>> round(posterior.sizes_for_sameness()[2, 2], 3)
+        >>> round(posterior.sizes_for_sameness()[2, 1, 1], 3)
         1.0
         """
         exact = self._exact_sizes
@@ -458,7 +487,8 @@ class Posterior(StoredDraws):
 
         In a draw, the items of a tier share the ranks that the tier takes up, in any order with
         the same probability: of a tier of three that takes up ranks 2 to 4, each item is among the
-        best three with probability two thirds. No order is drawn; these are averaged over.
+        best three with probability two thirds. No order is drawn; these are averaged over. Items
+        that people are divided about have no rank, and NaN here.
 
         Examples
         --------
@@ -476,7 +506,7 @@ class Posterior(StoredDraws):
         """Return an interval of each item's rank, from ``low`` (better) to ``high``, 1 being best.
 
         Ranks within a tier as in `best_k_probabilities`. At most half of what the level leaves out
-        lies on either side.
+        lies on either side. Items that people are divided about may have any rank.
 
         Examples
         --------
@@ -486,13 +516,15 @@ class Posterior(StoredDraws):
         array([1, 2])
         """
         check_level(level)
-        return self._table(rank_intervals(self._rank_shares, level), "bound", ["low", "high"])
+        intervals = np.tile(np.array([1, len(self.items)], dtype=np.int64), (len(self.items), 1))
+        intervals[self.is_ranked] = rank_intervals(self._rank_shares[self.is_ranked], level)
+        return self._table(intervals, "bound", ["low", "high"])
 
     def better_than_next_probabilities(self) -> DataArray:
         """Return the probability of each item to be in a better tier than the next.
 
-        Items are in the order of their mean rank, best first, without the last; the coordinate
-        ``next`` names the next item.
+        Items are in the order of their mean rank, best first, without the last, and without those
+        that people are divided about; the coordinate ``next`` names the next item.
 
         Examples
         --------
@@ -505,13 +537,19 @@ class Posterior(StoredDraws):
 
         names = self.data["posterior"]["item"].to_numpy()
         order = np.argsort(self._rank_shares @ np.arange(len(names)), kind="stable")
-        shares = share_above(self.labels)[order[:-1], order[1:]]
+        order = order[: int(self.is_ranked.sum())]  # NaN is last
+        shares = self._above[order[:-1], order[1:]]
         coordinates = {"item": names[order[:-1]], "next": ("item", names[order[1:]])}
         return DataArray(shares, dims=("item",), coords=coordinates)
 
     @cached_property
     def _rank_shares(self) -> NDArray[np.float64]:
-        return rank_shares(self.labels)
+        n_items = len(self.items)
+        shares = np.full((n_items, n_items), np.nan)
+        ranks = np.arange(n_items) < int(self.is_ranked.sum())
+        shares[self.is_ranked] = 0.0
+        shares[np.ix_(self.is_ranked, ranks)] = rank_shares(self.ranked_labels)
+        return shares
 
     def rank_tier_bands(self, level: float = 0.95) -> RankTierBands:
         """Return credible bands of the probability that a place holds an item of a tier.

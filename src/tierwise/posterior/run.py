@@ -25,6 +25,7 @@ from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TierwiseWarning, drop, grouped, instead, use
 from tierwise.fitting.fit import own_tiers
 from tierwise.fitting.luce import refuse_options_of_mallows
+from tierwise.fitting.order import divided_tiers
 from tierwise.luce.judges import at_effective_number
 from tierwise.model.priors import (
     DEFAULT_PRIORS,
@@ -90,7 +91,7 @@ def sample_posterior(
     *,
     tiers: Tiers | Iterable[Iterable[Item]] | None = None,
     family: FamilyChoice = "auto",
-    concentration: PosteriorConcentration = "single",
+    concentration: PosteriorConcentration | None = None,
     choice: Choice | None = None,
     chains: int = 4,
     draws: int = 1000,
@@ -123,7 +124,8 @@ def sample_posterior(
         nor anything else that belongs to Mallows models is named; elsewhere it is "mallows".
     concentration
         "single" is one theta. "tier" is one for each tier but the last, for weak orders with
-        "inversions" and open sizes.
+        "inversions" and open sizes. None is what `choose` finds best where it decides, and one
+        theta elsewhere.
     choice
         What `choose` found for these data; then models are not compared again.
     chains, draws
@@ -176,14 +178,14 @@ def sample_posterior(
         draws=draws,
         sampler=sampler,
         priors=priors,
-        concentration=concentration,
+        concentration=concentration or "single",
     )
     n_items = len(known.items)
     # Refuses what is not a prior.
     log_prior_of_sizes(options.prior_sizes, options.sizes or (1,) * n_items)
     options.refuse_too_many_draws(n_items)
     check_choice("family", family, get_args(FamilyChoice))
-    model = _chosen_model(known, family, distance, choice, options)
+    model = _chosen_model(known, family, distance, concentration, choice, options)
     if model.family == "luce":
         refuse_options_of_mallows(distance=(distance or "auto", "auto"))
         walk = sampler_of_races(known, options)
@@ -266,6 +268,8 @@ def sample_posterior(
         options = replace(options, sampler=replace(options.sampler, thin=2 * options.thin))
         posterior = assembled(ran, options)
     _warn(posterior, run.target, options)
+    if options.concentration == "tier" and isinstance(known, Rankings | Counts):
+        posterior = posterior.with_divided(_divided_items(known, posterior, choice))
     return posterior
 
 
@@ -330,6 +334,17 @@ def draw_tiers_from(
     begin = (lambda _: state) if begins_there else run.start
     ran = run_chain(1, begin, run.n_lines, run.make_sampler(), run.schedule, seed, None, "off")
     return ran.trace.labels
+
+
+def _divided_items(
+    data: Rankings | Counts, posterior: Posterior, choice: Choice | None
+) -> tuple[Item, ...]:
+    """Return the items that people are divided about, in the tiers that were chosen or drawn."""
+    if choice is not None:
+        return choice.fit.divided
+    tiers = posterior.tiers()
+    divided = divided_tiers(data, tiers.label_array(data.items))
+    return tuple(item for number in divided for item in tuple(tiers)[number])
 
 
 @dataclass(frozen=True, eq=False)
@@ -415,6 +430,7 @@ def _chosen_model(
     data: KnownData,
     family: FamilyChoice,
     distance: str | Distance | None,
+    concentration: PosteriorConcentration | None,
     choice: Choice | None,
     options: SamplingOptions,
 ) -> _Model:
@@ -448,11 +464,18 @@ def _chosen_model(
     found = choose(
         data,
         family=family,
+        concentration=concentration if ordered_partitions.can_draw(options) else "single",
         priors=options.priors,
         progress="off",
         rng=0,
     )
-    return _Model(found.family, found.distance or None, "single", _compared(found))
+    several = found.concentration == "tier"
+    return _Model(
+        found.family,
+        found.distance or None,
+        "tier" if several else "single",
+        _compared(found),
+    )
 
 
 def _compared(choice: Choice) -> dict[str, Any]:

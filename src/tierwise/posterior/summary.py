@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tierwise.data.weights import answers_in_words
-from tierwise.errors import share_in_words
+from tierwise.errors import listed, share_in_words
 from tierwise.posterior.ties import NEARLY_IN_WORDS
+from tierwise.tiers import Tiers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -265,8 +266,8 @@ def summarise(posterior: Posterior) -> str:
         *_choice_lines(posterior),
         *([posterior.caution] if posterior.caution else []),
         "",
-        f"most probable tiers   {posterior.tiers()}",
-        f"least disagreement    {posterior.tiers('consensus')}",
+        f"most probable tiers   {_agreed(posterior, posterior.tiers())}",
+        f"least disagreement    {_agreed(posterior, posterior.tiers('consensus'))}",
         *_theta_lines(posterior),
     ]
     mistakes = posterior.mistake_probabilities
@@ -284,6 +285,13 @@ def summarise(posterior: Posterior) -> str:
     if posterior.method == "mcmc":
         lines += ["", *_chain_lines(posterior)]
     return "\n".join(lines)
+
+
+def _agreed(posterior: Posterior, tiers: Tiers) -> Tiers:
+    """Return tiers without the items that people are divided about."""
+    divided = posterior.divided_items()
+    rows = [[item for item in tier if item not in divided] for tier in tiers]
+    return Tiers([row for row in rows if row])
 
 
 def _model(posterior: Posterior) -> str:
@@ -341,12 +349,11 @@ def _theta_lines(posterior: Posterior) -> list[str]:
             f"{_LEVEL:.0%} interval {low:.4f} to {high:.4f})"
         ]
     lines = []
-    divided = posterior.divided_items(_LEVEL)
+    divided = posterior.divided_items()
     if divided:
         lines += [
-            f"people are divided about {', '.join(map(str, divided))}: rankings place "
-            "such an item high and low,",
-            "so that its tier does not say that it is better than those below",
+            f"divided               people are divided about {listed(divided)}: placed anywhere, "
+            "not best or worst",
         ]
     intervals = posterior.item_theta_intervals(_LEVEL).to_numpy()
     width = max(4, *(len(str(item)) for item in posterior.items))
@@ -380,13 +387,18 @@ def _sizes_lines(posterior: Posterior) -> list[str]:
 
 
 def _item_lines(posterior: Posterior) -> list[str]:
-    shares = posterior.tier_probabilities().to_numpy()
+    labels = posterior.ranked_labels
+    numbers = np.arange(1, int(labels.max()) + 1)
+    shares = (labels[:, :, None] == numbers).mean(axis=0)
+    place = np.cumsum(posterior.is_ranked) - 1
     width = max(4, *(len(str(item)) for item in posterior.items))
     lines = [f"{'item':<{width}}  probability of each tier"]
     for item in _by_mean_tier(posterior):
+        if not posterior.is_ranked[item]:
+            continue
         tiers = [
             f"{tier}: {share_in_words(share, 2)}"
-            for tier, share in enumerate(shares[item].tolist(), start=1)
+            for tier, share in enumerate(shares[place[item]].tolist(), start=1)
             if share >= _LEAST_SHARE
         ]
         lines.append(f"{posterior.items[item]!s:<{width}}  {'  '.join(tiers)}")

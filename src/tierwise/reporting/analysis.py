@@ -77,8 +77,8 @@ class Analysis(Result):
         Whether people differ by what is known of them, and the tree that parts them; None where
         that was not asked for.
     concentration
-        What was asked for: "single", "tier", "place" or "auto". ``fit.concentration`` is what came
-        of it.
+        What was asked for: "single", "tier", "place" or "auto"; None if nothing was, and the model
+        was chosen by the data. ``fit.concentration`` is what came of it.
     neighbours
         How probable it is that an item of each tier is ranked above one of the next; empty where
         there is one tier.
@@ -94,14 +94,21 @@ class Analysis(Result):
     check: FitCheck
     groups: Mixture | None
     people: tuple[GroupComparison, GroupTree] | None
-    concentration: ConcentrationChoice
+    concentration: ConcentrationChoice | None
     neighbours: tuple[NeighbourAgreement, ...]
     provenance: Provenance
 
     @property
     def shows_agreement(self) -> bool:
-        """Whether it was asked how agreement differs, and there is something to say about it."""
-        return self.concentration != "single" and bool(self.neighbours)
+        """Whether agreement differs, or it was asked how, and there is something to say of it."""
+        differs = self.fit.concentration != "single"
+        asked = self.concentration not in (None, "single")
+        return (differs or asked) and bool(self.neighbours)
+
+    @property
+    def thetas_were_open(self) -> bool:
+        """Whether the data decided how many thetas there are."""
+        return self.concentration in (None, "auto")
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, as in JSON; None stands for NaN and infinity."""
@@ -124,7 +131,7 @@ def analyse(
     sizes: Iterable[int] | None,
     family: FamilyChoice,
     distance: str,
-    concentration: ConcentrationChoice,
+    concentration: ConcentrationChoice | None,
     uncertainty: Uncertainty | Literal["auto"],
     replicates: int | None,
     groups: int | Iterable[int] | None,
@@ -137,7 +144,9 @@ def analyse(
     """Compute everything that a report shows."""
     watch = Stopwatch()
     data = check_data(data, "report", Rankings, Preferences, weights="effective")
-    check_choice("concentration", concentration, get_args(ConcentrationChoice))
+    check_choice("concentration", concentration, (*get_args(ConcentrationChoice), None))
+    if concentration is None and (sizes is not None or distance != "auto"):
+        concentration = "single"
     check_choice("uncertainty", uncertainty, (*get_args(Uncertainty), "auto"))
     if uncertainty == "posterior" and concentration != "single" and sizes is not None:
         raise InputError(
@@ -173,7 +182,7 @@ def analyse(
             sizes,
             named if family == "luce" else named or "kendall",
             family="luce" if family == "luce" else "mallows",
-            concentration=concentration,
+            concentration=concentration or "single",
             rng=seeds[1],
         )
     return Analysis(
@@ -225,8 +234,10 @@ def _settled(
     """Take draws from the posterior where there are any, and resampled answers elsewhere."""
     if uncertainty != "auto":
         return uncertainty
-    several = best.concentration == "place" or (sizes_given and best.concentration != "single")
-    return "bootstrap" if several or cluster is not None else "posterior"
+    several = best.concentration != "single"
+    has_draws = not several or (best.distance == "inversions" and not sizes_given)
+    has_draws = has_draws and best.concentration != "place"
+    return "posterior" if has_draws and cluster is None else "bootstrap"
 
 
 def _sample(

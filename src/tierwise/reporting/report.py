@@ -89,7 +89,7 @@ def report(
     sizes: Iterable[int] | None = ...,
     family: FamilyChoice = ...,
     distance: str = ...,
-    concentration: ConcentrationChoice = ...,
+    concentration: ConcentrationChoice | None = ...,
     uncertainty: Uncertainty | Literal["auto"] = ...,
     replicates: int | None = ...,
     groups: int | Iterable[int] | None = ...,
@@ -109,7 +109,7 @@ def report(
     sizes: Iterable[int] | None = None,
     family: FamilyChoice = "auto",
     distance: str = "auto",
-    concentration: ConcentrationChoice = "single",
+    concentration: ConcentrationChoice | None = None,
     uncertainty: Uncertainty | Literal["auto"] = "auto",
     replicates: int | None = None,
     groups: int | Iterable[int] | None = None,
@@ -146,8 +146,9 @@ def report(
     concentration
         Whether people agree equally everywhere, "single", or more about some tiers, "tier", or
         places, "place", than about others; "auto" compares, and the page says what was chosen and
-        why. As for `search`, and for given sizes as for `fit`. Items that people are divided about
-        stand in a row of their own.
+        why. As for `search`, where None is the default of all functions, and for given sizes as for
+        `fit`, with None as one theta. Items that people are divided about stand in a row of their
+        own.
     uncertainty
         How sure the tiers are is found from draws from the "posterior", in which the sizes are open
         unless they were given, or from resampled rankings, "bootstrap". "auto" is the posterior,
@@ -191,7 +192,9 @@ def report(
     """
     if isinstance(data, Battles):
         asked = (sizes, groups, by, cluster)
-        if any(one is not None for one in asked) or (distance, concentration) != ("auto", "single"):
+        if any(one is not None for one in asked) or not (
+            distance == "auto" and concentration in (None, "single")
+        ):
             raise InputError(
                 "a page about battles shows tiers of all sizes with one theta",
                 [drop("sizes", "distance", "concentration", "groups", "by", "cluster")],
@@ -322,7 +325,7 @@ def _concentration(analysis: Analysis) -> str:
     """Say how many thetas there are, and whether that was asked for."""
     kind = analysis.fit.concentration
     said = "one theta" if kind == "single" else f"a theta per {kind}"
-    return f"{said} ({'chosen by the data' if analysis.concentration == 'auto' else 'as asked'})"
+    return f"{said} ({'chosen by the data' if analysis.thetas_were_open else 'as asked'})"
 
 
 def check_leaderboard(

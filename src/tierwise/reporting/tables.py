@@ -14,8 +14,14 @@ from tierwise.errors import percent as written_percent
 from tierwise.plots import style
 from tierwise.plots.model import name_of_sizes
 from tierwise.plots.search import candidates_to_show, name_of_candidate
-from tierwise.plots.tiers import DIVIDED, DIVIDED_SIGN, of_how_many, sameness_of, shown_tiers
-from tierwise.posterior.estimates import shares_of_tiers
+from tierwise.plots.tiers import (
+    DIVIDED,
+    DIVIDED_SIGN,
+    of_how_many,
+    sameness_of,
+    shares_of_rows,
+    shown_tiers,
+)
 from tierwise.posterior.ties import NEARLY_IN_WORDS
 from tierwise.tiers import log_number_of_tiers
 
@@ -327,9 +333,14 @@ def findings_table(analysis: Analysis) -> Table:
 
 def probabilities_by_item(analysis: Analysis) -> dict[object, list[float]]:
     """Return how probable it is that the rank of each item is among those of each row."""
-    sampled, fit = analysis.sampled, analysis.fit
-    shares = shown_tiers(fit).gathered(shares_of_tiers(sampled.labels, fit.sizes)).tolist()
-    return dict(zip(sampled.items, shares, strict=True))
+    shown = shown_tiers(analysis.fit)
+    items = [item for row in shown.tiers for item in row]
+    return dict(zip(items, shares_of_rows(shown, analysis.sampled).tolist(), strict=True))
+
+
+def _known(share: float) -> float | None:
+    """Return a share, or None where there is none."""
+    return None if isnan(share) else share
 
 
 def percent(share: float) -> Cell:
@@ -391,7 +402,9 @@ def tier_list(
             colour,
             style.readable_on(colour),
             tuple(
-                ShownItem(str(item), None if probabilities is None else probabilities[item][row])
+                ShownItem(
+                    str(item), None if probabilities is None else _known(probabilities[item][row])
+                )
                 for item in items
             ),
         )

@@ -16,7 +16,7 @@ from tierwise.fitting.summary import (
     what_agrees,
     what_is_ordered,
 )
-from tierwise.plots.tiers import shown_tiers
+from tierwise.posterior.estimates import tiers_among
 from tierwise.posterior.ties import NEARLY_IN_WORDS
 from tierwise.reporting.tables import probabilities_by_item
 from tierwise.searching.result import NOT_DECIDED, verdict
@@ -177,7 +177,7 @@ def about_agreement(analysis: Analysis) -> list[str]:
     """Say where people agree, and why theta may differ: what was asked for, or what was chosen."""
     fit = analysis.fit
     kind = _kind(fit.concentration)
-    if analysis.concentration == "auto":
+    if analysis.thetas_were_open:
         sentences = [f"Chosen by the data: {kind}.", *_why(analysis)]
     else:
         sentences = [f"As requested: {kind}."]
@@ -318,16 +318,17 @@ def _mistakes(analysis: Analysis) -> str:
 
 def _how_sure(analysis: Analysis) -> str:
     sampled, shares = analysis.sampled, probabilities_by_item(analysis)
-    tiers = analysis.fit.tiers
+    tiers = analysis.fit.agreed_tiers
     if len(tiers) == 1:
         return _whether_the_same(sampled)
-    these = (sampled.labels == np.array([tiers[item] for item in sampled.items])).all(axis=1)
+    ranked = np.array([item in tiers.items for item in sampled.items])
+    own = [tiers[item] for item in sampled.items if item in tiers.items]
+    these = (tiers_among(sampled.labels, ranked) == np.array(own)).all(axis=1)
     same = float(these.mean())
     if not (isinstance(sampled, Bootstrap) or these.all()):
         same = float(sampled.sameness_weights @ these)
-    rows = shown_tiers(analysis.fit).tiers
-    least = min(rows.items, key=lambda item: shares[item][rows[item] - 1])
-    least_share = shares[least][rows[least] - 1]
+    least = min(tiers.items, key=lambda item: shares[item][tiers[item] - 1])
+    least_share = shares[least][tiers[least] - 1]
     what = (
         f"of {counted(len(sampled), 'resampled data set')}"
         if isinstance(sampled, Bootstrap)

@@ -14,20 +14,23 @@ that all kinds compare by the same measure.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from math import lgamma, log
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from math import log, nan
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from tierwise.answers.generalised import generalised_answers, obstacle_to_several_thetas
 from tierwise.consensus.problem import Consensus
 from tierwise.evidence.given_tiers import log_integrated_thetas
-from tierwise.fitting.fit import fit_of_solution, fit_several_thetas
-from tierwise.fitting.solve import Settings, solution_at, unproved_at
+from tierwise.fitting.fit import ConcentrationChoice, fit_of_solution, fit_several_thetas
+from tierwise.fitting.result import agreement_of_counts
+from tierwise.fitting.several_thetas import several_thetas_of
+from tierwise.fitting.solve import Settings, named_tiers, solution_at, unproved, unproved_at
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.comparisons import best_tiers_of_sizes, search_tiers_of_wins
-from tierwise.inversions.objective import log_prior_constant, tiers_prior
+from tierwise.inversions.evidence import lines_of_tiers
+from tierwise.inversions.objective import line_objective, tiers_prior
 from tierwise.inversions.searching import search_tiers, starting_orders
 from tierwise.model.priors import log_prior_of_sizes
 from tierwise.partition.generalised import generalised_partition
@@ -36,14 +39,14 @@ from tierwise.searching.size_space import SizeSpace
 from tierwise.tiers import log_number_of_tiers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
 
+    from tierwise._kernels.inversions_lines import LineObjective
     from tierwise.answers.capabilities import AllSizes
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.counts import WeakOrderCounts
-    from tierwise.fitting.fit import ConcentrationChoice
     from tierwise.fitting.result import Fit
     from tierwise.fitting.solve import Solution
     from tierwise.inversions.objective import SizesPriorName
@@ -52,8 +55,13 @@ if TYPE_CHECKING:
     from tierwise.searching.evaluate import Judge, Setting
     from tierwise.tiers import Sizes
 
+ComparedThetas: TypeAlias = ConcentrationChoice | Literal["drawn"]
+"""What is compared: what was named, or one theta and those kinds of several that have draws."""
+
 # The recursion takes 3^n steps for each of some dozens of thetas: some seconds at so many items.
 MOST_ITEMS_FOR_PROOF = 12
+# Of so many items the neighbours of the best tiers by moves of single items are looked at, too.
+_MOST_ITEMS_TO_MOVE = 40
 # Orders that the local search begins with; fewer where items are many.
 _STARTS, _ITEMS_OF_ALL_STARTS = 8, 1200
 
@@ -188,14 +196,18 @@ def _strict_labels(counts: WeakOrderCounts, rng: np.random.Generator) -> npt.NDA
     return min(labels, key=lambda one: _total(counts, one))
 
 
-def kinds_of(source: AnswerSource, concentration: ConcentrationChoice) -> list[Concentration]:
+def kinds_of(source: AnswerSource, concentration: ComparedThetas) -> list[Concentration]:
     """Return the kinds of concentration besides one theta that are to be compared.
 
     A kind that is asked for by name is refused with a reason if it cannot be used; "auto" leaves it
-    out.
+    out, and "drawn" what has no draws with sizes open, too.
     """
     if concentration == "single":
         return []
+    if concentration == "drawn":
+        # Of two items there is one line at most.
+        has_draws = source.capabilities.all_sizes == "weak orders" and len(source.items) > 2
+        return ["tier"] if has_draws else []
     asked: tuple[Concentration, ...] = (
         ("tier", "place") if concentration == "auto" else (concentration,)
     )
@@ -253,36 +265,103 @@ def _refitted(source: AnswerSource, single: Fit, kind: Concentration, entropy: i
 
 
 def _search_lines(single: Search, source: AnswerSource, setting: Setting, judge: Judge) -> Search:
-    """Search all sizes at once with a theta per tier, each of them averaged over."""
+    """Search all sizes at once with a theta per tier, each of them averaged over.
+
+    The leaderboard has the best tiers, and those that differ from them by a single move.
+    """
     counts = source.weak_orders
     rng = np.random.default_rng(setting.entropy)
     prior = setting.prior_theta
     if counts.n_items <= MOST_ITEMS_FOR_PROOF:
         best = find_best_tiers(counts, "tier", prior_theta=prior, prior_sizes="penalised")
-        labels, value, proved = best.labels, best.criterion, best.gap == 0.0
+        labels, method = best.labels, "subsets of subsets"
     else:
         found = search_tiers(counts, "tier", prior_theta=prior, prior_sizes="penalised", rng=rng)
-        labels, value, proved = found.labels, found.criterion, False
-    sizes: Sizes = tuple(np.bincount(labels).tolist())
-    fitted = _fit_of(source, labels, single, proved=proved)
-    if len(sizes) > 1:
-        fitted = _refitted(source, fitted, "tier", setting.entropy)
-    # From the engine's prior of sizes, penalised and normalised, to the one in use.
-    score = value - log_prior_constant("penalised", counts.n_items) + len(sizes)
-    score -= lgamma(counts.n_items + 1)
-    score += log_prior_of_sizes(judge.prior_sizes, sizes)
-    score -= log(judge.n_families) if len(sizes) > 1 else 0.0
-    return _with_best(single, fitted, score, "all sizes")
+        labels, method = found.labels, "local search over ordered partitions"
+    scorer = _ScoreOfLines(source, line_objective(counts, prior), judge)
+    board = {tuple(np.bincount(labels).tolist()): (scorer(labels), labels)}
+    for other in _neighbours(labels):
+        score, sizes = scorer(other), tuple(np.bincount(other).tolist())
+        if sizes not in board or score > board[sizes][0]:
+            board[sizes] = score, other
+    for name in ("strict consensus", "no tiers"):
+        known = next((one for one in single.leaderboard if one.name == name), None)
+        if known is not None and known.sizes not in board:
+            other = known.tiers.label_array(source.items)
+            board[known.sizes] = scorer(other), other
+    # The recursion has a prior of sizes of its own: with the one in use a neighbour may be better.
+    ranked = sorted(board.values(), key=lambda one: -one[0])
+    fitted = _fit_of_lines(source, ranked[0][1], single, method)
+    candidates = [
+        Candidate(
+            sizes=tuple(np.bincount(other).tolist()),
+            tiers=named_tiers(other, source.items),
+            score=score,
+            criterion=fitted.criterion if place == 0 else nan,
+            criterion_error=0.0,
+            agreement=agreement_of_counts(source.pair_counts, other).overall,
+            theta=nan,
+            log_evidence=nan,
+            log_evidence_error=0.0,
+            probability=nan,
+            optimal=False,
+            allowed=True,
+        )
+        for place, (score, other) in enumerate(ranked)
+    ]
+    return replace(
+        single, best=fitted, leaderboard=tuple(candidates), method="all sizes", exhaustive=False
+    )
 
 
-def _fit_of(
-    source: AnswerSource, labels: npt.NDArray[np.int64], single: Search, *, proved: bool
+@dataclass(frozen=True, eq=False)
+class _ScoreOfLines:
+    """The log posterior probability of tiers with a theta per tier, up to a constant."""
+
+    source: AnswerSource
+    objective: LineObjective
+    judge: Judge
+
+    def __call__(self, labels: npt.NDArray[np.int64]) -> float:
+        sizes: Sizes = tuple(np.bincount(labels).tolist())
+        lines = lines_of_tiers(self.source.weak_orders, labels, self.objective)
+        score = lines.log_likelihood("tier") - log_number_of_tiers(sizes)
+        score += log_prior_of_sizes(self.judge.prior_sizes, sizes)
+        return score - (log(self.judge.n_families) if len(sizes) > 1 else 0.0)
+
+
+def _neighbours(labels: npt.NDArray[np.int64]) -> Iterator[npt.NDArray[np.int64]]:
+    """Join tiers that follow each other; of few items, move one to a tier beside its own."""
+    n_tiers = int(labels.max()) + 1
+    for tier in range(n_tiers - 1):
+        yield np.where(labels > tier, labels - 1, labels)
+    if len(labels) > _MOST_ITEMS_TO_MOVE:
+        return
+    for item, tier in enumerate(labels.tolist()):
+        alone = int((labels == tier).sum()) == 1
+        # Tiers have even numbers now, and room for a new one between them.
+        places = [2 * tier - 2, 2 * tier - 1, 2 * tier + 1, 2 * tier + 2]
+        if alone:
+            places = [2 * tier - 2, 2 * tier - 3, 2 * tier + 3, 2 * tier + 2]
+        for place in places:
+            if -1 <= place <= 2 * n_tiers - 1:
+                moved = 2 * labels
+                moved[item] = place
+                yield np.unique(moved, return_inverse=True)[1].astype(np.int64)
+
+
+def _fit_of_lines(
+    source: AnswerSource, labels: npt.NDArray[np.int64], single: Search, method: str
 ) -> Fit:
-    """Return the fit with one theta of given tiers, from which that with several starts."""
-    total = float((source.pair_counts.T * (labels[:, None] < labels[None, :])).sum())
-    consensus = Consensus(labels, total, "all sizes", optimal=proved, bound=total)
+    """Return the fit of given tiers with a theta for each; with one, if they are a single tier."""
+    sizes: Sizes = tuple(np.bincount(labels).tolist())
+    consensus = unproved(labels, _total(source.weak_orders, labels), method)
     settings = Settings()
-    solution = solution_at(source, consensus, settings)
+    if len(sizes) == 1:
+        solution = solution_at(source, consensus, settings)
+    else:
+        partition = generalised_partition(sizes, source.distance, "tier")
+        solution = several_thetas_of(source.data, partition, consensus, settings.level)
     return fit_of_solution(source, solution, settings, lambda: single.provenance)
 
 

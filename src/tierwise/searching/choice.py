@@ -66,8 +66,7 @@ class Choice(Result):
         --------
         >>> import tierwise as tw
         >>> tw.choose(tw.load_political_goals()).sentence()
-        'Kendall describes the answers best; inversions is 4.0 behind (56 to 1), one worth per tier
-        6.1 behind (435 to 1).'
+        'Inversions with a theta per tier describes the answers best; kendall is 8.7 behind ...'
         """
         best, *others = self.search.families
         left_out = "".join(
@@ -106,7 +105,7 @@ def choose(
     *,
     family: FamilyChoice = "auto",
     distance: str | Distance = "auto",
-    concentration: ConcentrationChoice = "single",
+    concentration: ConcentrationChoice | None = None,
     priors: Priors = DEFAULT_PRIORS,
     max_tiers: int | None = None,
     margin: float = 0.5,
@@ -121,6 +120,7 @@ def choose(
     best tiers of each model, with the same prior of tiers for all. Worths are taken unless a
     distance is ahead by more than 3, a factor of 20: with one theta items either differ by a whole
     step or are tied, so where little is known a distance calls items tied that may well differ.
+    Several thetas are compared as far as their tiers can be drawn: one per tier, under inversions.
 
     Parameters
     ----------
@@ -136,7 +136,9 @@ def choose(
     >>> import tierwise as tw
     >>> choice = tw.choose(tw.load_political_goals())
     >>> choice.family, choice.distance
-    ('mallows', 'kendall')
+    ('mallows', 'inversions')
+    >>> choice.concentration, choice.fit.tiers
+    ('tier', Tiers('order ~ prices > say > speech'))
     """
     return Choice(
         search(

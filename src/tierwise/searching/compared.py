@@ -11,7 +11,7 @@ from tierwise._util.checks import (
 from tierwise.answers.likelihood import AnswerSource, source_of
 from tierwise.data.kinds import KnownData
 from tierwise.distances import Distance
-from tierwise.errors import InputError, drop, use
+from tierwise.errors import InputError, drop, instead, use
 from tierwise.fitting.every_size import MOST_ITEMS as MOST_ITEMS_TOGETHER
 from tierwise.fitting.fit import (
     ConcentrationChoice,
@@ -19,6 +19,8 @@ from tierwise.fitting.fit import (
 from tierwise.fitting.solve import Settings as FitSettings
 from tierwise.fitting.solve import solution_at, unproved_at
 from tierwise.luce.search import Limits
+from tierwise.model.priors import Priors, allows_every_theta, as_theta_prior
+from tierwise.searching.all_sizes import ComparedThetas, kinds_of
 from tierwise.searching.evaluate import (
     Criterion,
     Depth,
@@ -26,6 +28,7 @@ from tierwise.searching.evaluate import (
     seconds_of_answers,
 )
 from tierwise.searching.luce import RaceSearch
+from tierwise.searching.result import Search
 from tierwise.searching.size_space import SizeSpace
 from tierwise.searching.strategies import (
     Strategy,
@@ -34,6 +37,9 @@ from tierwise.tiers import Sizes
 
 FamilyChoice: TypeAlias = Literal["mallows", "luce", "auto"]
 """Which family of models is searched, or "auto", which compares them."""
+
+# Why "drawn" leaves out what "auto" compares.
+_NOT_DRAWN = "there are no draws of its tiers"
 
 # A distance that is so far behind with the tiers that are best for worths is not searched.
 _FAR_BEHIND = 200.0
@@ -57,13 +63,42 @@ class Plan:
 
 
 def family_of(
-    family: FamilyChoice, distance: str | Distance, concentration: ConcentrationChoice
+    family: FamilyChoice, distance: str | Distance, concentration: ComparedThetas
 ) -> FamilyChoice:
     """Return the family that was asked for; who names a distance or thetas asks for Mallows."""
     check_choice("family", family, get_args(FamilyChoice))
     named = not (isinstance(distance, str) and distance == "auto")
     named = named or concentration in ("tier", "place")
     return "mallows" if family == "auto" and named else family
+
+
+def concentration_of(
+    concentration: ConcentrationChoice | None,
+    distance: str | Distance,
+    criterion: Criterion,
+    strategy: Strategy | Literal["auto", "exhaustive"],
+    space: SizeSpace,
+    priors: Priors,
+) -> ComparedThetas:
+    """Return which thetas are compared; this is the one place that decides what the default is.
+
+    What is named is used as named, and who names a distance, or how to search, means one theta.
+    Where the model is open, several thetas are compared as far as tiers can then be drawn.
+    """
+    if concentration is not None:
+        check_choice("concentration", concentration, get_args(ConcentrationChoice))
+        if concentration != "single" and criterion != "posterior":
+            raise InputError(
+                "several thetas are compared by the posterior only",
+                [use(criterion="posterior"), instead("fit", "for given sizes", command="fit")],
+            )
+        return concentration
+    model_is_open = isinstance(distance, str) and distance == "auto"
+    search_is_open = criterion == "posterior" and strategy == "auto"
+    search_is_open = search_is_open and space == SizeSpace(space.n_items)
+    has_draws = isinstance(priors.sizes_or("sceptical"), str)
+    has_draws = has_draws and allows_every_theta(as_theta_prior(priors.theta))
+    return "drawn" if model_is_open and search_is_open and has_draws else "single"
 
 
 def make_plan(
@@ -115,6 +150,22 @@ def limits_of(space: SizeSpace, max_tiers: int | None, margin: float) -> Limits:
     return Limits(1, most, margin)
 
 
+def without_draws(
+    found: Search, sources: list[AnswerSource], concentration: ComparedThetas
+) -> dict[str, str]:
+    """Return the distances that several thetas are not compared of, as tiers cannot be drawn.
+
+    Where no tiers were found there is nothing that further thetas could be about.
+    """
+    if concentration != "drawn" or len(found.best.tiers) == 1:
+        return {}
+    return {
+        f"{source.distance.name} with several thetas": _NOT_DRAWN
+        for source in sources
+        if not kinds_of(source, "drawn") and kinds_of(source, "auto")
+    }
+
+
 def not_compared(
     data: KnownData, distance: str | Distance, sources: list[AnswerSource], plan: Plan
 ) -> dict[str, str]:
@@ -164,7 +215,7 @@ def worth_comparing(
     races: RaceSearch,
     depth: Depth,
     start: Sizes,
-    concentration: ConcentrationChoice,
+    concentration: ComparedThetas,
     budget: "Budget",
 ) -> tuple[list[AnswerSource], dict[str, str]]:
     """Leave out distances that take longer than some seconds, or are far behind, and say why.

@@ -19,6 +19,7 @@ from tierwise.fitting.fit import (
     fit_of_solution,
     references_of,
 )
+from tierwise.fitting.order import are_an_order
 from tierwise.fitting.result import Reference
 from tierwise.fitting.solve import Settings as FitSettings
 from tierwise.fitting.solve import Solution, solve
@@ -27,8 +28,7 @@ from tierwise.searching.evaluate import (
     consensus_method,
 )
 from tierwise.searching.merging import Merging
-from tierwise.searching.order import are_an_order
-from tierwise.searching.result import Family, Search
+from tierwise.searching.result import Family, Search, name_of_model
 from tierwise.searching.strategies import (
     Exploration,
     doubtful_sizes,
@@ -66,10 +66,11 @@ def orders_only(
     kept = []
     for one in searches:
         best = one.search.best
-        if are_an_order(data, best.tiers):
+        agreed = best.agreed_tiers
+        if are_an_order(data, agreed) and not (best.divided and len(agreed) == 1):
             kept.append(one)
         else:
-            left_out[best.distance or "one worth per tier"] = _DIVIDED
+            left_out[name_of_model(best.family, best.distance, best.concentration)] = _DIVIDED
     return kept
 
 

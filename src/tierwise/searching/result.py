@@ -177,6 +177,19 @@ class Checked(Protocol):
         """Say in a sentence that it does not, and what to do; empty where it does."""
 
 
+def name_of_model(family: str, distance: str, concentration: str) -> str:
+    """Return what a kind of model is called in a sentence.
+
+    Examples
+    --------
+    >>> name_of_model("mallows", "inversions", "tier")
+    'inversions with a theta per tier'
+    """
+    if family == "luce":
+        return "one worth per tier"
+    return distance + ("" if concentration == "single" else f" with a theta per {concentration}")
+
+
 @dataclass(frozen=True, eq=False)
 class Candidate(Result):
     """A size vector with its best tiers, and how good they are; NaN is what was not computed.
@@ -275,11 +288,7 @@ class Family(Result):
     @property
     def name(self) -> str:
         """What it is called in a sentence."""
-        if self.family == "luce":
-            return "one worth per tier"
-        return self.distance + (
-            "" if self.concentration == "single" else f" with a theta per {self.concentration}"
-        )
+        return name_of_model(self.family, self.distance, self.concentration)
 
     @property
     def standing(self) -> str:
@@ -400,7 +409,7 @@ class Search(Result):
         Examples
         --------
         >>> import tierwise as tw
-        >>> found = tw.search(tw.load_political_goals())
+        >>> found = tw.search(tw.load_political_goals(), "kendall")
         >>> found.to_frame(backend="pyarrow").column("sizes").to_pylist()[:3]
         [[2, 2], [2, 1, 1], [1, 1, 2]]
         """

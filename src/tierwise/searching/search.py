@@ -22,7 +22,7 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.distances import Distance
-from tierwise.errors import InputError, instead, use
+from tierwise.errors import InputError
 from tierwise.evidence.exact import refuse_too_many_tiers
 from tierwise.fitting.every_size import MOST_ITEMS as MOST_ITEMS_TOGETHER
 from tierwise.fitting.fit import (
@@ -41,12 +41,14 @@ from tierwise.searching import all_sizes
 from tierwise.searching.compared import (
     Budget,
     FamilyChoice,
+    concentration_of,
     family_of,
     limits_of,
     make_plan,
     not_compared,
     refuse_without_evidence,
     sources_of,
+    without_draws,
     worth_comparing,
 )
 from tierwise.searching.concluding import (
@@ -96,7 +98,7 @@ def search(
     distance: str | Distance = "auto",
     *,
     family: FamilyChoice = "auto",
-    concentration: ConcentrationChoice = "single",
+    concentration: ConcentrationChoice | None = None,
     criterion: Criterion = "posterior",
     method: SearchMethod | Strategy = "auto",
     n_tiers: int | None = None,
@@ -133,9 +135,11 @@ def search(
     concentration
         "single" is one theta. "tier" and "place" give each tier, or each block of places, a theta
         of its own, so that agreement may differ from top to bottom; "auto" compares what there is
-        for each distance, and worths where the family is open. Under inversions with a theta per
-        tier all sizes are searched at once, each theta being averaged over; elsewhere the best
-        sizes with one theta are fitted, and their thetas then averaged over.
+        for each distance, and worths where the family is open. None is one theta where a distance
+        is named; elsewhere it compares several thetas, too, as far as `sample_posterior` can draw
+        their tiers: one per tier under inversions. Then all sizes are searched at once, each theta
+        being averaged over; with other thetas the best sizes with one theta are fitted, and their
+        thetas then averaged over.
     criterion
         What makes tiers better. "posterior" is the log posterior probability of tiers, up to a
         constant: theta is averaged over, and half of the prior probability belongs to no tiers at
@@ -187,11 +191,15 @@ def search(
     >>> import tierwise as tw
     >>> found = tw.search(tw.load_political_goals())
     >>> found
-    Search(best=(2, 2), distance='kendall', criterion='posterior', method='exhaustive', ...)
+    Search(best=(2, 1, 1), distance='inversions', criterion='posterior', method='all sizes', ...)
     >>> found.best.tiers
-    Tiers('order ~ prices > say ~ speech')
-    >>> [(one.name, round(one.behind, 1)) for one in found.families]
-    [('kendall', 0.0), ('inversions', 4.0), ('one worth per tier', 6.1)]
+    Tiers('order ~ prices > say > speech')
+    >>> for one in found.families:
+    ...     print(f"{one.name}: {one.behind:.1f}")
+    inversions with a theta per tier: 0.0
+    kendall: 8.7
+    inversions: 12.7
+    one worth per tier: 14.8
     >>> weighed = tw.search(tw.load_political_goals(), "kendall", criterion="evidence")
     >>> round(weighed.probabilities[(2, 2)], 6)
     1.0
@@ -210,15 +218,10 @@ def search(
     merging = merge_even_pairs(known, asked.tolerance)
     beginning = _beginning(space, asked.start, merging)
     log_prior_of_sizes(prior_sizes, beginning)  # refuses what is no prior
-    check_choice("concentration", concentration, get_args(ConcentrationChoice))
-    if concentration != "single" and criterion != "posterior":
-        raise InputError(
-            "several thetas are compared by the posterior only",
-            [use(criterion="posterior"), instead("fit", "for given sizes", command="fit")],
-        )
+    thetas = concentration_of(concentration, distance, criterion, strategy, space, priors)
     limits = limits_of(space, max_tiers, margin)
     plan = make_plan(
-        family_of(family, distance, concentration),
+        family_of(family, distance, thetas),
         known,
         space,
         criterion,
@@ -233,16 +236,14 @@ def search(
     sources = sources_of(known, distance, judge.depth, beginning, limit) if plan.mallows else []
     left_out = not_compared(known, distance, sources, plan)
     if races is not None:
-        sources, far_behind = worth_comparing(
-            sources, races, judge.depth, beginning, concentration, limit
-        )
+        sources, far_behind = worth_comparing(sources, races, judge.depth, beginning, thetas, limit)
         left_out |= far_behind
     if criterion == "evidence":
         refuse_without_evidence(sources)
         refuse_too_many_tiers(_sizes_of_most_work(space.n_items))
-    kinds = [all_sizes.kinds_of(source, concentration) for source in sources]
-    n_families = len(sources) * (concentration in ("single", "auto")) + sum(map(len, kinds))
-    n_families += plan.luce
+    kinds = [all_sizes.kinds_of(source, thetas) for source in sources]
+    one_theta = thetas not in ("tier", "place")
+    n_families = len(sources) * one_theta + sum(map(len, kinds)) + plan.luce
     judge = replace(judge, n_families=max(n_families, 1))
     # What is compared with others is not searched longer than was expected when it was let in.
     searches: list[Searched] = []
@@ -258,9 +259,11 @@ def search(
         )
         interrupted, how = _run(exploration, strategy, beginning, limit.among(judge.n_families))
         single = conclude(exploration, how, merging, watch, rng, interrupted=interrupted)
-        found = [single] if concentration in ("single", "auto") or not further else []
+        found = [single] if one_theta or not further else []
         for kind in further:
-            found += all_sizes.search_several_thetas(single, source, setting, judge, kind, space)
+            several = all_sizes.search_several_thetas(single, source, setting, judge, kind, space)
+            # Two tiers have one line: that is what was found with one theta.
+            found += [one for one in several if thetas != "drawn" or len(one.best.sizes) > 2]
         if not (searches or found):
             # Without tiers there is nothing that further thetas could be about.
             found.append(single)
@@ -277,7 +280,8 @@ def search(
         )
         searches = orders_only([*searches, with_worths(conclude_races(races))], known, left_out)
         searches = searches or [with_worths(conclude_races(races.without_tiers()))]
-    return replace(best_family(searches), left_out=left_out)
+    best = best_family(searches)
+    return replace(best, left_out=left_out | without_draws(best, sources, thetas))
 
 
 def _run(

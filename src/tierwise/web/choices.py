@@ -189,10 +189,11 @@ WISHES = {
     "concentration": (
         "Do people agree equally everywhere?",
         {
+            "": "what suits the data",
             "single": "yes, one measure of agreement for all",
             "tier": "more about some tiers than others (tastes)",
             "place": "more at some places than others (races)",
-            "auto": "find out",
+            "auto": "compare all of these",
         },
     ),
     "uncertainty": (

@@ -348,7 +348,9 @@ class Store:
     async def judge(self, job: Job, own: list[list[int]]) -> dict[str, Any]:
         """Compare tiers of one's own with those that were found."""
         task = self._task("judge", self.upload(job.upload), job.reading)
-        model = {name: job.result[name] for name in ("found", "family", "distance")}
+        names = ("found", "family", "distance", "concentration", "ranked")
+        # Older results that a folder keeps do not have them all.
+        model = {name: job.result[name] for name in names if name in job.result}
         return await self._ask({**task, "own": own, **model})
 
     async def _ask(self, task: dict[str, Any]) -> dict[str, Any]:

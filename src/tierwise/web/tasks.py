@@ -20,6 +20,7 @@ from time import monotonic
 from typing import IO, TYPE_CHECKING, Any
 
 from tierwise._util.resources import VARIABLE
+from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, Remark, TierwiseError, TierwiseWarning, counted
 from tierwise.web.choices import (
     Question,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.data.preferences import Preferences
-    from tierwise.data.rankings import Rankings
     from tierwise.files.options import ReadingNotes
     from tierwise.files.table_file import TableFile
     from tierwise.reporting.analysis import Analysis
@@ -419,8 +419,9 @@ def _shown(analysis: Analysis) -> dict[str, Any]:
 
     fit = analysis.fit
     rows = tables.tier_list(fit, tables.probabilities_by_item(analysis))
-    names = [str(item) for item in analysis.data.items]
-    position = {item: number for number, item in enumerate(analysis.data.items)}
+    agreed = fit.agreed_tiers
+    ranked = [number for number, item in enumerate(analysis.data.items) if item in agreed.items]
+    position = {analysis.data.items[number]: place for place, number in enumerate(ranked)}
     return {
         "title": default_title(analysis),
         "opening": wording.opening(analysis),
@@ -435,12 +436,14 @@ def _shown(analysis: Analysis) -> dict[str, Any]:
             }
             for row in rows
         ],
-        # Positions, for items need not be texts.
-        "items": names,
-        "found": [[position[item] for item in tier] for tier in fit.tiers],
+        # Positions, for items need not be texts. What people are divided about has no place.
+        "ranked": ranked,
+        "items": [str(analysis.data.items[number]) for number in ranked],
+        "found": [[position[item] for item in tier] for tier in agreed],
         "of_how_many": of_how_many(analysis.sampled),
         "family": fit.family,
         "distance": fit.distance,
+        "concentration": fit.concentration,
         "seconds": analysis.provenance.seconds,
     }
 
@@ -488,6 +491,10 @@ def judge_own(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, Any
     import numpy as np
 
     answers = _read(task, _table(task, {})).answers
+    several = task.get("concentration", "single") == "tier"
+    ranked = task.get("ranked", range(len(answers.items)))  # results that a folder keeps
+    if len(ranked) < len(answers.items) and isinstance(answers, Rankings):
+        answers = answers.restrict([answers.items[item] for item in ranked])
     judged = {}
     for key in ("own", "found"):
         labels = np.empty(len(answers.items), dtype=np.int64)
@@ -495,9 +502,12 @@ def judge_own(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, Any
             labels[tier] = number
         if task["family"] == "luce":
             judged[key] = _log_posterior(answers, labels)
+        elif several and len(task[key]) > 1:
+            judged[key] = _log_posterior_of_lines(answers, labels)
         else:
             judged[key] = _log_evidence(answers, labels, task["distance"])
-    return {**judged, "family": task["family"], "n_answers": float(answers.n_rankings)}
+    averaged = "worths" if task["family"] == "luce" else "thetas" if several else "theta"
+    return {**judged, "averaged": averaged, "n_answers": float(answers.n_rankings)}
 
 
 def _log_posterior(
@@ -514,6 +524,25 @@ def _log_posterior(
     sizes = sizes_of(labels)
     value = worths.log_evidence + sceptical(sizes) - log_number_of_tiers(sizes)
     return {"theta": None, "log_likelihood": worths.log_likelihood, "criterion": value}
+
+
+def _log_posterior_of_lines(
+    answers: Rankings | Preferences, labels: NDArray[np.int64]
+) -> dict[str, float | None]:
+    """Return the log posterior probability of tiers, a theta per tier averaged over."""
+    from tierwise.answers.generalised import generalised_answers
+    from tierwise.evidence.given_tiers import log_integrated_thetas
+    from tierwise.fitting.luce import sceptical
+    from tierwise.luce.search import sizes_of
+    from tierwise.model.priors import DEFAULT_PRIORS, as_theta_prior
+    from tierwise.partition.generalised import generalised_partition
+    from tierwise.tiers import log_number_of_tiers
+
+    sizes = sizes_of(labels)
+    lines = generalised_answers(answers, generalised_partition(sizes, "inversions", "tier"))
+    value = float(log_integrated_thetas(lines, labels, as_theta_prior(DEFAULT_PRIORS.theta)))
+    value += sceptical(sizes) - log_number_of_tiers(sizes)
+    return {"theta": None, "log_likelihood": None, "criterion": value}
 
 
 def _log_evidence(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tierwise as tw
-from tierwise.searching.order import are_an_order, pairs_by_answer
+from tierwise.fitting.order import are_an_order, pairs_by_answer
 
 
 def opposed(n_items, n_rankings, theta, seed):
