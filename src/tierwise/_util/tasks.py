@@ -230,7 +230,7 @@ def parallel(
     --------
     >>> import tierwise as tw
     >>> with tw.parallel("threads", workers=2):
-    ...     found = tw.search(tw.load_political_goals())
+    ...     found = tw.search(tw.load_political_goals(), "kendall")
     >>> found.best.sizes
     (2, 2)
     """

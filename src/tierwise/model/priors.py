@@ -287,7 +287,7 @@ class Priors:
     >>> import tierwise as tw
     >>> priors = tw.Priors(theta=tw.Gamma(3, 1), sizes="penalised")
     >>> tw.search(tw.load_political_goals(), priors=priors).best.tiers
-    Tiers('order ~ prices > say ~ speech')
+    Tiers('order ~ prices > say > speech')
     """
 
     theta: ThetaPrior | Callable[[Any], Any] = Gamma(2.0, 2.0)

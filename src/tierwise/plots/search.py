@@ -39,7 +39,7 @@ def leaderboard(search: Search, *, rows: int = 10, ax: Axes | None = None) -> Ax
     >>> from tierwise import plots
     >>> ax = plots.leaderboard(tw.search(tw.load_political_goals()), rows=2)
     >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['(2, 2)', '(2, 1, 1)', 'strict consensus', 'no tiers']
+    ['(2, 1, 1)', '(2, 2)', 'strict consensus', 'no tiers']
     """
     if rows < 1:
         raise InputError(f"rows must be at least 1; got {rows}")
@@ -88,7 +88,7 @@ def name_of_candidate(search: Search, one: Candidate) -> str:
     """Return what sizes are called; those that have several thetas, unlike others, say so."""
     name = one.name or name_of_sizes(one.sizes)
     kind = search.best.concentration
-    several = kind != "single" and one is search.leaderboard[0]
+    several = kind != "single" and one is search.leaderboard[0] and search.method != "all sizes"
     return f"{name}, a theta per {kind}" if several else name
 
 

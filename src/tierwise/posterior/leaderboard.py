@@ -286,9 +286,9 @@ class Leaderboard(Result):
         Examples
         --------
         >>> import tierwise as tw
-        >>> line = tw.leaderboard(tw.load_political_goals(), rng=1).line(3)
+        >>> line = tw.leaderboard(tw.load_political_goals(), rng=1).line(1)
         >>> line.inside, line.lots, line.places
-        (('order', 'prices'), ('say', 'speech'), 1)
+        ((), ('order', 'prices'), 1)
         """
         tiers = [row.tier for row in self.rows]
         items = [row.item for row in self.rows]
@@ -597,7 +597,7 @@ def leaderboard(
     >>> import tierwise as tw
     >>> board = tw.leaderboard(tw.load_political_goals(), rng=1)
     >>> [(row.item, row.tier, row.rank_low, row.rank_high) for row in board.rows]
-    [('order', 1, 1, 2), ('prices', 1, 1, 2), ('say', 2, 3, 4), ('speech', 2, 3, 4)]
+    [('order', 1, 1, 2), ('prices', 1, 1, 2), ('say', 2, 3, 3), ('speech', 3, 4, 4)]
     """
     watch = Stopwatch()
     known = at_effective_number(

@@ -75,8 +75,8 @@ class Posterior(StoredDraws):
     >>> from tierwise import sample_posterior
     >>> posterior = sample_posterior(tw.load_political_goals(), rng=1)
     >>> posterior.tiers()
-    Tiers('order ~ prices > say ~ speech')
-    >>> round(posterior.sizes_probabilities()[2, 2], 3)
+    Tiers('order ~ prices > say > speech')
+    >>> round(posterior.sizes_probabilities()[2, 1, 1], 3)
     1.0
     >>> float(posterior.tier_probabilities().sel(item="order", tier=1))
     1.0
