@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
+    from tierwise._util.types import Item
+
     Answers = Rankings | Battles
     Worths = NDArray[np.float64]
 
@@ -45,11 +47,25 @@ class Truth:
         opposed, there is one tier: any two items are preferred to each other equally often.
     close
         ``close[a, b]``: tied, or nearly so: neither is preferred by more than 55%.
+    kept
+        The items, where these are not all that the answers are about.
     """
 
     data: Answers
     labels: NDArray[np.int64]
     close: NDArray[np.bool_]
+    kept: tuple[Item, ...] | None = None
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The items that labels are of."""
+        return self.data.items if self.kept is None else self.kept
+
+    def among(self, numbers: list[int]) -> Truth:
+        """Return what is true of some of the items among each other."""
+        _, labels = np.unique(self.labels[numbers], return_inverse=True)
+        kept = tuple(self.data.items[number] for number in numbers)
+        return Truth(self.data, labels, self.close[np.ix_(numbers, numbers)], kept)
 
     @property
     def fewest_tiers(self) -> int:

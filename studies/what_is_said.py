@@ -135,16 +135,19 @@ def one_set(
         posterior = sample_posterior(
             truth.data, choice=choice, chains=chains, draws=draws, workers=1, progress="off", rng=3
         )
+    # Of items that people are divided about nothing is said.
+    shown = [number for number, item in enumerate(truth.data.items) if item in board.tiers.items]
+    truth = truth.among(shown)
     return [
         *said_of_items(board, truth),
         *said_of_pairs(board, truth),
-        *said_of_tiers(posterior, board, truth),
+        *said_of_tiers(posterior, board, truth, shown),
     ]
 
 
 def said_of_items(board: Leaderboard, truth: Truth) -> Iterator[Said]:
     """Say of each item in which tier it is, at which rank, and whether among the best."""
-    places = {item: place for place, item in enumerate(truth.data.items)}
+    places = {item: place for place, item in enumerate(truth.items)}
     # Tied items share their ranks: what is true of one of them is so with a probability.
     ranks = rank_shares(truth.labels[None] + 1)
     ends = np.cumsum(board.tiers.sizes)
@@ -162,7 +165,7 @@ def said_of_items(board: Leaderboard, truth: Truth) -> Iterator[Said]:
 
 def said_of_pairs(board: Leaderboard, truth: Truth) -> Iterator[Said]:
     """Say of pairs which is better and which are tied; of those in neighbouring rows, again."""
-    places = [truth.data.items.index(row.item) for row in board.rows]
+    places = [truth.items.index(row.item) for row in board.rows]
     better = truth.labels[:, None] < truth.labels
     above, near = board.above_probabilities, board.tied_or_nearly_probabilities
     assert near is not None
@@ -179,14 +182,18 @@ def said_of_pairs(board: Leaderboard, truth: Truth) -> Iterator[Said]:
         yield "tied or nearly, with the next", row.tied_with_next, close
 
 
-def said_of_tiers(posterior: Posterior, board: Leaderboard, truth: Truth) -> Iterator[Said]:
+def said_of_tiers(
+    posterior: Posterior, board: Leaderboard, truth: Truth, shown: list[int]
+) -> Iterator[Said]:
     """Say whether boundaries hold, how many tiers there are, and whether they are just these."""
-    own, drawn = board.tiers.label_array(truth.data.items), posterior.labels
+    own, drawn = board.tiers.label_array(truth.items), posterior.labels[:, shown]
     for boundary in range(1, len(board.tiers)):
         up, down = own < boundary, own >= boundary
         share = float((drawn[:, up].max(axis=1) < drawn[:, down].min(axis=1)).mean())
         holds = truth.labels[up].max() < truth.labels[down].min()
         yield "boundary holds", share, float(holds)
+    if drawn.shape != posterior.labels.shape:
+        return
     numbers = range(truth.fewest_tiers, int(truth.labels.max()) + 2)
     by_sizes = posterior.sizes_for_sameness().items()
     for number in range(1, len(own) + 1):
