@@ -218,3 +218,56 @@ def test_columns_of_lists_are_refused_by_name(nested):
         tw.read_battles(StringIO(lines), format="jsonl")
     row["conversation"] = [{"said": "hello"}]
     assert tw.read_battles(StringIO(json.dumps(row)), format="jsonl").items == ("x", "y")
+
+
+WEIGHED = "model_a,model_b,winner,weight\nx,y,model_a,1.5\ny,x,model_b,0.25\nx,z,tie,2.5\n"
+
+
+def test_fractional_weights_count_as_kish_says():
+    battles = tw.read_battles(StringIO(WEIGHED))
+    weights = np.array([1.5, 0.25, 2.5])
+    effective = weights.sum() ** 2 / (weights**2).sum()
+    assert battles.n_battles == pytest.approx(effective)
+    assert battles.n_battles.in_words("battles") == (
+        f"3 battles with survey weights (as {effective:.1f} of equal weight, Kish)"
+    )
+    # A thousand times the weights say no more.
+    larger = WEIGHED.replace("1.5", "1500.5").replace("0.25", "250.1").replace("2.5", "2500.8")
+    assert tw.read_battles(StringIO(larger)).n_battles == pytest.approx(effective, rel=1e-2)
+    assert "3 battles with survey weights" in repr(battles)
+
+
+def test_what_weights_are_can_be_said():
+    counts = tw.read_battles(StringIO(WEIGHED), weights_are="counts")
+    assert counts.n_battles == 4.25
+    whole = WEIGHED.replace("1.5", "3").replace("0.25", "1").replace("2.5", "2")
+    assert tw.read_battles(StringIO(whole)).n_battles == 6.0
+    assert tw.read_battles(StringIO(whole), weights_are="survey").n_battles < 3.0
+    halves = WEIGHED.replace("0.25", "0.5")
+    assert tw.read_battles(StringIO(halves)).n_battles == 4.5
+    with pytest.raises(tw.InputError, match="weights_are"):
+        tw.read_battles(StringIO(whole), weights_are="people")
+
+
+def test_weights_of_a_survey_add_and_are_saved(tmp_path):
+    battles = tw.read_battles(StringIO(WEIGHED))
+    both = battles + battles
+    assert both.n_battles == pytest.approx(2 * battles.n_battles)
+    assert both.n_rows == 6
+    battles.save(tmp_path / "kept.csv")
+    again = tw.Battles.load(tmp_path / "kept.csv")
+    assert again.n_battles == pytest.approx(battles.n_battles)
+    assert again.wins == pytest.approx(battles.wins)
+
+
+def test_noise_with_large_weights_is_not_taken_for_tiers():
+    rng = np.random.default_rng(4)
+    one = rng.integers(4, size=60)
+    other = (one + 1 + rng.integers(3, size=60)) % 4
+    winner = np.where(rng.random(60) < 0.5, "model_a", "model_b")
+    rows = "\n".join(
+        f"{'wxyz'[a]},{'wxyz'[b]},{won},{weight:.3f}"
+        for a, b, won, weight in zip(one, other, winner, 1700 * rng.lognormal(size=60), strict=True)
+    )
+    battles = tw.read_battles(StringIO(f"model_a,model_b,winner,weight\n{rows}\n"))
+    assert len(tw.search(battles, progress="off").best.tiers) == 1

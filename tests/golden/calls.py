@@ -370,7 +370,7 @@ def _description(name):
 
 
 def _groups():
-    found = tw.compare_groups(data("people"), ["age", "coin"], rng=1)
+    found = tw.compare_groups(data("people"), ["age", "coin"], family="mallows", rng=1)
     return {
         "everybody": found.everybody.log_evidence,
         "columns": [
@@ -388,7 +388,7 @@ def _groups():
 
 
 def _tree():
-    found = tw.group_tree(data("people"), ["age", "coin"], rng=1)
+    found = tw.group_tree(data("people"), ["age", "coin"], family="mallows", rng=1)
     return [
         [leaf.condition, str(leaf.group.tiers), leaf.group.theta, leaf.group.log_evidence]
         for leaf in found.leaves()

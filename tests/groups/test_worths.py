@@ -162,3 +162,23 @@ def test_a_tree_splits_people_whose_tiers_differ():
     assert "worths" in tree.to_frame().columns
     alone = in_groups(sample(ITEMS, (5, 2, 1), 60, rng), sample(ITEMS, (5, 2, 1), 60, rng))
     assert tw.group_tree(alone, by="group", family="luce", rng=1).root.column is None
+
+
+def test_the_family_is_the_one_that_describes_all_answers():
+    rng = np.random.default_rng(8)
+    answers = in_groups(*(sample(ITEMS, (30, 3, 1), 120, rng) for _ in range(2)))
+    choice = tw.choose(answers)
+    assert choice.family == "luce"
+    assert tw.compare_groups(answers, by="group", rng=1).family == "luce"
+    assert tw.compare_groups(answers, by="group", choice=choice, rng=1).family == "luce"
+    assert tw.group_tree(answers, by="group", choice=choice, rng=1).family == "luce"
+    named = tw.compare_groups(answers, by="group", family="mallows", choice=choice, rng=1)
+    assert named.family == "mallows"
+    with pytest.raises(tw.InputError, match="of other items"):
+        tw.compare_groups(answers, by="group", choice=tw.choose(tw.load_political_goals()))
+
+
+def test_without_differences_the_family_is_the_one_with_exact_evidence():
+    rng = np.random.default_rng(9)
+    answers = in_groups(*(sample(ITEMS, (1, 1, 1), 40, rng) for _ in range(2)))
+    assert tw.compare_groups(answers, by="group", rng=1).family == "mallows"

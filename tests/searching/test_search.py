@@ -693,3 +693,14 @@ def test_a_margin_that_no_two_tiers_reach():
     rankings = Rankings.from_orderings([["a", "b", "c"], ["c", "b", "a"]])
     with pytest.raises(InputError, match="no 2 tiers of these items differ so much"):
         tw.search(rankings, family="luce", n_tiers=2, margin=0.9)
+
+
+def test_what_a_check_sees_stands_above_the_summary():
+    orders = [list("abcd")] * 60 + [list("dcba")] * 40
+    answers = tw.Rankings.from_orderings(orders)
+    found = tw.search(answers, progress="off")
+    check = tw.check_fit(answers, found.best, rng=1)
+    assert check.caution()
+    head = found.summary(10_000, check=check).splitlines()[0]
+    assert head == check.caution()
+    assert found.summary(10_000) == found.summary(10_000, check=check).split("\n\n", 1)[1]
