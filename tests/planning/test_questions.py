@@ -121,3 +121,9 @@ def test_no_pair_may_be_left(posterior):
     pairs = [(one, other) for one in items for other in items if one != other]
     with pytest.raises(tw.InputError, match="all pairs are excluded"):
         tw.next_questions(posterior, exclude=pairs)
+
+
+def test_no_question_where_all_draws_agree():
+    empty = tw.Questions((), 400)
+    assert empty.summary().startswith("No answer is expected to say anything new, from 400 draws")
+    assert repr(empty) == "Questions(none: no answer is expected to say anything new)"

@@ -47,6 +47,8 @@ AskNext: TypeAlias = Literal["pairs", "subsets"]
 # Shares of so many draws are known to a few per cent, which is enough to rank questions.
 _DRAWS = 400
 _CHAINS = 2
+# Said where all draws agree.
+_NOTHING_OPEN = "No answer is expected to say anything new"
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +141,8 @@ class Questions(Result):
         width
             How many columns there are to write in.
         """
+        if not self.rows:
+            return f"{_NOTHING_OPEN}, from {self.n_draws:,} draws of the posterior."
         header, cells = self.table()
         note = (
             "Gain is what one answer is expected to say about which items are above, tied and "
@@ -147,6 +151,8 @@ class Questions(Result):
         return Table(header, cells, note=note).to_text(width)
 
     def __repr__(self) -> str:
+        if not self.rows:
+            return f"Questions(none: {_NOTHING_OPEN[0].lower()}{_NOTHING_OPEN[1:]})"
         first = " or ".join(map(str, self.rows[0].items))
         return f"Questions({counted(len(self), 'question')}, the first about {first})"
 
