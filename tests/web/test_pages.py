@@ -436,3 +436,48 @@ def test_files_are_cleared_away_when_the_server_is_told_to_end(tmp_path):
         server.terminate()
         assert server.wait(60) == 0
     assert not list(tmp_path.glob("tierwise-*"))
+
+
+BATTLES = "model_a,model_b,winner\n" + "".join(
+    f"{one},{other},{winner}\n"
+    for one, other, winner, times in (
+        ("x", "y", "model_a", 9),
+        ("y", "x", "model_b", 6),
+        ("x", "y", "tie", 4),
+        ("y", "z", "model_a", 7),
+        ("z", "x", "model_b", 8),
+        ("z", "y", "model_a", 3),
+    )
+    for _ in range(times)
+)
+
+
+def test_battles_are_taken_with_what_draws_and_the_first_place_mean(client):
+    here = give(client, BATTLES, "votes.csv")
+    page = client.get(here)
+    assert "37 battles of 3 items, 4 drawn: half to each side" in words(page)
+    assert "How shall battles without a winner count?" in words(page)
+    assert "May it help to be shown first?" in words(page)
+    # What makes no sense for battles is not offered.
+    assert 'name="sizes"' not in page.text
+    assert 'name="distance"' not in page.text
+    assert 'name="family"' in page.text
+    dropped = client.get(here, params={"drawn": "drop"})
+    assert "drawn: left out" in words(dropped)
+    options = {"drawn": "model", "position": "model"}
+    started = client.post(f"{here}/jobs", params=options, data={"seed": "1"})
+    done = wait(client, started.headers["location"])
+    assert "votes: leaderboard of 3 items" in words(done)
+    assert "drawn='model'" in unescape(done.text)
+    assert "--position model" in unescape(done.text)
+    kept = client.get(f"{started.headers['location']}/files/result.json").json()
+    assert [row["item"] for row in kept["rows"]] == ["x", "y", "z"]
+    own = client.post(f"{started.headers['location']}/own", data={"tier": ["3", "2", "1"]})
+    assert "behind (" in own.text
+
+
+def test_battles_that_say_nothing_of_draws_or_order_are_not_asked_about(client):
+    rows = "winner,loser,judge\n" + "x,y,1\ny,z,1\nx,z,2\nz,y,2\nx,y,3\n"
+    page = client.get(give(client, rows, "won.csv"))
+    assert "How shall battles without a winner count?" not in words(page)
+    assert "May it help to be shown first?" not in words(page)

@@ -72,6 +72,7 @@ def report(
     data: Battles,
     path: str | PathLike[str],
     *,
+    family: FamilyChoice = ...,
     uncertainty: Uncertainty | Literal["auto"] = ...,
     replicates: int | None = ...,
     title: str | None = ...,
@@ -199,7 +200,9 @@ def report(
                 "a page about battles shows tiers of all sizes with one theta",
                 [drop("sizes", "distance", "concentration", "groups", "by", "cluster")],
             )
-        return _report_battles(data, path, uncertainty, replicates, title, workers, progress, rng)
+        return _report_battles(
+            data, path, family, uncertainty, replicates, title, workers, progress, rng
+        )
     with whole_file(Path(path)) as partial:
         analysis = analyse(
             data,
@@ -223,6 +226,7 @@ def report(
 def _report_battles(
     data: Battles,
     path: str | PathLike[str],
+    family: FamilyChoice,
     uncertainty: Uncertainty | Literal["auto"],
     replicates: int | None,
     title: str | None,
@@ -236,6 +240,7 @@ def _report_battles(
     how_many = {"bootstrap": "replicates", "posterior": "draws"}[how]
     board = leaderboard(
         data,
+        family=family,
         uncertainty=how,
         workers=workers,
         progress=progress,

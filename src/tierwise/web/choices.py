@@ -48,6 +48,8 @@ _READING = {
     "broken": ("skip",),
     "repeats": ("error", "first"),
     "overvotes": ("skip",),
+    "drawn": ("drop", "model"),
+    "position": ("model",),
 }
 _FREE = ("sheet", "encoding", "order", "weights", "item", "rank", "preferred", "other")
 _LISTS = ("items", "assessor", "tasks", "lower", "missing")
@@ -144,6 +146,30 @@ QUESTIONS = {
     )
 }
 """Questions whose answers are known beforehand."""
+
+OF_BATTLES = {
+    question.name: question
+    for question in (
+        Question(
+            "drawn",
+            "How shall battles without a winner count?",
+            (
+                ("", "As half a win for each side"),
+                ("drop", "Not at all: leave them out"),
+                ("model", "As an outcome of their own, the more probable the closer the two are"),
+            ),
+        ),
+        Question(
+            "position",
+            "May it help to be shown first?",
+            (
+                ("", "No: the order in which two are shown does not matter"),
+                ("model", "Perhaps: estimate how much it helps, and correct for it"),
+            ),
+        ),
+    )
+}
+"""What can be said about battles; the first answer is what holds if nothing is said."""
 
 # Questions about columns and sheets, whose answers are what is in the file.
 _ABOUT_THE_FILE = {

@@ -20,9 +20,11 @@ from time import monotonic
 from typing import IO, TYPE_CHECKING, Any
 
 from tierwise._util.resources import VARIABLE
+from tierwise.data.battles import Battles
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, Remark, TierwiseError, TierwiseWarning, counted
 from tierwise.web.choices import (
+    OF_BATTLES,
     Question,
     as_one,
     asked_by,
@@ -38,10 +40,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from tierwise.data.preferences import Preferences
+    from tierwise.data.read import Answers
     from tierwise.files.options import ReadingNotes
     from tierwise.files.table_file import TableFile
     from tierwise.reporting.analysis import Analysis
+    from tierwise.reporting.report import LeaderboardReport
+    from tierwise.reporting.tables import ShownTier
 
 _PREVIEW_ROWS = 5
 _NOT_OF_TABLES = ("cycles", "encoding", "sheet")  # options of files, not of their tables
@@ -183,7 +187,7 @@ def _short(cell: object) -> str:
 class _Read:
     """Answers, the options they were read with, all items of the file, and those left out."""
 
-    answers: Rankings | Preferences
+    answers: Answers
     options: dict[str, Any]
     all_items: tuple[Any, ...]
     without: list[Any]
@@ -191,8 +195,6 @@ class _Read:
 
 def _read(task: dict[str, Any], table: TableFile | None) -> _Read:
     """Read answers as people said, within the limits."""
-    from tierwise.data.battles import Battles
-    from tierwise.data.rankings import Rankings
     from tierwise.data.read import leave_out, read
 
     columns = () if table is None else tuple(map(str, table.columns))
@@ -212,15 +214,10 @@ def _read(task: dict[str, Any], table: TableFile | None) -> _Read:
         item for number, item in enumerate(all_items) if str(number) in numbers or item in aside
     ]
     answers = leave_out(answers, without)
-    if isinstance(answers, Battles):
-        raise InputError(
-            f"{task['name']} holds battles, and this page takes rankings and comparisons of pairs: "
-            "tierwise leaderboard makes a page of battles, on the command line"
-        )
     if isinstance(answers, Rankings):
         # What weights are is asked before anything is computed.
         answers.with_effective_weights()
-    n_rows, n_items = len(answers), len(answers.items)
+    n_rows, n_items = _n_rows(answers), len(answers.items)
     if n_rows > task["limits"]["rows"] or n_items > task["limits"]["items"]:
         raise InputError(
             f"{task['name']} holds {counted(n_rows, 'answer')} about {counted(n_items, 'item')}, "
@@ -230,6 +227,13 @@ def _read(task: dict[str, Any], table: TableFile | None) -> _Read:
     if n_items < 2:
         raise InputError(f"{task['name']} is about a single item: there is nothing to compare")
     return _Read(answers, options, all_items, without)
+
+
+def _n_rows(answers: Answers) -> int:
+    """Return how many answers there are, or battles."""
+    if isinstance(answers, Battles):
+        return int(answers.decided.sum() + answers.n_drawn)
+    return len(answers)
 
 
 def _without_columns(table: TableFile, aside: list[str], options: dict[str, Any]) -> dict[str, Any]:
@@ -255,7 +259,7 @@ def _without_columns(table: TableFile, aside: list[str], options: dict[str, Any]
     return {"items": list(notes.columns)}
 
 
-def _described(answers: Rankings | Preferences) -> dict[str, Any]:
+def _described(answers: Answers) -> dict[str, Any]:
     """Say what was read."""
     from tierwise.data.describe import Description, describe
 
@@ -278,6 +282,18 @@ def _described(answers: Rankings | Preferences) -> dict[str, Any]:
             "asks": [] if notes is None else _asked_by_notes(notes),
             "people": _can_be_compared(answers),
         }
+    if isinstance(answers, Battles):
+        return {
+            **told,
+            "kind": "battles",
+            "heading": answers.in_words(),
+            "first": [],
+            "read_as": [] if answers.reading is None else answers.reading.sentences(_plain),
+            "layout": "battles",
+            "incomplete": False,
+            "aside": [],
+            "asks": _asked_about_battles(answers),
+        }
     return {
         **told,
         "kind": "pairs",
@@ -292,7 +308,17 @@ def _described(answers: Rankings | Preferences) -> dict[str, Any]:
     }
 
 
-def _can_be_compared(answers: Rankings | Preferences) -> list[str]:
+def _asked_about_battles(battles: Battles) -> list[dict[str, Any]]:
+    """Return what can be said about draws, if there are any, and about who was shown first."""
+    asked = []
+    if battles.n_drawn:
+        asked.append(asdict(OF_BATTLES["drawn"]))
+    if battles.shown is not None:
+        asked.append(asdict(OF_BATTLES["position"]))
+    return asked
+
+
+def _can_be_compared(answers: Answers) -> list[str]:
     """Return what is known of people that may divide them: not names, which everybody has alone."""
     from tierwise.data.rankings import Rankings
 
@@ -383,7 +409,9 @@ def analyse_file(task: dict[str, Any], tell: Callable[..., None]) -> dict[str, A
     read = _read(task, _table(task, {}))
     answers = read.answers
     wishes, folder = {**task["wishes"]}, Path(task["folder"])
-    if len(answers.items) > _MANY_ITEMS and wishes.get("uncertainty") != "posterior":
+    is_board = isinstance(answers, Battles)
+    many = len(answers.items) > _MANY_ITEMS and not is_board
+    if many and wishes.get("uncertainty") != "posterior":
         wishes["replicates"] = _FEW_REPLICATES
     tell("Finding the tiers", 0, 0)
     with warnings.catch_warnings(record=True) as cautions:
@@ -391,11 +419,13 @@ def analyse_file(task: dict[str, Any], tell: Callable[..., None]) -> dict[str, A
         analysis = report(answers, folder / "report.html", progress=tell, **wishes)
     _write_downloads(analysis, folder)
     return {
-        **_shown(analysis),
+        **_shown(analysis, answers),
         "options": read.options,
         "without": [str(item) for item in read.without],
         "wishes": wishes,
-        "kind": "rankings" if isinstance(answers, Rankings) else "pairs",
+        "kind": "battles"
+        if is_board
+        else ("rankings" if isinstance(answers, Rankings) else "pairs"),
         "policy": _policy_of((folder / "report.html").read_text(encoding="utf-8")),
         "cautions": sorted({str(one.message) for one in cautions if _is_ours(one)}),
     }
@@ -411,21 +441,45 @@ def _policy_of(page: str) -> str:
     return "default-src 'none'; style-src 'unsafe-inline'" if found is None else found[1]
 
 
-def _shown(analysis: Analysis) -> dict[str, Any]:
-    """Return what the page of the result shows beside the report."""
-    from tierwise.plots.tiers import of_how_many
-    from tierwise.reporting import tables, wording
-    from tierwise.reporting.report import default_title
+def _tier_list(analysis: Analysis | LeaderboardReport) -> list[ShownTier]:
+    """Return the tiers as they are shown, with how sure they are where that is known."""
+    from tierwise.reporting import tables
+    from tierwise.reporting.report import LeaderboardReport
 
-    fit = analysis.fit
-    rows = tables.tier_list(fit, tables.probabilities_by_item(analysis))
-    agreed = fit.agreed_tiers
-    ranked = [number for number, item in enumerate(analysis.data.items) if item in agreed.items]
-    position = {analysis.data.items[number]: place for place, number in enumerate(ranked)}
+    if isinstance(analysis, LeaderboardReport):
+        return tables.tier_list(analysis.board.tiers)
+    return tables.tier_list(analysis.fit, tables.probabilities_by_item(analysis))
+
+
+def _said(analysis: Analysis | LeaderboardReport, answers: Answers) -> dict[str, Any]:
+    """Return the title of a result, and what is said about it."""
+    from tierwise.plots.tiers import of_how_many
+    from tierwise.reporting import wording
+    from tierwise.reporting.report import LeaderboardReport, default_title, title_of_leaderboard
+
+    if isinstance(analysis, LeaderboardReport):
+        return {
+            "title": title_of_leaderboard(analysis.board, answers.reading),
+            "opening": analysis.board.note().splitlines(),
+            "seconds": analysis.board.provenance.seconds,
+        }
     return {
         "title": default_title(analysis),
         "opening": wording.opening(analysis),
-        "verdict": analysis.check.verdict_in_words(),
+        "of_how_many": of_how_many(analysis.sampled),
+        "seconds": analysis.provenance.seconds,
+    }
+
+
+def _shown(analysis: Analysis | LeaderboardReport, answers: Answers) -> dict[str, Any]:
+    """Return what the page of the result shows beside the report."""
+    fit, rows = analysis.fit, _tier_list(analysis)
+    agreed = fit.agreed_tiers
+    ranked = [number for number, item in enumerate(answers.items) if item in agreed.items]
+    position = {answers.items[number]: place for place, number in enumerate(ranked)}
+    return {
+        **_said(analysis, answers),
+        "verdict": "" if analysis.check is None else analysis.check.verdict_in_words(),
         "tiers": [
             {
                 "sign": row.sign,
@@ -438,17 +492,15 @@ def _shown(analysis: Analysis) -> dict[str, Any]:
         ],
         # Positions, for items need not be texts. What people are divided about has no place.
         "ranked": ranked,
-        "items": [str(analysis.data.items[number]) for number in ranked],
+        "items": [str(answers.items[number]) for number in ranked],
         "found": [[position[item] for item in tier] for tier in agreed],
-        "of_how_many": of_how_many(analysis.sampled),
         "family": fit.family,
         "distance": fit.distance,
         "concentration": fit.concentration,
-        "seconds": analysis.provenance.seconds,
     }
 
 
-def _write_downloads(analysis: Analysis, folder: Path) -> None:
+def _write_downloads(analysis: Analysis | LeaderboardReport, folder: Path) -> None:
     """Write what can be downloaded besides the page."""
     import csv
 
@@ -458,15 +510,20 @@ def _write_downloads(analysis: Analysis, folder: Path) -> None:
     import matplotlib.pyplot as plt
 
     from tierwise.plots.tiers import tier_list
-    from tierwise.reporting import tables
+    from tierwise.reporting.report import LeaderboardReport
 
-    text = json.dumps(analysis.to_dict(), indent=2, ensure_ascii=False, default=str)
+    if isinstance(analysis, LeaderboardReport):
+        numbers = analysis.board.to_dict()
+        tier_list(analysis.board)
+    else:
+        numbers = analysis.to_dict()
+        tier_list(analysis.fit, analysis.sampled)
+    text = json.dumps(numbers, indent=2, ensure_ascii=False, default=str)
     (folder / "result.json").write_text(text, encoding="utf-8")
-    tier_list(analysis.fit, analysis.sampled)
     for kind in ("png", "svg"):
         plt.savefig(folder / f"tiers.{kind}", dpi=200, bbox_inches="tight")
     plt.close()
-    rows = tables.tier_list(analysis.fit, tables.probabilities_by_item(analysis))
+    rows = _tier_list(analysis)
     with (folder / "tiers.csv").open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["tier", "item", "probability"])
@@ -510,9 +567,7 @@ def judge_own(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, Any
     return {**judged, "averaged": averaged, "n_answers": float(answers.n_rankings)}
 
 
-def _log_posterior(
-    answers: Rankings | Preferences, labels: NDArray[np.int64]
-) -> dict[str, float | None]:
+def _log_posterior(answers: Answers, labels: NDArray[np.int64]) -> dict[str, float | None]:
     """Return the log posterior probability of tiers in this order, worths averaged over."""
     from tierwise.answers.races import races_of
     from tierwise.fitting.luce import sceptical
@@ -526,9 +581,7 @@ def _log_posterior(
     return {"theta": None, "log_likelihood": worths.log_likelihood, "criterion": value}
 
 
-def _log_posterior_of_lines(
-    answers: Rankings | Preferences, labels: NDArray[np.int64]
-) -> dict[str, float | None]:
+def _log_posterior_of_lines(answers: Answers, labels: NDArray[np.int64]) -> dict[str, float | None]:
     """Return the log posterior probability of tiers, a theta per tier averaged over."""
     from tierwise.answers.generalised import generalised_answers
     from tierwise.evidence.given_tiers import log_integrated_thetas
@@ -546,7 +599,7 @@ def _log_posterior_of_lines(
 
 
 def _log_evidence(
-    answers: Rankings | Preferences, labels: NDArray[np.int64], distance: str
+    answers: Answers, labels: NDArray[np.int64], distance: str
 ) -> dict[str, float | None]:
     """Return the log posterior probability of tiers in this order, theta averaged over."""
     import numpy as np
