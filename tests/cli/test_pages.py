@@ -97,5 +97,5 @@ def test_demo_writes_a_report(tmp_path):
     assert "order ~ prices" in done.stdout
     assert (tmp_path / "goals.html").stat().st_size > 50_000
     told = json.loads(run("demo", "--json", cwd=tmp_path).stdout)
-    assert told["search"]["best"]["sizes"] == [2, 2]
-    assert told["bootstrap"]["replicates"] == 500
+    assert told["search"]["best"]["sizes"] == [2, 1, 1]
+    assert len(told["posterior"]["tied_or_nearly_probabilities"]) == 4
