@@ -10,32 +10,26 @@ from tests.inversions.small import chi_square_p_value, counts_of, random_answers
 from tests.reference_inversions import LOG_PRIOR, LOG_THETAS, THETAS, Posterior, log_line
 from tierwise.data.counts import WeakOrderCounts
 from tierwise.inversions.chain import TiersChain
-from tierwise.inversions.evidence import sum_evidence
+from tierwise.inversions.evidence import integrate_tiers, lines_of_tiers, sum_evidence
+from tierwise.inversions.objective import ThetaTable, line_objective, tiers_prior
 from tierwise.inversions.searching import search_tiers
 from tierwise.model.priors import Gamma
 from tierwise.partition.gaussian import draw_orderings
 
 
 class Draws(NamedTuple):
-    """Tiers, thetas where there is one, and log posterior of draws."""
+    """Tiers, and thetas where there is one."""
 
     labels: np.ndarray
     thetas: np.ndarray
-    log_posterior: np.ndarray
 
 
 def run_chain(
     counts, labels, n_draws, rng, concentration="single", prior_sizes="uniform", warmup=0, thin=1
 ):
     chain = TiersChain(counts, labels, concentration, Gamma(2, 2), prior_sizes)
-    draws = Draws(np.zeros((n_draws, counts.n_items), int), np.zeros(n_draws), np.zeros(n_draws))
-    for sweep in range(-warmup, n_draws * thin):
-        chain.sweep(rng)
-        if sweep >= 0 and sweep % thin == thin - 1:
-            row = sweep // thin
-            chain.write_labels(draws.labels[row])
-            draws.thetas[row], draws.log_posterior[row] = chain.theta, chain.log_posterior
-    return draws
+    labels, thetas = chain.run(warmup + n_draws * thin, rng)
+    return Draws(labels[warmup + thin - 1 :: thin], thetas[warmup + thin - 1 :: thin])
 
 
 @pytest.mark.parametrize(
@@ -87,19 +81,6 @@ def test_theta_of_the_chain_follows_its_posterior():
     assert p_value > 1e-4
 
 
-def test_log_posterior_is_prior_times_likelihood():
-    from math import lgamma, log
-
-    counts = counts_of(random_answers(5, 8, seed=2), 5)
-    draws = run_chain(counts, np.arange(5), 20, np.random.default_rng(1))
-    for labels, theta, value in zip(draws.labels, draws.thetas, draws.log_posterior, strict=True):
-        sizes = np.bincount(labels).tolist()
-        log_number = lgamma(6) - sum(lgamma(size + 1) for size in sizes)
-        prior = log(4) + log(theta) - 2 * theta - 4 * log(2) - log_number
-        wanted = log_likelihood(counts, labels, float(theta)) + prior
-        assert value == pytest.approx(wanted, abs=1e-8)
-
-
 @pytest.mark.slow
 def test_chain_agrees_with_exact_draws_on_eight_items():
     counts = counts_of(random_answers(8, 40, seed=3, complete=True), 8)
@@ -118,5 +99,53 @@ def test_chain_stays_near_the_truth_with_many_items():
     found = search_tiers(counts, n_starts=1)
     draws = run_chain(counts, found.labels, 60, np.random.default_rng(2), warmup=20)
     assert abs(np.median(draws.thetas) - 0.15) < 0.02
-    best = draws.log_posterior.max()
-    assert best > draws.log_posterior.mean()
+    apart = labels[:, None] < labels
+    kept = draws.labels[:, :, None] < draws.labels[:, None, :]
+    assert kept[:, apart].mean() > 0.98
+
+
+def test_sweeps_know_the_likelihood_of_where_they_are():
+    from tierwise._kernels.inversions_sweeps import N_ROWS, make_ties, run_sweeps
+
+    n_items, n_sweeps = 9, 30
+    counts = counts_of(random_answers(n_items, 12, seed=5), n_items)
+    assert counts.n_blocks
+    ties = make_ties(
+        counts.block_offsets, counts.block_members, counts.block_weights, *counts.blocks_of_items
+    )
+    table = ThetaTable.of(Gamma(2, 2))
+    labels, numbers = np.empty((n_sweeps, n_items), int), np.empty((n_sweeps, 3))
+    run_sweeps(
+        counts.above,
+        np.arange(n_items),
+        0.3,
+        float(counts.n_rankings),
+        ties,
+        tiers_prior("uniform", n_items).tier_values(n_items),
+        0.0,
+        table.log_density,
+        table.first,
+        table.step,
+        np.empty((N_ROWS, 2 * n_items + 2)),
+        labels,
+        numbers,
+        np.random.default_rng(1),
+    )
+    assert len(np.unique(labels, axis=0)) > n_sweeps / 2
+    for row, (theta, inversions, log_likelihood_there) in zip(labels, numbers, strict=True):
+        assert log_likelihood_there == pytest.approx(log_likelihood(counts, row, theta), abs=1e-9)
+        assert inversions == counts.above.T[row[:, None] < row].sum()
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_tiers_are_integrated_all_together_as_one_by_one(complete):
+    counts = counts_of(random_answers(6, 9, seed=4, complete=complete), 6)
+    objective = line_objective(counts, Gamma(2, 2))
+    rng = np.random.default_rng(2)
+    tiers = np.array([np.unique(rng.integers(4, size=6), return_inverse=True)[1] for _ in range(9)])
+    for concentration in ("single", "tier"):
+        totals, logs = integrate_tiers(counts, tiers, objective, concentration)
+        for row, total, log in zip(tiers, totals, logs, strict=True):
+            lines = lines_of_tiers(counts, row, objective)
+            assert total == lines.totals.sum()
+            assert log == pytest.approx(lines.log_likelihood(concentration), abs=1e-10)

@@ -3,8 +3,7 @@
 A sweep draws the place of every item given all others (Gibbs: all places are valued), then proposes
 exchanges of items and of tiers, splits and joins. A split sends each member to the better part
 with a probability that grows with how it is preferred to the tier's other members; the same
-probabilities, for the joined tier, give the chance of undoing a join. With one theta, theta is
-drawn by slice sampling in its logarithm.
+probabilities, for the joined tier, give the chance of undoing a join.
 """
 
 import numpy as np
@@ -12,12 +11,7 @@ import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined
 from tierwise._kernels.inversions_climbing import exchange_items, members_of
-from tierwise._kernels.inversions_lines import (
-    LineObjective,
-    ThetaPriorTable,
-    log_prior,
-    log_q_factorials,
-)
+from tierwise._kernels.inversions_lines import LineObjective
 from tierwise._kernels.inversions_partition import (
     Partition,
     line_at,
@@ -27,7 +21,6 @@ from tierwise._kernels.inversions_partition import (
     value_of,
     value_places,
 )
-from tierwise._kernels.theta import ACCEPTED, SLICE_WIDTH, next_point
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -258,52 +251,3 @@ def change_tiers(
         else:
             load(state, labels)
     return accepted
-
-
-@compiled_part
-def _log_theta_density(
-    prior: ThetaPriorTable, coefficients: _Floats, total: float, log_theta: float
-) -> float:
-    """Log posterior density of log theta given tiers."""
-    theta = np.exp(log_theta)
-    logs = log_q_factorials(theta, coefficients.shape[0] - 1)
-    value = log_prior(prior, log_theta) - theta * total
-    for number in range(2, coefficients.shape[0]):
-        value += coefficients[number] * logs[number]
-    return float(value)
-
-
-@compiled
-def draw_theta(
-    objective: LineObjective, prior: ThetaPriorTable, state: Partition, rng: np.random.Generator
-) -> float:
-    """Draw the one theta given tiers by slice sampling in log theta; returns log prior density.
-
-    The grid of the objective, which has one node, is changed to the new theta.
-    """
-    n_items = state.slot_of.shape[0]
-    coefficients = np.zeros(n_items + 1)
-    total = 0.0
-    coefficients[n_items] -= objective.n_rankings
-    for position in range(state.n_tiers[0]):
-        slot = state.order[position]
-        total += state.totals[slot]
-        coefficients[state.sizes[slot]] += objective.n_rankings
-        if state.blocks.weights.shape[0] > 0:
-            for number in range(2, state.net.shape[0]):
-                coefficients[number] -= state.tier_meets[slot, number]
-                if position == 0:
-                    coefficients[number] += state.tail_meets[0, number]
-    here = np.log(objective.grid.thetas[0])
-    low = here - SLICE_WIDTH * rng.random()
-    high = low + SLICE_WIDTH
-    stage, at, height = 0, here, np.inf
-    while stage != ACCEPTED:
-        value = _log_theta_density(prior, coefficients, total, at)
-        stage, at, height, low, high = next_point(stage, here, at, value, height, low, high, rng)
-    theta = np.exp(at)
-    objective.grid.thetas[0] = theta
-    logs = log_q_factorials(theta, n_items)
-    for number in range(n_items + 1):
-        objective.grid.factorials[number, 0, 0] = logs[number]
-    return float(log_prior(prior, at) - at)

@@ -1,16 +1,19 @@
-"""Gibbs sampling and split-merge over ordered partitions and theta, given complete rankings.
+"""Gibbs sampling and split-merge over ordered partitions and one theta, given weak orders.
 
 For the distance inversions, all that is needed of complete rankings is how often each item is
-before each other. Items are drawn into tiers from their conditional distribution; tiers are cut,
-joined and dealt again with sequential allocation (Dahl 2005), and theta is drawn by slice sampling
-(Neal 2003). `tierwise._kernels.inversions_chain` draws from the same, with ties and several thetas;
-without these, this takes a third of its time for eight items and a fifth for thirty.
+before each other. Tied blocks add a sum over tiers: with one theta, what lines say of a block
+telescopes, and only how many of its members each tier holds is left. Items are drawn into tiers
+from their conditional distribution; tiers are cut, joined and dealt again with sequential
+allocation (Dahl 2005), and theta is drawn by slice sampling (Neal 2003). Where each line has a
+theta, `tierwise._kernels.inversions_chain` draws.
 
 References
 ----------
 D. B. Dahl (2005). Sequentially-allocated merge-split sampler for conjugate and nonconjugate
 Dirichlet process mixture models. Technical report, Texas A&M University.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +23,64 @@ from tierwise._kernels.theta import ACCEPTED, SLICE_WIDTH, interpolated, next_po
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
+_Tallies = npt.NDArray[np.uint32]
 
+# With ties it takes long to value a place: most sweeps draw among so many that lie around an item.
+_WINDOW = 13
+_SHARE_OF_WINDOWS = 0.95
 # Rows of the room to work in.
 _VALUES, _FACTORIALS, _COSTS_ABOVE, _COSTS_BELOW, _SIZES, _ORDERS = 0, 1, 2, 3, 4, 5
-N_ROWS = 6
+# What a block adds by how many of its members a tier holds, by how much one more raises that, and
+# what the item at hand adds to the blocks of each tier.
+_HELD, _RISES, _TIED = 6, 7, 8
+N_ROWS = 9
+
+
+class Ties(NamedTuple):
+    """Tied blocks, and how many members of each are in each tier."""
+
+    offsets: _Integers
+    """Where the members of each block begin, and where the last ones end."""
+    members: _Integers
+    weights: _Floats
+    item_offsets: _Integers
+    """Where the blocks of each item begin."""
+    item_blocks: _Integers
+    held: _Tallies
+    """``[slot, block]``: members in the tier that has the slot; 0 in slots that are free."""
+    slots: _Integers
+    """Slot of each tier; so many tiers have so many first slots."""
+    dealt: _Tallies
+    """``[side, block]``: members that went up or down while a tier is dealt."""
+
+
+def make_ties(
+    offsets: _Integers,
+    members: _Integers,
+    weights: _Floats,
+    item_offsets: _Integers,
+    item_blocks: _Integers,
+) -> Ties:
+    """Room for how many members of each block are in each tier."""
+    n_blocks, n_items = len(weights), len(item_offsets) - 1
+    return Ties(
+        offsets,
+        members,
+        weights,
+        item_offsets,
+        item_blocks,
+        np.zeros((n_items + 1, n_blocks), np.uint32),
+        np.zeros(n_items + 1, np.int64),
+        np.zeros((2, n_blocks), np.uint32),
+    )
+
+
+def no_ties(n_items: int) -> Ties:
+    """Return what complete rankings have in place of tied blocks."""
+    none = np.zeros(0, np.int64)
+    return make_ties(
+        np.zeros(1, np.int64), none, np.zeros(0), np.zeros(n_items + 1, np.int64), none
+    )
 
 
 @compiled
@@ -32,6 +89,7 @@ def sweep_tiers(
     labels: _Integers,
     theta: float,
     n_rankings: float,
+    ties: Ties,
     tier_values: _Floats,
     single_bonus: float,
     prior: _Floats,
@@ -50,12 +108,14 @@ def sweep_tiers(
         Tier of each item, counted from 0, which are changed.
     theta, n_rankings
         The theta to begin with, and the number of rankings.
+    ties
+        Tied blocks.
     tier_values, single_bonus
         What a tier of each size adds to the log prior, and what a single one adds besides.
     prior, first_log_theta, log_theta_step
         Log density of log theta on a grid, and where the grid lies.
     room
-        Room to work in: six rows, and two numbers more than twice the number of items.
+        Room to work in: `N_ROWS` rows, and two numbers more than twice the number of items.
     rng
         Randomness.
     """
@@ -70,13 +130,143 @@ def sweep_tiers(
     for size in range(1, n_items + 1):
         shuffles = room[_FACTORIALS, size] - room[_ORDERS, size]
         room[_VALUES, size] = tier_values[size] + n_rankings * shuffles
+    windowed = 0
+    if len(ties.weights) > 0:
+        for size in range(n_items + 1):
+            room[_HELD, size] = room[_ORDERS, size] - room[_FACTORIALS, size]
+        for size in range(n_items):
+            room[_RISES, size] = room[_HELD, size + 1] - room[_HELD, size]
+        _load_ties(ties, labels)
+        windowed = 1 if rng.random() < _SHARE_OF_WINDOWS else 0
     for item in range(n_items):
-        _draw_place(above, labels, item, theta, single_bonus, room, rng)
+        _draw_place(above, labels, item, theta, ties, windowed, single_bonus, room, rng)
     for _ in range(4 + n_items // 8):
-        _cut_join_or_deal(above, labels, theta, single_bonus, room, members, sides, rng)
+        _cut_join_or_deal(above, labels, theta, ties, single_bonus, room, members, sides, rng)
     return _draw_theta(
-        above, labels, theta, n_rankings, prior, first_log_theta, log_theta_step, room, rng
+        above, labels, theta, n_rankings, ties, prior, first_log_theta, log_theta_step, room, rng
     )
+
+
+@compiled
+def run_sweeps(
+    above: _Floats,
+    labels: _Integers,
+    theta: float,
+    n_rankings: float,
+    ties: Ties,
+    tier_values: _Floats,
+    single_bonus: float,
+    prior: _Floats,
+    first_log_theta: float,
+    log_theta_step: float,
+    room: _Floats,
+    label_draws: _Integers,
+    numbers: _Floats,
+    rng: np.random.Generator,
+) -> None:
+    """Make a sweep for each row of ``label_draws``, and write down what it comes to.
+
+    As for `sweep_tiers`; ``numbers`` has a row for each sweep: theta, inversions, log-likelihood.
+    """
+    for sweep in range(len(label_draws)):
+        theta, inversions, log_likelihood = sweep_tiers(
+            above,
+            labels,
+            theta,
+            n_rankings,
+            ties,
+            tier_values,
+            single_bonus,
+            prior,
+            first_log_theta,
+            log_theta_step,
+            room,
+            rng,
+        )
+        for item in range(len(labels)):
+            label_draws[sweep, item] = labels[item]
+        numbers[sweep, 0] = theta
+        numbers[sweep, 1] = inversions
+        numbers[sweep, 2] = log_likelihood
+
+
+@compiled_part
+def _load_ties(ties: Ties, labels: _Integers) -> None:
+    """Count the members of all blocks by tier, whose slots are their own numbers."""
+    for slot in range(len(labels) + 1):
+        for block in range(len(ties.weights)):
+            ties.held[slot, block] = 0
+    for block in range(len(ties.weights)):
+        for place in range(ties.offsets[block], ties.offsets[block + 1]):
+            ties.held[labels[ties.members[place]], block] += np.uint32(1)
+    for tier in range(len(labels) + 1):
+        ties.slots[tier] = tier
+
+
+@compiled_part
+def _count_item(ties: Ties, item: int, slot: int) -> None:
+    """Count an item in a slot."""
+    for entry in range(ties.item_offsets[item], ties.item_offsets[item + 1]):
+        ties.held[slot, ties.item_blocks[entry]] += np.uint32(1)
+
+
+@compiled_part
+def _discount_item(ties: Ties, item: int, slot: int) -> None:
+    """No longer count an item in a slot."""
+    for entry in range(ties.item_offsets[item], ties.item_offsets[item + 1]):
+        ties.held[slot, ties.item_blocks[entry]] -= np.uint32(1)
+
+
+@compiled_part
+def _close_slot(ties: Ties, tier: int, n_tiers: int) -> None:
+    """Give up the slot of one of so many tiers; the last slot takes its place."""
+    slot, last = ties.slots[tier], n_tiers - 1
+    for later in range(tier, last):
+        ties.slots[later] = ties.slots[later + 1]
+    for block in range(len(ties.weights)):
+        ties.held[slot, block] = ties.held[last, block]
+        ties.held[last, block] = 0
+    for other in range(last):
+        if ties.slots[other] == last:
+            ties.slots[other] = slot
+
+
+@compiled_part
+def _open_slot(ties: Ties, tier: int, n_tiers: int) -> int:
+    """Give a new tier, before which there are so many tiers in all, a slot; return it."""
+    for later in range(n_tiers, tier, -1):
+        ties.slots[later] = ties.slots[later - 1]
+    ties.slots[tier] = n_tiers
+    return n_tiers
+
+
+@compiled_part
+def _write_rises(ties: Ties, item: int, first: int, end: int, room: _Floats) -> None:
+    """Write what an item, which is in no tier, adds to the blocks of a range of tiers."""
+    begin, beyond = ties.item_offsets[item], ties.item_offsets[item + 1]
+    blocks, weights, rises = ties.item_blocks, ties.weights, room[_RISES]
+    for tier in range(first, end):
+        held = ties.held[ties.slots[tier]]
+        # Two sums, of which neither waits for the other.
+        even, odd = 0.0, 0.0
+        for entry in range(begin, beyond - 1, 2):
+            even += weights[blocks[entry]] * rises[held[blocks[entry]]]
+            odd += weights[blocks[entry + 1]] * rises[held[blocks[entry + 1]]]
+        if (beyond - begin) % 2 == 1:
+            even += weights[blocks[beyond - 1]] * rises[held[blocks[beyond - 1]]]
+        room[_TIED, tier] = even + odd
+
+
+@compiled_part
+def _value_of_blocks(ties: Ties, slot: int, other: int, room: _Floats) -> float:
+    """Return what blocks add for two slots taken as one tier, or for one, given twice."""
+    value = 0.0
+    for block in range(len(ties.weights)):
+        held = ties.held[slot, block]
+        if other != slot:
+            held += ties.held[other, block]
+        value += ties.weights[block] * room[_HELD, held]
+    return value
 
 
 @compiled_part
@@ -90,23 +280,42 @@ def _write_factorials(theta: float, n_items: int, room: _Floats) -> None:
 
 
 @compiled_part
-def _draw_place(  # noqa: PLR0912 - all places of an item in one pass
+def _draw_place(  # noqa: PLR0912, PLR0915 - all places of an item in one pass
     above: _Floats,
     labels: _Integers,
     item: int,
     theta: float,
+    ties: Ties,
+    windowed: int,
     single_bonus: float,
     room: _Floats,
     rng: np.random.Generator,
 ) -> None:
-    """Draw the tier of an item given those of all others: one of theirs, or a new one anywhere."""
+    """Draw the tier of an item given those of all others: one of theirs, or a new one anywhere.
+
+    Where ``windowed`` is 1, among places around its own.
+    """
     n_items = len(labels)
     old, n_tiers, alone = labels[item], 0, 1
     for other in range(n_items):
         n_tiers = max(n_tiers, labels[other] + 1)
         if other != item and labels[other] == old:
             alone = 0
+    has_ties = len(ties.weights) > 0
+    if has_ties:
+        _discount_item(ties, item, ties.slots[old])
+        if alone == 1:
+            _close_slot(ties, old, n_tiers)
     n_tiers -= alone
+    # Even places are new tiers, odd ones those that there are. A window of places that lies
+    # anywhere around that of the item lies as probably around any other place in it.
+    first, last = 0, 2 * n_tiers
+    if windowed == 1:
+        first = 2 * old + 1 - alone - int(_WINDOW * rng.random())
+        last = min(first + _WINDOW - 1, last)
+        first = max(first, 0)
+    if has_ties:
+        _write_rises(ties, item, first // 2, (last + 1) // 2, room)
     for tier in range(n_tiers):
         room[_COSTS_ABOVE, tier] = room[_COSTS_BELOW, tier] = room[_SIZES, tier] = 0.0
     cost = 0.0
@@ -120,27 +329,29 @@ def _draw_place(  # noqa: PLR0912 - all places of an item in one pass
         room[_COSTS_BELOW, tier] += above[item, other]
         room[_SIZES, tier] += 1.0
         cost += above[other, item]
-    # Even places are new tiers, odd ones those that there are. Logs go where costs have been read.
     places = np.empty(2 * n_tiers + 1)
     places[0] = room[_VALUES, 1] - theta * cost
-    top = places[0]
     for tier in range(n_tiers):
         size = int(room[_SIZES, tier])
         cost -= room[_COSTS_ABOVE, tier]
         value = room[_VALUES, size + 1] - room[_VALUES, size] - theta * cost
         if size + 1 == n_items:
             value += single_bonus
+        if has_ties:
+            value += room[_TIED, tier]
         places[2 * tier + 1] = value
         cost += room[_COSTS_BELOW, tier]
         places[2 * tier + 2] = room[_VALUES, 1] - theta * cost
-        top = max(top, places[2 * tier + 1], places[2 * tier + 2])
+    top = places[first]
+    for place in range(first + 1, last + 1):
+        top = max(top, places[place])
     total = 0.0
-    for place in range(len(places)):
+    for place in range(first, last + 1):
         total += np.exp(places[place] - top)
         places[place] = total
     wanted = total * rng.random()
-    place = 0
-    while place < 2 * n_tiers and places[place] <= wanted:
+    place = first
+    while place < last and places[place] <= wanted:
         place += 1
     chosen = place // 2
     if place % 2 == 0:
@@ -148,6 +359,9 @@ def _draw_place(  # noqa: PLR0912 - all places of an item in one pass
             if labels[other] >= chosen:
                 labels[other] += 1
     labels[item] = chosen
+    if has_ties:
+        slot = _open_slot(ties, chosen, n_tiers) if place % 2 == 0 else ties.slots[chosen]
+        _count_item(ties, item, slot)
 
 
 @compiled_part
@@ -158,6 +372,7 @@ def _deal(
     n_members: int,
     drawing: int,
     theta: float,
+    ties: Ties,
     room: _Floats,
     rng: np.random.Generator,
 ) -> tuple[float, float, int]:
@@ -168,6 +383,9 @@ def _deal(
     """
     log_share, value = 0.0, 0.0
     n_up, n_down = 0, 0
+    has_ties = len(ties.weights) > 0
+    for block in range(len(ties.weights)):
+        ties.dealt[0, block] = ties.dealt[1, block] = 0
     for number in range(n_members):
         item = members[number]
         cost_up, cost_down = 0.0, 0.0
@@ -179,6 +397,10 @@ def _deal(
                 cost_down += above[item, other]
         up = room[_VALUES, n_up + 1] - room[_VALUES, n_up] - theta * cost_up
         down = room[_VALUES, n_down + 1] - room[_VALUES, n_down] - theta * cost_down
+        for entry in range(ties.item_offsets[item], ties.item_offsets[item + 1]):
+            block = ties.item_blocks[entry]
+            up += ties.weights[block] * room[_RISES, ties.dealt[0, block]]
+            down += ties.weights[block] * room[_RISES, ties.dealt[1, block]]
         if drawing == 1:
             sides[number] = 0 if rng.random() * (1.0 + np.exp(down - up)) < 1.0 else 1
         if sides[number] == 0:
@@ -189,6 +411,9 @@ def _deal(
             n_down += 1
             value += down
             log_share -= np.logaddexp(0.0, up - down)
+        if has_ties:
+            for entry in range(ties.item_offsets[item], ties.item_offsets[item + 1]):
+                ties.dealt[sides[number], ties.item_blocks[entry]] += np.uint32(1)
     return log_share, value, n_up
 
 
@@ -197,6 +422,7 @@ def _cut_join_or_deal(  # noqa: PLR0912 - three moves that are each other's way 
     above: _Floats,
     labels: _Integers,
     theta: float,
+    ties: Ties,
     single_bonus: float,
     room: _Floats,
     members: _Integers,
@@ -224,18 +450,22 @@ def _cut_join_or_deal(  # noqa: PLR0912 - three moves that are each other's way 
             members[place] = item
             n_members += 1
     gain, ratio = 0.0, 0.0
+    whole = room[_VALUES, n_members]
+    if len(ties.weights) > 0:
+        slot = ties.slots[tier]
+        whole += _value_of_blocks(ties, slot, slot if cutting else ties.slots[tier + 1], room)
     if cutting:
-        gain -= room[_VALUES, n_members]
+        gain -= whole
     else:
         for number in range(n_members):
             sides[number] = labels[members[number]] - tier
-        log_share, value, _ = _deal(above, members, sides, n_members, 0, theta, room, rng)
+        log_share, value, _ = _deal(above, members, sides, n_members, 0, theta, ties, room, rng)
         gain -= value
         ratio += log_share
     if joining:
-        gain += room[_VALUES, n_members]
+        gain += whole
     else:
-        log_share, value, n_up = _deal(above, members, sides, n_members, 1, theta, room, rng)
+        log_share, value, n_up = _deal(above, members, sides, n_members, 1, theta, ties, room, rng)
         if n_up * (n_members - n_up) == 0:
             return
         gain += value
@@ -244,6 +474,8 @@ def _cut_join_or_deal(  # noqa: PLR0912 - three moves that are each other's way 
         gain += single_bonus if joining else -single_bonus
     if np.log(1.0 - rng.random()) >= gain + ratio:
         return
+    if len(ties.weights) > 0:
+        _count_dealt(ties, tier, n_tiers, kind)
     if kind < 2:
         for item in range(n_items):
             if labels[item] > tier:
@@ -254,11 +486,29 @@ def _cut_join_or_deal(  # noqa: PLR0912 - three moves that are each other's way 
 
 
 @compiled_part
+def _count_dealt(ties: Ties, tier: int, n_tiers: int, kind: int) -> None:
+    """Count the members of blocks in a tier that was cut (0), joined to the next (1) or dealt."""
+    if kind == 0:
+        _open_slot(ties, tier + 1, n_tiers)
+    slot, other = ties.slots[tier], ties.slots[tier + 1]
+    for block in range(len(ties.weights)):
+        if kind == 1:
+            ties.held[slot, block] += ties.held[other, block]
+            ties.held[other, block] = 0
+        else:
+            ties.held[slot, block] = ties.dealt[0, block]
+            ties.held[other, block] = ties.dealt[1, block]
+    if kind == 1:
+        _close_slot(ties, tier + 1, n_tiers)
+
+
+@compiled_part
 def _draw_theta(
     above: _Floats,
     labels: _Integers,
     theta: float,
     n_rankings: float,
+    ties: Ties,
     prior: _Floats,
     first_log_theta: float,
     log_theta_step: float,
@@ -275,8 +525,18 @@ def _draw_theta(
         for other in range(n_items):
             if labels[item] < labels[other]:
                 inversions += above[other, item]
-    for tier in range(labels.max() + 1):
+    n_tiers = labels.max() + 1
+    for tier in range(n_tiers):
         orders += room[_ORDERS, int(room[_SIZES, tier])]
+    # How often blocks hold so many items as a whole, less how often tiers hold so many of them.
+    apart, orders_of_blocks = room[_HELD], 0.0
+    apart[: n_items + 1] = 0.0
+    for block in range(len(ties.weights)):
+        apart[ties.offsets[block + 1] - ties.offsets[block]] += ties.weights[block]
+        for slot in range(n_tiers):
+            held = ties.held[slot, block]
+            apart[held] -= ties.weights[block]
+            orders_of_blocks += ties.weights[block] * room[_ORDERS, held]
     here = np.log(theta)
     low = here - SLICE_WIDTH * rng.random()
     high = low + SLICE_WIDTH
@@ -286,9 +546,13 @@ def _draw_theta(
         if value > -np.inf:
             _write_factorials(np.exp(at), n_items, room)
             shuffles = -room[_FACTORIALS, n_items]
-            for tier in range(labels.max() + 1):
+            for tier in range(n_tiers):
                 shuffles += room[_FACTORIALS, int(room[_SIZES, tier])]
             log_likelihood = n_rankings * (shuffles - orders) - np.exp(at) * inversions
+            if len(ties.weights) > 0:
+                log_likelihood += orders_of_blocks
+                for size in range(2, n_items + 1):
+                    log_likelihood += apart[size] * room[_FACTORIALS, size]
             value += log_likelihood
         stage, at, height, low, high = next_point(stage, here, at, value, height, low, high, rng)
     return float(np.exp(at)), inversions, log_likelihood

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.inversions_lines import FactorialGrid, ThetaPriorTable, integrate_line
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -119,6 +120,63 @@ def block_histograms(
             of_tier[tier, tally[tier]] += weights[block]
             of_tail[tier, running] += weights[block]
     return of_tier, of_tail
+
+
+@compiled
+def integrate_one_theta(
+    grid: FactorialGrid,
+    prior: ThetaPriorTable,
+    log_factorials: _Floats,
+    n_rankings: float,
+    above: _Floats,
+    offsets: _Integers,
+    members: _Integers,
+    weights: _Floats,
+    labels: _Integers,
+    totals: _Floats,
+    logs: _Floats,
+) -> None:
+    """Write the inversions of tiers, one row each, and the log of their likelihood integrated.
+
+    With one theta the lines of a tied block telescope: it counts once as a whole, and once less for
+    each tier, by how many of its members the tier holds.
+    """
+    n_items = labels.shape[1]
+    table = grid.factorials
+    sizes = np.zeros(n_items, np.int64)
+    times, curve = np.zeros(n_items + 1), np.zeros(table.shape[1:])
+    for row in range(labels.shape[0]):
+        total, constant = 0.0, 0.0
+        times[:] = 0.0
+        times[n_items] = -n_rankings
+        sizes[:] = 0
+        for item in range(n_items):
+            sizes[labels[row, item]] += 1
+            for other in range(n_items):
+                if labels[row, item] < labels[row, other]:
+                    total += above[other, item]
+        for tier in range(n_items):
+            times[sizes[tier]] += n_rankings
+            constant -= n_rankings * log_factorials[sizes[tier]]
+        for block in range(weights.shape[0]):
+            times[offsets[block + 1] - offsets[block]] += weights[block]
+            sizes[:] = 0
+            for place in range(offsets[block], offsets[block + 1]):
+                sizes[labels[row, members[place]]] += 1
+            for place in range(offsets[block], offsets[block + 1]):
+                # Each tier once: it is empty when it is met again.
+                tier = labels[row, members[place]]
+                times[sizes[tier]] -= weights[block]
+                constant += weights[block] * log_factorials[sizes[tier]]
+                sizes[tier] = 0
+        curve[:] = 0.0
+        for size in range(2, n_items + 1):
+            if times[size] != 0.0:
+                for node in range(curve.shape[0]):
+                    for order in range(curve.shape[1]):
+                        curve[node, order] += times[size] * table[size, node, order]
+        totals[row] = total
+        logs[row] = constant + integrate_line(grid, prior, curve, total)
 
 
 @compiled

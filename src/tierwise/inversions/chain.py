@@ -21,24 +21,25 @@ the Royal Statistical Society B 70, 589-607.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels import inversions_chain as kernels
+from tierwise._kernels import inversions_sweeps as sweeps
 from tierwise._kernels.inversions_lines import LARGEST_GRID_THETA
 from tierwise._kernels.inversions_partition import labels_of, load_and_value
 from tierwise.inversions.objective import (
     Concentration,
+    ThetaTable,
+    TiersPrior,
     TiersPriorName,
-    fixed_objective,
     line_objective,
-    prior_table,
     tiers_prior,
 )
 from tierwise.inversions.searching import make_state
+from tierwise.model.priors import as_theta_prior
 from tierwise.theta.estimate import best_theta_of_lines
 from tierwise.tiers import check_labels
 
@@ -87,55 +88,103 @@ class TiersChain:
         theta: float | None = None,
     ) -> None:
         begin = check_labels(labels, counts.n_items)
-        self._prior = tiers_prior(prior_sizes, counts.n_items)
-        self._single = concentration == "single"
-        if self._single:
+        prior = tiers_prior(prior_sizes, counts.n_items)
+        if concentration == "single":
             if theta is None:
                 likely = best_theta_of_lines(counts, begin)
                 theta = min(max(likely, _LEAST_START), LARGEST_GRID_THETA / 4)
-            self._objective = fixed_objective(counts, theta, self._prior.tier_constant)
+            self._sweeps: _OneTheta | _ThetaPerLine = _OneTheta(
+                counts, begin.copy(), ThetaTable.of(as_theta_prior(prior_theta)), prior, theta
+            )
         else:
-            self._objective = line_objective(counts, prior_theta, self._prior.tier_constant)
-        self._prior_of_theta = prior_table(prior_theta, self._objective.grid)
-        self._state = make_state(counts, self._objective)
+            self._sweeps = _ThetaPerLine(counts, begin, prior_theta, prior)
+
+    def run(self, n_sweeps: int, rng: np.random.Generator) -> tuple[_Integers, _Floats]:
+        """Return tiers, counted from 0, one row per sweep, and thetas; NaN with one per line."""
+        return self._sweeps.run(n_sweeps, rng)
+
+
+class _OneTheta:
+    """Sweeps with one theta."""
+
+    def __init__(
+        self,
+        counts: WeakOrderCounts,
+        labels: _Integers,
+        prior_theta: ThetaTable,
+        prior: TiersPrior,
+        theta: float,
+    ) -> None:
+        self._counts, self._labels, self._theta = counts, labels, theta
+        self._prior_theta, self._prior = prior_theta, prior
+
+    def run(self, n_sweeps: int, rng: np.random.Generator) -> tuple[_Integers, _Floats]:
+        """Move items and tiers, and draw theta, so many times."""
+        counts, n_items = self._counts, self._counts.n_items
+        labels, numbers = np.empty((n_sweeps, n_items), np.int64), np.empty((n_sweeps, 3))
+        sweeps.run_sweeps(
+            counts.above,
+            self._labels,
+            self._theta,
+            float(counts.n_rankings),
+            sweeps.make_ties(
+                counts.block_offsets,
+                counts.block_members,
+                counts.block_weights,
+                *counts.blocks_of_items,
+            ),
+            self._prior.tier_values(n_items),
+            self._prior.single_tier_bonus,
+            self._prior_theta.log_density,
+            self._prior_theta.first,
+            self._prior_theta.step,
+            np.empty((sweeps.N_ROWS, 2 * n_items + 2)),
+            labels,
+            numbers,
+            rng,
+        )
+        thetas = numbers[:, 0]
+        self._theta = float(thetas[-1])
+        return labels, thetas
+
+
+class _ThetaPerLine:
+    """Sweeps with a theta per line, which are integrated out."""
+
+    def __init__(
+        self,
+        counts: WeakOrderCounts,
+        labels: _Integers,
+        prior_theta: ThetaPrior | Callable[[Any], Any],
+        prior: TiersPrior,
+    ) -> None:
+        self._prior = prior
+        objective = line_objective(counts, prior_theta, prior.tier_constant)
+        self._state = make_state(counts, objective)
         # Loads the compiler, which a search of few items does without.
         from tierwise._kernels.inversions_references import refer_to_objective, refer_to_partition
 
-        self._by_reference = refer_to_objective(self._objective), refer_to_partition(self._state)
-        load_and_value(*self._by_reference, begin)
+        self._by_reference = refer_to_objective(objective), refer_to_partition(self._state)
+        load_and_value(*self._by_reference, labels)
         # Leads are sums over a tier of differences of counts; scaled to a few units.
         self._strength = 2.0 / np.sqrt(max(counts.n_rankings, 1.0) * counts.n_items)
         self._n_items = counts.n_items
-        self._log_prior_theta = 0.0
 
-    def sweep(self, rng: np.random.Generator) -> None:
-        """Move all items, propose other tiers, and draw the one theta."""
+    def run(self, n_sweeps: int, rng: np.random.Generator) -> tuple[_Integers, _Floats]:
+        """Move all items, and propose other tiers, so many times."""
+        labels = np.empty((n_sweeps, self._n_items), np.int64)
+        for sweep in range(n_sweeps):
+            self._sweep(rng)
+            labels[sweep] = labels_of(self._state)
+        return labels, np.full(n_sweeps, np.nan)
+
+    def _sweep(self, rng: np.random.Generator) -> None:
         (objective, state), n_items = self._by_reference, self._n_items
         bonus = self._prior.single_tier_bonus
         kernels.draw_places(objective, state, bonus, rng.permutation(n_items), rng.random(n_items))
         kernels.exchange_at_random(objective, state, 1.0 - rng.random((n_items // 2 + 1, 4)))
         uniforms = 1.0 - rng.random((_PROPOSALS_PER_SWEEP, n_items + 3))
         kernels.change_tiers(objective, state, bonus, self._strength, uniforms * (1.0 - 1e-12))
-        if self._single:
-            self._log_prior_theta = kernels.draw_theta(objective, self._prior_of_theta, state, rng)
-
-    def write_labels(self, labels: _Integers) -> None:
-        """Write the tier of each item, counted from 0."""
-        labels[:] = labels_of(self._state)
-
-    @property
-    def theta(self) -> float:
-        """The one theta; NaN with a theta per line."""
-        return float(self._objective.grid.thetas[0]) if self._single else nan
-
-    @property
-    def log_posterior(self) -> float:
-        """Log of prior times likelihood; with a theta per line, thetas are integrated out."""
-        value = load_and_value(*self._by_reference, labels_of(self._state))
-        value += self._prior.constant
-        if self._state.n_tiers[0] == 1:
-            value += self._prior.single_tier_bonus
-        return float(value + self._log_prior_theta)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from tierwise._kernels.inversions_lines import (
     integrate_line,
     theta_quantile,
 )
+from tierwise._kernels.inversions_weak_orders import integrate_one_theta
 from tierwise.answers.generalised import line_statistics
 from tierwise.inversions.objective import (
     Concentration,
@@ -256,6 +257,37 @@ def lines_of_tiers(
     return LinesOfTiers(
         objective, statistics.coefficients, statistics.totals, statistics.log_orders
     )
+
+
+def integrate_tiers(
+    counts: WeakOrderCounts,
+    labels: _Integers,
+    objective: LineObjective,
+    concentration: Concentration,
+) -> tuple[_Floats, _Floats]:
+    """Return inversions and log-likelihood of tiers, one row each, theta being integrated out."""
+    distinct, which = np.unique(labels, axis=0, return_inverse=True)
+    totals, logs = np.empty((2, len(distinct)))
+    if concentration == "single":
+        integrate_one_theta(
+            objective.grid,
+            cast("ThetaPriorTable", objective.prior),
+            objective.log_factorials,
+            counts.n_rankings,
+            counts.above,
+            counts.block_offsets,
+            counts.block_members,
+            counts.block_weights,
+            distinct,
+            totals,
+            logs,
+        )
+    else:
+        for number, row in enumerate(distinct):
+            lines = lines_of_tiers(counts, row, objective)
+            totals[number] = lines.totals.sum()
+            logs[number] = lines.log_likelihood("tier")
+    return totals[which.ravel()], logs[which.ravel()]
 
 
 def draw_thetas(

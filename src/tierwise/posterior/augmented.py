@@ -288,13 +288,13 @@ class WalkOverCompletions:
         completed answers, one row per sweep.
         """
         from tierwise._kernels.counting import add_block_pair_counts
-        from tierwise._kernels.inversions_sweeps import N_ROWS, sweep_tiers
+        from tierwise._kernels.inversions_sweeps import N_ROWS, no_ties, sweep_tiers
 
         n_items, n_rankings = len(labels), len(drawn.places)
         labels = labels.copy()
         weights = np.full(n_rankings, power)
         room = np.empty((N_ROWS, 2 * n_items + 2))
-        tier_values = self.prior_tiers.tier_values(n_items)
+        tier_values, ties = self.prior_tiers.tier_values(n_items), no_ties(n_items)
         found = np.empty((n_sweeps, n_items), dtype=np.int64)
         numbers = np.empty((n_sweeps, 3))
         for sweep in range(n_sweeps):
@@ -306,6 +306,7 @@ class WalkOverCompletions:
                 labels,
                 theta,
                 power * n_rankings,
+                ties,
                 tier_values,
                 self.prior_tiers.single_tier_bonus,
                 self.prior_theta.log_density,

@@ -33,7 +33,13 @@ from tierwise.inversions.chain import (
     single_tier_by_powers,
 )
 from tierwise.inversions.comparisons import ComparisonsChain, merged_runs
-from tierwise.inversions.evidence import Evidence, draw_thetas, lines_of_tiers, sum_evidence
+from tierwise.inversions.evidence import (
+    Evidence,
+    draw_thetas,
+    integrate_tiers,
+    lines_of_tiers,
+    sum_evidence,
+)
 from tierwise.inversions.objective import (
     Concentration,
     ThetaTable,
@@ -88,7 +94,7 @@ def weigh_single_tier(
     single = lines_of_tiers(counts, no_tiers, several.objective)
     log_single = single.log_likelihood(concentration)
     drawn = _draw(counts, labels, concentration, prior_theta, rng)
-    bound = log_single - max(several.values(one)[1] for one in drawn[-_TRIED_FOR_BOUND:])
+    bound = log_single - float(several.values(drawn[-_TRIED_FOR_BOUND:])[1].max())
     if settled_by_bound(bound):
         return SingleTier(bound, 0.0, at_most=True)
     scaled = [_scaled(counts, power) for power in POWERS.tolist()]
@@ -101,16 +107,11 @@ def weigh_single_tier(
         return draws
 
     def log_ratios(number: int, draws: _Integers) -> _Floats:
-        distinct, which = np.unique(draws, axis=0, return_inverse=True)
         below, above = (
-            [
-                lines_of_tiers(scaled[power], row, objectives[power]).log_likelihood(concentration)
-                for row in distinct
-            ]
+            integrate_tiers(scaled[power], draws, objectives[power], concentration)[1]
             for power in (number, number + 1)
         )
-        ratios: _Floats = np.subtract(above, below)[which.ravel()]
-        return ratios
+        return above - below
 
     return single_tier_by_powers(draw, log_ratios, log_single)
 
@@ -133,12 +134,7 @@ def _draw(
 ) -> _Integers:
     """Draw several tiers, beginning with given ones."""
     chain = TiersChain(counts, labels, concentration, prior_theta, "several")
-    draws = np.zeros((DRAWS, counts.n_items), dtype=np.int64)
-    for sweep in range(-WARMUP, DRAWS):
-        chain.sweep(rng)
-        if sweep >= 0:
-            chain.write_labels(draws[sweep])
-    return draws
+    return chain.run(WARMUP + DRAWS, rng)[0][WARMUP:]
 
 
 def random_tiers(n_items: int, rng: np.random.Generator) -> _Integers:
@@ -197,18 +193,14 @@ class TiersPosterior:
         if self.n_lines is not None:
             padding = np.full((len(labels), self.n_lines - thetas.shape[1]), np.nan)
             thetas = np.hstack([thetas, padding])
-        distinct, which = np.unique(labels, axis=0, return_inverse=True)
-        totals, logs = np.array([self.values(row) for row in distinct]).T
-        trace.extend(
-            labels, theta=thetas, total=totals[which.ravel()], log_posterior=logs[which.ravel()]
-        )
+        totals, logs = self.values(labels)
+        trace.extend(labels, theta=thetas, total=totals, log_posterior=logs)
 
-    def values(self, labels: _Integers) -> tuple[float, float]:
-        """Total distance, and log posterior probability up to a constant, of tiers."""
-        lines = lines_of_tiers(self.counts, labels, self.objective)
+    def values(self, labels: _Integers) -> tuple[_Floats, _Floats]:
+        """Total distance and log posterior probability, up to a constant, of tiers, by row."""
+        totals, logs = integrate_tiers(self.counts, labels, self.objective, self.concentration)
         prior = tiers_prior(self.prior_sizes, self.counts.n_items)
-        log_prior = prior.log_probability(np.bincount(labels))
-        return float(lines.totals.sum()), lines.log_likelihood(self.concentration) + log_prior
+        return totals, logs + [prior.log_probability(np.bincount(row)) for row in labels]
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,12 +262,7 @@ class WalkOverTiers:
             posterior.prior_sizes if self.single_tier is None else "several",
             None if np.isnan(state.theta) else state.theta,
         )
-        labels = np.zeros((len(kept), len(state.labels)), dtype=np.int64)
-        thetas = np.full(len(kept), np.nan)
-        for sweep in range(len(kept)):
-            chain.sweep(rng)
-            chain.write_labels(labels[sweep])
-            thetas[sweep] = chain.theta
+        labels, thetas = chain.run(len(kept), rng)
         last, theta = labels[-1].copy(), float(thetas[-1])
         if self.single_tier is not None:
             replaced = rng.random(len(kept)) < self.single_tier.probability
