@@ -40,3 +40,26 @@ def test_one_group_fits(seed):
     check = tw.check_fit(data, tw.search(data, family="luce").best, rng=1)
     assert check.verdict == "fits"
     assert "direction" in {finding.name for finding in check.findings}
+
+
+def test_excess_of_few_rows_is_the_largest_eigenvalue():
+    from tierwise.checking import rankings as checks
+
+    rng = np.random.default_rng(3)
+    n_items, n_rows = 30, 4
+    scales = np.linspace(0.5, 3.0, n_items)
+    few, every = checks._FewRows(n_items), checks._AllCovariances(n_items)
+    weights = np.full(n_rows, 1 / n_rows)
+    for _ in range(checks._REPLICATES):
+        places = scales * rng.normal(size=(n_rows, n_items))
+        few.add(places, weights)
+        every.add(places, weights)
+    np.testing.assert_allclose(few.excesses(), every.excesses(), rtol=1e-8)
+    observed = scales * rng.normal(size=(5, n_items))
+    shares = np.array([0.1, 0.2, 0.3, 0.2, 0.2])
+    excess, direction = few.excess(observed, shares)
+    wanted, wanted_direction = every.excess(observed, shares)
+    assert excess == pytest.approx(wanted, rel=1e-8)
+    assert abs(direction @ wanted_direction) == pytest.approx(1.0, abs=1e-6)
+    # Nothing that does not vary exceeds what is expected.
+    assert few.excess(np.zeros((3, n_items)), np.full(3, 1 / 3))[0] == 0.0

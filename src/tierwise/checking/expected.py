@@ -77,8 +77,10 @@ def orderings_of(
     from tierwise.data.rankings import Rankings
 
     if factorial(len(items)) > MOST_ORDERINGS:
-        drawn = model.sample(draws, rng).restrict(items)
-        return Orderings(drawn.places.astype(np.int64), np.full(draws, 1.0 / draws), float(draws))
+        drawn = model.sample(draws, rng)
+        columns = {item: column for column, item in enumerate(drawn.items)}
+        places = drawn.places[:, [columns[item] for item in items]]
+        return Orderings(places.astype(np.int64), np.full(draws, 1.0 / draws), float(draws))
     every = np.array(list(permutations(range(len(items)))), dtype=np.int64)
     rankings = Rankings.from_order_array(every, items)
     weights = np.exp(model.log_prob(rankings))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import inf, nan
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,9 @@ _MOST_STEPS = 2e6
 _LARGEST_THETA = 50.0
 _REPLICATES = 200
 _MOST_ROWS_OF_A_REPLICATE = 1000
+# Covariances of more items than this are not written down one by one where rows are few.
+_MOST_ITEMS_FOR_ALL = 100
+_ROWS_ARE_FEW = 4
 
 
 def check_rankings(
@@ -386,32 +390,126 @@ def _excess_with_gaps(
 
     Orderings from the model are shown with the gaps that the answers have.
     """
-    from scipy.linalg import eigh
-
     listed = rankings.patterns != NOT_LISTED
     shares = rankings.pattern_weights / rankings.n_rankings
     n_rows = max(2, round(min(n_rankings, _MOST_ROWS_OF_A_REPLICATE)))
     even = np.full(n_rows, 1.0 / n_rows)
     n_items = listed.shape[1]
-    covariances = np.empty((_REPLICATES, n_items, n_items))
-    for covariance in covariances:
+    few = n_items > _MOST_ITEMS_FOR_ALL and _ROWS_ARE_FEW * n_rows < n_items
+    replicates = _FewRows(n_items) if few else _AllCovariances(n_items)
+    for _ in range(_REPLICATES):
         drawn = rng.choice(len(orderings.places), size=n_rows, p=orderings.weights)
         shown = listed[rng.choice(len(shares), size=n_rows, p=shares)]
-        covariance[:] = _place_covariances(_ranks_of_listed(orderings.places[drawn], shown), even)
-    expected = covariances.mean(axis=0)
-    excess, direction = _excess_direction(
-        _ranks_of_listed(rankings.patterns, listed), shares, expected
-    )
-    last = (n_items - 1,) * 2
-    replicates = np.array(
-        [
-            eigh(covariance - expected, eigvals_only=True, subset_by_index=last)[0]
-            for covariance in covariances
-        ]
-    )
-    shrink, spread = (n_rows / n_rankings) ** 0.5, float(replicates.std(ddof=1))
-    score = (excess - shrink * replicates.mean()) / (shrink * spread) if spread > 0 else 0.0
+        replicates.add(_ranks_of_listed(orderings.places[drawn], shown), even)
+    excess, direction = replicates.excess(_ranks_of_listed(rankings.patterns, listed), shares)
+    values = replicates.excesses()
+    shrink, spread = (n_rows / n_rankings) ** 0.5, float(values.std(ddof=1))
+    score = (excess - shrink * values.mean()) / (shrink * spread) if spread > 0 else 0.0
     return excess, direction, float(score)
+
+
+class _AllCovariances:
+    """Covariances of the places of replicates, and how far each exceeds their mean."""
+
+    def __init__(self, n_items: int) -> None:
+        self._covariances = np.empty((_REPLICATES, n_items, n_items))
+        self._number = 0
+
+    @cached_property
+    def _mean(self) -> NDArray[np.float64]:
+        mean: NDArray[np.float64] = self._covariances.mean(axis=0)
+        return mean
+
+    def add(self, places: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
+        """Take a replicate in."""
+        self._covariances[self._number] = _place_covariances(places, weights)
+        self._number += 1
+
+    def excess(
+        self, places: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> tuple[float, NDArray[np.float64]]:
+        """Return the largest variance of places beyond the mean, and its direction."""
+        return _excess_direction(places, weights, self._mean)
+
+    def excesses(self) -> NDArray[np.float64]:
+        """Return the largest variance of each replicate beyond the mean."""
+        from scipy.linalg import eigh
+
+        last = (len(self._mean) - 1,) * 2
+        return np.array(
+            [
+                eigh(covariance - self._mean, eigvals_only=True, subset_by_index=last)[0]
+                for covariance in self._covariances
+            ]
+        )
+
+
+class _FewRows:
+    """The same for replicates of few rows of many items, whose covariances have a low rank.
+
+    With the eigenvalues ``e`` and eigenvectors of the mean, in which a replicate has the rows
+    ``W``, a positive ``x`` is an eigenvalue of the difference where ``W diag(1 / (x + e)) W'``,
+    which has as many rows as the replicate, has the eigenvalue 1. Its largest eigenvalue falls with
+    ``x``.
+    """
+
+    def __init__(self, n_items: int) -> None:
+        self._n_items = n_items
+        self._rows: list[NDArray[np.float64]] = []
+
+    @cached_property
+    def _spectrum(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Eigenvalues and eigenvectors of the mean of the covariances."""
+        rows = np.concatenate(self._rows)
+        values, vectors = np.linalg.eigh(rows.T @ rows / len(self._rows))
+        return np.maximum(values, 0.0), vectors
+
+    def add(self, places: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
+        """Take a replicate in."""
+        self._rows.append(_rows_of_covariance(places, weights))
+
+    def excess(
+        self, places: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> tuple[float, NDArray[np.float64]]:
+        """Return the largest variance of places beyond the mean, and its direction."""
+        values, vectors = self._spectrum
+        rows = _rows_of_covariance(places, weights) @ vectors
+        excess = self._largest(rows)
+        divided = rows / (max(excess, 1e-9 * float(values[-1])) + values)
+        top = np.linalg.eigh(divided @ rows.T)[1][:, -1]
+        direction = vectors @ (divided.T @ top)
+        length = float(np.linalg.norm(direction))
+        # Where nothing varies, in the direction that is expected to vary least.
+        return excess, direction / length if length > 0.0 else vectors[:, 0]
+
+    def excesses(self) -> NDArray[np.float64]:
+        """Return the largest variance of each replicate beyond the mean."""
+        vectors = self._spectrum[1]
+        return np.array([self._largest(rows @ vectors) for rows in self._rows])
+
+    def _largest(self, rows: NDArray[np.float64]) -> float:
+        """Return the largest eigenvalue of the covariance of rows less the mean; 0 at least."""
+        from scipy.optimize import brentq
+
+        values = self._spectrum[0]
+
+        def above_one(excess: float) -> float:
+            return float(np.linalg.eigvalsh((rows / (excess + values)) @ rows.T)[-1]) - 1.0
+
+        # Without the mean it would be no larger than this.
+        most = float(np.linalg.eigvalsh(rows @ rows.T)[-1])
+        least = 1e-9 * most
+        if most <= 0.0 or above_one(least) <= 0.0:
+            return 0.0
+        return float(brentq(above_one, least, 1.001 * most, rtol=1e-10))
+
+
+def _rows_of_covariance(
+    places: NDArray[np.float64], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return rows whose products with each other are the covariances of the places."""
+    rows: NDArray[np.float64] = np.sqrt(weights)[:, None] * (places - weights @ places)
+    return rows
 
 
 def _ranks_of_listed(places: NDArray[Any], listed: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -37,6 +37,8 @@ _CUTS_OF_A_TIER = 2
 _MOST_ROUNDS = 300
 # Levels of the way from strict tiers to one that are looked at with the likelihood itself.
 _LEVELS = 5
+# Rows of a matrix that are in use, below which the others are taken out.
+_LEAST_SHARE_OF_ROWS = 0.8
 # Up to so many items each of these levels is improved, and the single tier; else the best of them.
 _FEW_ITEMS = 12
 
@@ -234,45 +236,74 @@ def _join_neighbours(
         About the score of the tiers at each level; their labels; about their log worths.
     """
     n_items = strict.n_tiers
-    labels, logs, covariance = strict.labels.copy(), strict.logs.copy(), strict.covariance.copy()
-    runs = [np.flatnonzero(labels == tier) for tier in range(n_items)]
+    logs, kept = strict.logs.copy(), _TiersOfCovariance(strict.covariance)
     loss, log_determinant = 0.0, strict.log_determinant
     base = strict.log_likelihood
     limits = search.limits
     most_tiers = n_items if limits.most is None else limits.most
-    while len(runs) > 1:
-        n_tiers = len(runs)
+    now = strict.labels.copy()
+    counts = np.ones(n_items)
+    while len(counts) > 1:
+        n_tiers = len(counts)
         if n_tiers < limits.fewest:
             return
         gaps = logs[:-1] - logs[1:]
         if n_tiers <= most_tiers and gaps.min() >= limits.least_gap:
-            sizes = tuple(len(run) for run in runs)
+            sizes = tuple(counts.astype(np.int64).tolist())
             score = base - loss + _log_prior_at(logs, search.shape)
             score += 0.5 * ((n_tiers - 1) * log(2.0 * pi) - log_determinant)
             score += search.log_prior(sizes) - log_number_of_tiers(sizes)
-            now = np.empty(n_items, dtype=np.int64)
-            for tier, run in enumerate(runs):
-                now[run] = tier
-            yield score, now, logs.copy()
-        spread = np.diag(covariance)
-        variances = spread[:-1] + spread[1:] - 2.0 * np.diag(covariance, 1)
+            yield score, now.copy(), logs.copy()
+        variances = kept.variances_of_gaps()
         prices = 0.5 * gaps**2 / variances
-        counts = np.array([len(run) for run in runs], dtype=np.float64)
         joined = _log_factorials(counts[:-1] + counts[1:])
         joined -= _log_factorials(counts[:-1]) + _log_factorials(counts[1:])
         # Fewer arrangements and one worth less, against what the answers lose.
         gains = joined - prices - 0.5 * np.log(variances)
         too_close = gaps < limits.least_gap
         at = int(np.argmax(np.where(too_close, gains, -inf) if too_close.any() else gains))
-        direction = covariance[:, at] - covariance[:, at + 1]
         loss += float(prices[at])
         log_determinant += _change_of_determinant(float(variances[at]), n_tiers)
-        logs = logs - direction * (gaps[at] / variances[at])
         # Only differences are used, so log worths need not sum to 0 again.
-        covariance -= np.outer(direction, direction / variances[at])
-        runs[at : at + 2] = [np.concatenate((runs[at], runs[at + 1]))]
-        keep = np.arange(n_tiers) != at + 1
-        logs, covariance = logs[keep], covariance[np.ix_(keep, keep)]
+        direction = kept.join(at, float(variances[at]))
+        logs = np.delete(logs - direction * (gaps[at] / variances[at]), at + 1)
+        counts[at] += counts[at + 1]
+        counts = np.delete(counts, at + 1)
+        now -= now > at
+
+
+class _TiersOfCovariance:
+    """Covariance of the log worths of tiers that are joined one after the other.
+
+    Rows of tiers that are gone are left where they are until they are many: to take them out takes
+    longer than to join tiers.
+    """
+
+    def __init__(self, covariance: Floats) -> None:
+        self._matrix = covariance.copy()
+        self._rows = np.arange(len(covariance))
+
+    def variances_of_gaps(self) -> Floats:
+        """Return the variances of the differences between neighbours."""
+        rows, matrix = self._rows, self._matrix
+        spread = matrix.diagonal()[rows]
+        variances: Floats = spread[:-1] + spread[1:] - 2.0 * matrix[rows[:-1], rows[1:]]
+        return variances
+
+    def join(self, at: int, variance: float) -> Floats:
+        """Join a tier and the next, whose gap varies so much; return how all vary with the gap."""
+        from scipy.linalg.blas import dger
+
+        rows = self._rows
+        direction = self._matrix[rows[at]] - self._matrix[rows[at + 1]]
+        # In place: the matrix is symmetric, and its transpose is in the order of Fortran.
+        dger(-1.0, direction / variance, direction, a=self._matrix.T, overwrite_a=1)
+        found: Floats = direction[rows]
+        self._rows = np.delete(rows, at + 1)
+        if len(self._rows) < _LEAST_SHARE_OF_ROWS * len(self._matrix):
+            self._matrix = self._matrix[np.ix_(self._rows, self._rows)].copy()
+            self._rows = np.arange(len(self._rows))
+        return found
 
 
 def _change_of_determinant(variance: float, n_tiers: int) -> float:
