@@ -144,7 +144,7 @@ def integrate_one_theta(
     n_items = labels.shape[1]
     table = grid.factorials
     sizes = np.zeros(n_items, np.int64)
-    times, curve = np.zeros(n_items + 1), np.zeros(table.shape[1:])
+    times, curve = np.zeros(n_items + 1), np.zeros((table.shape[1], table.shape[2]))
     for row in range(labels.shape[0]):
         total, constant = 0.0, 0.0
         times[:] = 0.0
