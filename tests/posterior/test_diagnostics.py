@@ -13,15 +13,9 @@ def labels_of(n_chains, n_draws):
     return np.tile(np.array([1, 1, 2]), (n_chains, n_draws, 1))
 
 
-def test_numbers_are_those_of_arviz():
-    from arviz_stats.base import array_stats
-
+def test_mean_and_deviation_are_those_of_all_draws():
     values = np.random.default_rng(1).normal(size=(4, 300)).cumsum(axis=1) * 0.1
     row = diagnose({"x": values}, labels_of(4, 300), ["a", "b", "c"]).numbers[0]
-    axes = {"chain_axis": 0, "draw_axis": 1}
-    assert row.r_hat == array_stats.rhat(values, **axes)
-    assert row.ess_bulk == array_stats.ess(values, **axes)
-    assert row.standard_error == array_stats.mcse(values, **axes)
     assert row.mean == values.mean()
     assert row.sd == values.std()
 
@@ -121,3 +115,32 @@ def test_indicators_are_diagnosed_as_any_number(n_chains, stay):
         assert found.name == name
         for number in ("mean", "sd", "standard_error", "r_hat", "ess_bulk", "ess_tail"):
             assert getattr(found, number) == pytest.approx(getattr(one, number), rel=1e-6)
+
+
+@pytest.mark.parametrize("n_chains", [1, 2, 4])
+@pytest.mark.parametrize("n_draws", [40, 101, 1000])
+def test_numbers_are_diagnosed_as_arviz_does(n_chains, n_draws):
+    array_stats = vars(pytest.importorskip("arviz_stats.base"))["array_stats"]
+    rng = np.random.default_rng(n_chains * n_draws)
+    noise = rng.normal(size=(n_chains, n_draws))
+    slow = noise.copy()
+    for draw in range(1, n_draws):
+        slow[:, draw] = 0.9 * slow[:, draw - 1] + noise[:, draw]
+    axes = {"chain_axis": 0, "draw_axis": 1}
+    for values in (noise, slow, np.round(noise), np.round(slow), (noise > 1.2).astype(float)):
+        found = _diagnose("x", values)
+        half = n_draws // 2
+        compared = values if n_chains > 1 else values[:, : 2 * half].reshape(2, half)
+        assert found.r_hat == pytest.approx(array_stats.rhat(compared, **axes), rel=1e-10)
+        assert found.ess_bulk == pytest.approx(
+            array_stats.ess(values, method="bulk", **axes), rel=1e-10
+        )
+        assert found.ess_tail == pytest.approx(
+            array_stats.ess(values, method="tail", prob=(0.05, 0.95), **axes), rel=1e-10
+        )
+        assert found.standard_error == pytest.approx(array_stats.mcse(values, **axes), rel=1e-10)
+
+
+def test_three_draws_say_nothing():
+    found = _diagnose("x", np.array([[1.0, 2.0, 3.0], [1.0, 3.0, 2.0]]))
+    assert (found.r_hat, found.ess_bulk) == (np.inf, 0.0)

@@ -27,8 +27,8 @@ _RARE = 0.05
 _MOST_ITEMS_FOR_ALL_PAIRS = 60
 # Pairs that are diagnosed together, so that they take little memory.
 _PAIRS_AT_A_TIME = 100
-# Half chains of fewer draws are left to the general way.
-_LEAST_HALF = 8
+# Of fewer draws nothing can be told.
+_LEAST_DRAWS = 4
 _TAIL = 0.05
 
 
@@ -166,40 +166,21 @@ def _diagnose_indicators(names: list[str], indicators: NDArray[np.bool_]) -> lis
 
     Of these, ranks, distances from the median and quantiles are the quantity itself but for its
     scale, so that all diagnostics of Vehtari et al. (2021) follow from one R-hat and one effective
-    number of draws, by Geyer's initial monotone sequence.
+    number of draws.
     """
-    n_chains, n_draws = indicators.shape[1:]
-    half = n_draws // 2
-    if half < _LEAST_HALF:
-        return [_diagnose(*one) for one in zip(names, indicators.astype(np.float64), strict=True)]
     values = indicators.astype(np.float64)
-    split = np.concatenate([values[:, :, :half], values[:, :, n_draws - half :]], axis=1)
-    means = split.mean(axis=2)
-    padded = 1 << (2 * half - 1).bit_length()
-    spectrum = np.fft.rfft(split - means[:, :, None], n=padded, axis=2)
-    power = (spectrum.real**2 + spectrum.imag**2).mean(axis=1)
-    covariances = np.fft.irfft(power, n=padded, axis=1)[:, :half] / half
-    with np.errstate(all="ignore"):
-        within = covariances[:, :1] * half / (half - 1)
-        spread = means.var(axis=1, ddof=1)[:, None]
-        correlations = 1.0 - (within - covariances) / (covariances[:, :1] + spread)
-        # A single chain is compared with itself, its first half with its second.
-        halves = values[:, 0, : 2 * half].reshape(len(values), 2, half)
-        r_hats = _split_r_hats(values if n_chains > 1 else halves)
-    correlations[:, 0] = 1.0
-    n_most = (half - 3) // 2
-    even, odd = correlations[:, : 2 * n_most + 1 : 2], correlations[:, 1 : 2 * n_most : 2]
-    sums = even[:, :n_most] + odd
-    kept = np.minimum.accumulate(sums > 0.0, axis=1)
-    times = 2.0 * np.where(kept, np.minimum.accumulate(sums, axis=1), 0.0).sum(axis=1) - 1.0
-    times += even[np.arange(len(even)), kept.sum(axis=1)].clip(min=0.0)
-    size = 2 * n_chains * half
-    sizes = size / np.maximum(times, 1.0 / np.log10(size))
+    n_draws = values.shape[2]
+    if n_draws < _LEAST_DRAWS:
+        return [_diagnose(*one) for one in zip(names, values, strict=True)]
+    split = _halves(values)
+    size = split.shape[1] * split.shape[2]
+    sizes, r_hats = _effective_sizes(split), _r_hats(_compared(values))
+    within = split.var(axis=2).mean(axis=1)
     deviations = values.std(axis=(1, 2), ddof=1)
     found = []
     for number, name in enumerate(names):
         mean = float(values[number].mean())
-        if (indicators[number] == indicators[number, :, :1]).all() or within[number, 0] == 0.0:
+        if (indicators[number] == indicators[number, :, :1]).all() or within[number] == 0.0:
             found.append(_diagnose(name, values[number]))
             continue
         ess = float(sizes[number])
@@ -213,39 +194,90 @@ def _diagnose_indicators(names: list[str], indicators: NDArray[np.bool_]) -> lis
 
 
 def _diagnose(name: str, values: NDArray[np.float64]) -> Diagnostic:
-    """Diagnose one quantity, ``values[chain, draw]``."""
-    import arviz_stats.base
-
-    array_stats: Any = vars(arviz_stats.base)["array_stats"]  # its functions have no types
+    """Diagnose one quantity, ``values[chain, draw]`` (Vehtari et al. 2021)."""
     mean, sd = float(values.mean()), float(values.std())
     if (values == values[:, :1]).all():
         # No chain ever moves: either they all agree, or there is no telling.
         agreed = bool((values == values[0, 0]).all())
         r_hat, ess = (1.0, float(values.size)) if agreed else (inf, 0.0)
         return Diagnostic(name, mean, sd, 0.0 if agreed else inf, r_hat, ess, ess)
-    # A single chain is compared with itself, its first half with its second.
-    half = values.shape[1] // 2
-    compared = values if len(values) > 1 else values[:, : 2 * half].reshape(2, half)
-    with np.errstate(all="ignore"):
-        r_hat = float(array_stats.rhat(compared, chain_axis=0, draw_axis=1))
-        bulk = float(array_stats.ess(values, chain_axis=0, draw_axis=1, method="bulk"))
-        tail = float(
-            array_stats.ess(values, chain_axis=0, draw_axis=1, method="tail", prob=(0.05, 0.95))
-        )
-        error = float(array_stats.mcse(values, chain_axis=0, draw_axis=1))
-    if isnan(r_hat) or isnan(bulk):  # too few draws to tell
+    if values.shape[1] < _LEAST_DRAWS or not np.isfinite(values).all():
         return Diagnostic(name, mean, sd, inf, inf, 0.0, 0.0)
-    # The tails of a number with few values are its ends, which may not vary at all.
-    return Diagnostic(name, mean, sd, error, r_hat, bulk, bulk if isnan(tail) else tail)
+    compared, split = _compared(values[None]), _halves(values[None])
+    folded = np.abs(compared - np.median(compared))
+    r_hat = float(np.max([_r_hats(_normal_scores(one)) for one in (compared, folded)]))
+    tails = values <= np.quantile(values, [_TAIL, 1.0 - _TAIL])[:, None, None]
+    varied = np.concatenate([_normal_scores(split), split, _halves(tails.astype(np.float64))])
+    bulk, of_mean, *of_tails = _effective_sizes(varied).tolist()
+    error = float(values.std(ddof=1)) / sqrt(of_mean)
+    if isnan(r_hat):  # too few draws to tell
+        return Diagnostic(name, mean, sd, inf, inf, 0.0, 0.0)
+    return Diagnostic(name, mean, sd, error, r_hat, bulk, min(of_tails))
 
 
-def _split_r_hats(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """R-hat of each quantity, ``values[quantity, chain, draw]``, its chains cut in halves."""
+def _halves(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cut each chain of ``values[quantity, chain, draw]`` in halves, which become chains."""
     half = values.shape[2] // 2
-    split = np.concatenate([values[:, :, :half], values[:, :, values.shape[2] - half :]], axis=1)
-    within = split.var(axis=2, ddof=1).mean(axis=1)
-    between = half * split.mean(axis=2).var(axis=1, ddof=1)
-    r_hats: NDArray[np.float64] = np.sqrt((between / within + half - 1) / half)
+    return np.concatenate([values[:, :, :half], values[:, :, values.shape[2] - half :]], axis=1)
+
+
+def _compared(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the halves that R-hat compares.
+
+    A single chain is first cut in two, so that its first half is compared with its second.
+    """
+    if values.shape[1] == 1:
+        half = values.shape[2] // 2
+        values = values[:, 0, : 2 * half].reshape(len(values), 2, half)
+    return _halves(values)
+
+
+def _normal_scores(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Replace the values of one quantity by normal quantiles of their ranks (Blom's)."""
+    from scipy.special import ndtri
+
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks = np.cumsum(counts) - 0.5 * (counts - 1)
+    scores = ndtri((ranks - 0.375) / (values.size + 0.25))
+    found: NDArray[np.float64] = scores[which].reshape(values.shape)
+    return found
+
+
+def _effective_sizes(split: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Effective numbers of draws, ``split[quantity, chain, draw]``: Geyer's monotone sequence.
+
+    Draws of a quantity that does not vary count as they are: the tails of a number with few values
+    are its ends, which all draws may reach.
+    """
+    n_chains, half = split.shape[1:]
+    means = split.mean(axis=2)
+    padded = 1 << (2 * half - 1).bit_length()
+    spectrum = np.fft.rfft(split - means[:, :, None], n=padded, axis=2)
+    power = (spectrum.real**2 + spectrum.imag**2).mean(axis=1)
+    covariances = np.fft.irfft(power, n=padded, axis=1)[:, :half] / half
+    with np.errstate(all="ignore"):
+        within = covariances[:, :1] * half / (half - 1)
+        spread = means.var(axis=1, ddof=1)[:, None]
+        correlations = 1.0 - (within - covariances) / (covariances[:, :1] + spread)
+    correlations[:, 0] = 1.0
+    n_most = max((half - 3) // 2, 0)
+    even, odd = correlations[:, : 2 * n_most + 1 : 2], correlations[:, 1 : 2 * n_most : 2]
+    sums = even[:, :n_most] + odd
+    kept = np.minimum.accumulate(sums > 0.0, axis=1)
+    times = 2.0 * np.where(kept, np.minimum.accumulate(sums, axis=1), 0.0).sum(axis=1) - 1.0
+    times += even[np.arange(len(even)), kept.sum(axis=1)].clip(min=0.0)
+    size = n_chains * half
+    sizes = size / np.maximum(times, 1.0 / np.log10(size))
+    return np.where((split == split[:, :1, :1]).all(axis=(1, 2)), float(size), sizes)
+
+
+def _r_hats(split: NDArray[np.float64]) -> NDArray[np.float64]:
+    """R-hat of each quantity, ``split[quantity, chain, draw]``."""
+    half = split.shape[2]
+    with np.errstate(all="ignore"):
+        within = split.var(axis=2, ddof=1).mean(axis=1)
+        between = half * split.mean(axis=2).var(axis=1, ddof=1)
+        r_hats: NDArray[np.float64] = np.sqrt((between / within + half - 1) / half)
     return r_hats
 
 
