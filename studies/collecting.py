@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import beta
 
 from studies.harness import Place, Results, Study
 from studies.writing import paragraphs, percent, table
@@ -14,12 +15,16 @@ from tierwise._util.tasks import run_tasks
 from tierwise.planning.asking import Design
 from tierwise.planning.plan import short_chains
 from tierwise.planning.stopping import Kind, claims_hold
+from tierwise.planning.strengths import strengths_of
+from tierwise.posterior.chain import State
 from tierwise.posterior.estimates import share_above
+from tierwise.posterior.run import draw_tiers_from
 
 if TYPE_CHECKING:
     from numpy.random import Generator, SeedSequence
     from numpy.typing import NDArray
 
+    from tierwise.data.rankings import Rankings
     from tierwise.posterior.result import Posterior
 
 CERTAINTY = 0.95
@@ -33,9 +38,9 @@ class Settings:
 
     # Items, questions per batch, batches, and collections of each truth and way.
     asking: tuple[tuple[int, int, int, int], ...] = ((20, 40, 20, 3), (100, 1_000, 8, 1))
-    # Rankings that are looked at one by one, and how many collections.
-    looks: int = 40
-    streams: int = 40
+    # Numbers of rankings that are looked at, and how many collections of each truth.
+    looks: tuple[int, ...] = tuple(range(8, 61, 4))
+    streams: int = 80
     seed: int = 36
 
 
@@ -57,19 +62,21 @@ def _drawn(data: Battles, rng: Generator) -> Posterior:
         )
 
 
-def _pairs(way: str, posterior: Posterior, number: int, rng: Generator) -> NDArray[np.int64]:
+def _pairs(
+    way: str, data: Battles, posterior: Posterior, number: int, rng: Generator
+) -> NDArray[np.int64]:
     """Choose the next pairs to ask about, one row each."""
     n_items = len(posterior.items)
     first, second = np.triu_indices(n_items, k=1)
     if way == "at random":
         chosen = rng.integers(len(first), size=number)
     elif way == "closest strengths":
-        means = posterior.log_worths.mean(axis=0)
+        means = strengths_of(data).means
         apart = np.abs(means[first] - means[second])
         chosen = np.argsort(apart + 1e-9 * rng.random(len(apart)))[:number]
     else:
         items = {item: place for place, item in enumerate(posterior.items)}
-        rows = next_questions(posterior, number).rows
+        rows = next_questions(data, number, posterior=posterior).rows
         return np.array([[items[item] for item in row.items] for row in rows])
     return np.stack([first[chosen], second[chosen]], axis=1)
 
@@ -89,38 +96,63 @@ def collect(
         sure = share_above(posterior.labels) >= CERTAINTY
         shares.append(float(sure[labels[:, None] < labels].mean()))
         wins = np.zeros_like(data.decided)
-        for one, other in _pairs(way, posterior, batch, rng).tolist():
+        for one, other in _pairs(way, data, posterior, batch, rng).tolist():
             won = rng.random() < 1.0 / (1.0 + np.exp(logs[other] - logs[one]))
             wins[(one, other) if won else (other, one)] += 1.0
         data = data + Battles(data.items, wins, np.zeros_like(wins))
     return shares
 
 
-def look_at_every_answer(rule: str, looks: int, seed: SeedSequence) -> tuple[bool, bool]:
-    """Look after every ranking of four items, of which three are tied; say stopped, and wrong."""
-    model, rng = model_of("one leader", 4), np.random.default_rng(seed)
-    answers = model.sample(looks, rng)
-    truth = model.tiers.label_array(answers.items)
-    for number in range(4, looks + 1):
+LOOKED_AT = {
+    "one leader": ((1, 3), (3.0, 1.0)),
+    "two leaders": ((2, 2), (4.0, 1.0)),
+    "all tied": ((4,), (1.0,)),
+}
+
+
+def look_again_and_again(
+    truth: str, looks: tuple[int, ...], seed: SeedSequence
+) -> dict[str, list[bool]]:
+    """Look at growing numbers of rankings of four items; say of each rule: stopped, and wrong."""
+    sizes, worths = LOOKED_AT[truth]
+    names = iter("abcd")
+    tiers = Tiers([[next(names) for _ in range(size)] for size in sizes])
+    model, rng = ClusteredLuce(tiers, worths), np.random.default_rng(seed)
+    answers = model.sample(looks[-1], rng)
+    labels = tiers.label_array(answers.items)
+    outcomes = {"naive": [False, False], "enough": [False, False]}
+    for number in looks:
         data = answers.subset(slice(0, number))
-        if rule == "naive":
-            claimed = _naive(data.ranks())
-        else:
-            with short_chains():
-                choice = choose(data, family="luce", progress="off", rng=1)
-                draws = sample_posterior(
-                    data, family="luce", chains=2, draws=200, rng=number, progress="off"
-                ).labels
-            labels = choice.fit.tiers.label_array(data.items)
-            kinds: list[tuple[Kind, int]] = [
-                ("boundary", tier) for tier in range(int(labels.max()))
-            ]
-            held = claims_hold(labels, kinds, draws).mean(axis=0) if kinds else np.zeros(1)
-            claimed = labels if (held >= CERTAINTY).all() else None
-        if claimed is not None:
-            wrong = (claimed[:, None] < claimed) & (truth[:, None] >= truth)
-            return True, bool(wrong.any())
-    return False, False
+        claims = {}
+        if not outcomes["naive"][0]:
+            claims["naive"] = _naive(data.ranks())
+        if not outcomes["enough"][0]:
+            claims["enough"] = _settled(data, rng)
+        for rule, claimed in claims.items():
+            if claimed is not None:
+                wrong = (claimed[:, None] < claimed) & (labels[:, None] >= labels)
+                outcomes[rule] = [True, bool(wrong.any())]
+        if all(stopped for stopped, _ in outcomes.values()):
+            break
+    return outcomes
+
+
+def _settled(data: Rankings, rng: Generator) -> NDArray[np.int64] | None:
+    """Return the tiers that `enough` would publish, if each of their boundaries is settled."""
+    seed = np.random.SeedSequence(int(rng.integers(2**31)))
+    with short_chains():
+        choice = choose(data, family="luce", progress="off", rng=1)
+    model = choice.fit.model()
+    assert isinstance(model, ClusteredLuce)
+    labels = choice.fit.tiers.label_array(data.items)
+    logs = np.log(np.array(model.worths))[labels]
+    sizes = tuple(np.bincount(labels).tolist())
+    begin = State(labels, sizes, np.nan, np.nan, log_worths=logs - logs.mean())
+    # The first draws are a warm-up: the chain begins at the most probable tiers.
+    draws = draw_tiers_from(data, choice, begin, 700, seed)[200:]
+    kinds: list[tuple[Kind, int]] = [("boundary", tier) for tier in range(int(labels.max()))]
+    held = claims_hold(labels, kinds or [("tie", 0)], draws).mean(axis=0)
+    return labels if (held >= CERTAINTY).all() else None
 
 
 def _naive(ranks: NDArray[np.float64]) -> NDArray[np.int64] | None:
@@ -154,18 +186,15 @@ def compute(settings: Settings, place: Place) -> Results:
                     {"items": n_items, "truth": truth, "way": way, "batch": batch, "shares": shares}
                 )
     rules = {
-        rule: run_tasks(
-            look_at_every_answer,
-            [(rule, settings.looks, seed) for seed in root.spawn(settings.streams)],
-            description=f"stopping, {rule}",
+        truth: run_tasks(
+            look_again_and_again,
+            [(truth, settings.looks, seed) for seed in root.spawn(settings.streams)],
+            description=f"stopping, {truth}",
             workers=place.workers,
         )
-        for rule in ("naive", "enough")
+        for truth in LOOKED_AT
     }
-    return {
-        "asked": asked,
-        "rules": {rule: [list(map(bool, one)) for one in rows] for rule, rows in rules.items()},
-    }
+    return {"asked": asked, "rules": rules}
 
 
 def votes_needed(shares: list[float], batch: int, goal: float) -> float:
@@ -187,7 +216,16 @@ def tell(results: Results, settings: Settings) -> str:
         "that random votes reach at the end of the collection; the ratio is how many votes each "
         "way needs for it, beside random ones, with its standard error.",
         _table_of_asking(results["asked"]),
-        _rules_in_words(results["rules"], settings),
+        "**Looking again and again.** Rankings of four items were collected, and looked at "
+        f"{len(settings.looks)} times, after {settings.looks[0]}, {settings.looks[1]}, ... "
+        f"{settings.looks[-1]} of them (a look after every single one costs four times as much). "
+        "The truth is one leader that wins three of four comparisons, two tied leaders that win "
+        "four of five against the others, or four tied items. The naive rule stops as soon as a "
+        "signed-rank test of the two best has p < 0.05, and publishes their difference; `enough` "
+        "stops as soon as each boundary of the most probable tiers is settled, and publishes "
+        "these. Wrong is a published difference that is not there, with the share of all "
+        "collections and its upper 95% bound.",
+        _table_of_rules(results["rules"]),
     )
 
 
@@ -226,25 +264,31 @@ def _ratio(ratios: list[float]) -> str:
     return f"{np.mean(reached):.2f}{error}{missed if len(reached) < len(ratios) else ''}"
 
 
-def _rules_in_words(rules: dict[str, list[list[bool]]], settings: Settings) -> str:
-    naive, ours = (
-        (sum(row[0] for row in rules[rule]), sum(row[1] for row in rules[rule]), len(rules[rule]))
-        for rule in ("naive", "enough")
-    )
-    return (
-        f"**Looking after every answer.** {settings.streams} collections of {settings.looks} "
-        "rankings of four items, three of them tied behind one leader that wins two of three: "
-        f"the rule of `enough` stopped {ours[0]} of {ours[2]}, {ours[1]} with a wrong difference; "
-        "a signed-rank test of the two best, stopped at the first p below 0.05, stopped "
-        f"{naive[0]} of {naive[2]}, {naive[1]} with a wrong one."
-    )
+def _table_of_rules(rules: dict[str, list[dict[str, list[bool]]]]) -> str:
+    rows = []
+    for truth, collections in {
+        **rules,
+        "together": [one for of_truth in rules.values() for one in of_truth],
+    }.items():
+        cells = [truth, str(len(collections))]
+        for rule in ("naive", "enough"):
+            stopped = sum(one[rule][0] for one in collections)
+            wrong = sum(one[rule][1] for one in collections)
+            most = float(beta.ppf(0.95, wrong + 1, len(collections) - wrong))
+            cells += [
+                str(stopped),
+                f"{wrong} ({percent(wrong / len(collections))}, at most {percent(most)})",
+            ]
+        rows.append(cells)
+    header = ["truth", "collections", "naive: stopped", "wrong", "enough: stopped", "wrong"]
+    return table(header, rows)
 
 
 STUDY = Study(
     name="collecting",
     title="Which comparisons to ask for, and when to stop",
     full=Settings(),
-    quick=Settings(asking=((6, 20, 3, 1),), looks=10, streams=2),
+    quick=Settings(asking=((6, 20, 3, 1),), looks=(8, 12), streams=1),
     compute=compute,
     tell=tell,
     page="simulations",

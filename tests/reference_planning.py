@@ -1,55 +1,64 @@
 """What a comparison says about tiers, written from the definition of mutual information."""
 
-from math import log
+from math import comb, erf, exp, log, pi, sqrt
 
 
-def order_of(tiers, one, other):
-    """Return whether an item is above (1), tied with (0) or below (-1) another."""
-    return (tiers[one] < tiers[other]) - (tiers[one] > tiers[other])
+def truncated_means(mean, deviation):
+    """Return the means of a normal variable above 0 and below 0."""
+    score = mean / deviation
+    density = exp(-0.5 * score * score) / sqrt(2 * pi)
+    below = 0.5 * (1 - erf(score / sqrt(2)))
+    return mean + deviation * density / (1 - below), mean - deviation * density / below
 
 
-def mutual_information(draws, chances, unknown):
-    """Return the information of a winner, in bits, about a function of the tiers.
+def gain_of_pair(means, covariance, above, one, other):
+    """Return the information of a comparison about the orders of all pairs, in bits.
 
-    Each draw of tiers is as probable; ``chances`` holds the chance of winning under each.
+    The order of a pair expects a difference of strengths; the information is half the variance of
+    what it expects of the difference that is observed, times the precision of the observation.
     """
-    total = len(draws)
-    joint = {}
-    for tiers, chance in zip(draws, chances, strict=True):
-        state = unknown(tiers)
-        joint[state, True] = joint.get((state, True), 0.0) + chance / total
-        joint[state, False] = joint.get((state, False), 0.0) + (1 - chance) / total
-    of_state, of_winner = {}, {}
-    for (state, won), probability in joint.items():
-        of_state[state] = of_state.get(state, 0.0) + probability
-        of_winner[won] = of_winner.get(won, 0.0) + probability
-    return sum(
-        probability * log(probability / (of_state[state] * of_winner[won]), 2)
-        for (state, won), probability in joint.items()
-        if probability > 0
-    )
+    n_items = len(means)
+    chance = 1 / (1 + exp(means[other] - means[one]))
+    precision = chance * (1 - chance)
 
-
-def gain_of_pair(draws, chances, one, other):
-    """Return the information about all orders of two items that hold one of those asked about.
-
-    What as many draws would give by chance, to first order, is taken off each.
-    """
-    n_items, n_draws = len(draws[0]), len(draws)
-    pairs = {
-        tuple(sorted((item, third)))
-        for item in (one, other)
-        for third in range(n_items)
-        if third != item
-    }
-    mean = sum(chances) / n_draws
-    variance = sum((chance - mean) ** 2 for chance in chances) / n_draws
-    gain = 0.0
-    for first, second in pairs:
-        states = {order_of(tiers, first, second) for tiers in draws}
-        by_chance = (len(states) - 1) * variance / (2 * mean * (1 - mean) * n_draws) / log(2)
-        information = mutual_information(
-            draws, chances, lambda tiers, a=first, b=second: order_of(tiers, a, b)
+    def covary(first, second, third, fourth):
+        """Covariance of the differences of two pairs."""
+        return (
+            covariance[first][third]
+            - covariance[first][fourth]
+            - covariance[second][third]
+            + covariance[second][fourth]
         )
-        gain += max(information - by_chance, 0.0)
+
+    precision /= 1 + precision * covary(one, other, one, other)
+    gain, n_pairs = 0.0, 0
+    for first in range(n_items):
+        for second in range(first + 1, n_items):
+            n_pairs += 1
+            variance = covary(first, second, first, second)
+            mean = means[first] - means[second]
+            if_above, if_below = truncated_means(mean, sqrt(variance))
+            slope = covary(one, other, first, second) / variance
+            expected = [slope * if_above, slope * if_below, 0.0]
+            shares = [above[first][second], above[second][first]]
+            shares.append(1 - sum(shares))
+            middle = sum(share * value for share, value in zip(shares, expected, strict=True))
+            spread = sum(
+                share * (value - middle) ** 2 for share, value in zip(shares, expected, strict=True)
+            )
+            gain += 0.5 * precision * spread / log(2)
+    assert n_pairs == comb(n_items, 2)
     return gain
+
+
+def information_of_ranking(size):
+    """Return how much a ranking of equal items says of each pair, beside a comparison of the two.
+
+    Stage by stage one of the items left is chosen; two items are still there together with a
+    probability, and the choice between so many then says 1 / number ** 2 of their difference.
+    """
+    total = 0.0
+    for left in range(2, size + 1):
+        both_there = left * (left - 1) / (size * (size - 1))
+        total += both_there / left**2
+    return total / 0.25

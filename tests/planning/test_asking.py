@@ -40,6 +40,20 @@ def test_subsets_are_chosen_at_random_and_ranked_by_worth():
         assert abs(won - expected) < 5 * np.sqrt(0.25 / both.sum())
 
 
+def test_the_best_and_the_worst_of_those_shown_are_named():
+    answers = Design("best-worst", 3).answers(MODEL, 30_000, np.random.default_rng(1))
+    assert answers.unranked == "anywhere"
+    assert sorted({*answers.places.ravel().tolist()}) == [-1, 0, 1, 2]
+    assert ((answers.places >= 0).sum(axis=1) == 3).all()
+    a, d = (answers.items.index(item) for item in "ad")
+    three = (answers.places >= 0)[:, [a, answers.items.index("b"), d]].all(axis=1)
+    first = (answers.places[three, a] == 0).mean()
+    last = (answers.places[three, d] == 2).mean()
+    # Of worths 6, 2 and 1; d is last if a or b is first, and the other before d.
+    assert abs(first - 6 / 9) < 5 * np.sqrt(0.25 / three.sum())
+    assert abs(last - (6 / 9 * 2 / 3 + 2 / 9 * 6 / 7)) < 5 * np.sqrt(0.25 / three.sum())
+
+
 @pytest.mark.parametrize(
     "model", [MODEL, tw.ClusteredMallows(TIERS, 0.7, "inversions")], ids=["luce", "mallows"]
 )

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import tierwise as tw
-from tests.reference_planning import gain_of_pair
-from tierwise._kernels.questions import gains_of_pairs
+from tests.reference_planning import gain_of_pair, information_of_ranking
+from tierwise.planning.questions import _batch
+from tierwise.planning.strengths import Strengths, gains_of_comparisons, openness
 
 
 @pytest.fixture(scope="module")
@@ -20,37 +21,59 @@ def posterior(battles):
     return tw.sample_posterior(battles, family="luce", chains=4, draws=1000, rng=1)
 
 
-@pytest.mark.parametrize("by", ["worths", "tiers"])
-def test_gains_are_mutual_information(by):
+@pytest.fixture(scope="module")
+def unclear():
+    """Strengths of five items that covary, and tiers about which much is open."""
     rng = np.random.default_rng(5)
-    labels = rng.integers(3, size=(40, 5))
-    logs, by_tier = np.zeros((0, 5)), np.zeros((0, 1, 1))
-    if by == "worths":
-        logs = rng.normal(size=(40, 5))
-        apart = logs[:, :, None] - logs[:, None, :]
-        chances = 1 / (1 + np.exp(-apart))
-    else:
-        by_tier = rng.uniform(0.2, 0.8, size=(40, 3, 3))
-        chances = np.stack(
-            [by_tier[draw][np.ix_(labels[draw], labels[draw])] for draw in range(40)]
-        )
-    gains = np.zeros((5, 5))
-    gains_of_pairs(labels, logs, by_tier, gains)
+    root = rng.normal(size=(5, 7))
+    strengths = Strengths(rng.normal(size=5), root @ root.T / 10)
+    shares = rng.dirichlet((2, 2, 2), size=(5, 5))
+    above = np.triu(shares[:, :, 0], k=1) + np.triu(shares[:, :, 1], k=1).T
+    return strengths, above
+
+
+def test_gains_are_mutual_information(unclear, monkeypatch):
+    monkeypatch.setattr("tierwise.planning.strengths._SAY_OF_STRENGTHS", 0.0)
+    strengths, above = unclear
+    gains = gains_of_comparisons(strengths, openness(strengths, above))
     for one in range(5):
         for other in range(one + 1, 5):
-            expected = gain_of_pair(labels.tolist(), chances[:, one, other].tolist(), one, other)
-            assert gains[one, other] / np.log(2) == pytest.approx(expected, rel=1e-10, abs=1e-14)
+            expected = gain_of_pair(
+                strengths.means.tolist(), strengths.covariance.tolist(), above.tolist(), one, other
+            )
+            assert gains[one, other] == pytest.approx(expected, rel=1e-9)
+            assert gains[other, one] == pytest.approx(gains[one, other])
 
 
-def test_a_certain_order_leaves_nothing_to_ask():
-    labels = np.tile([0, 1, 2], (50, 1))
-    gains = np.full((3, 3), np.nan)
-    gains_of_pairs(labels, np.tile([2.0, 0.0, -2.0], (50, 1)), np.zeros((0, 1, 1)), gains)
-    assert np.triu(gains, k=1).max() < 1e-12
+def test_observations_change_the_covariance_as_those_of_normal_variables_do(unclear):
+    strengths, _ = unclear
+    contrast = np.array([0.0, 1.0, 0.0, -1.0, 0.0])
+    precision = np.linalg.inv(strengths.covariance) + 0.2 * np.outer(contrast, contrast)
+    found = strengths.observe((1, 3), 0.2).covariance
+    assert found == pytest.approx(np.linalg.inv(precision), abs=1e-10)
 
 
-def test_questions_come_best_first_and_without_repetition(posterior):
-    questions = tw.next_questions(posterior, 6)
+def test_a_ranking_counts_for_less_than_its_comparisons(unclear):
+    """The first subset gains what its pairs do, each as much as a ranking says of it."""
+    strengths, above = unclear
+    everything = ~np.eye(5, dtype=bool)
+    [(members, gain)] = _batch(strengths, above, everything, np.ones(5), 1, 3)
+    gains = gains_of_comparisons(strengths, openness(strengths, above))
+    pairs = np.triu(gains[np.ix_(members, members)], k=1).sum()
+    assert gain == pytest.approx(information_of_ranking(3) * pairs)
+    assert information_of_ranking(2) == pytest.approx(1)
+
+
+def test_a_certain_order_leaves_nothing_to_ask(unclear, monkeypatch):
+    monkeypatch.setattr("tierwise.planning.strengths._SAY_OF_STRENGTHS", 0.0)
+    strengths, _ = unclear
+    certain = np.triu(np.ones((5, 5)), k=1)
+    assert openness(strengths, certain).max() < 1e-12
+    assert openness(strengths, np.zeros((5, 5))).max() < 1e-12
+
+
+def test_questions_come_best_first_and_without_repetition(battles, posterior):
+    questions = tw.next_questions(battles, 6, posterior=posterior)
     gains = [row.gain for row in questions.rows]
     assert gains == sorted(gains, reverse=True)
     assert len({frozenset(row.items) for row in questions.rows}) == 6
@@ -61,24 +84,24 @@ def test_questions_come_best_first_and_without_repetition(posterior):
     assert "draws of the posterior" in questions.summary()
 
 
-def test_there_are_no_more_questions_than_pairs(posterior):
-    assert len(tw.next_questions(posterior, 100)) == 6
+def test_there_are_no_more_questions_than_pairs(battles, posterior):
+    assert len(tw.next_questions(battles, 100, posterior=posterior)) == 6
 
 
-def test_excluded_pairs_are_not_asked_about(posterior):
-    best = tw.next_questions(posterior, 1).rows[0].items
-    others = tw.next_questions(posterior, 10, exclude=[best])
+def test_excluded_pairs_are_not_asked_about(battles, posterior):
+    best = tw.next_questions(battles, 1, posterior=posterior).rows[0].items
+    others = tw.next_questions(battles, 10, posterior=posterior, exclude=[best])
     assert frozenset(best) not in {frozenset(row.items) for row in others.rows}
 
 
-def test_costs_change_what_is_asked(posterior):
-    best = tw.next_questions(posterior, 1).rows[0].items
-    dear = tw.next_questions(posterior, 1, costs={best[0]: 1000.0})
+def test_costs_change_what_is_asked(battles, posterior):
+    best = tw.next_questions(battles, 1, posterior=posterior).rows[0].items
+    dear = tw.next_questions(battles, 1, posterior=posterior, costs={best[0]: 1000.0})
     assert best[0] not in dear.rows[0].items
 
 
-def test_subsets_have_the_size_asked_for(posterior):
-    questions = tw.next_questions(posterior, 2, "subsets", size=3)
+def test_subsets_have_the_size_asked_for(battles, posterior):
+    questions = tw.next_questions(battles, 2, "subsets", size=3, posterior=posterior)
     assert all(len(row.items) == 3 for row in questions.rows)
     first, second = (set(row.items) for row in questions.rows)
     assert first != second
@@ -95,7 +118,20 @@ def test_mallows_models_have_questions_too():
     rows = [["a", "b", "c"]] * 5 + [["b", "a", "c"]] * 3 + [["c", "b", "a"]] * 2
     rankings = tw.Rankings.from_orderings(rows)
     posterior = tw.sample_posterior(rankings, distance="kendall", rng=1)
-    assert tw.next_questions(posterior, 1).rows[0].gain > 0
+    assert tw.next_questions(rankings, 1, posterior=posterior).rows[0].gain > 0
+
+
+def test_a_batch_does_not_ask_the_same_in_other_words(battles, posterior):
+    """What the first answer says is taken off what the second is worth."""
+    first, second = tw.next_questions(battles, 2, posterior=posterior).rows
+    alone = tw.next_questions(battles, 1, exclude=[first.items], posterior=posterior).rows[0]
+    assert second.gain < alone.gain
+
+
+def test_a_posterior_of_other_items_is_refused(posterior):
+    others = tw.Battles.from_rows([("x", "y", "x"), ("y", "x", "y")])
+    with pytest.raises(tw.InputError, match="other items"):
+        tw.next_questions(others, posterior=posterior)
 
 
 @pytest.mark.parametrize(
@@ -111,16 +147,16 @@ def test_mallows_models_have_questions_too():
         ({"k": 0}, "k"),
     ],
 )
-def test_questions_that_make_no_sense_are_refused(posterior, options, words):
+def test_questions_that_make_no_sense_are_refused(battles, posterior, options, words):
     with pytest.raises(tw.InputError, match=words):
-        tw.next_questions(posterior, **options)
+        tw.next_questions(battles, posterior=posterior, **options)
 
 
-def test_no_pair_may_be_left(posterior):
+def test_no_pair_may_be_left(battles, posterior):
     items = posterior.items
     pairs = [(one, other) for one in items for other in items if one != other]
     with pytest.raises(tw.InputError, match="all pairs are excluded"):
-        tw.next_questions(posterior, exclude=pairs)
+        tw.next_questions(battles, posterior=posterior, exclude=pairs)
 
 
 def test_no_question_where_all_draws_agree():

@@ -52,16 +52,16 @@ def plan_command(
         options.option(_TRUTH, "Distance of a Mallows model."),
     ] = "inversions",
     ask: Annotated[
-        Literal["complete", "top", "subsets", "pairs"],
+        Literal["complete", "top", "subsets", "pairs", "best-worst"],
         options.option(
             _ASKING,
-            "What one answer is: a ranking of all items, of the best, of some chosen at random, or "
-            "a comparison of two.",
+            "What one answer is: a ranking of all items, of the best, of some chosen at random, a "
+            "comparison of two, or the best and the worst of some.",
         ),
     ] = "complete",
     size: Annotated[
         int | None,
-        options.option(_ASKING, "How many items are listed (top) or shown (subsets).", min=1),
+        options.option(_ASKING, "How many items are listed (top) or shown.", min=1),
     ] = None,
     answers: Annotated[
         str | None,

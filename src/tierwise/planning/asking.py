@@ -12,6 +12,7 @@ from tierwise._util.types import NOT_LISTED
 from tierwise.data.battles import Battles
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, drop, use
+from tierwise.files.best_worst import choose_best_and_worst
 from tierwise.fitting.observe import observe_like
 from tierwise.model.clustered_luce import ClusteredLuce
 from tierwise.model.clustered_mallows import ClusteredMallows
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
     from tierwise._util.types import Item
 
 Model: TypeAlias = ClusteredMallows | ClusteredLuce
-Ask: TypeAlias = Literal["complete", "top", "subsets", "pairs"]
-"""What is asked for: a ranking of all items, of the best, of some that are shown, or of two."""
+Ask: TypeAlias = Literal["complete", "top", "subsets", "pairs", "best-worst"]
+"""What is asked for: a ranking of all items, of the best, of some that are shown, or of two; or
+the best and the worst of some that are shown."""
+# How few items can be listed or shown, where that is said.
+_FEWEST = {"top": 1, "subsets": 2, "best-worst": 3}
 
 
 class Asking(Protocol):
@@ -42,6 +46,7 @@ class Design:
     ask
         "complete": all items are ranked. "top": the best ``size`` are listed. "subsets": ``size``
         items, chosen at random, are shown and ranked. "pairs": two items are shown, and one wins.
+        "best-worst": of ``size`` items, chosen at random, the best and the worst are named.
     size
         How many items are listed or shown; None for "complete" and "pairs".
 
@@ -61,15 +66,15 @@ class Design:
     def __post_init__(self) -> None:
         """Check what was given."""
         check_choice("ask", self.ask, get_args(Ask))
-        if self.ask in ("complete", "pairs") and self.size is not None:
+        if self.ask not in _FEWEST and self.size is not None:
             raise InputError(
                 "size says how many items are listed or shown: it goes with top lists and subsets",
-                [use(ask="top"), use(ask="subsets"), drop("size")],
+                [use(ask="top"), use(ask="subsets"), use(ask="best-worst"), drop("size")],
             )
-        if self.ask in ("top", "subsets"):
+        if self.ask in _FEWEST:
             if self.size is None:
                 raise InputError("how many items are listed or shown is not known", [use(size=...)])
-            check_count("size", self.size, 1 if self.ask == "top" else 2)
+            check_count("size", self.size, _FEWEST[self.ask])
 
     def answers(self, model: Model, n_answers: int, rng: np.random.Generator) -> Rankings | Battles:
         """Draw answers from a model."""
@@ -89,6 +94,9 @@ class Design:
         complete = model.sample(n_answers, rng)
         if self.ask == "complete":
             return complete
+        if self.ask == "best-worst":
+            chosen = choose_best_and_worst(complete.places, self.size or 0, rng)
+            return Rankings(complete.items, chosen, unranked="anywhere")
         places = complete.places.astype(np.int64)
         if self.ask == "top":
             hidden = np.where(places < (self.size or 0), places, NOT_LISTED)
@@ -107,6 +115,7 @@ class Design:
             "top": f"lists of the best {self.size}",
             "subsets": f"rankings of {self.size} items, chosen at random",
             "pairs": "comparisons of two items, chosen at random",
+            "best-worst": f"choices of the best and the worst of {self.size} items",
         }[self.ask]
 
 

@@ -311,8 +311,9 @@ def plan(
         What one answer is. "complete": a ranking of all items (or scores of all of them for one
         task). "top": a list of the best ``size``. "subsets": a ranking of ``size`` items that are
         chosen at random. "pairs": a comparison of two items that are chosen at random.
+        "best-worst": the best and the worst of ``size`` items that are chosen at random (MaxDiff).
     size
-        How many items are listed or shown, for "top" and "subsets".
+        How many items are listed or shown, for "top", "subsets" and "best-worst".
     answers
         The numbers of answers to try. None doubles them, from 25, until the power is reached.
     power

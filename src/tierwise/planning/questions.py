@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise._kernels.questions import gains_of_pairs
 from tierwise._util.checks import (
     check_choice,
     check_count,
@@ -18,11 +18,16 @@ from tierwise._util.checks import (
 from tierwise._util.results import Result
 from tierwise._util.tables import Table
 from tierwise._util.types import plain_item
+from tierwise.data.battles import Battles
 from tierwise.data.frames import make_frame
+from tierwise.data.kinds import check_data
+from tierwise.data.preferences import Preferences
+from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, counted, drop, quoted, share_in_words, use
-from tierwise.planning.plan import model_of_draw, short_chains
+from tierwise.luce.judges import at_effective_number
+from tierwise.planning.plan import short_chains
+from tierwise.planning.strengths import gains_of_comparisons, openness, strengths_of
 from tierwise.posterior.estimates import share_above
-from tierwise.posterior.result import Posterior
 from tierwise.posterior.run import sample_posterior
 
 if TYPE_CHECKING:
@@ -32,12 +37,10 @@ if TYPE_CHECKING:
 
     from tierwise._util.checks import RandomSource
     from tierwise._util.types import Item
-    from tierwise.data.battles import Battles
-    from tierwise.data.counts import Counts
     from tierwise.data.frames import Backend
-    from tierwise.data.preferences import Preferences
-    from tierwise.data.rankings import Rankings
     from tierwise.data.scan import RankingScan
+    from tierwise.planning.strengths import Strengths
+    from tierwise.posterior.result import Posterior
     from tierwise.searching.choice import Choice
 
     Floats = NDArray[np.float64]
@@ -61,7 +64,7 @@ class Question(Result):
         The items to show.
     gain
         How much the answer is expected to say about which items are above, tied and below, in
-        bits, summed over all pairs with one of the items.
+        bits, summed over all pairs of items; with those asked before taken as answered.
     above, tied, below
         For two items: probability that the first is in a better tier than the second, in the same
         one, and in a worse one; None for more items.
@@ -158,7 +161,7 @@ class Questions(Result):
 
 
 def next_questions(
-    data: Rankings | RankingScan | Counts | Preferences | Battles | Posterior,
+    data: Rankings | RankingScan | Preferences | Battles,
     k: int = 10,
     ask: AskNext = "pairs",
     *,
@@ -166,23 +169,25 @@ def next_questions(
     costs: Mapping[Item, float] | None = None,
     exclude: Iterable[tuple[Item, Item]] = (),
     choice: Choice | None = None,
+    posterior: Posterior | None = None,
     rng: RandomSource = None,
 ) -> Questions:
     """Find the comparisons that are expected to say most about the tiers.
 
     Each pair of items is above, tied or below; what is open about that has an entropy. A question
-    is worth the entropy that its answer is expected to take away, summed over all pairs that hold
-    one of the items asked about.
+    is worth the entropy that its answer is expected to take away, summed over all pairs of items:
+    who wins says something about the strengths of the two, and through them about all others.
+    Questions of a batch are chosen one after the other, each as if those before had been answered,
+    so that a batch does not ask the same thing twice in other words.
 
     Parameters
     ----------
     data
-        The answers that there are, or a posterior of theirs, which saves drawing one.
+        The answers that there are.
     k
         How many questions. No two are the same.
     ask
-        "pairs": two items are to be compared. "subsets": ``size`` items are to be ranked; such a
-        question counts for all its pairs that no earlier one holds.
+        "pairs": two items are to be compared. "subsets": ``size`` items are to be ranked.
     size
         How many items a subset has.
     costs
@@ -192,6 +197,8 @@ def next_questions(
         Pairs of items that cannot be asked about together.
     choice
         What `choose` found for the data; then models are not compared again.
+    posterior
+        Draws of tiers given these data, if you have them; then none are made.
     rng
         A seed, for the same questions every time.
 
@@ -204,30 +211,35 @@ def next_questions(
     """
     check_choice("ask", ask, get_args(AskNext))
     k = check_count("k", k)
-    posterior = data if isinstance(data, Posterior) else _posterior_of(data, choice, rng)
-    items = posterior.items
+    known = at_effective_number(
+        check_data(data, "next_questions", Rankings, Preferences, Battles, weights="effective")
+    )
+    if posterior is None:
+        posterior = _posterior_of(known, choice, rng)
+    items = known.items
+    if set(posterior.items) != set(items):
+        raise InputError("the posterior is about other items than the data", [drop("posterior")])
     n_items = len(items)
-    most = n_items * (n_items - 1) // 2
-    gains, n_draws = _gains(posterior)
-    open_pairs = np.triu(np.ones((n_items, n_items), dtype=bool), k=1)
+    allowed = ~np.eye(n_items, dtype=bool)
     for first, second in _numbered_pairs(exclude, items):
-        open_pairs[first, second] = open_pairs[second, first] = False
-    if not open_pairs.any():
+        allowed[first, second] = allowed[second, first] = False
+    if not allowed.any():
         raise InputError("all pairs are excluded", [drop("exclude")])
     prices = _prices(costs, items)
     if ask == "pairs":
         if size is not None:
             raise InputError("a pair has two items", [drop("size"), use(ask="subsets")])
-        worth = np.where(open_pairs, gains / (prices[:, None] + prices), -1.0)
-        order = np.argsort(-worth, axis=None, kind="stable")[: min(k, int(open_pairs.sum()), most)]
-        chosen = [tuple(map(int, np.unravel_index(int(place), worth.shape))) for place in order]
-    else:
-        if size is None:
-            raise InputError("how many items a subset has is not known", [use(size=...)])
-        size = check_count("size", size, 2, n_items)
-        chosen = _subsets(gains, open_pairs | open_pairs.T, prices, k, size)
-    above = share_above(posterior.labels)
-    return Questions(tuple(_question(one, gains, above, items) for one in chosen), n_draws)
+        size = 2
+    elif size is None:
+        raise InputError("how many items a subset has is not known", [use(size=...)])
+    size = check_count("size", size, 2, n_items)
+    order = [posterior.items.index(item) for item in items]
+    above = share_above(posterior.labels)[np.ix_(order, order)]
+    rows = [
+        _question(members, gain, above, items)
+        for members, gain in _batch(strengths_of(known), above, allowed, prices, k, size)
+    ]
+    return Questions(tuple(rows), len(posterior.labels))
 
 
 def _posterior_of(data: Any, choice: Choice | None, rng: RandomSource) -> Posterior:
@@ -250,59 +262,60 @@ def _posterior_of(data: Any, choice: Choice | None, rng: RandomSource) -> Poster
         )
 
 
-def _gains(posterior: Posterior) -> tuple[Floats, int]:
-    """Return what the winner of each pair is expected to say, in bits, and the number of draws."""
-    chosen = np.unique(np.linspace(0, len(posterior.labels) - 1, _DRAWS).astype(np.int64))
-    labels = posterior.labels[chosen] - 1
-    n_items = labels.shape[1]
-    worths, chances = np.zeros((0, n_items)), np.zeros((0, 1, 1))
-    if posterior.family == "luce":
-        worths = posterior.log_worths[chosen]
-    else:
-        n_tiers = int(labels.max()) + 1
-        chances = np.full((len(chosen), n_tiers, n_tiers), 0.5)
-        for place, draw in enumerate(chosen.tolist()):
-            model = model_of_draw(posterior, draw)
-            own = len(model.tiers)
-            chances[place, :own, :own] = np.asarray(model.pair_probabilities())
-            np.fill_diagonal(chances[place], 0.5)
-    gains = np.zeros((n_items, n_items))
-    gains_of_pairs(labels, worths, chances, gains)
-    return gains / np.log(2.0), len(chosen)
-
-
-def _subsets(
-    gains: Floats, allowed: NDArray[np.bool_], prices: Floats, k: int, size: int
-) -> list[tuple[int, ...]]:
-    """Choose subsets one by one: begin with the best pair, and add what gains most."""
-    left = np.where(allowed, gains, 0.0)
-    np.fill_diagonal(left, 0.0)
-    chosen: list[tuple[int, ...]] = []
+def _batch(
+    strengths: Strengths,
+    above: Floats,
+    allowed: NDArray[np.bool_],
+    prices: Floats,
+    k: int,
+    size: int,
+) -> list[tuple[tuple[int, ...], float]]:
+    """Choose questions one by one, each as if those before had been answered, with their gains."""
+    weights = openness(strengths, above)
+    # Of the comparisons that a ranking implies, several say the same: each counts for less.
+    share = 4.0 * sum((left - 1) / left for left in range(2, size + 1)) / (size * (size - 1))
+    chosen: list[tuple[tuple[int, ...], float]] = []
+    unasked = np.triu(allowed)
     for _ in range(k):
-        worth = left / (prices[:, None] + prices)
-        first, second = np.unravel_index(int(np.argmax(worth)), worth.shape)
-        members = [int(first), int(second)]
-        if left[members[0], members[1]] <= 0.0:
+        gains = np.where(allowed, share * gains_of_comparisons(strengths, weights), 0.0)
+        members = _most_worth(gains, unasked, allowed, prices, size)
+        if members is None:
             break
-        while len(members) < size:
-            sums = left[members].sum(axis=0) / prices
-            sums[~allowed[members].all(axis=0)] = -1.0
-            sums[members] = -1.0
-            best = int(np.argmax(sums))
-            if sums[best] < 0.0:
-                break
-            members.append(best)
-        members.sort()
-        left[np.ix_(members, members)] = 0.0
-        chosen.append(tuple(members))
+        inside = np.ix_(members, members)
+        chosen.append((members, float(np.triu(gains[inside], k=1).sum())))
+        unasked[inside] = False
+        for one, other in combinations(members, 2):
+            strengths = strengths.observe((one, other), share * strengths.precision(one, other))
     return chosen
 
 
+def _most_worth(
+    gains: Floats,
+    unasked: NDArray[np.bool_],
+    allowed: NDArray[np.bool_],
+    prices: Floats,
+    size: int,
+) -> tuple[int, ...] | None:
+    """Begin with the pair that gains most for what it costs, and add what adds most."""
+    worth = np.where(unasked, gains / (prices[:, None] + prices), -1.0)
+    first, second = np.unravel_index(int(np.argmax(worth)), worth.shape)
+    if worth[first, second] < 0.0:
+        return None
+    members = [int(first), int(second)]
+    while len(members) < size:
+        sums = gains[members].sum(axis=0) / prices
+        sums[~allowed[members].all(axis=0)] = -1.0
+        best = int(np.argmax(sums))
+        if sums[best] < 0.0:
+            break
+        members.append(best)
+    return tuple(sorted(members))
+
+
 def _question(
-    numbers: tuple[int, ...], gains: Floats, above: Floats, items: tuple[Item, ...]
+    numbers: tuple[int, ...], gain: float, above: Floats, items: tuple[Item, ...]
 ) -> Question:
     names = tuple(items[number] for number in numbers)
-    gain = float(np.triu(gains[np.ix_(numbers, numbers)], k=1).sum())
     if len(numbers) > 2:
         return Question(names, gain)
     one, other = numbers

@@ -23,6 +23,7 @@ from tierwise.plots.model import (
     strengths,
     theta_along_ranking,
 )
+from tierwise.plots.planning import power_curves
 from tierwise.plots.posterior import chain_ranks, rank_intervals, trace
 from tierwise.plots.search import (
     criterion_histogram,
@@ -48,6 +49,7 @@ __all__ = [
     "memberships",
     "merging_steps",
     "pairwise_matrix",
+    "power_curves",
     "preferred_shares",
     "rank_boxes",
     "rank_diagram",
