@@ -481,3 +481,9 @@ def test_battles_that_say_nothing_of_draws_or_order_are_not_asked_about(client):
     page = client.get(give(client, rows, "won.csv"))
     assert "How shall battles without a winner count?" not in words(page)
     assert "May it help to be shown first?" not in words(page)
+
+
+def test_battles_in_json_lines_are_taken(client):
+    lines = [f'{{"model_a": "x", "model_b": "{other}", "winner": "model_a"}}' for other in "yzyz"]
+    page = client.get(give(client, "\n".join(lines), "votes.jsonl"))
+    assert "4 battles of 3 items" in words(page)
