@@ -207,18 +207,18 @@ class Comparison(Result):
     def as_table(self) -> Table:
         """Return the table as people read it, which `write` puts into files."""
         header = ["", "method", "tier", "mean rank", f"rank ({percent(self.board.level)})"]
-        header += ["P(this tier)", "P(better than next)"]
+        header += ["P(this tier)", "P(better than next)", "P(tied or nearly)"]
         others = self.nemenyi_letters()
         header += ["Nemenyi"] if others is not None else []
         cells = []
         letters = self.letters()
         for row, (rank, _, _) in zip(self.board.rows, self.mean_ranks, strict=True):
             span = f"{row.rank_low} to {row.rank_high}"
-            following = row.better_than_next
+            following = (row.better_than_next, row.tied_with_next)
             line = [letters[row.item], str(row.item), str(row.tier), f"{rank:.2f}"]
             line += [str(row.rank_low) if row.rank_low == row.rank_high else span]
             line += [share_in_words(row.tier_probabilities[row.tier - 1])]
-            line += ["" if following is None else share_in_words(following)]
+            line += ["" if share is None else share_in_words(share) for share in following]
             cells.append(line if others is None else [*line, others[row.item]])
         return Table(
             header,
@@ -226,7 +226,7 @@ class Comparison(Result):
             left=(0, 1) if others is None else (0, 1, len(header) - 1),
             note=self.note(),
             values=self.columns(),
-            droppable=(len(header) - 1, 6, 5) if others is not None else (6, 5),
+            droppable=(len(header) - 1, 7, 6, 5) if others is not None else (7, 6, 5),
         )
 
     def note(self) -> str:
@@ -236,7 +236,7 @@ class Comparison(Result):
             f"{self.board.note_on_tiers()} Mean ranks are over {len(self.scores):,} data sets"
         )
         said += "; ranks on data sets with gaps are stretched." if self.n_gaps else "."
-        return f"{said} {self.board.choice.sentence()}"
+        return f"{said} {self.board.note_on_next()} {self.board.choice.sentence()}"
 
     def to_latex(self) -> str:
         """Return the table as LaTeX, with the rules of the package booktabs."""
