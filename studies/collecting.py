@@ -10,9 +10,17 @@ from scipy.stats import beta
 
 from studies.harness import Place, Results, Study
 from studies.writing import paragraphs, percent, table
-from tierwise import Battles, ClusteredLuce, Tiers, choose, next_questions, sample_posterior
+from tierwise import (
+    Battles,
+    ClusteredLuce,
+    Tiers,
+    choose,
+    load_llmfao,
+    next_questions,
+    sample_posterior,
+)
 from tierwise._util.tasks import run_tasks
-from tierwise.planning.asking import Design
+from tierwise.planning.asking import Alike, decide_battles
 from tierwise.planning.plan import short_chains
 from tierwise.planning.stopping import Kind, claims_hold
 from tierwise.planning.strengths import strengths_of
@@ -85,21 +93,52 @@ def collect(
     truth: str, way: str, n_items: int, batch: int, batches: int, seed: SeedSequence
 ) -> list[float]:
     """Collect votes; return the share of differing pairs that are separated after each batch."""
-    model, rng = model_of(truth, n_items), np.random.default_rng(seed)
-    logs = np.log(np.array(model.worths))[model.tiers.label_array(model.tiers.items)]
-    labels = model.tiers.label_array(model.tiers.items)
-    data = Design("pairs").answers(model, batch, rng)
-    assert isinstance(data, Battles)
+    return _collect_from(model_of(truth, n_items), way, batch, batches, 0.0, seed)
+
+
+def collect_again(way: str, batch: int, batches: int, seed: SeedSequence) -> list[float]:
+    """Collect the votes of LLMFAO again, from the tiers found, with as many drawn ones."""
+    votes = load_llmfao()
+    plain = Battles(votes.items, votes.decided, votes.drawn)
+    model = choose(plain, family="luce", progress="off", rng=1).fit.model()
+    assert isinstance(model, ClusteredLuce)
+    like = plain if way == "as they were" else None
+    return _collect_from(model, way, batch, batches, votes.n_drawn / votes.n_battles, seed, like)
+
+
+def _collect_from(
+    model: ClusteredLuce,
+    way: str,
+    batch: int,
+    batches: int,
+    share_drawn: float,
+    seed: SeedSequence,
+    like: Battles | None = None,
+) -> list[float]:
+    rng = np.random.default_rng(seed)
+    first, second = np.triu_indices(len(model.tiers.items), k=1)
+    data: Battles | None = None
+    posterior: Posterior | None = None
     shares = []
     for _ in range(batches):
+        if like is not None:
+            further = Alike(like).answers(model, batch, rng)
+            assert isinstance(further, Battles)
+        else:
+            if data is None or posterior is None:
+                places = rng.integers(len(first), size=batch)
+                pairs = np.stack([first[places], second[places]], axis=1)
+            else:
+                pairs = _pairs(way, data, posterior, batch, rng)
+            met = np.zeros((len(model.tiers.items),) * 2, dtype=np.int64)
+            np.add.at(met, (pairs.min(axis=1), pairs.max(axis=1)), 1)
+            items = model.tiers.items if data is None else data.items
+            further = decide_battles(model, items, met, share_drawn, rng)
+        data = further if data is None else data + further
         posterior = _drawn(data, rng)
+        labels = model.tiers.label_array(data.items)
         sure = share_above(posterior.labels) >= CERTAINTY
         shares.append(float(sure[labels[:, None] < labels].mean()))
-        wins = np.zeros_like(data.decided)
-        for one, other in _pairs(way, data, posterior, batch, rng).tolist():
-            won = rng.random() < 1.0 / (1.0 + np.exp(logs[other] - logs[one]))
-            wins[(one, other) if won else (other, one)] += 1.0
-        data = data + Battles(data.items, wins, np.zeros_like(wins))
     return shares
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tierwise as tw
-from tierwise.planning.plan import Plan, outcome_of
+from tierwise.planning.plan import Plan, outcome_of, short_chains
 
 TIERS = tw.Tiers([["a"], ["b", "c"], ["d"]])
 MODEL = tw.ClusteredLuce(TIERS, (9.0, 3.0, 1.0))
@@ -151,3 +151,86 @@ def test_a_truth_must_be_a_model():
 def test_goals_must_be_known(plan, goal):
     with pytest.raises(tw.InputError, match="numbers of two tiers"):
         plan.success(goal)
+
+
+def _brute_force(model, ask, size, n_answers, n_sets, rng):
+    """Draw, hide, analyse and count, set by set, with loops and what users would call."""
+    worth_of = dict(
+        zip(
+            model.tiers.items,
+            np.repeat(model.worths, [len(one) for one in model.tiers]),
+            strict=True,
+        )
+    )
+    found, separated = [], []
+    for _ in range(n_sets):
+        rows = []
+        for _ in range(n_answers):
+            left = list(worth_of)
+            if ask in ("subsets", "pairs"):
+                left = rng.choice(left, size=size, replace=False).tolist()
+            row = []
+            while left:
+                worths = np.array([worth_of[item] for item in left])
+                row.append(left.pop(int(rng.choice(len(left), p=worths / worths.sum()))))
+            rows.append(row)
+        if ask == "pairs":
+            data = tw.Battles.from_rows([(one, other, one) for one, other in rows])
+        else:
+            kinds = {
+                "complete": {},
+                "subsets": {"unranked": "anywhere"},
+                "top": {"unranked": "below"},
+            }
+            rows = [row[:size] if ask == "top" else row for row in rows]
+            data = tw.Rankings.from_orderings(rows, items=tuple(worth_of), **kinds[ask])
+        with short_chains():
+            board = tw.leaderboard(data, family="luce", rng=int(rng.integers(1e9)), progress="off")
+        above = {
+            (one.item, other.item): board.above_probabilities[i, j] >= 0.95
+            for i, one in enumerate(board.rows)
+            for j, other in enumerate(board.rows)
+        }
+        tier_of = {row.item: row.tier for row in board.rows}
+        differ = [
+            (one, other)
+            for one in worth_of
+            for other in worth_of
+            if worth_of[one] > worth_of[other]
+        ]
+        separated.append(np.mean([above[pair] for pair in differ]))
+        found.append(
+            all(
+                (tier_of[one] < tier_of[other]) == (worth_of[one] > worth_of[other])
+                for one in worth_of
+                for other in worth_of
+            )
+        )
+    return np.array(found, dtype=float), np.array(separated)
+
+
+def _cells():
+    """Cells of power tables chosen at random, once."""
+    rng = np.random.default_rng(36)
+    for ask in ("complete", "top", "subsets", "pairs"):
+        sizes = [(1, 2), (1, 1, 2), (2, 2), (1, 2, 2)][rng.integers(4)]
+        ratio = float(rng.uniform(1.6, 3.5))
+        size = {"complete": None, "top": 2, "subsets": 3, "pairs": 2}[ask]
+        number = int(rng.integers(15, 80)) * (3 if ask == "pairs" else 1)
+        yield ask, size, sizes, round(ratio, 2), number
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("ask", "size", "sizes", "ratio", "number"), _cells())
+def test_plans_agree_with_brute_force(ask, size, sizes, ratio, number):
+    """Power of cells chosen at random, beside sets that are drawn and analysed one by one."""
+    names = iter("abcdefgh")
+    tiers = tw.Tiers([[next(names) for _ in range(one)] for one in sizes])
+    model = tw.ClusteredLuce(tiers, [ratio ** (len(sizes) - tier) for tier in range(len(sizes))])
+    n_sets = 60
+    own = None if ask == "pairs" else size
+    plan = tw.plan(model, ask, size=own, answers=[number], sets=n_sets, rng=1)
+    brute = _brute_force(model, ask, size, number, n_sets, np.random.default_rng(2))
+    for ours, theirs in zip((plan.found[0], plan.separated[0]), brute, strict=True):
+        error = np.sqrt((ours.var() + theirs.var()) / n_sets + 1 / n_sets**2)
+        assert abs(ours.mean() - theirs.mean()) < 3 * error

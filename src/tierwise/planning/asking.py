@@ -90,7 +90,7 @@ class Design:
             met[np.triu_indices(n_items, k=1)] = rng.multinomial(
                 n_answers, np.full(pairs, 1.0 / pairs)
             )
-            return _battles(model, items, met, 0.0, rng)
+            return decide_battles(model, items, met, 0.0, rng)
         complete = model.sample(n_answers, rng)
         if self.ask == "complete":
             return complete
@@ -132,7 +132,7 @@ class Alike:
             met = np.triu(data.decided + data.decided.T + data.drawn, k=1)
             counts = rng.multinomial(n_answers, (met / met.sum()).ravel()).reshape(met.shape)
             share = float(data.drawn.sum() / (2.0 * met.sum()))
-            return _battles(model, data.items, counts, share, rng, data)
+            return decide_battles(model, data.items, counts, share, rng, data)
         weights = data.pattern_weights / data.pattern_weights.sum()
         rows = rng.choice(len(weights), size=n_answers, p=weights)
         observed = Rankings(data.items, data.patterns[rows], unranked=data.unranked)
@@ -140,7 +140,7 @@ class Alike:
         return observe_like(complete, observed)
 
 
-def _battles(
+def decide_battles(
     model: Model,
     items: tuple[Item, ...],
     met: NDArray[np.int64],
