@@ -1,6 +1,7 @@
 """Run every benchmark and write one markdown table.
 
-``python -m benchmarks`` prints it; ``--out docs/benchmarks.md`` makes the page of the docs, and
+``python -m benchmarks`` prints it; ``--out docs/benchmarks.md`` makes the page of the docs (some
+benchmarks, chosen by ``--only``, become a section of a page that holds others), and
 ``--json benchmarks/history/2026-11-15.json`` keeps the run.
 """
 
@@ -98,6 +99,20 @@ def with_section(page: str, heading: str, section: str) -> str:
     return "\n".join([first.strip() + "\n", *kept])
 
 
+def is_of_others(page: str, part: str) -> bool:
+    """Whether a page holds benchmarks that were chosen in another way: it is then added to.
+
+    Examples
+    --------
+    >>> page = "This page is made by `python -m benchmarks --only in_r --out page.md`"
+    >>> is_of_others(page, "--only in_r"), is_of_others(page, "--only strengths_alone")
+    (False, True)
+    >>> is_of_others("", "--only in_r")
+    False
+    """
+    return bool(page) and f"`python -m benchmarks {part} --out" not in page
+
+
 def chosen(only: str, n_rankings: int) -> list[Callable[[], list[Row]]]:
     """The benchmarks that have a word in their name: all of them if it is empty."""
     every = {
@@ -137,8 +152,8 @@ def main() -> None:
         part = f"--only {options.only}" if options.only else f"--rankings {options.rankings}"
         table = show_table(run.rows) + "\n"
         before = options.out.read_text(encoding="utf-8") if options.out.exists() else ""
-        if "\n## " in before:
-            heading = options.only.capitalize() or "All benchmarks"
+        if "\n## " in before or is_of_others(before, part):
+            heading = options.only.capitalize().replace("_", " ") or "All benchmarks"
             section = SECTION.format(heading=heading, command=part, **facts) + table
             options.out.write_text(with_section(before, heading, section), encoding="utf-8")
             return
