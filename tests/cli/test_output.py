@@ -4,6 +4,7 @@ import csv
 import json
 import re
 from io import BytesIO
+from random import Random
 
 import pytest
 from typer.testing import CliRunner
@@ -134,6 +135,66 @@ def test_no_row_is_wider_than_the_terminal(battles):
     assert len(set(names)) == 4
     assert "Battles(" not in board.stderr
     assert re.match(r"Read \d+ battles of 4 items, from battles\.csv\.", board.stderr)
+
+
+LONG = [f"meta-llama/Meta-Llama-3-8B-Instruct-fine-tuned-version-{number}" for number in range(4)]
+
+
+@pytest.fixture
+def with_long_names(tmp_path):
+    """Rankings by two groups, and scores, of items whose long names differ at the end only."""
+    rng = Random(1)
+    orders = [rng.sample(range(4), 4) if rng.random() < 0.5 else [0, 1, 2, 3] for _ in range(24)]
+    ranks = [[order.index(item) + 1 for item in range(4)] for order in orders]
+    tables = {
+        "ranks.csv": [["part", *LONG], *([f"p{n % 2}", *row] for n, row in enumerate(ranks))],
+        "scores.csv": [
+            ["dataset", *LONG],
+            *([f"d{n}", *(90.5 - 3 * rank for rank in row)] for n, row in enumerate(ranks)),
+        ],
+    }
+    for name, rows in tables.items():
+        lines = [",".join(map(str, row)) for row in rows]
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("describe", []),
+        ("fit", []),
+        ("search", []),
+        ("posterior", ["--draws", "100", "--family", "mallows"]),
+        pytest.param("posterior", ["--family", "luce", "--seconds", "0"], marks=pytest.mark.slow),
+        ("leaderboard", []),
+        ("compare", []),
+        ("mixture", ["--groups", "2"]),
+        pytest.param("groups", ["--by", "part"], marks=pytest.mark.slow),
+        pytest.param("next", [], marks=pytest.mark.slow),
+        pytest.param("enough", [], marks=pytest.mark.slow),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")
+def test_tables_with_long_names_fit_80_columns(with_long_names, command, options):
+    file = with_long_names / ("scores.csv" if command == "compare" else "ranks.csv")
+    seed = [] if command == "describe" else ["--seed", "1"]
+    result = run(command, file, *options, *seed)
+    lines = result.stdout.splitlines()
+    assert max(map(display_width, lines)) <= 80
+    # Names that are cut can still be distinguished, and no row goes on in the next line.
+    cut = {word.strip(",.") for line in lines for word in line.split() if "…" in word}
+    assert len({word[-1] for word in cut}) == len(cut)
+    assert not [line for line in lines if re.fullmatch(r"\s*[\d.:%]*[\d%]", line)]
+    # Nothing of Python is printed.
+    assert not re.search(r"\b(tw|tierwise)\.\w|\w\(\)|(?<![\w-])[a-z_]+=\S", result.stdout)
+    assert not re.search(r"(?<![\w-])[a-z_]+=\S", result.stderr)
+
+
+@pytest.mark.slow
+def test_a_plan_fits_80_columns():
+    lines = run("plan", "--sizes", "1,2", "--theta", "0.7", "--seed", "1").stdout.splitlines()
+    assert max(map(display_width, lines)) <= 80
 
 
 def test_json_is_written_under_any_name(goals, tmp_path):

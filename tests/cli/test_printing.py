@@ -6,6 +6,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
+from tierwise import ClusteredMallows, Tiers, search
 from tierwise.cli import printing
 from tierwise.cli.main import app, main
 from tierwise.errors import InputError
@@ -77,3 +78,47 @@ def test_quoted_cells_are_escaped(monkeypatch, capsys, tmp_path):
     told = capsys.readouterr().err
     assert r"\x1b[31m" in told
     assert not set("\x1b\x9b") & set(told)
+
+
+def test_progress_is_told_in_lines_where_there_is_no_terminal(capsys):
+    now = [0.0]
+    told = printing.LinesOfProgress(10.0, lambda: now[0])
+    for done in range(1, 61):
+        now[0] = float(done)
+        told("all sizes, kendall", done, 1260)
+    assert capsys.readouterr().err.splitlines() == [
+        f"all sizes, kendall: {done} of 1,260" for done in (10, 20, 30, 40, 50, 60)
+    ]
+
+
+def test_progress_is_a_bar_on_a_terminal_and_nothing_if_quiet(monkeypatch):
+    assert isinstance(printing.progress(quiet=False), printing.LinesOfProgress)
+    assert printing.progress(quiet=True) == "off"
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert printing.progress(quiet=False) == "auto"
+
+
+def test_nothing_is_counted_twice_under_one_name():
+    told = []
+    data = ClusteredMallows(Tiers([["a", "b"], ["c", "d", "e"]]), 0.5).sample(40, rng=1)
+    search(data, rng=1, progress=lambda what, done, total: told.append((what, done, total)))
+    assert len(told) > 10
+    steps = [(what, done) for what, done, _ in told]
+    assert len(set(steps)) == len(steps)
+    assert {what for what, *_ in told} >= {"all sizes, kendall", "all sizes, inversions"}
+
+
+def test_notes_are_broken_at_the_width_of_the_terminal(monkeypatch, capsys):
+    text = (
+        "Column 'x' holds numbers: " + "use --missing 99,nothing if words are answers, or not; " * 3
+    )
+    printing.note(text)
+    assert capsys.readouterr().err == text + "\n"  # one line in a log
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    printing.note(text)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) > 2
+    assert max(map(len, lines)) <= 60
+    assert " ".join(lines).split() == text.split()
+    assert not any(line.endswith("-") for line in lines)

@@ -65,7 +65,7 @@ def track(
 def _reporter(description: str, total: int, progress: Progress) -> Iterator[ProgressHook]:
     if callable(progress):
         yield progress
-    elif progress == "off" or not sys.stderr.isatty():
+    elif progress == "off" or total <= 1 or not sys.stderr.isatty():
         yield lambda _description, _done, _total: None
     else:
         with _bar(description, total) as report:

@@ -4,12 +4,13 @@ from functools import partial
 from math import isnan
 from typing import TYPE_CHECKING
 
+from tierwise._util.columns import shortened_names
 from tierwise.cli import options, printing
 from tierwise.cli.remedies import Shell
 from tierwise.errors import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from rich.console import RenderableType
     from rich.table import Table as RichTable
@@ -114,13 +115,14 @@ def _shares_won(description: "PairsDescription") -> "RichTable":
     table = printing.new_table()
     table.add_column("item")
     of_battles = isinstance(description, BattlesDescription)
-    names = ("won", "battles") if of_battles else ("preferred", "answers", "assessors")
-    for name in names:
+    counts = ("won", "battles") if of_battles else ("preferred", "answers", "assessors")
+    for name in counts:
         table.add_column(name, justify="right")
+    names = _shown(description.items)
     for item in description.best_first():
         share = description.shares_won[item]
         table.add_row(
-            _short(description.items[item]),
+            names[description.items[item]],
             "-" if isnan(share) else f"{share:.0%}",
             f"{description.compared[item].sum():,.10g}",
             *([] if of_battles else [f"{description.n_comparing[item]:,}"]),
@@ -134,10 +136,12 @@ def _closest_comparisons(description: "PairsDescription") -> "RichTable":
         table.add_column(name)
     for name in ("share", "of"):
         table.add_column(name, justify="right")
+    names = _shown(description.items)
     for pair in description.closest_pairs():
         first, second = (description.items.index(item) for item in (pair.above, pair.below))
         told = description.wins[first, second] + description.wins[second, first]
-        table.add_row(_short(pair.above), _short(pair.below), f"{pair.share:.3f}", f"{told:,.10g}")
+        shares = (f"{pair.share:.3f}", f"{told:,.10g}")
+        table.add_row(names[pair.above], names[pair.below], *shares)
     return table
 
 
@@ -162,9 +166,10 @@ def _mean_ranks(description: "Description") -> "RichTable":
     table.add_column("mean rank", justify="right")
     if description.unranked is not None:
         table.add_column("listed by", justify="right")
+    names = _shown(description.items)
     for item in description.best_first():
         rank, listing = description.mean_ranks[item], description.n_listing[item]
-        row = [_short(description.items[item]), f"{rank:.2f}" if listing else "-"]
+        row = [names[description.items[item]], f"{rank:.2f}" if listing else "-"]
         if description.unranked is not None:
             row.append(f"{listing:,}")
         table.add_row(*row)
@@ -175,7 +180,7 @@ def _items_that_fit(items: "tuple[Item, ...]", width: int) -> int:
     """Return how many items a matrix can show in a number of columns."""
     from rich.cells import cell_len
 
-    name = max(cell_len(_short(item)) for item in items)
+    name = max(map(cell_len, _shown(items).values()))
     number = len(str(len(items)))
     left_for_cells = width - (number + _GAP) - (name + _GAP)
     return max(2, min(len(items), left_for_cells // (len("100") + _GAP)))
@@ -190,9 +195,10 @@ def _matrix(
     table.add_column("", no_wrap=True)
     for number in range(1, len(shown) + 1):
         table.add_column(str(number), justify="right", min_width=3, no_wrap=True)
+    names = _shown(items)
     for number, item in enumerate(shown, start=1):
         cells = ["·" if item == other else cell(item, other) for other in shown]
-        table.add_row(str(number), _short(items[item]), *cells)
+        table.add_row(str(number), names[items[item]], *cells)
     return table
 
 
@@ -201,8 +207,9 @@ def _closest_pairs(description: "Description") -> "RichTable":
     table.add_column("ranked above")
     table.add_column("ranked below")
     table.add_column("share", justify="right")
+    names = _shown(description.items)
     for pair in description.closest_pairs():
-        table.add_row(_short(pair.above), _short(pair.below), f"{pair.share:.3f}")
+        table.add_row(names[pair.above], names[pair.below], f"{pair.share:.3f}")
     return table
 
 
@@ -211,7 +218,7 @@ def _percent(share: float) -> str:
     return "-" if isnan(share) else f"{100 * share:.0f}"
 
 
-def _short(item: "Item") -> str:
-    """Write the name of an item so that it fits a table."""
-    name = str(item)
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+def _shown(items: "Iterable[Item]") -> "dict[Item, str]":
+    """Return the names of items as they fit a table; names that differ still do when cut."""
+    known = list(items)
+    return dict(zip(known, shortened_names(list(map(str, known)), _LONGEST_NAME), strict=True))

@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from tierwise import __version__
 from tierwise.cli import compare, fit, groups, pages, planning, posterior
 from tierwise.cli.describe import describe
+from tierwise.cli.printing import fitted
 from tierwise.cli.remedies import Shell, options_of
 from tierwise.cli.warm_up import warm_up_command
 from tierwise.errors import TierwiseError
@@ -79,7 +80,7 @@ def _options(
 
 def _show_warning(message: Warning | str, *_where: Any, **_options: Any) -> None:
     """Tell people what to read with care, without the line of code that noticed it."""
-    typer.echo("tierwise: warning: " + Shell().says(str(message)), err=True)
+    typer.echo(fitted("tierwise: warning: " + Shell().says(str(message))), err=True)
 
 
 def shell(command: str) -> Shell:
@@ -108,7 +109,7 @@ def main() -> None:
             if sys.stdout is not None:  # the shell may have closed it
                 sys.stdout.flush()
     except TierwiseError as error:
-        typer.echo("tierwise: " + shell(sys.argv[1]).says(error), err=True)
+        typer.echo(fitted("tierwise: " + shell(sys.argv[1]).says(error)), err=True)
         sys.exit(2)
     except MemoryError as error:
         reason = f" ({Shell().says(str(error))})" if str(error) else ""

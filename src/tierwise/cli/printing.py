@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from io import StringIO
 from pathlib import Path
+from textwrap import fill
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Any
 
@@ -231,7 +232,17 @@ def note(text: str) -> None:
     """Tell people something on stderr."""
     import typer
 
-    typer.echo(printable(text), err=True)
+    typer.echo(fitted(printable(text)), err=True)
+
+
+def fitted(text: str) -> str:
+    """Break a note at the width of the terminal; elsewhere it stays on one line, as logs want it.
+
+    Options and names are not broken, so that they can be copied.
+    """
+    if not sys.stderr.isatty():
+        return text
+    return fill(text, width_of_output(), break_long_words=False, break_on_hyphens=False)
 
 
 def save_figure(ax: "Axes", path: Path, *, quiet: bool) -> None:

@@ -15,6 +15,7 @@ from tierwise._util.checks import (
     check_number,
     spawn_seeds,
 )
+from tierwise._util.columns import display_width, shortened_names
 from tierwise._util.results import Result
 from tierwise._util.tables import Table
 from tierwise._util.types import plain_item
@@ -123,14 +124,20 @@ class Questions(Result):
             ],
         }
 
-    def table(self) -> tuple[list[str], list[list[str]]]:
-        """Return the header and the rows as people read them."""
+    def table(self, longest_name: int | None = None) -> tuple[list[str], list[list[str]]]:
+        """Return the header and the rows as people read them; names may be cut."""
         pairs = self.rows[0].above is not None
+        items = list(dict.fromkeys(item for row in self.rows for item in row.items))
+        names = [str(item) for item in items]
+        if longest_name is not None:
+            names = shortened_names(names, longest_name)
+        shown = dict(zip(items, names, strict=True))
         header = ["ask about", "gain (millibits)"]
         header += ["P(first better)", "P(tied)", "P(second better)"] if pairs else []
         cells = []
         for row in self.rows:
-            cell = [(" or " if pairs else ", ").join(map(str, row.items)), f"{1000 * row.gain:.2f}"]
+            asked = (" or " if pairs else ", ").join(shown[item] for item in row.items)
+            cell = [asked, f"{1000 * row.gain:.2f}"]
             if row.above is not None and row.tied is not None and row.below is not None:
                 cell += [share_in_words(share) for share in (row.above, row.tied, row.below)]
             cells.append(cell)
@@ -147,9 +154,18 @@ class Questions(Result):
         if not self.rows:
             return f"{_NOTHING_OPEN}, from {self.n_draws:,} draws of the posterior."
         header, cells = self.table()
+        columns = [*zip(header, *cells, strict=True)]
+        beside = sum(2 + max(map(len, column)) for column in columns[1:])
+        left_out = ""
+        if max(display_width(cell[0]) for cell in cells) > width - beside and len(header) > 2:
+            # Both names of a question must be seen: the last probability follows from the others.
+            beside -= 2 + len(header[-1])
+            _, cells = self.table((width - beside - len(" or ")) // 2)
+            left_out = f"Left out to fit the width: {header[-1]}. "
+            header, cells = header[:-1], [cell[:-1] for cell in cells]
         note = (
-            "Gain is what one answer is expected to say about which items are above, tied and "
-            f"below, from {self.n_draws:,} draws of the posterior."
+            f"{left_out}Gain is what one answer is expected to say about which items are above, "
+            f"tied and below, from {self.n_draws:,} draws of the posterior."
         )
         return Table(header, cells, note=note).to_text(width)
 

@@ -656,7 +656,7 @@ class Posterior(StoredDraws):
         width
             How many columns there are to write in.
         """
-        return within(summarise(self), width)
+        return within(summarise(self, width), width)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the draws as plain values, as in JSON; None stands for NaN."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tierwise._util.columns import shortened_names
 from tierwise.data.weights import answers_in_words
 from tierwise.errors import listed, share_in_words
 from tierwise.posterior.ties import NEARLY_IN_WORDS
@@ -283,11 +284,19 @@ def _r_hats(split: NDArray[np.float64]) -> NDArray[np.float64]:
 
 _MOST_SIZES = 5
 _LEAST_SHARE = 0.005
+# Room for five tiers with their probabilities beside the name of an item.
+_BESIDE_NAMES = 48
+_SHORTEST_NAMES = 16
+# What chains say, and a mark between two names.
+_BESIDE_CHAINS = 32
 _LEVEL = 0.95
 
 
-def summarise(posterior: Posterior) -> str:
-    """Write a posterior as lines for people."""
+def summarise(posterior: Posterior, width: int) -> str:
+    """Write a posterior as lines for people; names are cut so that tables fit a width."""
+    names = shortened_names(
+        list(map(str, posterior.items)), max(width - _BESIDE_NAMES, _SHORTEST_NAMES)
+    )
     chains, draws = posterior.data["posterior"]["n_tiers"].shape
     how = "independent draws" if posterior.method == "exact" else f"draws from {chains} chains"
     who = answers_in_words(posterior.n_rankings)
@@ -300,7 +309,7 @@ def summarise(posterior: Posterior) -> str:
         "",
         f"most probable tiers   {_agreed(posterior, posterior.tiers())}",
         f"least disagreement    {_agreed(posterior, posterior.tiers('consensus'))}",
-        *_theta_lines(posterior),
+        *_theta_lines(posterior, names),
     ]
     mistakes = posterior.mistake_probabilities
     if mistakes is not None:
@@ -313,9 +322,9 @@ def summarise(posterior: Posterior) -> str:
         lines.append(f"completions           {posterior.completions}")
     if posterior.sizes is None:
         lines += ["", *_sizes_lines(posterior)]
-    lines += ["", *_item_lines(posterior)]
+    lines += ["", *_item_lines(posterior, names)]
     if posterior.method == "mcmc":
-        lines += ["", *_chain_lines(posterior)]
+        lines += ["", *_chain_lines(posterior, width - _BESIDE_CHAINS)]
     return "\n".join(lines)
 
 
@@ -330,14 +339,14 @@ def _model(posterior: Posterior) -> str:
     return "one worth per tier" if posterior.family == "luce" else f"{posterior.distance} distance"
 
 
-def _strength_lines(posterior: Posterior) -> list[str]:
+def _strength_lines(posterior: Posterior, names: list[str]) -> list[str]:
     """Say how strong items are, those of the best first."""
     table = posterior.strengths(_LEVEL).to_numpy()
-    width = max(4, *(len(str(item)) for item in posterior.items))
+    width = max(4, *map(len, names))
     lines = ["", f"{'item':<{width}}  strength (Elo), {_LEVEL:.0%} interval"]
     for item in np.argsort(-table[:, 0], kind="stable").tolist():
         mean, low, high = table[item].tolist()
-        lines.append(f"{posterior.items[item]!s:<{width}}  {mean:+5.0f}  {low:+.0f} to {high:+.0f}")
+        lines.append(f"{names[item]:<{width}}  {mean:+5.0f}  {low:+.0f} to {high:+.0f}")
     return lines
 
 
@@ -369,10 +378,10 @@ def _choice_lines(posterior: Posterior) -> list[str]:
     return [] if sentence is None else [sentence]
 
 
-def _theta_lines(posterior: Posterior) -> list[str]:
+def _theta_lines(posterior: Posterior, names: list[str]) -> list[str]:
     """Say how concentrated the rankings are; with a theta per tier, about which items."""
     if posterior.family == "luce":
-        return [*_effect_lines(posterior), *_strength_lines(posterior)]
+        return [*_effect_lines(posterior), *_strength_lines(posterior, names)]
     if posterior.concentration == "single":
         thetas = posterior.thetas
         low, high = posterior.theta_interval(_LEVEL)
@@ -388,12 +397,12 @@ def _theta_lines(posterior: Posterior) -> list[str]:
             "not best or worst",
         ]
     intervals = posterior.item_theta_intervals(_LEVEL).to_numpy()
-    width = max(4, *(len(str(item)) for item in posterior.items))
+    width = max(4, *map(len, names))
     lines += ["", f"{'item':<{width}}  theta of its tier, {_LEVEL:.0%} interval"]
     for item in _by_mean_tier(posterior):
         low, high = intervals[item].tolist()
         words = "always in the last tier" if isnan(low) else f"{low:.4f} to {high:.4f}"
-        lines.append(f"{posterior.items[item]!s:<{width}}  {words}")
+        lines.append(f"{names[item]:<{width}}  {words}")
     return lines
 
 
@@ -418,12 +427,12 @@ def _sizes_lines(posterior: Posterior) -> list[str]:
     return [*lines, f"Items of a tier are {NEARLY_IN_WORDS}."]
 
 
-def _item_lines(posterior: Posterior) -> list[str]:
+def _item_lines(posterior: Posterior, names: list[str]) -> list[str]:
     labels = posterior.ranked_labels
     numbers = np.arange(1, int(labels.max()) + 1)
     shares = (labels[:, :, None] == numbers).mean(axis=0)
     place = np.cumsum(posterior.is_ranked) - 1
-    width = max(4, *(len(str(item)) for item in posterior.items))
+    width = max(4, *map(len, names))
     lines = [f"{'item':<{width}}  probability of each tier"]
     for item in _by_mean_tier(posterior):
         if not posterior.is_ranked[item]:
@@ -433,20 +442,24 @@ def _item_lines(posterior: Posterior) -> list[str]:
             for tier, share in enumerate(shares[place[item]].tolist(), start=1)
             if share >= _LEAST_SHARE
         ]
-        lines.append(f"{posterior.items[item]!s:<{width}}  {'  '.join(tiers)}")
+        lines.append(f"{names[item]:<{width}}  {'  '.join(tiers)}")
     return lines
 
 
-def _chain_lines(posterior: Posterior) -> list[str]:
+def _chain_lines(posterior: Posterior, room: int) -> list[str]:
     diagnostics = posterior.diagnostics()
     rows = list(diagnostics.numbers)
     if diagnostics.worst_r_hat not in rows:
         rows.append(diagnostics.worst_r_hat)
-    width = max(len(row.name) for row in rows)
+    # A tie of two items is named by both.
+    short = shortened_names(list(map(str, posterior.items)), max(room // 2, _SHORTEST_NAMES))
+    shown = dict(zip(map(str, posterior.items), short, strict=True))
+    names = [" ~ ".join(shown.get(one, one) for one in row.name.split(" ~ ")) for row in rows]
+    width = max(map(len, names))
     lines = [f"{'chains':<{width}}  R-hat  bulk ESS  tail ESS"]
-    lines += [_chain_line(row, width) for row in rows]
+    lines += [_chain_line(row, name, width) for row, name in zip(rows, names, strict=True)]
     return lines + [f"Careful: {problem}." for problem in diagnostics.problems]
 
 
-def _chain_line(row: Diagnostic, width: int) -> str:
-    return f"{row.name:<{width}}  {row.r_hat:>5.3f}  {row.ess_bulk:>8.0f}  {row.ess_tail:>8.0f}"
+def _chain_line(row: Diagnostic, name: str, width: int) -> str:
+    return f"{name:<{width}}  {row.r_hat:>5.3f}  {row.ess_bulk:>8.0f}  {row.ess_tail:>8.0f}"

@@ -345,9 +345,7 @@ class Evaluator:
             )
             evaluations = (evaluation for batch in results for evaluation in batch)
         # Several distances may be compared, one after the other: it is said which one this is.
-        told = description
-        if description != "comparison":
-            told = f"{description}, {self.setting.source.distance.name}"
+        told = f"{description}, {self.setting.source.distance.name}"
         for evaluation in track(evaluations, told, len(missing), self._progress):
             self.known[evaluation.sizes] = evaluation
 

@@ -391,7 +391,8 @@ def _evaluate_references(exploration: Exploration) -> None:
     n_items = exploration.space.n_items
     for sizes in ((1,) * n_items, (n_items,)):
         try:
-            exploration.evaluator.evaluate([sizes], exploration.judge.depth, "comparison")
+            named = "a single tier" if len(sizes) == 1 else "as many tiers as items"
+            exploration.evaluator.evaluate([sizes], exploration.judge.depth, named)
         except InputError:
             # Incomplete answers leave these sizes open. If they must be considered, that is said
             # when their turn comes.

@@ -62,7 +62,6 @@ _STATIC = {
 
 # What is being done, in other words than a program's.
 _STEPS = {
-    "comparison": "Comparing with no tiers at all",
     "bootstrap": "Seeing how sure the tiers are, from resampled answers",
     "chains": "Drawing from the posterior",
     "Fitting groups": "Looking for groups of people",
@@ -380,6 +379,8 @@ def step_in_words(step: str, *, ended: bool = False) -> str:
     --------
     >>> step_in_words("chain 2"), step_in_words("greedy")
     ('Drawing from the posterior', 'Comparing tiers of other sizes')
+    >>> step_in_words("a single tier, kendall")
+    'Comparing with no tiers at all'
     >>> step_in_words("bootstrap", ended=True)
     'Checking the tiers'
     """
@@ -387,6 +388,8 @@ def step_in_words(step: str, *, ended: bool = False) -> str:
         return "Checking the tiers"
     if step.startswith("chain"):
         return _STEPS["chains"]
+    if step.startswith(("a single tier", "as many tiers as items")):
+        return "Comparing with no tiers at all"
     return step if step in _OWN_STEPS else _STEPS.get(step, "Comparing tiers of other sizes")
 
 
