@@ -277,7 +277,7 @@ def test_names_with_commas_are_told_the_shell_as_it_says(tmp_path):
 def test_battles_are_recognised_on_the_page(pages, tmp_path):
     file = tmp_path / "battles.csv"
     file.write_text("model_a,model_b,winner\nx,y,x\ny,z,z\n", encoding="utf-8")
-    assert "tierwise leaderboard" in on_page(pages, file, {})[1]
+    assert "2 battles of 3 items" in on_page(pages, file, {})[1]
     assert "tierwise leaderboard FILE" in in_shell("report", file)
 
 
