@@ -79,8 +79,9 @@ SETS: dict[str, Callable[[Path], Data]] = {
 # By the names of the columns.
 STRICT, TIERS, AVERAGED = "Plackett-Luce", "worths in tiers", "averaged"
 ONE_THETA, PER_TIER = "one theta", "one theta per tier"
-CHOSEN, CHOSEN_AVERAGED, OPEN = "the default", "the default, averaged", "thetas open, averaged"
-METHODS = (STRICT, TIERS, AVERAGED, ONE_THETA, PER_TIER, CHOSEN, CHOSEN_AVERAGED, OPEN)
+CHOSEN, CHOSEN_AVERAGED = "the default", "the default, averaged"
+HELD_TO_ONE = "held to one theta, averaged"
+METHODS = (STRICT, TIERS, AVERAGED, ONE_THETA, PER_TIER, HELD_TO_ONE, CHOSEN, CHOSEN_AVERAGED)
 
 
 def compute(settings: Settings, place: Place) -> Results:
@@ -235,10 +236,6 @@ def _learn(data: Data, held_out: HeldOut, settings: Settings) -> tuple[dict[str,
     def averaged_choice(choice: tw.Choice) -> Floats:
         if choice.family == "luce":
             return averaged
-        several = choice.concentration != "single"
-        if choice.concentration == "place" or (several and choice.distance != "inversions"):
-            # There are no draws of these.
-            return held_out.of_model(choice.fit.model())
         return _averaged(posterior(choice=choice), held_out, settings)
 
     choice = tw.choose(data, **options)
@@ -254,8 +251,8 @@ def _learn(data: Data, held_out: HeldOut, settings: Settings) -> tuple[dict[str,
         return found, choice.search.families[0].name
     per_tier = tw.search(data, "inversions", concentration="tier", **options).best
     found[PER_TIER] = held_out.of_model(per_tier.model())
-    choice = tw.choose(data, concentration="auto", **options)
-    found[OPEN] = averaged_choice(choice)
+    one_theta = tw.choose(data, concentration="single", **options)
+    found[HELD_TO_ONE] = averaged_choice(one_theta)
     return found, choice.search.families[0].name
 
 
@@ -292,11 +289,11 @@ def tell(results: Results, settings: Settings) -> str:
         f"{settings.draws} draws of tiers and worths, or of tiers and theta. *One theta* and *one "
         "theta per tier* are the best tiers with the distance inversions; for battles there is one "
         "theta only. *The default* is what `choose` takes in each fold without being told "
-        'anything, and *thetas open* what it takes with `concentration="auto"`; `leaderboard` and '
-        "`sample_posterior` average over the posterior of the model chosen. The best is bold; a "
-        "dash says that an answer was held to be impossible (theta is infinite).",
+        'anything, and *held to one theta* what it takes with `concentration="single"`; '
+        "`leaderboard` and `sample_posterior` average over the posterior of the model chosen. The "
+        "best is bold; a dash says that an answer was held to be impossible (theta is infinite).",
         table(
-            ["", "items", "answers", *METHODS, "chosen with thetas open, of folds"],
+            ["", "items", "answers", *METHODS, "chosen by default, of folds"],
             [
                 [
                     name,
@@ -309,13 +306,12 @@ def tell(results: Results, settings: Settings) -> str:
             ],
         ),
         _verdict("The default, averaged,", CHOSEN_AVERAGED, results),
-        _verdict("With thetas open the choice, averaged,", OPEN, results),
-        "Why is a theta per tier not compared by default, where it foretells so much more? It "
-        "describes people who are divided. Its thetas of single tiers may be 0 or nearly so, which "
-        "says that people place an item anywhere, and then its tier is not better than the next "
-        "one, although it stands above it. A default must not publish that as tiers; with "
-        '`concentration="auto"` the thetas are there to be read '
-        "([See where people agree](howto/agreement.md)).",
+        _verdict("Held to one theta the choice, averaged,", HELD_TO_ONE, results),
+        "Why does a theta per tier foretell so much more? It describes people who are divided. Its "
+        "thetas of single tiers may be 0 or nearly so, which says that people place an item "
+        "anywhere, and then its tier is not better than the next one, although it stands above it. "
+        "That is not published as tiers: such items have no rank, and it is said that people are "
+        "divided about them ([See where people agree](howto/agreement.md)).",
     )
 
 
