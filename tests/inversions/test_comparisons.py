@@ -14,7 +14,7 @@ from tierwise.inversions.comparisons import (
     log_integrated_likelihood,
     search_tiers_of_wins,
 )
-from tierwise.inversions.objective import ThetaTable, tiers_prior
+from tierwise.inversions.objective import tiers_prior
 from tierwise.model.priors import Gamma, log_prior_of_sizes
 from tierwise.tiers import log_number_of_tiers
 
@@ -86,11 +86,11 @@ def test_integrated_likelihood_of_narrow_peaks(n_battles):
 @pytest.mark.parametrize("prior_sizes", ["uniform", "sceptical"])
 def test_posterior_is_the_exact_one(prior_sizes):
     wins = np.array([[0, 4, 6, 5], [2, 0, 3, 5], [1, 3, 0, 3], [1, 2, 3, 0]], dtype=float)
-    table = ThetaTable.of(Gamma(2.0, 2.0))
+    prior = Gamma(2.0, 2.0)
     every = list(all_labels(4))
     logs = np.array(
         [
-            log_integrated_likelihood(wins, labels, table.prior)
+            log_integrated_likelihood(wins, labels, prior)
             - log_number_of_tiers(tuple(np.bincount(labels).tolist()))
             + log_prior_of_sizes(prior_sizes, tuple(np.bincount(labels).tolist()))
             for labels in every

@@ -10,7 +10,7 @@ from scipy.stats import chi2
 import tierwise as tw
 from tests.reference_posterior import GRID, all_tiers, gamma_density, sizes_of
 from tierwise.answers.likelihood import source_of
-from tierwise.inversions.objective import ThetaTable, tiers_prior
+from tierwise.inversions.objective import tiers_prior
 from tierwise.model.priors import Gamma
 from tierwise.posterior import augmented
 from tierwise.posterior.augmented import WalkOverCompletions
@@ -132,7 +132,7 @@ def test_a_single_tier_is_weighed(make, monkeypatch):
     data = make()
     source = source_of(data, "inversions")
     prior = tiers_prior("several", 4)._replace(single_tier_bonus=-1e300)
-    several = WalkOverCompletions(source, ThetaTable.of(Gamma(2, 2)), prior)
+    several = WalkOverCompletions(source, Gamma(2, 2), prior)
     weights = log_weights(data)
     single = weights.pop((0, 0, 0, 0))
     sceptical = [value + log_prior(labels, "sceptical") for labels, value in weights.items()]

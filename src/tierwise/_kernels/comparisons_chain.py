@@ -26,7 +26,7 @@ from tierwise._kernels.comparisons import (
     write_loss_sums,
 )
 from tierwise._kernels.compiling import compiled, compiled_part
-from tierwise._kernels.theta import ACCEPTED, SLICE_WIDTH, interpolated, next_point
+from tierwise._kernels.theta import ACCEPTED, SLICE_WIDTH, PriorTable, log_prior, next_point
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -46,9 +46,7 @@ def run_sweeps(
     theta: float,
     tier_values: _Floats,
     single_bonus: float,
-    prior: _Floats,
-    first_log_theta: float,
-    log_theta_step: float,
+    prior: PriorTable,
     sums: _Floats,
     odds: _Floats,
     labels: _Integers,
@@ -68,8 +66,8 @@ def run_sweeps(
         The theta to begin with.
     tier_values, single_bonus
         What a tier of each size adds to the log prior, and what a single one adds besides.
-    prior, first_log_theta, log_theta_step
-        Log density of log theta on a grid, and where the grid lies.
+    prior
+        Prior of theta.
     sums, odds
         Room to work in.
     labels, numbers
@@ -91,9 +89,7 @@ def run_sweeps(
             _cut_join_or_deal(
                 places, tables, items, theta, sums, odds, tier_values, single_bonus, rng
             )
-        theta, value = _draw_theta(
-            places, tables, theta, prior, first_log_theta, log_theta_step, sums, rng
-        )
+        theta, value = _draw_theta(places, tables, theta, prior, sums, rng)
         if (number + 1) % sweeps_per_draw > 0:
             continue
         draw = number // sweeps_per_draw
@@ -282,9 +278,7 @@ def _draw_theta(
     places: _Integers,
     tables: _Floats,
     theta: float,
-    prior: _Floats,
-    first_log_theta: float,
-    log_theta_step: float,
+    prior: PriorTable,
     sums: _Floats,
     rng: np.random.Generator,
 ) -> tuple[float, float]:
@@ -294,7 +288,7 @@ def _draw_theta(
     high = low + SLICE_WIDTH
     stage, at, height, value = 0, here, np.inf, 0.0
     while stage != ACCEPTED:
-        value = interpolated(prior, first_log_theta, log_theta_step, at)
+        value = log_prior(prior, at, np.exp(at))
         if value > -np.inf:
             write_loss_sums(np.exp(at), places.shape[1] - 1, sums)
             value += value_of_tiers(

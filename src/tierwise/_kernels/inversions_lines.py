@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined
-from tierwise._kernels.theta import grid_quantiles
+from tierwise._kernels.theta import PriorTable, grid_quantiles, log_prior
 
 _Floats = npt.NDArray[np.float64]
 
@@ -179,21 +179,6 @@ _MOST_NODES = 20_000
 _MOST_HALVINGS = 800
 
 
-class ThetaPriorTable(NamedTuple):
-    """Log density of theta: that of a Gamma distribution plus what a table says."""
-
-    shape: float
-    rate: float
-    log_constant: float
-    start: float
-    """Log theta of the first entry of the table."""
-    step: float
-    extra: _Floats
-    """Empty for a Gamma distribution."""
-    at_nodes: _Floats
-    """Log density of log theta at the nodes of the grid; ``-inf`` at theta 0."""
-
-
 class LineObjective(NamedTuple):
     """How tiers are valued: a sum over lines and tiers."""
 
@@ -201,7 +186,7 @@ class LineObjective(NamedTuple):
     """FIXED, MAXIMISED or INTEGRATED."""
     grid: FactorialGrid
     """Of all thetas; where theta is fixed, of that one only."""
-    prior: ThetaPriorTable | None
+    prior: PriorTable | None
     """None where theta is fixed, so that nothing is compiled for other thetas."""
     n_rankings: float
     log_factorials: _Floats
@@ -209,22 +194,6 @@ class LineObjective(NamedTuple):
     """What each tier adds, whatever its size."""
     order_bonus: float
     """1 if each tier of size k adds log k!, so that tiers of given sizes are equally probable."""
-
-
-@inlined
-def log_prior(prior: ThetaPriorTable, log_theta: float) -> float:
-    """Log density of log theta."""
-    theta = np.exp(log_theta)
-    value = prior.log_constant + prior.shape * log_theta - prior.rate * theta
-    if prior.extra.shape[0] > 0:
-        place = (log_theta - prior.start) / prior.step
-        cell = int(min(max(place, 0.0), prior.extra.shape[0] - 2.0))
-        part = min(max(place - cell, 0.0), 1.0)
-        left, right = prior.extra[cell], prior.extra[cell + 1]
-        if left == -np.inf or right == -np.inf:
-            return float(left if part < 0.5 else right)
-        value += left + (right - left) * part
-    return float(value)
 
 
 @inlined
@@ -301,16 +270,16 @@ def maximise_line(grid: FactorialGrid, curve: _Floats, total: float) -> tuple[fl
 
 @compiled_part
 def _height(
-    grid: FactorialGrid, prior: ThetaPriorTable, curve: _Floats, total: float, log_theta: float
+    grid: FactorialGrid, prior: PriorTable, curve: _Floats, total: float, log_theta: float
 ) -> float:
     """Log of what is integrated over log theta."""
     theta = np.exp(log_theta)
-    return float(curve_at(grid, curve, theta) - theta * total + log_prior(prior, log_theta))
+    return float(curve_at(grid, curve, theta) - theta * total + log_prior(prior, log_theta, theta))
 
 
 @compiled_part
 def _find_peak(  # noqa: PLR0912 - one loop, so that heights are compiled few times
-    grid: FactorialGrid, prior: ThetaPriorTable, curve: _Floats, total: float
+    grid: FactorialGrid, prior: PriorTable, curve: _Floats, total: float
 ) -> tuple[float, float, float]:
     """Log theta near the peak of what is integrated, its height, and a good step."""
     best, node = -np.inf, 1
@@ -368,9 +337,7 @@ def _find_peak(  # noqa: PLR0912 - one loop, so that heights are compiled few ti
 
 
 @compiled
-def integrate_line(
-    grid: FactorialGrid, prior: ThetaPriorTable, curve: _Floats, total: float
-) -> float:
+def integrate_line(grid: FactorialGrid, prior: PriorTable, curve: _Floats, total: float) -> float:
     """Log of the integral of a line's likelihood over the prior of theta."""
     middle, peak, step = _find_peak(grid, prior, curve, total)
     sum_of_terms = 1.0
@@ -386,7 +353,7 @@ def integrate_line(
 
 @compiled_part
 def theta_density(
-    grid: FactorialGrid, prior: ThetaPriorTable, curve: _Floats, total: float
+    grid: FactorialGrid, prior: PriorTable, curve: _Floats, total: float
 ) -> tuple[_Floats, _Floats]:
     """Equidistant points of log theta that cover its posterior, and relative densities there."""
     middle, peak, step = _find_peak(grid, prior, curve, total)
@@ -412,7 +379,7 @@ def theta_density(
 
 @compiled
 def theta_quantile(
-    grid: FactorialGrid, prior: ThetaPriorTable, curve: _Floats, total: float, share: float
+    grid: FactorialGrid, prior: PriorTable, curve: _Floats, total: float, share: float
 ) -> float:
     """Theta below which a share of its posterior lies: a draw, where the share is uniform."""
     points, heights = theta_density(grid, prior, curve, total)
@@ -433,7 +400,7 @@ def line_value(objective: LineObjective, curve: _Floats, total: float) -> float:
 
 @compiled_part
 def _value_given_prior(
-    grid: FactorialGrid, prior: ThetaPriorTable | None, kind: int, curve: _Floats, total: float
+    grid: FactorialGrid, prior: PriorTable | None, kind: int, curve: _Floats, total: float
 ) -> float:
     # An argument that is None is known when this is compiled: the rest is then left out.
     if prior is None:

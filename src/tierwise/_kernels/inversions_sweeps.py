@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part
-from tierwise._kernels.theta import ACCEPTED, SLICE_WIDTH, interpolated, next_point
+from tierwise._kernels.theta import ACCEPTED, SLICE_WIDTH, PriorTable, log_prior, next_point
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -92,9 +92,7 @@ def sweep_tiers(
     ties: Ties,
     tier_values: _Floats,
     single_bonus: float,
-    prior: _Floats,
-    first_log_theta: float,
-    log_theta_step: float,
+    prior: PriorTable,
     room: _Floats,
     rng: np.random.Generator,
 ) -> tuple[float, float, float]:
@@ -112,8 +110,8 @@ def sweep_tiers(
         Tied blocks.
     tier_values, single_bonus
         What a tier of each size adds to the log prior, and what a single one adds besides.
-    prior, first_log_theta, log_theta_step
-        Log density of log theta on a grid, and where the grid lies.
+    prior
+        Prior of theta.
     room
         Room to work in: `N_ROWS` rows, and two numbers more than twice the number of items.
     rng
@@ -143,7 +141,7 @@ def sweep_tiers(
     for _ in range(4 + n_items // 8):
         _cut_join_or_deal(above, labels, theta, ties, single_bonus, room, members, sides, rng)
     return _draw_theta(
-        above, labels, theta, n_rankings, ties, prior, first_log_theta, log_theta_step, room, rng
+        above, labels, theta, n_rankings, ties, prior, room, rng
     )
 
 
@@ -156,9 +154,7 @@ def run_sweeps(
     ties: Ties,
     tier_values: _Floats,
     single_bonus: float,
-    prior: _Floats,
-    first_log_theta: float,
-    log_theta_step: float,
+    prior: PriorTable,
     room: _Floats,
     label_draws: _Integers,
     numbers: _Floats,
@@ -178,8 +174,6 @@ def run_sweeps(
             tier_values,
             single_bonus,
             prior,
-            first_log_theta,
-            log_theta_step,
             room,
             rng,
         )
@@ -509,9 +503,7 @@ def _draw_theta(
     theta: float,
     n_rankings: float,
     ties: Ties,
-    prior: _Floats,
-    first_log_theta: float,
-    log_theta_step: float,
+    prior: PriorTable,
     room: _Floats,
     rng: np.random.Generator,
 ) -> tuple[float, float, float]:
@@ -542,7 +534,7 @@ def _draw_theta(
     high = low + SLICE_WIDTH
     stage, at, height, log_likelihood = 0, here, np.inf, 0.0
     while stage != ACCEPTED:
-        value = interpolated(prior, first_log_theta, log_theta_step, at)
+        value = log_prior(prior, at, np.exp(at))
         if value > -np.inf:
             _write_factorials(np.exp(at), n_items, room)
             shuffles = -room[_FACTORIALS, n_items]

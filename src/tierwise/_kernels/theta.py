@@ -81,13 +81,48 @@ def grid_quantiles(
     return quantiles
 
 
+class PriorTable(NamedTuple):
+    """Log density of theta: that of a Gamma distribution plus what a table says."""
+
+    shape: float
+    rate: float
+    log_constant: float
+    lowest: float
+    """Log of the least theta that is possible."""
+    highest: float
+    """Log of the largest theta that is possible."""
+    start: float
+    """Log theta of the first entry of the table."""
+    step: float
+    extra: _Floats
+    """The table, which is empty for a Gamma distribution."""
+    at_nodes: _Floats
+    """Log density of log theta at the nodes of a grid, where there is one; ``-inf`` at theta 0."""
+
+
+@inlined
+def log_prior(prior: PriorTable, log_theta: float, theta: float) -> float:
+    """Log density of log theta, at a theta."""
+    if log_theta < prior.lowest or log_theta > prior.highest:
+        return -np.inf
+    value = prior.log_constant + prior.shape * log_theta - prior.rate * theta
+    if prior.extra.shape[0] > 0:
+        place = (log_theta - prior.start) / prior.step
+        cell = int(min(max(place, 0.0), prior.extra.shape[0] - 2.0))
+        part = min(max(place - cell, 0.0), 1.0)
+        left, right = prior.extra[cell], prior.extra[cell + 1]
+        if left == -np.inf or right == -np.inf:
+            return float(left if part < 0.5 else right)
+        value += left + (right - left) * part
+    return float(value)
+
+
 class ThetaPoints(NamedTuple):
     """Thetas that are equidistant on the scale of their logarithm, and what is known there."""
 
+    prior: PriorTable
     log_thetas: _Floats
     thetas: _Floats
-    log_weights: _Floats
-    """Log of the prior density of ``log theta``."""
     log_partition: _Floats
     """Log of the partition function."""
 
@@ -100,10 +135,9 @@ def _height(
     at: int | np.int64,
 ) -> float:
     """Log density at a point."""
-    height: float = (
-        points.log_weights[at] - number * points.log_partition[at] - total * points.thetas[at]
-    )
-    return height
+    theta = points.thetas[at]
+    prior = log_prior(points.prior, points.log_thetas[at], theta)
+    return float(prior - number * points.log_partition[at] - total * theta)
 
 
 @compiled_part
@@ -309,14 +343,3 @@ def next_point(
         else:
             high = at
     return _BETWEEN, low + (high - low) * rng.random(), height, low, high
-
-
-@inlined
-def interpolated(table: _Floats, first: float, step: float, point: float) -> float:
-    """Value of a log density that is tabled on an even grid; minus infinity outside of it."""
-    place = (point - first) / step
-    if place < 0.0 or place >= len(table) - 1:
-        return -np.inf
-    left = int(place)
-    share = place - left
-    return float((1.0 - share) * table[left] + share * table[left + 1])

@@ -28,23 +28,25 @@ from numpy.typing import NDArray
 
 from tierwise._kernels import inversions_chain as kernels
 from tierwise._kernels import inversions_sweeps as sweeps
+from tierwise._kernels.comparisons import LARGEST_THETA, LEAST_THETA
 from tierwise._kernels.inversions_lines import LARGEST_GRID_THETA
 from tierwise._kernels.inversions_partition import labels_of, load_and_value
 from tierwise.inversions.objective import (
     Concentration,
-    ThetaTable,
     TiersPrior,
     TiersPriorName,
     line_objective,
     tiers_prior,
 )
 from tierwise.inversions.searching import make_state
-from tierwise.model.priors import as_theta_prior
+from tierwise.theta.density import prior_table
 from tierwise.theta.estimate import best_theta_of_lines
 from tierwise.tiers import check_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tierwise._kernels.theta import PriorTable
 
     from tierwise.data.counts import WeakOrderCounts
     from tierwise.model.priors import ThetaPrior
@@ -94,7 +96,7 @@ class TiersChain:
                 likely = best_theta_of_lines(counts, begin)
                 theta = min(max(likely, _LEAST_START), LARGEST_GRID_THETA / 4)
             self._sweeps: _OneTheta | _ThetaPerLine = _OneTheta(
-                counts, begin.copy(), ThetaTable.of(as_theta_prior(prior_theta)), prior, theta
+                counts, begin.copy(), prior_table(prior_theta, within=(LEAST_THETA, LARGEST_THETA)), prior, theta
             )
         else:
             self._sweeps = _ThetaPerLine(counts, begin, prior_theta, prior)
@@ -111,7 +113,7 @@ class _OneTheta:
         self,
         counts: WeakOrderCounts,
         labels: _Integers,
-        prior_theta: ThetaTable,
+        prior_theta: PriorTable,
         prior: TiersPrior,
         theta: float,
     ) -> None:
@@ -135,9 +137,7 @@ class _OneTheta:
             ),
             self._prior.tier_values(n_items),
             self._prior.single_tier_bonus,
-            self._prior_theta.log_density,
-            self._prior_theta.first,
-            self._prior_theta.step,
+            self._prior_theta,
             np.empty((sweeps.N_ROWS, 2 * n_items + 2)),
             labels,
             numbers,

@@ -21,13 +21,14 @@ from tierwise._kernels.comparisons import (
 )
 from tierwise._kernels.comparisons_chain import run_sweeps
 from tierwise.answers.given_sizes import tier_wins, values_at_thetas
-from tierwise.theta.density import ThetaGivenDistance
+from tierwise.theta.density import ThetaGivenDistance, prior_table
 from tierwise.theta.estimate import best_theta_of_wins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from tierwise.inversions.objective import ThetaTable, TiersPrior
+    from tierwise._kernels.theta import PriorTable
+    from tierwise.inversions.objective import TiersPrior
     from tierwise.model.priors import ThetaPrior
 
 _Floats = NDArray[np.float64]
@@ -292,7 +293,7 @@ class ComparisonsChain:
     """
 
     wins: _Floats
-    prior_theta: ThetaTable
+    prior_theta: ThetaPrior
     prior_tiers: TiersPrior
     sweeps_per_draw: int = 1
 
@@ -300,6 +301,10 @@ class ComparisonsChain:
     def _items(self) -> _Floats:
         """Strengths and precisions, by which tiers are cut."""
         return np.stack(strengths(self.wins))
+
+    @cached_property
+    def _prior_table(self) -> PriorTable:
+        return prior_table(self.prior_theta, within=(LEAST_THETA, LARGEST_THETA))
 
     def theta_to_begin(self, labels: _Integers) -> float:
         """Theta of greatest likelihood given tiers, within bounds."""
@@ -324,9 +329,7 @@ class ComparisonsChain:
             theta,
             self.prior_tiers.tier_values(len(labels)),
             self.prior_tiers.single_tier_bonus,
-            self.prior_theta.log_density,
-            self.prior_theta.first,
-            self.prior_theta.step,
+            self._prior_table,
             tiers.sums,
             np.empty(len(labels)),
             drawn,

@@ -9,8 +9,7 @@ from its density: independent draws from the full posterior, without a chain.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from math import inf, log, sqrt
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -20,7 +19,6 @@ from tierwise._kernels import inversions_subsets as kernels
 from tierwise._kernels.inversions_lines import (
     FactorialGrid,
     LineObjective,
-    ThetaPriorTable,
     integrate_line,
     theta_quantile,
 )
@@ -36,22 +34,17 @@ from tierwise.inversions.objective import (
     tiers_prior,
 )
 from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
+from tierwise.theta.quadrature import few_nodes, log_trapezoid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tierwise._kernels.theta import PriorTable
     from tierwise.data.counts import WeakOrderCounts
     from tierwise.tiers import Sizes
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
-
-# Nodes where the integrand is smaller than its peak by this logarithm are left out.
-_DEPTH = 30.0
-_STEP_IN_DEVIATIONS, _LARGEST_STEP = 0.6, 0.35
-# Where every second node gives the same to this accuracy, all nodes are good to its square.
-_AGREEMENT = 1e-5
-_MOST_NODES = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,9 +198,9 @@ class LinesOfTiers:
         return np.ascontiguousarray(np.tensordot(coefficients[..., occur], table[occur], axes=1))
 
     @property
-    def _grid_and_prior(self) -> tuple[FactorialGrid, ThetaPriorTable]:
+    def _grid_and_prior(self) -> tuple[FactorialGrid, PriorTable]:
         # Only where theta is fixed is there no prior.
-        return self.objective.grid, cast("ThetaPriorTable", self.objective.prior)
+        return self.objective.grid, cast("PriorTable", self.objective.prior)
 
     def log_likelihood(self, concentration: Concentration) -> float:
         """Log-likelihood of the tiers, with one theta or all thetas integrated out."""
@@ -361,7 +354,7 @@ def sum_evidence(
             prior,
             (sums,),
         )
-    return _SingleTheta(tables, prior, prior_of_tiers).evidence()
+    return _with_one_theta(tables, prior, prior_of_tiers)
 
 
 def _sum(tables: SubsetTables, objective: LineObjective, prior_of_tiers: TiersPrior) -> _Sums:
@@ -373,98 +366,36 @@ def _sum(tables: SubsetTables, objective: LineObjective, prior_of_tiers: TiersPr
     return _Sums(problem, logs, shares[-1].copy(), value)
 
 
-class _SingleTheta:
-    """The integral over one theta, a recursion at each node."""
+def _with_one_theta(
+    tables: SubsetTables,
+    prior: ThetaPrior | Callable[[Any], Any],
+    prior_of_tiers: TiersPrior,
+) -> Evidence:
+    """Integrate over one theta, with a recursion at each node."""
+    density = as_theta_prior(prior)
 
-    def __init__(
-        self,
-        tables: SubsetTables,
-        prior: ThetaPrior | Callable[[Any], Any],
-        prior_of_tiers: TiersPrior,
-    ) -> None:
-        self.tables = tables
-        self.prior = prior
-        self.density = as_theta_prior(prior)
-        self.prior_of_tiers = prior_of_tiers
-        self.sums: dict[float, _Sums] = {}
-        self.heights: dict[float, float] = {}
+    @cache
+    def sums_at(log_theta: float) -> _Sums:
+        theta = float(np.exp(log_theta))
+        objective = fixed_objective(tables.counts, theta, prior_of_tiers.tier_constant)
+        return _sum(tables, objective, prior_of_tiers)
 
-    def height(self, log_theta: float) -> float:
-        """Log of what is integrated over log theta."""
-        if log_theta not in self.heights:
-            theta = float(np.exp(log_theta))
-            tier_constant = self.prior_of_tiers.tier_constant
-            objective = fixed_objective(self.tables.counts, theta, tier_constant)
-            sums = _sum(self.tables, objective, self.prior_of_tiers)
-            self.sums[log_theta] = sums
-            prior = float(self.density.log_density(np.array([theta]))[0])
-            self.heights[log_theta] = sums.log_value + prior + log_theta
-        return self.heights[log_theta]
+    def height(log_theta: float) -> float:
+        log_density = float(density.log_density(np.exp([log_theta]))[0])
+        return sums_at(log_theta).log_value + log_density + log_theta
 
-    def peak(self) -> tuple[float, float]:
-        """Log theta near the peak, and how wide the peak is."""
-        low, middle, high = log(0.02), log(0.25), log(2.0)
-        while self.height(low) > self.height(middle) and low > -60.0:
-            low, middle, high = low - 2.0, low, middle
-        while self.height(high) > self.height(middle) and high < 6.0:
-            low, middle, high = middle, high, high + 1.0
-        while self.height(middle) - min(self.height(low), self.height(high)) > 0.6:
-            trial = (low + middle) / 2.0 if middle - low > high - middle else (middle + high) / 2.0
-            if trial in (low, middle, high):
-                break
-            if self.height(trial) > self.height(middle):
-                low, high = (low, middle) if trial < middle else (middle, high)
-                middle = trial
-            elif trial < middle:
-                low = trial
-            else:
-                high = trial
-        drops = [
-            (reach, self.height(middle) - self.height(end))
-            for reach, end in ((middle - low, low), (high - middle, high))
-        ]
-        widths = [reach / sqrt(2.0 * drop) for reach, drop in drops if drop > 1e-9]
-        return middle, min([*widths, inf])
-
-    def evidence(self) -> Evidence:
-        middle, width = self.peak()
-        step = min(_STEP_IN_DEVIATIONS * width, _LARGEST_STEP)
-        while True:
-            nodes = self._nodes(middle, step)
-            heights = np.array([self.height(node) for node in nodes])
-            top = float(heights.max())
-            weights = np.exp(heights - top)
-            total = float(weights.sum()) * step
-            coarse = [float(weights[start::2].sum()) * 2.0 * step for start in (0, 1)]
-            if max(abs(log(part / total)) for part in coarse) < _AGREEMENT:
-                break
-            if len(nodes) > _MOST_NODES:
-                break
-            step /= 2.0
-        shares = weights / weights.sum()
-        sums = tuple(self.sums[node] for node in nodes)
-        return Evidence(
-            "single",
-            top + log(total),
-            np.array([one.shares for one in sums]).T @ shares,
-            np.exp(nodes),
-            shares,
-            self.tables.counts,
-            self.prior,
-            sums,
-        )
-
-    def _nodes(self, middle: float, step: float) -> list[float]:
-        """Equidistant nodes that cover the peak."""
-        nodes = [middle]
-        top = self.height(middle)
-        for sign in (-1.0, 1.0):
-            number = 1
-            while number <= _MOST_NODES:
-                node = middle + sign * number * step
-                nodes.append(node)
-                top = max(top, self.height(node))
-                if self.height(node) < top - _DEPTH:
-                    break
-                number += 1
-        return sorted(nodes)
+    nodes, step = few_nodes(height)
+    heights = np.array([height(node) for node in nodes])
+    weights = np.exp(heights - heights.max())
+    shares = weights / weights.sum()
+    sums = tuple(map(sums_at, nodes))
+    return Evidence(
+        "single",
+        float(log_trapezoid(heights, step)),
+        np.array([one.shares for one in sums]).T @ shares,
+        np.exp(nodes),
+        shares,
+        tables.counts,
+        prior,
+        sums,
+    )

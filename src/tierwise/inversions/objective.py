@@ -16,14 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels import inversions_subsets as kernels
-from tierwise._kernels.comparisons import LARGEST_THETA, LEAST_THETA
 from tierwise._kernels.inversions_lines import (
     FIXED,
     INTEGRATED,
     MAXIMISED,
     FactorialGrid,
     LineObjective,
-    ThetaPriorTable,
     make_factorial_grid,
     make_single_theta_grid,
 )
@@ -34,10 +32,10 @@ from tierwise.model.priors import (
     Gamma,
     SizesPrior,
     ThetaPrior,
-    as_theta_prior,
     log_total_of_several,
     log_total_of_sizes,
 )
+from tierwise.theta.density import prior_table
 from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
@@ -53,11 +51,6 @@ TiersPriorName: TypeAlias = Literal["uniform", "penalised", "sceptical", "severa
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 
-# Where the prior of theta is tabled, and integrated, for chains.
-_N_TABLED = 4001
-# A prior given as a function is tabulated at these points of log theta.
-_TABLE_START, _TABLE_STEP, _TABLE_POINTS = log(1e-12), 0.005, 7000
-
 
 @lru_cache(maxsize=8)
 def factorial_grid(n_items: int) -> FactorialGrid:
@@ -68,25 +61,6 @@ def factorial_grid(n_items: int) -> FactorialGrid:
 def log_prior_constant(prior_sizes: SizesPriorName, n_items: int) -> float:
     """Return what the priors of sizes and of tiers given sizes add to every objective."""
     return -log_total_of_sizes(prior_sizes, n_items) - lgamma(n_items + 1)
-
-
-def prior_table(prior: ThetaPrior | Callable[[Any], Any], grid: FactorialGrid) -> ThetaPriorTable:
-    """Write a prior of theta as what compiled code understands."""
-    made = as_theta_prior(prior)
-    with np.errstate(divide="ignore"):
-        logs = np.log(grid.thetas)
-    if isinstance(made, Gamma):
-        constant = made.shape * log(made.rate) - lgamma(made.shape)
-        at_nodes = constant + made.shape * logs - made.rate * grid.thetas
-        return ThetaPriorTable(
-            float(made.shape), float(made.rate), constant, 0.0, 1.0, np.zeros(0), at_nodes
-        )
-    points = _TABLE_START + _TABLE_STEP * np.arange(_TABLE_POINTS)
-    extra = np.asarray(made.log_density(np.exp(points)), dtype=np.float64)
-    at_nodes = np.full(len(logs), -np.inf)
-    later = grid.thetas > 0.0
-    at_nodes[later] = np.interp(logs[later], points, extra) + logs[later]
-    return ThetaPriorTable(1.0, 0.0, 0.0, _TABLE_START, _TABLE_STEP, extra, at_nodes)
 
 
 def fixed_objective(
@@ -112,7 +86,7 @@ def line_objective(
 ) -> LineObjective:
     """Value tiers with a theta per line, maximised, or integrated where there is a prior."""
     grid = factorial_grid(counts.n_items)
-    table = prior_table(Gamma(2, 2) if prior is None else prior, grid)
+    table = prior_table(Gamma(2, 2) if prior is None else prior, nodes=grid.thetas)
     return LineObjective(
         MAXIMISED if prior is None else INTEGRATED,
         grid,
@@ -180,25 +154,6 @@ def tiers_prior(prior_sizes: SizesPrior | TiersPriorName, n_items: int) -> Tiers
     if prior_sizes == "several":
         return TiersPrior(-1.0, -inf, constant)
     return TiersPrior(-1.0, bonus, constant - log(2.0))
-
-
-@dataclass(frozen=True, eq=False)
-class ThetaTable:
-    """The prior density of log theta on an even grid, as kernels take it."""
-
-    prior: ThetaPrior
-    first: float
-    step: float
-    log_density: _Floats
-
-    @classmethod
-    def of(cls, prior: ThetaPrior) -> ThetaTable:
-        """Table a prior, and make it integrate to 1."""
-        logs = np.linspace(np.log(LEAST_THETA), np.log(LARGEST_THETA), _N_TABLED)
-        step = float(logs[1] - logs[0])
-        heights = prior.log_density(np.exp(logs)) + logs
-        heights -= np.logaddexp.reduce(heights) + np.log(step)
-        return cls(prior, float(logs[0]), step, np.maximum(heights, -1e300))
 
 
 MOST_ITEMS = 18

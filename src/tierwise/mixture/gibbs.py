@@ -36,7 +36,7 @@ from tierwise.mixture.em import e_step
 from tierwise.mixture.groups import Component, DistinctRankings, GroupFitter
 from tierwise.model.priors import Gamma, ThetaPrior
 from tierwise.partition.interpolated import LogPartition
-from tierwise.theta.density import ThetaGivenDistance, theta_points
+from tierwise.theta.density import ThetaGivenDistance, prior_table, theta_points
 from tierwise.tiers import Sizes
 
 # Swaps of two items that are tried in a sweep, times the number of items.
@@ -93,7 +93,7 @@ def points_of_group(log_partition: LogPartition, prior: ThetaPrior) -> ThetaPoin
     """Tabulate what a kernel draws theta from; nothing where its density may have several peaks."""
     if not isinstance(prior, Gamma):
         nothing = np.empty(0)
-        return ThetaPoints(nothing, nothing, nothing, nothing)
+        return ThetaPoints(prior_table(prior), nothing, nothing, nothing)
     # The likelihood is log-concave in theta, so that there is one peak.
     return theta_points(log_partition, prior, _LOG_THETAS)
 

@@ -17,6 +17,7 @@ one completion. Where that does not settle it, by bridge sampling between powers
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import isnan, lgamma, nan
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels.augmented_chain import OpenAnswers, Visited, iterate
+from tierwise._kernels.comparisons import LARGEST_THETA, LEAST_THETA
 from tierwise.answers.dispatch import completions_of_assessors
 from tierwise.answers.votes import DrawnVotes, rename_items
 from tierwise.inversions.chain import (
@@ -34,7 +36,7 @@ from tierwise.inversions.chain import (
     settled_by_bound,
     single_tier_by_powers,
 )
-from tierwise.inversions.objective import ThetaTable, TiersPrior, tiers_prior
+from tierwise.inversions.objective import TiersPrior, tiers_prior
 from tierwise.model.priors import Gamma, as_theta_prior
 from tierwise.partition.choose import partition_function
 from tierwise.partition.interpolated import LogPartition
@@ -42,14 +44,15 @@ from tierwise.posterior.chain import RECORDED, State
 from tierwise.posterior.moves import ChangeSizes, DrawTheta, SwitchTiers
 from tierwise.posterior.ordered_partitions import MOST_ITEMS_TO_JOIN, random_tiers
 from tierwise.posterior.target import CompletedCosts
-from tierwise.theta.density import ThetaGivenDistance
+from tierwise.theta.density import ThetaGivenDistance, prior_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from tierwise._kernels.theta import PriorTable
     from tierwise.answers.drawn import DrawnCompletions, Proposal
     from tierwise.answers.likelihood import AnswerSource
-    from tierwise.model.priors import Beta
+    from tierwise.model.priors import Beta, ThetaPrior
     from tierwise.posterior.chain import Move, Trace
     from tierwise.posterior.samplers import SamplingOptions
     from tierwise.posterior.target import Target
@@ -234,9 +237,13 @@ class WalkOverCompletions:
     """
 
     source: AnswerSource
-    prior_theta: ThetaTable
+    prior_theta: ThetaPrior
     prior_tiers: TiersPrior
     single_tier: SingleTier | None = None
+
+    @cached_property
+    def _prior_table(self) -> PriorTable:
+        return prior_table(self.prior_theta, within=(LEAST_THETA, LARGEST_THETA))
 
     def start(self, rng: np.random.Generator) -> State:
         """Tiers that know nothing of the rankings, so that chains start far from each other."""
@@ -309,9 +316,7 @@ class WalkOverCompletions:
                 ties,
                 tier_values,
                 self.prior_tiers.single_tier_bonus,
-                self.prior_theta.log_density,
-                self.prior_theta.first,
-                self.prior_theta.step,
+                self._prior_table,
                 room,
                 rng,
             )
@@ -323,11 +328,8 @@ class WalkOverCompletions:
 
     def _draws_of_prior(self, number: int, rng: np.random.Generator) -> _Floats:
         """Draw thetas from their prior: a single tier says nothing about them."""
-        table = self.prior_theta
-        shares = np.exp(table.log_density - table.log_density.max())
-        places = rng.choice(len(shares), number, p=shares / shares.sum())
-        thetas: _Floats = np.exp(table.first + table.step * places)
-        return thetas
+        given = ThetaGivenDistance(np.zeros_like, 1.0, self.prior_theta)
+        return given.density(0.0).quantile(rng.random(number))
 
     def facts(self) -> dict[str, Any]:
         """Return what is known without looking at draws, as plain values."""
@@ -338,13 +340,13 @@ class WalkOverCompletions:
 def sampler_of(options: SamplingOptions, source: AnswerSource) -> WalkOverCompletions:
     """Return what makes the draws."""
     n_items = len(source.items)
-    table = ThetaTable.of(as_theta_prior(options.priors.theta))
-    walk = WalkOverCompletions(source, table, tiers_prior(options.prior_sizes, n_items))
+    prior_theta = as_theta_prior(options.priors.theta)
+    walk = WalkOverCompletions(source, prior_theta, tiers_prior(options.prior_sizes, n_items))
     if options.prior_sizes != "sceptical" or n_items <= MOST_ITEMS_TO_JOIN:
         return walk
     prior = tiers_prior("several", n_items)._replace(single_tier_bonus=-1e300)
-    several = WalkOverCompletions(source, table, prior)
-    return WalkOverCompletions(source, table, prior, _weigh_single_tier(several))
+    several = WalkOverCompletions(source, prior_theta, prior)
+    return WalkOverCompletions(source, prior_theta, prior, _weigh_single_tier(several))
 
 
 def _weigh_single_tier(several: WalkOverCompletions) -> SingleTier:
@@ -386,5 +388,5 @@ def _log_joint(walk: WalkOverCompletions, drawn: DrawnCompletions, labels: _Inte
     inversions = float((above.T * (labels[:, None] < labels[None, :])).sum())
     sizes = np.bincount(labels)
     log_partition = LogPartition(partition_function(sizes.tolist(), "inversions"))
-    given = ThetaGivenDistance(log_partition, n_rankings, walk.prior_theta.prior)
+    given = ThetaGivenDistance(log_partition, n_rankings, walk.prior_theta)
     return given.log_integral(inversions) + walk.prior_tiers.log_probability(sizes)

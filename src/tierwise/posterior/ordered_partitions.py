@@ -42,7 +42,6 @@ from tierwise.inversions.evidence import (
 )
 from tierwise.inversions.objective import (
     Concentration,
-    ThetaTable,
     TiersPriorName,
     line_objective,
     tiers_prior,
@@ -417,7 +416,7 @@ def sampler_of_battles(options: SamplingOptions, source: AnswerSource) -> WalkOv
         )
     chain = ComparisonsChain(
         source.wins,
-        ThetaTable.of(as_theta_prior(options.priors.theta)),
+        as_theta_prior(options.priors.theta),
         tiers_prior(options.prior_sizes, len(source.items)),
     )
     return WalkOverComparisons(chain, source.likelihood)

@@ -1,8 +1,4 @@
-"""The integral over theta of many size vectors of few items at the same time.
-
-It is the trapezoidal rule in log theta (Trefethen and Weideman, SIAM Review 56, 2014), with an axis
-for the size vectors.
-"""
+"""The integral over theta of many size vectors of few items at the same time."""
 
 from __future__ import annotations
 
@@ -11,22 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tierwise.theta.quadrature import (
+    FIRST_GRID,
+    POINTS_FOR_INTEGRALS,
+    close_in,
+    is_covered,
+    log_trapezoid,
+)
+
 if TYPE_CHECKING:
     from tierwise._kernels.every_size import SizeVectors
     from tierwise.model.priors import ThetaPrior
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
-
-# Points of log theta that are looked at first, and those of an integral.
-_FIRST_GRID = np.linspace(np.log(1e-13), np.log(1e4), 1000)
-_POINTS = 400
-# Where the log density is this far below its peak, nothing is left; below the grid there may be so
-# much.
-_DEPTH, _DEPTH_BELOW = 37.0, 23.0
-# The rule is exact to rounding once the peak, down to a depth of 1, has so many points.
-_DEPTH_OF_PEAK, _POINTS_OF_PEAK = 1.0, 8
-_MOST_ROUNDS = 40
 
 
 class Distributions:
@@ -81,49 +75,26 @@ class Distributions:
 
         Where it was not, the prior is an unusual one: it needs a wider grid, or is refused.
         """
-        rows = np.arange(len(totals))
-        thetas = np.exp(_FIRST_GRID)
+        thetas = np.exp(FIRST_GRID)
         with np.errstate(over="ignore"):
-            log_prior = prior.log_density(thetas)
-        weights = -n_rankings * self.log_values_at(thetas) - np.outer(totals, thetas)
-        values = weights + (log_prior + _FIRST_GRID)
-        peaks = values.max(axis=1)
-        resolved = (
-            np.isfinite(peaks)
-            & (values[:, 0] <= peaks - _DEPTH_BELOW)
-            & (values[:, -2:] <= peaks[:, None] - _DEPTH).all(axis=1)
-        )
-        results = np.full(len(rows), np.nan)
-        rows = rows[resolved]
-        grid, values = np.broadcast_to(_FIRST_GRID, (len(rows), len(_FIRST_GRID))), values[resolved]
-        for _ in range(_MOST_ROUNDS):
-            grid = _closer_grid(grid, values)
+            log_prior = prior.log_density(thetas) + FIRST_GRID
+        values = log_prior - n_rankings * self.log_values_at(thetas) - np.outer(totals, thetas)
+        resolved = is_covered(values)
+        which = np.flatnonzero(resolved)
+
+        def log_density(grid: _Floats, rows: _Integers) -> _Floats:
             thetas = np.exp(grid)
-            log_prior = prior.log_density(thetas.ravel()).reshape(thetas.shape)
-            values = (
-                -n_rankings * self.log_values(thetas, rows)
-                - totals[rows, None] * thetas
-                + log_prior
-                + grid
+            log_prior = prior.log_density(thetas.ravel()).reshape(thetas.shape) + grid
+            log_partitions = self.log_values(thetas, which[rows])
+            density: _Floats = (
+                log_prior - n_rankings * log_partitions - totals[which[rows], None] * thetas
             )
-            peaks = values.max(axis=1)
-            fine = (values > peaks[:, None] - _DEPTH_OF_PEAK).sum(axis=1) >= _POINTS_OF_PEAK
-            sums = np.exp(values[fine] - peaks[fine, None]).sum(axis=1)
-            steps = grid[fine, 1] - grid[fine, 0]
-            results[rows[fine]] = peaks[fine] + np.log(sums * steps)
-            grid, values, rows = grid[~fine], values[~fine], rows[~fine]
-            if len(rows) == 0:
-                break
-        resolved[rows] = False
+            return density
+
+        results = np.full(len(totals), np.nan)
+        first = np.broadcast_to(FIRST_GRID, (len(which), len(FIRST_GRID)))
+        for rows, grid, found in close_in(
+            log_density, first, values[resolved], POINTS_FOR_INTEGRALS
+        ):
+            results[which[rows]] = log_trapezoid(found, grid[:, 1] - grid[:, 0])
         return results, resolved
-
-
-def _closer_grid(grid: _Floats, values: _Floats) -> _Floats:
-    """Points of what is within a depth of the peak: ``[row, point]``."""
-    rows = np.arange(len(values))
-    deep = values > values.max(axis=1, keepdims=True) - _DEPTH
-    n_points = values.shape[1]
-    low = np.maximum(deep.argmax(axis=1) - 1, 0)
-    high = np.minimum(n_points - deep[:, ::-1].argmax(axis=1), n_points - 1)
-    closer: _Floats = np.linspace(grid[rows, low], grid[rows, high], _POINTS, axis=1)
-    return closer

@@ -1,41 +1,37 @@
 """Theta given the total distance: its density by quadrature, and draws by the inverse CDF.
 
-The density is taken on equidistant points of ``log theta`` that resolve all that matters; its
-integral is the trapezoidal rule, which for such a bump converges exponentially fast (Trefethen and
-Weideman, SIAM Review 56, 2014).
+The density is taken on equidistant points of ``log theta`` that resolve all that matters
+(`quadrature.py`).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import ceil, exp, log
+from math import ceil, exp, inf, lgamma, log
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tierwise._kernels.theta import ThetaPoints, grid_quantiles
+from tierwise._kernels.theta import PriorTable, ThetaPoints, grid_quantiles
 from tierwise.errors import InputError
-from tierwise.model.priors import ThetaPrior
+from tierwise.model.priors import Gamma, ThetaPrior, as_theta_prior
+from tierwise.theta.quadrature import (
+    FIRST_GRID,
+    POINTS_FOR_DRAWS,
+    close_in,
+    falls_off,
+    is_covered,
+    log_trapezoid,
+)
 
 _Floats = NDArray[np.float64]
 
-# The grid is in log theta, in which a density that is finite at 0 has no edge there.
-_LEAST, _MOST = log(1e-13), log(1e4)
-# Under a prior that hardly says anything theta may be larger, if all rankings agree; under one that
-# is infinite at 0 it may be smaller.
+# Under a prior that hardly says anything theta may be larger than on the first grid, if all
+# rankings agree; under one that is infinite at 0 it may be smaller.
 _LEAST_EVER, _MOST_EVER = log(1e-300), log(1e30)
-_COARSE_POINTS = 1000
-_FEWEST_POINTS, _MOST_POINTS = 400, 8000
-# Where the log density is this far below its peak, nothing is left.
-_DEPTH = 37.0
-# Below the grid there may be this much, as a logarithm, relative to the peak.
-_DEPTH_BELOW = 23.0
-# The peak, up to this depth, is to have so many points.
-_DEPTH_OF_PEAK, _POINTS_OF_PEAK = 1.0, 60
 # A density that falls to 0 from this height within one step jumps there.
 _JUMP = 1e-9
-_MOST_ROUNDS = 40
 _KEPT_DENSITIES = 512
 # Numbers that are computed at the same time: 8 MB.
 _NUMBERS_AT_A_TIME = 1_000_000
@@ -43,6 +39,8 @@ _KEPT_INTEGRALS = 50_000
 # Logs of theta at which the partition function is kept for kernels, and how far they are apart.
 _LOG_THETAS = (-7.0, 3.0)
 _STEP = 2.5e-4
+# A prior given as a function is tabulated at these points of log theta.
+_TABLE_START, _TABLE_STEP, _TABLE_POINTS = log(1e-12), 0.005, 7000
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,12 +143,12 @@ class ThetaGivenDistance:
     @cached_property
     def _coarse(self) -> tuple[_Floats, _Floats, _Floats]:
         """Points that are looked at first, their thetas, and the log density at distance 0."""
-        return self._laid_out(np.linspace(_LEAST, _MOST, _COARSE_POINTS))
+        return self._laid_out(FIRST_GRID)
 
     @cached_property
     def _widest(self) -> tuple[_Floats, _Floats, _Floats]:
         """The same for all thetas that are ever looked at."""
-        step = (_MOST - _LEAST) / (_COARSE_POINTS - 1)
+        step = float(FIRST_GRID[1] - FIRST_GRID[0])
         return self._laid_out(np.arange(_LEAST_EVER, _MOST_EVER, step))
 
     def _laid_out(self, grid: _Floats) -> tuple[_Floats, _Floats, _Floats]:
@@ -177,9 +175,7 @@ class ThetaGivenDistance:
         for start in range(0, len(different), rows_at_a_time):
             rows = slice(start, start + rows_at_a_time)
             values = weights - different[rows, None] * thetas
-            peaks = values.max(axis=1)
-            sums = np.exp(values - peaks[:, None]).sum(axis=1)
-            integrals[rows] = peaks + np.log(sums * (grid[1] - grid[0]))
+            integrals[rows] = log_trapezoid(values, grid[1] - grid[0])
         all_integrals: _Floats = integrals[which.ravel()]
         return all_integrals
 
@@ -203,10 +199,8 @@ class ThetaGivenDistance:
         grid, values = self._resolve(total, log_lift)
         if log_weight is not None:
             values = values + log_weight(np.exp(grid))
-        peak = float(values.max())
-        heights = np.exp(values - peak)
-        step = float(grid[1] - grid[0])
-        return ThetaDensity(grid, heights, peak + log(float(heights.sum()) * step))
+        log_integral = float(log_trapezoid(values, grid[1] - grid[0]))
+        return ThetaDensity(grid, np.exp(values - values.max()), log_integral)
 
     def range(self, total: float, log_lift: float) -> tuple[float, float]:
         """Return the least and the largest theta that matter; see `weighed_density`."""
@@ -215,25 +209,24 @@ class ThetaGivenDistance:
 
     def _resolve(self, total: float, log_lift: float) -> tuple[_Floats, _Floats]:
         """Close in on what matters until its peak is resolved."""
-        grid, values = self._first_grid(total, log_lift)
-        for _ in range(_MOST_ROUNDS):
-            grid = _closer_grid(grid, values, _DEPTH + log_lift)
-            values = self._log_weights(grid) - total * np.exp(grid)
-            if _points_of_peak(values) >= 0.8 * _POINTS_OF_PEAK:
-                break
-        return grid, values
+
+        def log_density(grid: _Floats, _: NDArray[np.int64]) -> _Floats:
+            return (self._log_weights(grid[0]) - total * np.exp(grid[0]))[None]
+
+        grid, values = (first[None] for first in self._first_grid(total, log_lift))
+        ((_, grid, values),) = close_in(log_density, grid, values, POINTS_FOR_DRAWS, log_lift)
+        return grid[0], values[0]
 
     def _first_grid(self, total: float, log_lift: float) -> tuple[_Floats, _Floats]:
         """Return a grid that holds all that matters, and the log density there."""
         grid, thetas, weights = self._coarse
         values = weights - total * thetas
-        starts_low = values[0] <= values.max() - _DEPTH_BELOW - log_lift
-        if not (starts_low and _falls_off(values)):
+        if not is_covered(values, log_lift):
             grid, thetas, weights = self._widest
             values = weights - total * thetas
         if not np.isfinite(values.max()):
             raise InputError("no theta is possible under the prior and these rankings")
-        if not _falls_off(values):
+        if not falls_off(values):
             raise InputError(
                 "the posterior of theta does not fall off as theta grows: its prior must be "
                 "a density that does, such as Gamma(2, 2)"
@@ -262,25 +255,39 @@ def theta_points(
     """
     log_thetas = np.arange(*log_range, _STEP)
     thetas = np.exp(log_thetas)
-    log_weights = prior.log_density(thetas) + log_thetas
-    return ThetaPoints(log_thetas, thetas, log_weights, log_partition(thetas))
+    return ThetaPoints(prior_table(prior), log_thetas, thetas, log_partition(thetas))
 
 
-def _falls_off(values: _Floats) -> bool:
-    """Whether nothing is left at the upper end of a grid."""
-    return bool((values[-2:] <= values.max() - _DEPTH).all())
+def prior_table(
+    prior: ThetaPrior | Callable[[Any], Any],
+    *,
+    within: tuple[float, float] = (0.0, inf),
+    nodes: _Floats | None = None,
+) -> PriorTable:
+    """Write a prior of theta as what compiled code understands.
 
-
-def _points_of_peak(values: _Floats) -> int:
-    return int((values > values.max() - _DEPTH_OF_PEAK).sum())
-
-
-def _closer_grid(grid: _Floats, values: _Floats, left_depth: float) -> _Floats:
-    """Return a grid of what is within a depth of the peak, fine enough for the peak."""
-    peak = int(values.argmax())
-    top = float(values[peak])
-    first = int((values[: peak + 1] > top - left_depth).argmax())
-    last = len(values) - 1 - int((values[::-1] > top - _DEPTH).argmax())
-    low, high = max(first - 1, 0), min(last + 1, len(grid) - 1)
-    wanted = _POINTS_OF_PEAK * (high - low) // _points_of_peak(values)
-    return np.linspace(grid[low], grid[high], min(max(wanted, _FEWEST_POINTS), _MOST_POINTS))
+    Parameters
+    ----------
+    prior
+        The prior.
+    within
+        The least and the largest theta that are possible.
+    nodes
+        Thetas at which the density is wanted often.
+    """
+    made = as_theta_prior(prior)
+    nodes = np.empty(0) if nodes is None else nodes
+    with np.errstate(divide="ignore"):
+        lowest, highest = np.log(within).tolist()
+        logs = np.log(nodes)
+    if isinstance(made, Gamma):
+        constant = made.shape * log(made.rate) - lgamma(made.shape)
+        at_nodes = constant + made.shape * logs - made.rate * nodes
+        gamma = float(made.shape), float(made.rate), constant
+        return PriorTable(*gamma, lowest, highest, 0.0, 1.0, np.empty(0), at_nodes)
+    points = _TABLE_START + _TABLE_STEP * np.arange(_TABLE_POINTS)
+    extra = np.asarray(made.log_density(np.exp(points)), dtype=np.float64)
+    at_nodes = np.full(len(logs), -inf)
+    later = nodes > 0.0
+    at_nodes[later] = np.interp(logs[later], points, extra) + logs[later]
+    return PriorTable(1.0, 0.0, 0.0, lowest, highest, _TABLE_START, _TABLE_STEP, extra, at_nodes)
