@@ -12,6 +12,8 @@ probability ``1 - exp(-w t)``. In ``s = log t`` the integrand is log-concave and
 trapezoidal rule around its mode converges geometrically.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -113,32 +115,55 @@ def tied_block(
     return top + np.log(total * step), n_nodes
 
 
+class Block(NamedTuple):
+    """The tiers of a block, in the order in which they are met; there is room for all tiers."""
+
+    slot_of: _Integers
+    """Where each tier stands in the block; -1 between blocks."""
+    labels: _Integers
+    worths: _Floats
+    counts: _Floats
+    """How many items of the block each tier holds."""
+
+
+@compiled_part
+def make_block(n_tiers: int) -> Block:
+    """Make room for the tiers of a block."""
+    slot_of, labels = np.full(n_tiers, -1), np.empty(n_tiers, dtype=np.int64)
+    return Block(slot_of, labels, np.empty(n_tiers), np.empty(n_tiers))
+
+
 @compiled_part
 def gather_block(
-    order: _Integers,
-    first: int,
-    last: int,
-    labels: _Integers,
-    worths: _Floats,
-    slot_of: _Integers,
-    block_labels: _Integers,
-    block_worths: _Floats,
-    block_counts: _Floats,
+    order: _Integers, first: int, last: int, labels: _Integers, worths: _Floats, block: Block
 ) -> int:
     """Collect the tiers of a block with how many of its items each holds; return how many tiers."""
     count = 0
     for place in range(first, last):
         label = labels[order[place]]
-        if slot_of[label] < 0:
-            slot_of[label] = count
-            block_labels[count] = label
-            block_worths[count] = worths[label]
-            block_counts[count] = 0.0
+        if block.slot_of[label] < 0:
+            block.slot_of[label] = count
+            block.labels[count] = label
+            block.worths[count] = worths[label]
+            block.counts[count] = 0.0
             count += 1
-        block_counts[slot_of[label]] += 1.0
+        block.counts[block.slot_of[label]] += 1.0
     for slot in range(count):
-        slot_of[block_labels[slot]] = -1
+        block.slot_of[block.labels[slot]] = -1
     return count
+
+
+@compiled_part
+def write_rests(
+    order: _Integers, begin: int, end: int, labels: _Integers, worths: _Floats, rests: _Floats
+) -> None:
+    """Write the sum of the worths from each place of an answer on.
+
+    They are summed from the end, because differences of sums would lose the worths of weak items.
+    """
+    rests[end - begin] = 0.0
+    for place in range(end - 1, begin - 1, -1):
+        rests[place - begin] = rests[place - begin + 1] + worths[labels[order[place]]]
 
 
 @compiled
@@ -153,9 +178,7 @@ def log_probabilities(
     """Write the log probability of each answer, given the tier of each item and tiers' worths."""
     worths = np.exp(log_worths)
     n_tiers = len(worths)
-    slot_of = np.full(n_tiers, -1)
-    block_labels = np.empty(n_tiers, dtype=np.int64)
-    block_worths, block_counts = np.empty(n_tiers), np.empty(n_tiers)
+    own_tiers = make_block(n_tiers)
     nodes, weights = np.empty(_MOST_NODES), np.empty(_MOST_NODES)
     for answer in range(len(logs)):
         value, rest = 0.0, 0.0
@@ -168,19 +191,9 @@ def log_probabilities(
             if rest > 0.0 and last - first == 1:
                 value += log_worths[labels[order[first]]] - np.log(own + rest)
             elif rest > 0.0:
-                count = gather_block(
-                    order,
-                    first,
-                    last,
-                    labels,
-                    worths,
-                    slot_of,
-                    block_labels,
-                    block_worths,
-                    block_counts,
-                )
+                count = gather_block(order, first, last, labels, worths, own_tiers)
                 value += tied_block(
-                    rest, block_worths[:count], block_counts[:count], nodes, weights
+                    rest, own_tiers.worths[:count], own_tiers.counts[:count], nodes, weights
                 )[0]
             rest += own
         logs[answer] = value
@@ -275,9 +288,7 @@ def derivatives(
     """
     worths = np.exp(log_worths)
     n_tiers = len(worths)
-    slot_of = np.full(n_tiers, -1)
-    block_labels = np.empty(n_tiers, dtype=np.int64)
-    block_worths, block_counts = np.empty(n_tiers), np.empty(n_tiers)
+    own_tiers = make_block(n_tiers)
     nodes, weights = np.empty(_MOST_NODES), np.empty(_MOST_NODES)
     shares = np.empty((n_tiers, _MOST_NODES))
     means, with_rest = np.empty(n_tiers), np.empty(n_tiers)
@@ -287,25 +298,13 @@ def derivatives(
         weight = answer_weights[answer]
         first_block, end_block = first_blocks[answer], first_blocks[answer + 1]
         begin, end = block_starts[first_block], block_starts[end_block]
-        # Summed from the end, because differences of sums would lose the worths of weak items.
-        rests[end - begin] = 0.0
-        for place in range(end - 1, begin - 1, -1):
-            rests[place - begin] = rests[place - begin + 1] + worths[labels[order[place]]]
+        write_rests(order, begin, end, labels, worths, rests)
         slope, bend = 0.0, 0.0
         for block in range(first_block, end_block):
             first, last = block_starts[block], block_starts[block + 1]
             is_last = block == end_block - 1
-            count = gather_block(
-                order,
-                first,
-                last,
-                labels,
-                worths,
-                slot_of,
-                block_labels,
-                block_worths,
-                block_counts,
-            )
+            count = gather_block(order, first, last, labels, worths, own_tiers)
+            block_labels, block_worths, block_counts = own_tiers[1:]
             is_single = last - first == 1
             if is_single and not is_last:
                 rest = rests[first - begin]

@@ -27,7 +27,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part
-from tierwise._kernels.luce import gather_block, height_of_time, mode_of_time
+from tierwise._kernels.luce import (
+    Block,
+    gather_block,
+    height_of_time,
+    make_block,
+    mode_of_time,
+    write_rests,
+)
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -152,7 +159,65 @@ def _move_effects(
 
 
 @compiled_part
-def draw_running_times(  # noqa: PLR0912 - pairs, single items and ties in one pass
+def add_arrivals(
+    order: _Integers,
+    starts: _Integers,
+    weight: float,
+    labels: _Integers,
+    worths: _Floats,
+    block: Block,
+    rests: _Floats,
+    times: _Floats,
+    rng: np.random.Generator,
+) -> None:
+    """Draw when each item arrived in as many races as an answer weighs, and add these times.
+
+    To items of the last block, which need not arrive, the times are added at which all others had.
+
+    Parameters
+    ----------
+    order, starts
+        Items of all answers, and where the blocks of this one begin, and the last one ends.
+    weight
+        Of the answer; a whole number where it has ties.
+    labels, worths
+        Tier of each item, and worths of tiers.
+    block, rests
+        Room to work in.
+    times
+        What is added to.
+    rng
+        Randomness.
+    """
+    n_blocks, begin = len(starts) - 1, starts[0]
+    write_rests(order, begin, starts[n_blocks], labels, worths, rests)
+    clock = 0.0
+    for number in range(n_blocks):
+        first, last = starts[number], starts[number + 1]
+        if number < n_blocks - 1 and last - first == 1:
+            clock += rng.standard_gamma(weight) / rests[first - begin]
+        for place in range(first, last):
+            times[order[place]] += clock
+        if number == n_blocks - 1 or last - first == 1:
+            continue
+        count = gather_block(order, first, last, labels, worths, block)
+        own_worths, own_counts = block.worths[:count], block.counts[:count]
+        rest = rests[last - begin]
+        middle, top, curvature = mode_of_time(rest, own_worths, own_counts)
+        for _ in range(int(weight)):
+            limit = np.exp(draw_log_time(middle, top, curvature, rest, own_worths, own_counts, rng))
+            latest = 0.0
+            for place in range(first, last):
+                worth = worths[labels[order[place]]]
+                share = rng.random() * -np.expm1(-worth * limit)
+                time = -np.log1p(-share) / worth
+                times[order[place]] += time
+                latest = max(latest, time)
+            clock += latest
+
+
+@compiled_part
+def draw_running_times(
     order: _Integers,
     block_starts: _Integers,
     first_blocks: _Integers,
@@ -163,10 +228,7 @@ def draw_running_times(  # noqa: PLR0912 - pairs, single items and ties in one p
     effects: _Floats,
     labels: _Integers,
     worths: _Floats,
-    slot_of: _Integers,
-    block_labels: _Integers,
-    block_worths: _Floats,
-    block_counts: _Floats,
+    block: Block,
     rests: _Floats,
     times: _Floats,
     rng: np.random.Generator,
@@ -188,48 +250,17 @@ def draw_running_times(  # noqa: PLR0912 - pairs, single items and ties in one p
             times[second] += 0.5 * effects[1] * time / ratio
     for answer in range(len(weights)):
         first_block, end_block = first_blocks[answer], first_blocks[answer + 1]
-        begin, end = block_starts[first_block], block_starts[end_block]
-        rests[end - begin] = 0.0
-        for place in range(end - 1, begin - 1, -1):
-            rests[place - begin] = rests[place - begin + 1] + worths[labels[order[place]]]
-        clock = 0.0
-        for block in range(first_block, end_block):
-            first, last = block_starts[block], block_starts[block + 1]
-            if block == end_block - 1:
-                for place in range(first, last):
-                    times[order[place]] += clock
-            elif last - first == 1:
-                clock += rng.standard_gamma(weights[answer]) / rests[first - begin]
-                times[order[first]] += clock
-            else:
-                count = gather_block(
-                    order,
-                    first,
-                    last,
-                    labels,
-                    worths,
-                    slot_of,
-                    block_labels,
-                    block_worths,
-                    block_counts,
-                )
-                own_worths, own_counts = block_worths[:count], block_counts[:count]
-                rest = rests[last - begin]
-                middle, top, curvature = mode_of_time(rest, own_worths, own_counts)
-                for place in range(first, last):
-                    times[order[place]] += clock
-                for _ in range(int(weights[answer])):
-                    limit = np.exp(
-                        draw_log_time(middle, top, curvature, rest, own_worths, own_counts, rng)
-                    )
-                    latest = 0.0
-                    for place in range(first, last):
-                        worth = worths[labels[order[place]]]
-                        share = rng.random() * -np.expm1(-worth * limit)
-                        time = -np.log1p(-share) / worth
-                        times[order[place]] += time
-                        latest = max(latest, time)
-                    clock += latest
+        add_arrivals(
+            order,
+            block_starts[first_block : end_block + 1],
+            weights[answer],
+            labels,
+            worths,
+            block,
+            rests,
+            times,
+            rng,
+        )
 
 
 @compiled_part
@@ -598,10 +629,7 @@ def run_sweeps(  # noqa: PLR0912 - tiers of all sizes, of given sizes, and given
     sizes, arrived, ran = np.zeros(room), np.zeros(room), np.zeros(room)
     logs, times = np.empty(room), np.empty(n_items)
     values, joined = np.empty(room), np.empty(room)
-    slot_of = np.full(room, -1)
-    block_labels = np.empty(room, dtype=np.int64)
-    block_worths, block_counts = np.empty(room), np.empty(room)
-    rests = np.empty(n_items + 1)
+    block, rests = make_block(room), np.empty(n_items + 1)
     has_effects = shapes.max() > 0.0
     met = np.empty((room, room)) if has_effects else np.empty((0, 0))
     members, sides = np.empty(n_items, dtype=np.int64), np.empty(n_items, dtype=np.int64)
@@ -636,10 +664,7 @@ def run_sweeps(  # noqa: PLR0912 - tiers of all sizes, of given sizes, and given
             effects,
             labels,
             worths,
-            slot_of,
-            block_labels,
-            block_worths,
-            block_counts,
+            block,
             rests,
             times,
             rng,

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled
-from tierwise._kernels.luce import gather_block, mode_of_time
-from tierwise._kernels.luce_chain import draw_log_time
+from tierwise._kernels.luce import make_block
+from tierwise._kernels.luce_chain import add_arrivals
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -28,53 +28,15 @@ def complete_blocks(
 ) -> None:
     """Write the place of each item in a completion of each answer, drawn given worths of items."""
     n_items = len(worths)
-    labels, slot_of = np.arange(n_items), np.full(n_items, -1)
-    block_labels = np.empty(n_items, dtype=np.int64)
-    block_worths, block_counts = np.empty(n_items), np.empty(n_items)
+    labels, block = np.arange(n_items), make_block(n_items)
     times, rests = np.empty(n_items), np.empty(n_items + 1)
     for answer in range(len(places)):
-        first_block, end_block = first_blocks[answer], first_blocks[answer + 1]
-        begin, end = block_starts[first_block], block_starts[end_block]
+        starts = block_starts[first_blocks[answer] : first_blocks[answer + 1] + 1]
         for item in range(n_items):
             times[item] = rng.standard_exponential() / worths[item]
-        rests[end - begin] = 0.0
-        for place in range(end - 1, begin - 1, -1):
-            rests[place - begin] = rests[place - begin + 1] + worths[order[place]]
-        clock = 0.0
-        for block in range(first_block, end_block):
-            first, last = block_starts[block], block_starts[block + 1]
-            if block == end_block - 1:
-                for place in range(first, last):
-                    times[order[place]] += clock
-            elif last - first == 1:
-                clock += rng.standard_exponential() / rests[first - begin]
-                times[order[first]] = clock
-            else:
-                count = gather_block(
-                    order,
-                    first,
-                    last,
-                    labels,
-                    worths,
-                    slot_of,
-                    block_labels,
-                    block_worths,
-                    block_counts,
-                )
-                own_worths, own_counts = block_worths[:count], block_counts[:count]
-                rest = rests[last - begin]
-                middle, top, curvature = mode_of_time(rest, own_worths, own_counts)
-                limit = np.exp(
-                    draw_log_time(middle, top, curvature, rest, own_worths, own_counts, rng)
-                )
-                latest = 0.0
-                for place in range(first, last):
-                    worth = worths[order[place]]
-                    share = rng.random() * -np.expm1(-worth * limit)
-                    time = -np.log1p(-share) / worth
-                    times[order[place]] = clock + time
-                    latest = max(latest, time)
-                clock += latest
+        for place in range(starts[0], starts[len(starts) - 2]):
+            times[order[place]] = 0.0
+        add_arrivals(order, starts, 1.0, labels, worths, block, rests, times, rng)
         sequence = np.argsort(times)
         for place in range(n_items):
             places[answer, sequence[place]] = place
