@@ -15,7 +15,7 @@ from tierwise.evidence.given_tiers import (
     log_integrated_likelihood,
     log_integrated_thetas,
 )
-from tierwise.partition.generalised import generalised_partition
+from tierwise.partition.choose import partition_function
 from tierwise.theta.estimate import ThetaEstimate
 
 ITEMS = list("abcd")
@@ -99,7 +99,7 @@ def test_several_thetas_are_integrated_out(sizes, distance, concentration, theta
     model = tw.ClusteredMallows(tiers, thetas, distance, concentration)
     rankings, prior = model.sample(60, rng=1), tw.Gamma(2, 2)
     condensed = tw.Rankings(rankings.items, rankings.patterns, rankings.pattern_weights)
-    partition = generalised_partition(sizes, distance, concentration)
+    partition = partition_function(sizes, distance, concentration=concentration)
     answers = generalised_answers(rankings, partition)
     found = log_integrated_thetas(answers, tiers.label_array(rankings.items), prior)
     # The likelihood depends on the totals of the parts only, so few numbers make up the grid.
@@ -137,14 +137,18 @@ def test_equal_kinds_have_equal_integrals():
     one = tw.fit(rankings, (2, 2), "inversions").theta_estimate
     likelihood = source_of(rankings, "inversions").at((2, 2))
     single = log_integrated_likelihood(likelihood, labels, one, tw.Gamma(2, 2))
-    answers = generalised_answers(rankings, generalised_partition((2, 2), "inversions", "tier"))
+    answers = generalised_answers(
+        rankings, partition_function((2, 2), "inversions", concentration="tier")
+    )
     several = log_integrated_thetas(answers, labels, tw.Gamma(2, 2))
     assert float(several) == pytest.approx(float(single), abs=1e-6)
     # By place, Kendall with two blocks has one theta, too: sampling against quadrature.
     one = tw.fit(rankings, (2, 2)).theta_estimate
     likelihood = source_of(rankings, "kendall").at((2, 2))
     single = log_integrated_likelihood(likelihood, labels, one, tw.Gamma(2, 2))
-    answers = generalised_answers(rankings, generalised_partition((2, 2), "kendall", "place"))
+    answers = generalised_answers(
+        rankings, partition_function((2, 2), "kendall", concentration="place")
+    )
     several = log_integrated_thetas(answers, labels, tw.Gamma(2, 2))
     assert several.method == "importance sampling"
     assert float(several) == pytest.approx(float(single), abs=3 * several.standard_error)

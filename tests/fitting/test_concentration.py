@@ -11,7 +11,7 @@ from tests import reference
 from tests.data_paths import shared_data
 from tierwise.answers.generalised import generalised_answers
 from tierwise.errors import InputError
-from tierwise.partition.generalised import generalised_partition
+from tierwise.partition.choose import partition_function
 from tierwise.theta.curves import curve_of_thetas
 from tierwise.theta.estimate import estimates_of_thetas, maximise_thetas
 from tierwise.tiers import log_number_of_tiers
@@ -33,7 +33,7 @@ def best_of(rankings, number):
 
 def maximum(data, tiers, distance, concentration):
     """The thetas of greatest likelihood for given tiers."""
-    partition = generalised_partition(tiers.sizes, distance, concentration)
+    partition = partition_function(tiers.sizes, distance, concentration=concentration)
     answers = generalised_answers(data, partition)
     curve = curve_of_thetas(answers, tiers.label_array(data.items))
     return answers, curve, maximise_thetas(curve)

@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 from tests import reference
 from tierwise.errors import InputError, TooLargeError
 from tierwise.partition.choose import partition_function
-from tierwise.partition.generalised import LineParts, RecursionParts, generalised_partition
+from tierwise.partition.generalised import LineParts, RecursionParts
 from tierwise.tiers import compositions
 
 KINDS = [("kendall", "tier"), ("kendall", "place"), ("inversions", "tier"), ("inversions", "place")]
@@ -21,7 +21,7 @@ KINDS = [("kendall", "tier"), ("kendall", "place"), ("inversions", "tier"), ("in
 def orderings(sizes, name, concentration):
     """All orderings as sequences of labels, and the parts of their distances."""
     labels = reference.labels_of(sizes)
-    n_parts = generalised_partition(sizes, name, concentration).n_parts
+    n_parts = partition_function(sizes, name, concentration=concentration).n_parts
     rows, parts = [], []
     for ordering in permutations(range(sum(sizes))):
         rows.append([labels[item] for item in ordering])
@@ -50,7 +50,7 @@ def test_moments_and_tables_by_brute_force(n_items):
     rng = np.random.default_rng(n_items)
     for sizes in compositions(n_items):
         for name, concentration in kinds_of(sizes):
-            psi = generalised_partition(sizes, name, concentration)
+            psi = partition_function(sizes, name, concentration=concentration)
             for spread in (0.0, 1.0, 3.0):
                 thetas = spread * rng.random(psi.n_parts)
                 rows, shares, log_value, means, covariances = brute(
@@ -99,7 +99,7 @@ def pair_shares(rows, shares, sizes):
 )
 def test_draws_are_from_the_model(sizes):
     for seed, (name, concentration) in enumerate(kinds_of(sizes)):
-        psi = generalised_partition(sizes, name, concentration)
+        psi = partition_function(sizes, name, concentration=concentration)
         thetas = np.linspace(1.1, 0.2, psi.n_parts)
         rows, shares, *_ = brute(sizes, name, concentration, thetas)
         drawn = psi.draw_sequences(thetas, 20_000, np.random.default_rng(seed))
@@ -119,7 +119,7 @@ def test_draws_are_from_the_model(sizes):
 @pytest.mark.parametrize("sizes", [(1, 2, 1), (1, 1, 1), (2, 2, 1), (3,)])
 def test_equal_thetas_are_one_theta(sizes):
     for name, concentration in kinds_of(sizes):
-        psi = generalised_partition(sizes, name, concentration)
+        psi = partition_function(sizes, name, concentration=concentration)
         single = partition_function(sizes, name)
         for theta in (0.0, 0.4, 2.0):
             moments = psi.part_moments(np.full(psi.n_parts, theta))
@@ -133,7 +133,7 @@ def test_equal_thetas_are_one_theta(sizes):
 @pytest.mark.parametrize("sizes", [(1, 2, 1), (1, 1, 1), (2, 2)])
 def test_infinite_thetas_leave_the_tiers(sizes):
     for name, concentration in kinds_of(sizes):
-        psi = generalised_partition(sizes, name, concentration)
+        psi = partition_function(sizes, name, concentration=concentration)
         thetas = np.full(psi.n_parts, np.inf)
         expected = sum(lgamma(size + 1) for size in sizes)
         assert psi.log_value(thetas) == pytest.approx(expected)
@@ -147,16 +147,16 @@ def test_the_strict_model_by_place_is_that_of_fligner_and_verducci():
         np.log(sum(np.exp(-theta * passed) for passed in range(4 - place)))
         for place, theta in enumerate(thetas)
     )
-    assert generalised_partition((1,) * 4, "kendall", "place").log_value(thetas) == pytest.approx(
-        expected
-    )
+    assert partition_function((1,) * 4, "kendall", concentration="place").log_value(
+        thetas
+    ) == pytest.approx(expected)
 
 
 def test_parts_of_data_are_those_of_brute_force():
     rng = np.random.default_rng(5)
     for sizes in compositions(5):
         for name, concentration in kinds_of(sizes):
-            psi = generalised_partition(sizes, name, concentration)
+            psi = partition_function(sizes, name, concentration=concentration)
             labels = np.array(reference.labels_of(sizes))
             ordering = rng.permutation(5)
             block = psi.distance.block_of_place(sizes)
@@ -168,17 +168,17 @@ def test_parts_of_data_are_those_of_brute_force():
 
 
 def test_methods_and_refusals():
-    assert isinstance(generalised_partition((2, 3), "inversions", "tier"), LineParts)
-    assert isinstance(generalised_partition((2, 3), "kendall", "tier"), RecursionParts)
+    assert isinstance(partition_function((2, 3), "inversions", concentration="tier"), LineParts)
+    assert isinstance(partition_function((2, 3), "kendall", concentration="tier"), RecursionParts)
     with pytest.raises(InputError, match="where every tier has one item"):
-        generalised_partition((2, 3), "inversions", "place")
+        partition_function((2, 3), "inversions", concentration="place")
     with pytest.raises(InputError, match="not hamming"):
-        generalised_partition((2, 3), "hamming", "tier")
+        partition_function((2, 3), "hamming", concentration="tier")
     with pytest.raises(InputError, match="2 thetas, one for each tier but the last"):
-        generalised_partition((2, 3, 1), "kendall", "tier").log_value([1.0, 2.0, 0.5])
+        partition_function((2, 3, 1), "kendall", concentration="tier").log_value([1.0, 2.0, 0.5])
     with pytest.raises(InputError, match="2 thetas, one for each tier;"):
-        generalised_partition((1, 2), "kendall", "tier").log_value([1.0])
+        partition_function((1, 2), "kendall", concentration="tier").log_value([1.0])
     with pytest.raises(InputError, match="0 or more"):
-        generalised_partition((2, 3), "kendall", "place").log_value([-1.0])
+        partition_function((2, 3), "kendall", concentration="place").log_value([-1.0])
     with pytest.raises(TooLargeError):
-        generalised_partition((5,) * 12, "kendall", "tier")
+        partition_function((5,) * 12, "kendall", concentration="tier")

@@ -12,7 +12,6 @@ from tierwise.answers.given_sizes import tier_wins
 from tierwise.answers.likelihood import source_of
 from tierwise.fitting.solve import PseudoCurve, PseudoLikelihood
 from tierwise.partition.choose import partition_function
-from tierwise.partition.generalised import generalised_partition
 from tierwise.theta.curve import Derivatives, climb
 from tierwise.theta.curves import CurveOfAnswers, CurveOfDistance, CurveOfWins, curve_of_thetas
 from tierwise.theta.estimate import best_theta, best_theta_of_wins, top_of
@@ -34,14 +33,14 @@ def of_wins():
 
 
 def of_parts():
-    partition = generalised_partition((2, 2, 3), "kendall", "tier")
+    partition = partition_function((2, 2, 3), "kendall", concentration="tier")
     answers = generalised_answers(data("seven"), partition)
     return curve_of_thetas(answers, np.array([0, 0, 1, 1, 2, 2, 2]))
 
 
 def of_lines():
     """A theta per tier under inversions, where the parts are independent."""
-    partition = generalised_partition((2, 2, 3), "inversions", "tier")
+    partition = partition_function((2, 2, 3), "inversions", concentration="tier")
     answers = generalised_answers(data("seven"), partition)
     return curve_of_thetas(answers, np.array([0, 0, 1, 1, 2, 2, 2]))
 

@@ -15,7 +15,6 @@ from tierwise.distances import get_distance
 from tierwise.evidence.given_tiers import log_integrated_thetas
 from tierwise.fitting.neighbours import neighbour_agreement
 from tierwise.partition.choose import partition_function
-from tierwise.partition.generalised import generalised_partition
 
 DISTANCES = ("kendall", "inversions", "hamming", "footrule", "spearman")
 SIZES = (2, 1, 2)
@@ -226,7 +225,9 @@ def test_thetas_are_integrated_out_where_very_many_agree(n_rankings, sizes, conc
     items = range(sum(sizes))
     data = tw.Rankings.from_orderings([list(items)], weights=[n_rankings])
     labels = np.array(reference.labels_of(sizes))
-    answers = generalised_answers(data, generalised_partition(sizes, "kendall", concentration))
+    answers = generalised_answers(
+        data, partition_function(sizes, "kendall", concentration=concentration)
+    )
     value = log_integrated_thetas(answers, labels, tw.Gamma(2, 2))
     assert value.standard_error < 0.2
     limit = -n_rankings * sum(log(number) for size in sizes for number in range(1, size + 1))
@@ -236,7 +237,7 @@ def test_thetas_are_integrated_out_where_very_many_agree(n_rankings, sizes, conc
 @pytest.mark.parametrize("n_rankings", [10, 3000])
 def test_two_thetas_are_integrated_out_as_by_a_grid(n_rankings):
     sizes, prior = (2, 1, 1), tw.Gamma(2, 2)
-    partition = generalised_partition(sizes, "kendall", "place")
+    partition = partition_function(sizes, "kendall", concentration="place")
     data = tw.Rankings.from_orderings([list("abcd")], weights=[n_rankings])
     found = log_integrated_thetas(
         generalised_answers(data, partition), np.array([0, 0, 1, 2]), prior

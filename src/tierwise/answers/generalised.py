@@ -24,6 +24,7 @@ from tierwise.data.counts import Counts, WeakOrderCounts, block_counts, blocks_a
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TooLargeError, use
 from tierwise.files.places import first_places, sizes_of_groups
+from tierwise.partition.choose import partition_function
 from tierwise.partition.gaussian import log_probabilities as log_probabilities_of_lines
 from tierwise.partition.generalised import (
     ClosedParts,
@@ -31,7 +32,6 @@ from tierwise.partition.generalised import (
     RecursionParts,
     StrictPlaceParts,
     coefficients_of_lines,
-    generalised_partition,
     obstacle_of_model,
 )
 from tierwise.tiers import log_factorials
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tierwise.data.kinds import KnownData
     from tierwise.data.preferences import Preferences
     from tierwise.distances import Distance
-    from tierwise.partition.generalised import Concentration, GeneralisedPartition
+    from tierwise.partition.base import Concentration, PartitionFunction
     from tierwise.tiers import Sizes
 
 _Floats = NDArray[np.float64]
@@ -117,7 +117,7 @@ class GeneralisedAnswers(ABC):
     """
 
     def __init__(
-        self, partition: GeneralisedPartition, n_rankings: float, log_completions: float
+        self, partition: PartitionFunction, n_rankings: float, log_completions: float
     ) -> None:
         self.partition = partition
         self.n_rankings = float(n_rankings)
@@ -138,7 +138,7 @@ class AnswersByTier(GeneralisedAnswers):
 
     def __init__(
         self,
-        partition: GeneralisedPartition,
+        partition: PartitionFunction,
         pairs: _Floats,
         n_rankings: float,
         log_completions: float,
@@ -174,7 +174,7 @@ class AnswersByPlace(GeneralisedAnswers):
 
     def __init__(
         self,
-        partition: GeneralisedPartition,
+        partition: PartitionFunction,
         pairs: _Floats,
         n_listing: _Floats,
         n_rankings: float,
@@ -203,7 +203,7 @@ class AnswersByLine(GeneralisedAnswers):
     """Weak orders by tier, in closed form."""
 
     def __init__(
-        self, partition: GeneralisedPartition, counts: WeakOrderCounts, log_completions: float
+        self, partition: PartitionFunction, counts: WeakOrderCounts, log_completions: float
     ) -> None:
         super().__init__(partition, counts.n_rankings, log_completions)
         self.counts = counts
@@ -218,7 +218,7 @@ class AnswersByLine(GeneralisedAnswers):
         return line_statistics(self.counts, labels)
 
 
-def generalised_answers(data: KnownData, partition: GeneralisedPartition) -> GeneralisedAnswers:
+def generalised_answers(data: KnownData, partition: PartitionFunction) -> GeneralisedAnswers:
     """Collect what answers say about the parts of a distance, or say why they cannot be used.
 
     Parameters
@@ -226,15 +226,15 @@ def generalised_answers(data: KnownData, partition: GeneralisedPartition) -> Gen
     data
         Rankings or counts of them.
     partition
-        From `tierwise.partition.generalised.generalised_partition`.
+        The partition function, with several thetas.
 
     Examples
     --------
     >>> import numpy as np
     >>> from tierwise import Rankings
-    >>> from tierwise.partition.generalised import generalised_partition
+    >>> from tierwise.partition.choose import partition_function
     >>> rankings = Rankings.from_orderings([["b", "a", "c"], ["c", "b", "a"]])
-    >>> partition = generalised_partition((1, 1, 1), "kendall", "place")
+    >>> partition = partition_function((1, 1, 1), concentration="place")
     >>> answers = generalised_answers(rankings, partition)
     >>> answers.statistics(np.array([0, 1, 2])).totals
     array([2., 0.])
@@ -249,7 +249,7 @@ def generalised_answers(data: KnownData, partition: GeneralisedPartition) -> Gen
     return _by_place(answers, partition, log_completions)
 
 
-def refuse_open(data: KnownData, partition: GeneralisedPartition) -> Rankings | Counts:
+def refuse_open(data: KnownData, partition: PartitionFunction) -> Rankings | Counts:
     """Return the answers, or raise if they leave open what a theta for each part needs to know."""
     if obstacle := _obstacle_of_answers(data, partition):
         raise obstacle
@@ -267,7 +267,7 @@ def obstacle_to_several_thetas(
     data
         The answers.
     sizes, distance, concentration
-        As for `tierwise.partition.generalised.generalised_partition`.
+        As for `tierwise.partition_function`.
 
     Examples
     --------
@@ -280,11 +280,11 @@ def obstacle_to_several_thetas(
     obstacle = obstacle_of_model(sizes, distance, concentration)
     if obstacle is not None:
         return obstacle
-    partition = generalised_partition(sizes, distance, concentration)
+    partition = partition_function(sizes, distance, concentration=concentration)
     return _obstacle_of_answers(data, partition) or _too_many_counts(partition)
 
 
-def _too_many_counts(partition: GeneralisedPartition) -> TooLargeError | None:
+def _too_many_counts(partition: PartitionFunction) -> TooLargeError | None:
     """Return that there is too much to count for a theta per place, if that is so."""
     n_counts = (partition.n_parts + 1) * sum(partition.sizes) ** 2
     if partition.concentration != "place" or n_counts <= _MOST_NUMBERS:
@@ -295,7 +295,7 @@ def _too_many_counts(partition: GeneralisedPartition) -> TooLargeError | None:
     )
 
 
-def _obstacle_of_answers(data: KnownData, partition: GeneralisedPartition) -> InputError | None:
+def _obstacle_of_answers(data: KnownData, partition: PartitionFunction) -> InputError | None:
     """Return what answers leave open that must be known, if they do."""
     if isinstance(data, Counts):
         return None
@@ -320,7 +320,7 @@ def _obstacle_of_answers(data: KnownData, partition: GeneralisedPartition) -> In
     return None
 
 
-def _what_is_needed(partition: GeneralisedPartition) -> str:
+def _what_is_needed(partition: PartitionFunction) -> str:
     if isinstance(partition, RecursionParts):
         return (
             "say which items lie in which tier-sized block "
@@ -333,7 +333,7 @@ def _what_is_needed(partition: GeneralisedPartition) -> str:
 
 def log_probabilities(
     data: Rankings | Preferences,
-    partition: GeneralisedPartition,
+    partition: PartitionFunction,
     labels: _Integers,
     thetas: _Floats,
 ) -> _Floats:
@@ -356,7 +356,7 @@ def log_probabilities(
 
 
 def _log_probabilities(
-    rankings: Rankings, partition: GeneralisedPartition, labels: _Integers, thetas: _Floats
+    rankings: Rankings, partition: PartitionFunction, labels: _Integers, thetas: _Floats
 ) -> _Floats:
     """Log probability of each distinct answer."""
     if isinstance(partition, LineParts):
@@ -416,7 +416,7 @@ def _weak_orders(data: Rankings | Counts) -> WeakOrderCounts:
 
 
 def _by_place(
-    data: Rankings | Counts, partition: GeneralisedPartition, log_completions: float
+    data: Rankings | Counts, partition: PartitionFunction, log_completions: float
 ) -> AnswersByPlace:
     if too_large := _too_many_counts(partition):
         raise too_large

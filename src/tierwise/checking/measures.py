@@ -63,10 +63,8 @@ class Distances:
     @cached_property
     def fitted(self) -> Floats:
         """What thetas were fitted to: the distance of each ordering, or its parts, by column."""
-        if self.model.concentration == "single":
-            return self.values[:, None]
         blocks = get_distance(self.model.distance).block_of_place(self.model.tiers.sizes)
-        return self.model.generalised.part_distances(blocks[self.places], self.labels)
+        return self.model.partition.part_distances(blocks[self.places], self.labels)
 
     def sequences_of(self, rankings: Rankings) -> Integers | None:
         """Return the tiers of the items of each distinct answer, place by place.

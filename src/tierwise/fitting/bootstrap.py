@@ -34,7 +34,6 @@ from tierwise.model.clustered_luce import ClusteredLuce
 from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.partition.base import PartitionFunction
 from tierwise.partition.choose import partition_function
-from tierwise.partition.generalised import GeneralisedPartition, generalised_partition
 
 # Replicates that one task makes: enough to outweigh the cost of handing over a task.
 REPLICATES_PER_TASK = 25
@@ -269,9 +268,9 @@ def _refit(
     """Return what fits a resampled data set as the given data were fitted."""
     if fit.family == "luce":
         return _search_worths
+    partition = partition_function(fit.sizes, fit.distance, concentration=fit.concentration)
     if fit.concentration == "single":
-        return partial(_fit_one_theta, partition_function(fit.sizes, fit.distance))
-    partition = generalised_partition(fit.sizes, fit.distance, fit.concentration)
+        return partial(_fit_one_theta, partition)
     return partial(_fit_thetas, partition, start)
 
 
@@ -292,7 +291,7 @@ def _fit_one_theta(
 
 
 def _fit_thetas(
-    partition: GeneralisedPartition,
+    partition: PartitionFunction,
     start: NDArray[np.int64],
     sample: Rankings | Preferences | Battles,
     _rng: np.random.Generator,

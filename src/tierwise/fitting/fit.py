@@ -29,8 +29,9 @@ from tierwise.fitting.result import Family, Fit, Reference, agreement_of_counts
 from tierwise.fitting.several_thetas import solve_several_thetas
 from tierwise.fitting.solve import LikelihoodKind, Settings, Solution, named_tiers, solve
 from tierwise.luce.judges import at_effective_number
+from tierwise.partition.base import Concentration
 from tierwise.partition.choose import Method as PartitionMethod
-from tierwise.partition.generalised import Concentration, generalised_partition
+from tierwise.partition.choose import partition_function
 from tierwise.theta.estimate import ThetaMethod
 from tierwise.tiers import Sizes, Tiers, check_sizes, log_number_of_tiers
 
@@ -286,7 +287,7 @@ def _with_thetas(
     n_further = _FURTHER_STARTS if len(labels) <= _MOST_ITEMS_FOR_FURTHER_STARTS else 0
     solution = solve_several_thetas(
         source.data,
-        generalised_partition(single.sizes, source.distance, concentration),
+        partition_function(single.sizes, source.distance, concentration=concentration),
         starts=[labels, *(rng.permutation(labels) for _ in range(n_further))],
         level=settings.level,
     )

@@ -207,10 +207,7 @@ class _Comparison:
         in_order = np.column_stack(
             [_share_in_order(sequences, better, worse) for better, worse in self._pairs]
         )
-        if self._fit.concentration == "single":
-            parts = distance.between(sequences, sizes)[:, None]
-        else:
-            parts = model.generalised.part_distances(distance.block_of_place(sizes)[places], labels)
+        parts = model.partition.part_distances(distance.block_of_place(sizes)[places], labels)
         means = weights @ in_order
         centred = parts - weights @ parts
         return means, -(weights[:, None] * (in_order - means)).T @ centred

@@ -24,7 +24,7 @@ from tierwise.data.rankings import Rankings
 from tierwise.data.scan import RankingScan
 from tierwise.errors import BEHIND_IS, InputError, behind_in_words, quoted
 from tierwise.luce.estimates import EffectEstimate, WorthEstimate
-from tierwise.partition.generalised import Concentration
+from tierwise.partition.base import Concentration
 from tierwise.theta.estimate import ThetaEstimate, price_of_thetas
 from tierwise.tiers import Sizes, Tiers, plain_tiers
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tierwise.answers.generalised import GeneralisedAnswers
     from tierwise.consensus.problem import Consensus
     from tierwise.data.kinds import KnownData
-    from tierwise.partition.generalised import GeneralisedPartition
+    from tierwise.partition.base import PartitionFunction
     from tierwise.theta.estimate import BestThetas
 
 _Floats = NDArray[np.float64]
@@ -51,7 +51,7 @@ _MOST_COMPARISONS = 5e7
 
 def solve_several_thetas(
     data: KnownData,
-    partition: GeneralisedPartition,
+    partition: PartitionFunction,
     *,
     starts: Iterable[_Integers],
     level: float = 0.95,
@@ -76,10 +76,10 @@ def solve_several_thetas(
     Examples
     --------
     >>> import tierwise as tw
-    >>> from tierwise.partition.generalised import generalised_partition
+    >>> from tierwise.partition.choose import partition_function
     >>> goals = tw.load_political_goals()
     >>> tiers = [goals.items.index(item) // 2 for item in goals.items]
-    >>> partition = generalised_partition((2, 2), "inversions", "tier")
+    >>> partition = partition_function((2, 2), "inversions", concentration="tier")
     >>> found = solve_several_thetas(goals, partition, starts=[np.array(tiers)])
     >>> [round(one.value, 3) for one in found.thetas]
     [0.691]

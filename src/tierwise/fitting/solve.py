@@ -62,8 +62,7 @@ if TYPE_CHECKING:
     from tierwise.answers.likelihood import AnswerSource
     from tierwise.data.counts import Numbers
     from tierwise.distances import Distance
-    from tierwise.partition.base import PartitionFunction
-    from tierwise.partition.generalised import Concentration
+    from tierwise.partition.base import Concentration, PartitionFunction
 
 LikelihoodKind: TypeAlias = Literal["exact", "pseudo"]
 # Steps for one theta beyond which the partition function is estimated: there are many thetas.

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from tierwise._util.checks import RandomSource, as_generator, check_choice, check_count
-from tierwise._util.types import Estimate
 from tierwise.answers.generalised import log_probabilities
 from tierwise.answers.likelihood import source_of
 from tierwise.data.kinds import check_data
@@ -21,15 +20,8 @@ from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
 from tierwise.distances import get_distance
 from tierwise.errors import InputError, TooLargeError, use
-from tierwise.partition.base import ExactPartition, check_theta, decay_by_units
+from tierwise.partition.base import Concentration, ExactPartition, check_theta, decay_by_units
 from tierwise.partition.choose import DEFAULT_BUDGET, partition_function
-from tierwise.partition.gaussian import pair_probabilities
-from tierwise.partition.generalised import (
-    Concentration,
-    GeneralisedPartition,
-    generalised_partition,
-)
-from tierwise.partition.scope import is_for
 from tierwise.tiers import Tiers
 
 if TYPE_CHECKING:
@@ -37,10 +29,10 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+    from tierwise._util.types import Estimate
     from tierwise.data.scan import RankingScan
     from tierwise.distances import Distance
-    from tierwise.partition.base import DistanceDistribution, PartitionFunction
-    from tierwise.partition.generalised import PartMoments
+    from tierwise.partition.base import DistanceDistribution, PartitionFunction, PartMoments
     from tierwise.tiers import Sizes
 # Where Monte Carlo has to stand in, the same model gives the same answer every time.
 _SEED = 0
@@ -228,11 +220,8 @@ class ClusteredMallows:
             )
         get_distance(self.distance)
         check_choice("concentration", self.concentration, get_args(Concentration))
-        if self.concentration == "single":
-            object.__setattr__(self, "theta", check_theta(self.theta))  # type: ignore[arg-type]
-            return
-        thetas = self.generalised.check_thetas(self.theta)
-        object.__setattr__(self, "theta", tuple(thetas.tolist()))
+        check = check_theta if self.concentration == "single" else self.partition.check_theta
+        object.__setattr__(self, "theta", check(self.theta))
 
     @property
     def _theta(self) -> float:
@@ -243,13 +232,6 @@ class ClusteredMallows:
                 [use("when it is made", concentration="single")],
             )
         return float(self.theta)  # type: ignore[arg-type]
-
-    @cached_property
-    def generalised(self) -> GeneralisedPartition:
-        """The partition function with a theta for each part of the distance."""
-        return generalised_partition(
-            self.tiers.sizes, self.distance, self.concentration, budget=self.budget
-        )
 
     def part_moments(self) -> PartMoments:
         """Log partition function, means and covariances of the parts that have a theta each.
@@ -262,12 +244,18 @@ class ClusteredMallows:
         >>> model.part_moments().means.round(3)
         array([0.425, 0.45 ])
         """
-        return self.generalised.part_moments(self.theta)
+        return self.partition.part_moments(self.theta)
 
     @cached_property
     def partition(self) -> PartitionFunction:
         """The partition function of the sizes and the distance, for any theta."""
-        return partition_function(self.tiers.sizes, self.distance, budget=self.budget, rng=_SEED)
+        return partition_function(
+            self.tiers.sizes,
+            self.distance,
+            concentration=self.concentration,
+            budget=self.budget,
+            rng=_SEED,
+        )
 
     @property
     def _sizes(self) -> npt.NDArray[np.int64]:
@@ -275,24 +263,15 @@ class ClusteredMallows:
 
     def log_partition(self) -> Estimate:
         """Log partition function, with its standard error where it is estimated."""
-        if self.concentration != "single":
-            return self._exactly(self.part_moments().log_value)
-        return self.partition.log_value(self._theta)
-
-    def _exactly(self, value: float) -> Estimate:
-        return Estimate(value, method=self.generalised.method)
+        return self.partition.log_value(self.theta)
 
     def mean_distance(self) -> Estimate:
         """Mean distance of an ordering from the tiers."""
-        if self.concentration != "single":
-            return self._exactly(float(self.part_moments().means.sum()))
-        return self.partition.mean(self._theta)
+        return self.partition.mean(self.theta)
 
     def var_distance(self) -> Estimate:
         """Variance of the distance of an ordering from the tiers."""
-        if self.concentration != "single":
-            return self._exactly(float(self.part_moments().covariances.sum()))
-        return self.partition.variance(self._theta)
+        return self.partition.variance(self.theta)
 
     def distance_distribution(self) -> DistanceDistribution:
         """Return the number of orderings at each distance.
@@ -306,7 +285,8 @@ class ClusteredMallows:
         >>> list(model.distance_distribution().counts)
         [2, 4]
         """
-        return self.partition.distribution()
+        one_theta = replace(self, theta=0.0, concentration="single")
+        return one_theta.partition.distribution()
 
     def distances(self, data: Rankings | RankingScan) -> npt.NDArray[np.float64]:
         """Distance of each answer from the tiers, in the order given.
@@ -343,8 +323,7 @@ class ClusteredMallows:
         data = check_data(data, "log_prob", Rankings, Preferences)
         labels = self.tiers.label_array(data.items)
         if self.concentration != "single":
-            thetas = self.generalised.check_thetas(self.theta)
-            return log_probabilities(data, self.generalised, labels, thetas)
+            return log_probabilities(data, self.partition, labels, np.array(self.theta))
         source = source_of(data, self.distance)
         source.capabilities.refuse_mistakes()
         likelihood = source.at(self.tiers.sizes, partition=self.partition, most_work=self.budget)
@@ -452,12 +431,10 @@ class ClusteredMallows:
         """
         check_choice("method", method, ("auto", "exact", "monte-carlo"))
         blocks = get_distance(self.distance).blocks(self.tiers.sizes)
-        if self.concentration != "single" and method != "monte-carlo":
-            return from_expected_table(self.generalised.expected_table(self.theta), blocks)
-        if method != "monte-carlo" and self._theta == inf:
+        if method != "monte-carlo" and self.theta == inf:
             return from_expected_table(self.partition.nearest_table(), blocks)
         if method != "monte-carlo" and (method == "exact" or self.partition.exact):
-            table = self._exact_partition("monte-carlo").expected_table(self._theta)
+            table = self._exact_partition("monte-carlo").expected_table(self.theta)
             return from_expected_table(table, blocks)
         draws = check_count("draws", draws, least=2)
         sequences = self._draw(draws, as_generator(rng), "auto", None)
@@ -487,15 +464,7 @@ class ClusteredMallows:
         array([0.5    , 0.65994, 0.76907])
         """
         sizes = self.tiers.sizes
-        known: npt.NDArray[np.float64] | None = None
-        if self.concentration != "single":
-            known = self.generalised.pair_probabilities(self.theta)
-        elif (
-            self._theta == inf
-            or is_for("lines", sizes, get_distance(self.distance))
-            or (max(sizes) == 1 and get_distance(self.distance).name == "kendall")
-        ):
-            known = pair_probabilities(sizes, self._theta)
+        known = self.partition.pair_probabilities(self.theta)
         if known is not None:
             return PairTierProbabilities(known, np.zeros_like(known), "exact")
         draws = check_count("draws", draws, least=2)
@@ -520,17 +489,14 @@ class ClusteredMallows:
         steps: int | None,
     ) -> npt.NDArray[np.int64]:
         """Draw orderings, as the tiers of their items place by place."""
-        if self.concentration != "single":
-            if method == "mcmc":
-                raise InputError(
-                    "chains are for one theta, and with several draws are exact",
-                    [use(method="auto")],
-                )
-            return self.generalised.draw_sequences(self.theta, n_rows, rng)
-        if self._theta == inf:
+        if self.concentration != "single" and method == "mcmc":
+            raise InputError(
+                "chains are for one theta, and with several draws are exact", [use(method="auto")]
+            )
+        if self.theta == inf:
             return self.partition.nearest_sequences(n_rows)
         if method == "exact" or (method == "auto" and self.partition.exact):
-            return self._exact_partition("mcmc").draw_sequences(self._theta, n_rows, rng)
+            return self._exact_partition("mcmc").draw_sequences(self.theta, n_rows, rng)
         from tierwise._kernels.orderings import walk
 
         sizes = self._sizes

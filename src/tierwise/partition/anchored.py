@@ -166,15 +166,15 @@ class AnchoredPartition(PartitionFunction):
         self._n_attempts = 0
         self._distances: dict[float, npt.NDArray[np.float64]] = {}
 
-    def mean(self, theta: float) -> Estimate:
+    def mean(self, theta: npt.ArrayLike) -> Estimate:
         """Mean of the distance, for which a path is good enough."""
         return self._of_draws_or_path(theta).mean
 
-    def variance(self, theta: float) -> Estimate:
+    def variance(self, theta: npt.ArrayLike) -> Estimate:
         """Variance of the distance, for which a path is good enough."""
         return self._of_draws_or_path(theta).variance
 
-    def _of_draws_or_path(self, theta: float) -> Moments:
+    def _of_draws_or_path(self, theta: npt.ArrayLike) -> Moments:
         theta = check_theta(theta)
         moments = None if isinf(theta) else self._of_strict_draws(theta)
         return self._path.moments(theta) if moments is None else moments

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import inf, isnan, lgamma, log
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -16,17 +16,23 @@ from tierwise.errors import InputError, TooLargeError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    from numpy.typing import ArrayLike
 
     from tierwise.distances import Distance
     from tierwise.tiers import Sizes
 
+Concentration: TypeAlias = Literal["single", "tier", "place"]
+"""Whether there is one theta, one per tier or one per block of places."""
+
+# Steps of the recursion for one theta: about a second, and some hundred megabytes.
+DEFAULT_BUDGET = 2e8
 # Numbers that are computed at the same time: 8 MB.
 NUMBERS_AT_A_TIME = 1_000_000
 # A distribution over 45,000 distances as whole numbers of up to 2,000 bits takes a few seconds.
 MOST_ITEMS_FOR_DISTRIBUTION = 300
 
 
-def check_theta(theta: float, *, infinite: Literal["allowed", "refused"] = "allowed") -> float:
+def check_theta(theta: Any, *, infinite: Literal["allowed", "refused"] = "allowed") -> float:
     """Return theta as a float, or say what is wrong with it."""
     try:
         value = float(theta)
@@ -125,10 +131,30 @@ class Moments:
     variance: Estimate
 
 
-class PartitionFunction(ABC):
-    """The partition function of given sizes and distance, for any theta.
+@dataclass(frozen=True, eq=False)
+class PartMoments:
+    """Log partition function, and mean and covariance of the parts of the distance.
 
-    Made by `tierwise.partition_function`. The work that does not depend on theta is done once.
+    Attributes
+    ----------
+    log_value
+        Log of the sum of ``exp(-thetas @ parts)`` over all orderings.
+    means
+        Mean of each part: minus the gradient of the log value.
+    covariances
+        Covariances of the parts: the Hessian of the log value.
+    """
+
+    log_value: float
+    means: npt.NDArray[np.float64]
+    covariances: npt.NDArray[np.float64]
+
+
+class PartitionFunction(ABC):
+    """The partition function of given sizes and distance, for any theta, or thetas.
+
+    Made by `tierwise.partition_function`. The work that does not depend on theta is done once. The
+    distance has one part with one theta; or it is a sum of parts, each of which has a theta.
 
     Attributes
     ----------
@@ -136,6 +162,8 @@ class PartitionFunction(ABC):
         Sizes of the tiers.
     distance
         The distance.
+    concentration
+        "single" for one theta; "tier" or "place": what has a theta of its own.
     method
         How it is computed.
     exact
@@ -145,35 +173,76 @@ class PartitionFunction(ABC):
     method: ClassVar[str]
     exact: ClassVar[bool] = False
 
-    def __init__(self, sizes: Sizes, distance: Distance) -> None:
+    def __init__(
+        self, sizes: Sizes, distance: Distance, concentration: Concentration = "single"
+    ) -> None:
         self.sizes = sizes
         self.distance = distance
+        self.concentration: Concentration = concentration
         self.rule = distance.rule(sizes).in_largest_units()
-        self._latest: tuple[float, Moments] | None = None
+        self._latest: tuple[Any, Moments] | None = None
 
     @property
     def n_items(self) -> int:
         """Number of items."""
         return sum(self.sizes)
 
-    def log_value(self, theta: float) -> Estimate:
+    @property
+    def n_parts(self) -> int:
+        """Number of parts, each of which has a theta."""
+        return 1
+
+    def check_theta(self, theta: ArrayLike) -> Any:
+        """Return theta as a float, or as a tuple where there are several; or say what is wrong."""
+        return check_theta(theta)
+
+    def log_value(self, theta: ArrayLike) -> Estimate:
         """Log of the sum of ``exp(-theta d)`` over all orderings."""
         return self.moments(theta).log_value
 
-    def mean(self, theta: float) -> Estimate:
+    def mean(self, theta: ArrayLike) -> Estimate:
         """Mean of the distance."""
         return self.moments(theta).mean
 
-    def variance(self, theta: float) -> Estimate:
+    def variance(self, theta: ArrayLike) -> Estimate:
         """Variance of the distance."""
         return self.moments(theta).variance
 
-    def moments(self, theta: float) -> Moments:
+    def moments(self, theta: ArrayLike) -> Moments:
         """Log value, mean and variance together; an infinite theta stands for the limit."""
-        theta = check_theta(theta)
-        if self._latest is None or self._latest[0] != theta:
-            self._latest = (theta, self._limit() if theta == inf else self._moments(theta))
+        checked = self.check_theta(theta)
+        if self._latest is None or self._latest[0] != checked:
+            self._latest = (checked, self._limit() if checked == inf else self._moments(checked))
         return self._latest[1]
+
+    def part_moments(self, theta: ArrayLike) -> PartMoments:
+        """Log value, means of all parts and their covariances."""
+        found = self.moments(theta)
+        return PartMoments(
+            float(found.log_value), np.array([found.mean]), np.array([[found.variance]])
+        )
+
+    def pair_probabilities(self, theta: ArrayLike) -> npt.NDArray[np.float64] | None:
+        """Probability that an item of one tier (row) precedes one of another, if it is known."""
+        if self.check_theta(theta) != inf:
+            return None
+        n_tiers = len(self.sizes)
+        return np.triu(np.ones((n_tiers, n_tiers)), 1) + np.eye(n_tiers) / 2.0
+
+    def part_distances(
+        self, blocks: npt.NDArray[np.int32], labels: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float64]:
+        """Distance of each row from tiers, by parts.
+
+        Parameters
+        ----------
+        blocks
+            ``blocks[row, item]`` is the block of each item, counted from 0.
+        labels
+            Tier of each item, counted from 0.
+        """
+        sequences = labels[np.argsort(blocks, axis=1, kind="stable")]
+        return self.distance.between(sequences, self.sizes)[:, None]
 
     def log_values(self, thetas: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Log values at many thetas, without their standard errors.
@@ -229,8 +298,9 @@ class PartitionFunction(ABC):
 
     def __repr__(self) -> str:
         accuracy = "exact" if self.exact else "estimated"
+        thetas = "" if self.concentration == "single" else f"a theta per {self.concentration}, "
         return (
-            f"<partition function of sizes {self.sizes}, {self.distance.name} distance, "
+            f"<partition function of sizes {self.sizes}, {self.distance.name} distance, {thetas}"
             f"by {self.method} ({accuracy})>"
         )
 
@@ -241,17 +311,19 @@ class ExactPartition(PartitionFunction):
     exact = True
 
     def draw_sequences(
-        self, theta: float, n_rows: int, rng: np.random.Generator
+        self, theta: ArrayLike, n_rows: int, rng: np.random.Generator
     ) -> npt.NDArray[np.int64]:
         """Draw orderings, as the labels, counted from 0, of the items place by place."""
         check_count("n_rows", n_rows)
-        if check_theta(theta) == inf:
+        checked = self.check_theta(theta)
+        if checked == inf:
             return self.nearest_sequences(n_rows)
-        return self._draw_sequences(theta, n_rows, rng)
+        return self._draw_sequences(checked, n_rows, rng)
 
-    def expected_table(self, theta: float) -> npt.NDArray[np.float64]:
+    def expected_table(self, theta: ArrayLike) -> npt.NDArray[np.float64]:
         """Return the expected number of items of each label (column) in each block (row)."""
-        return self.nearest_table() if check_theta(theta) == inf else self._expected_table(theta)
+        checked = self.check_theta(theta)
+        return self.nearest_table() if checked == inf else self._expected_table(checked)
 
     @abstractmethod
     def _draw_sequences(

@@ -21,11 +21,14 @@ from tierwise.distances import get_distance
 from tierwise.errors import InputError, use
 from tierwise.partition import anchored, closed, gaussian, monte_carlo, recursion, rook
 from tierwise.partition.base import (
+    DEFAULT_BUDGET,
+    Concentration,
     DistanceDistribution,
     ExactPartition,
     Moments,
     PartitionFunction,
 )
+from tierwise.partition.generalised import generalised_partition
 from tierwise.partition.scope import SCOPES, is_for
 from tierwise.tiers import check_sizes
 
@@ -58,14 +61,11 @@ _EXACT: dict[str, type[ExactPartition]] = {
 }
 
 
-# Steps of the recursion for one theta: about a second, and some hundred megabytes.
-DEFAULT_BUDGET = 2e8
-
-
 def partition_function(
     sizes: Iterable[int],
     distance: str | Distance = "kendall",
     *,
+    concentration: Concentration = "single",
     method: Method = "auto",
     budget: float = DEFAULT_BUDGET,
     draws: int | None = None,
@@ -79,6 +79,10 @@ def partition_function(
         Sizes of the tiers, best tier first.
     distance
         Name of a distance, or a distance.
+    concentration
+        "single" for one theta. "tier" or "place" for a theta of each tier, or of each block of
+        places, under "kendall" or "inversions". Inversions have no blocks: by place they are for
+        tiers of one item each. With several thetas all methods are exact, and chosen by the sizes.
     method
         "auto" takes an exact method if one is affordable; if none is, "anchored" for small tiers
         and the kendall distance, else "path". This is decided from the sizes, before anything is
@@ -100,11 +104,24 @@ def partition_function(
     10.445639
     >>> round(psi.mean(0.25), 3), round(psi.variance(0.25), 3)
     (15.223, 25.332)
+    >>> psi = partition_function((1, 2, 1), concentration="place")
+    >>> moments = psi.part_moments((1.0, 0.5))
+    >>> round(moments.log_value, 4), moments.means.round(4)
+    (1.5471, array([0.5556, 0.8225]))
     """
     checked = check_sizes(sizes)
     chosen = get_distance(distance)
+    check_choice("concentration", concentration, get_args(Concentration))
     check_choice("method", method, get_args(Method))
     check_number("budget", budget, above=0.0)
+    if concentration != "single":
+        if method != "auto":
+            raise InputError(
+                f"with a theta per {concentration} the method follows from the sizes; got "
+                f'method="{method}"',
+                [use(method="auto"), use(concentration="single")],
+            )
+        return generalised_partition(checked, chosen, concentration, budget=budget)
     if draws is not None:
         draws = check_count("draws", draws, least=2)
     rule = chosen.checked_rule(checked)

@@ -27,6 +27,7 @@ from tierwise.partition.base import (
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    from numpy.typing import ArrayLike
 
 
 # From one theta for which draws are kept to the next: a fraction of a standard deviation.
@@ -57,6 +58,12 @@ class ClosedPartition(ExactPartition):
 
     def _decay(self, theta: float) -> npt.NDArray[np.float64]:
         return decay_by_units(theta, self.rule.unit, self.n_items - 1)
+
+    def pair_probabilities(self, theta: ArrayLike) -> npt.NDArray[np.float64]:
+        """Probability that one item (row) precedes another, as under inversions."""
+        from tierwise.partition.gaussian import pair_probabilities
+
+        return pair_probabilities(self.sizes, self.check_theta(theta))
 
     @cached_property
     def _distribution(self) -> DistanceDistribution:

@@ -488,3 +488,7 @@ class LinesPartition(ExactPartition):
     def _expected_table(self, theta: float) -> npt.NDArray[np.float64]:
         """Probability of each tier in each place."""
         return rank_tier_probabilities(self.sizes, theta)
+
+    def pair_probabilities(self, theta: ArrayLike) -> _Floats:
+        """Probability that an item of one tier (row) precedes one of another."""
+        return pair_probabilities(self.sizes, self.check_theta(theta))

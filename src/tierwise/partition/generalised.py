@@ -13,85 +13,36 @@ the item that is placed earlier. Where all tiers have one item, Kendall and inve
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from abc import abstractmethod
 from functools import cached_property, lru_cache
 from math import lgamma, log
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tierwise._util.checks import check_choice
-from tierwise.distances import get_distance
 from tierwise.errors import InputError, TooLargeError, use
 from tierwise.partition import recursion
-from tierwise.partition.choose import DEFAULT_BUDGET
+from tierwise.partition.base import DEFAULT_BUDGET, ExactPartition, PartMoments
 from tierwise.partition.gaussian import pair_probabilities, rank_tier_probabilities
-from tierwise.tiers import check_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tierwise._kernels.recursion import States
     from tierwise.distances import Distance
+    from tierwise.partition.base import Concentration, Moments
     from tierwise.tiers import Sizes
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 
-Concentration: TypeAlias = Literal["single", "tier", "place"]
-"""Whether there is one theta, one per tier or one per block of places."""
+Thetas: TypeAlias = tuple[float, ...]
 
 # Sums that the recursion may hold at the same time: 800 MB.
 _MOST_SUMS = 100_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class PartMoments:
-    """Log partition function, and mean and covariance of the parts of the distance.
-
-    Attributes
-    ----------
-    log_value
-        Log of the sum of ``exp(-thetas @ parts)`` over all orderings.
-    means
-        Mean of each part: minus the gradient of the log value.
-    covariances
-        Covariances of the parts: the Hessian of the log value.
-    """
-
-    log_value: float
-    means: _Floats
-    covariances: _Floats
-
-
-class GeneralisedPartition(ABC):
-    """The partition function of given sizes and distance, for any theta of each part.
-
-    Made by `generalised_partition`. Thetas may be 0 or infinite.
-
-    Attributes
-    ----------
-    sizes, distance
-        Sizes of the tiers, and the distance.
-    concentration
-        "tier" or "place": what has a theta of its own.
-    method
-        How it is computed; all ways are exact.
-    """
-
-    method: ClassVar[str]
-
-    def __init__(self, sizes: Sizes, distance: Distance, concentration: Concentration) -> None:
-        self.sizes = sizes
-        self.distance = distance
-        self.concentration: Concentration = concentration
-
-    @property
-    def n_items(self) -> int:
-        """Number of items."""
-        return sum(self.sizes)
+class GeneralisedPartition(ExactPartition):
+    """A partition function with a theta for each part; thetas may be 0 or infinite."""
 
     @property
     def n_parts(self) -> int:
@@ -104,55 +55,40 @@ class GeneralisedPartition(ABC):
         last = self.concentration == "tier" and self.distance.rule(self.sizes).tied > 0
         return n_tiers - (0 if last and n_tiers > 1 and self.sizes[-1] > 1 else 1)
 
-    def check_thetas(self, thetas: ArrayLike) -> _Floats:
-        """Return thetas as an array with one for each part, or say what is wrong."""
+    def check_theta(self, theta: ArrayLike) -> tuple[float, ...]:
+        """Return one theta for each part, or say what is wrong."""
         try:
-            values = np.array(thetas, dtype=np.float64)
+            values = np.array(theta, dtype=np.float64)
         except (TypeError, ValueError):
-            raise InputError(f"theta must be numbers of 0 or more; got {thetas!r}") from None
+            raise InputError(f"theta must be numbers of 0 or more; got {theta!r}") from None
         if values.shape != (self.n_parts,):
             what = "block of places but the last" if self.concentration == "place" else "tier"
             if self.concentration == "tier" and self.n_parts < len(self.sizes):
                 what += " but the last"
             raise InputError(
                 f"with sizes {self.sizes} there are {self.n_parts} thetas, one for each {what}; "
-                f"got {thetas!r}"
+                f"got {theta!r}"
             )
         if np.isnan(values).any() or (values < 0.0).any():
-            raise InputError(f"theta must be 0 or more; got {thetas!r}")
-        return values
+            raise InputError(f"theta must be 0 or more; got {theta!r}")
+        return tuple(values.tolist())
 
-    def log_value(self, thetas: ArrayLike) -> float:
-        """Log of the sum of ``exp(-thetas @ parts)`` over all orderings."""
-        return self.part_moments(thetas).log_value
-
-    @abstractmethod
-    def part_moments(self, thetas: ArrayLike) -> PartMoments:
+    def part_moments(self, theta: ArrayLike) -> PartMoments:
         """Log value, means of all parts and their covariances."""
+        return self._part_moments(self.check_theta(theta))
 
     @abstractmethod
-    def draw_sequences(self, thetas: ArrayLike, n_rows: int, rng: np.random.Generator) -> _Integers:
-        """Draw orderings, as the labels, counted from 0, of the items place by place."""
+    def _part_moments(self, thetas: Thetas) -> PartMoments:
+        """Log value, means and covariances, at thetas that are checked."""
 
-    @abstractmethod
-    def expected_table(self, thetas: ArrayLike) -> _Floats:
-        """Return the expected number of items of each label (column) in each block (row)."""
-
-    def pair_probabilities(self, thetas: ArrayLike) -> _Floats | None:
-        """Probability that an item of one tier (row) precedes one of another, if it is known."""
-        self.check_thetas(thetas)
-        return None
+    def _moments(self, theta: Any) -> Moments:
+        parts = self._part_moments(theta)
+        return self._known(
+            parts.log_value, float(parts.means.sum()), float(parts.covariances.sum())
+        )
 
     def part_distances(self, blocks: NDArray[np.int32], labels: _Integers) -> _Floats:
-        """Distance of each row from tiers, by parts.
-
-        Parameters
-        ----------
-        blocks
-            ``blocks[row, item]`` is the block of each item, counted from 0.
-        labels
-            Tier of each item, counted from 0.
-        """
+        """Distance of each row from tiers, by parts."""
         from tierwise._kernels.counting import BETTER_TIER, EARLIER_BLOCK, part_distances
 
         tied = self.distance.rule(self.sizes).tied
@@ -169,12 +105,6 @@ class GeneralisedPartition(ABC):
         )
         return distances[:, : self.n_parts]
 
-    def __repr__(self) -> str:
-        return (
-            f"<partition function of sizes {self.sizes}, {self.distance.name} distance, a theta "
-            f"per {self.concentration}, by {self.method}>"
-        )
-
 
 class ClosedParts(GeneralisedPartition):
     """Independent parts, each with a ratio of Gaussian factorials as generating function."""
@@ -184,13 +114,12 @@ class ClosedParts(GeneralisedPartition):
     def coefficients(self) -> _Floats:
         """``coefficients[part, k]``: power of ``[k]_q!`` in the generating function of a part."""
 
-    def part_moments(self, thetas: ArrayLike) -> PartMoments:
+    def _part_moments(self, thetas: Thetas) -> PartMoments:
         """Log value, means of all parts and their covariances."""
         from tierwise._kernels.inversions_lines import q_factorial_derivatives
 
-        values = self.check_thetas(thetas)
         found = np.zeros((3, self.n_parts))
-        for part, theta in enumerate(values.tolist()):
+        for part, theta in enumerate(thetas):
             found[:, part] = q_factorial_derivatives(theta, self.n_items) @ self.coefficients[part]
         log_orders = sum(lgamma(size + 1) for size in self.sizes)
         return PartMoments(
@@ -229,18 +158,18 @@ class LineParts(ClosedParts):
         """Gaussian binomials."""
         return coefficients_of_lines(self.sizes)
 
-    def draw_sequences(self, thetas: ArrayLike, n_rows: int, rng: np.random.Generator) -> _Integers:
+    def _draw_sequences(self, theta: Any, n_rows: int, rng: np.random.Generator) -> _Integers:
         """Draw the places of each tier among those of it and all worse ones."""
         labels = np.repeat(np.arange(len(self.sizes)), self.sizes)
-        return labels[draw_lines(self.sizes, self.check_thetas(thetas), n_rows, rng)]
+        return labels[draw_lines(self.sizes, theta, n_rows, rng)]
 
-    def expected_table(self, thetas: ArrayLike) -> _Floats:
+    def _expected_table(self, theta: Any) -> _Floats:
         """Probability of each tier in each place."""
-        return rank_tier_probabilities(self.sizes, self.check_thetas(thetas))
+        return rank_tier_probabilities(self.sizes, theta)
 
-    def pair_probabilities(self, thetas: ArrayLike) -> _Floats:
+    def pair_probabilities(self, theta: ArrayLike) -> _Floats:
         """Probability that an item of one tier (row) precedes one of another."""
-        return pair_probabilities(self.sizes, self.check_thetas(thetas))
+        return pair_probabilities(self.sizes, self.check_theta(theta))
 
 
 class StrictPlaceParts(ClosedParts):
@@ -261,14 +190,14 @@ class StrictPlaceParts(ClosedParts):
         table[places, self.n_items - places - 1] -= 1.0
         return table
 
-    def draw_sequences(self, thetas: ArrayLike, n_rows: int, rng: np.random.Generator) -> _Integers:
+    def _draw_sequences(self, theta: Any, n_rows: int, rng: np.random.Generator) -> _Integers:
         """Draw the place of each item, and sort."""
-        drawn = draw_lines(self.sizes, self.check_thetas(thetas), n_rows, rng)
+        drawn = draw_lines(self.sizes, theta, n_rows, rng)
         return np.argsort(drawn, axis=1).astype(np.int64)
 
-    def expected_table(self, thetas: ArrayLike) -> _Floats:
+    def _expected_table(self, theta: Any) -> _Floats:
         """Probability of each item in each place."""
-        return rank_tier_probabilities(self.sizes, self.check_thetas(thetas)).T
+        return rank_tier_probabilities(self.sizes, theta).T
 
 
 class RecursionParts(GeneralisedPartition):
@@ -298,16 +227,16 @@ class RecursionParts(GeneralisedPartition):
         part = len(self.sizes) - 1 - label if self._turned else block
         return np.ascontiguousarray(part, dtype=np.int64)
 
-    def _decay(self, thetas: ArrayLike) -> _Floats:
+    def _decay(self, thetas: Thetas) -> _Floats:
         """``decay[part, units]``; a last part that cannot be charged has any theta."""
         values = np.zeros(len(self.sizes))
-        values[: self.n_parts] = self.check_thetas(thetas)
+        values[: self.n_parts] = thetas
         rates = np.arange(self.n_items + 1)
         with np.errstate(invalid="ignore"):
             exponents = np.where(rates == 0, 0.0, -np.outer(values, rates))
         return np.exp(exponents)
 
-    def part_moments(self, thetas: ArrayLike) -> PartMoments:
+    def _part_moments(self, thetas: Thetas) -> PartMoments:
         """Log value, means of all parts and their covariances."""
         from tierwise._kernels.recursion import weight_and_part_moments
 
@@ -320,7 +249,7 @@ class RecursionParts(GeneralisedPartition):
         log_orders = sum(lgamma(size + 1) for size in self.sizes)
         return PartMoments(log(weight) + log_orders, means, products - np.outer(means, means))
 
-    def _filter(self, thetas: ArrayLike) -> tuple[_Integers, _Floats, _Floats]:
+    def _filter(self, thetas: Thetas) -> tuple[_Integers, _Floats, _Floats]:
         """Parts, decay, and weights of all states, label by label."""
         from tierwise._kernels.recursion import filter_weights
 
@@ -332,71 +261,51 @@ class RecursionParts(GeneralisedPartition):
         rule = self.distance.rule(self.sizes)
         return self._states, rule.misplaced, rule.placing
 
-    def draw_sequences(self, thetas: ArrayLike, n_rows: int, rng: np.random.Generator) -> _Integers:
+    def _draw_sequences(self, theta: Any, n_rows: int, rng: np.random.Generator) -> _Integers:
         """Filter forward, draw the table backward, and order the labels in each block at random."""
         from tierwise._kernels.orderings import shuffle_within_blocks
         from tierwise._kernels.recursion import draw_sequences
 
-        sequences = draw_sequences(*self._model, *self._filter(thetas), n_rows, rng)
+        sequences = draw_sequences(*self._model, *self._filter(theta), n_rows, rng)
         shuffle_within_blocks(sequences, self._states.sizes, rng)
         if self._turned:
             return np.ascontiguousarray(len(self.sizes) - 1 - sequences[:, ::-1])
         return sequences
 
-    def expected_table(self, thetas: ArrayLike) -> _Floats:
+    def _expected_table(self, theta: Any) -> _Floats:
         """Return the expected table by a pass forward and one back."""
         from tierwise._kernels.recursion import expected_table
 
-        table = expected_table(*self._model, *self._filter(thetas))
+        table = expected_table(*self._model, *self._filter(theta))
         return table[::-1, ::-1] if self._turned else table
 
 
-def draw_lines(sizes: Sizes, thetas: _Floats, n_rows: int, rng: np.random.Generator) -> _Integers:
+def draw_lines(sizes: Sizes, thetas: Thetas, n_rows: int, rng: np.random.Generator) -> _Integers:
     """Draw orderings of items numbered tier by tier, with a theta for each tier but the last."""
     from tierwise._kernels.inversions_weak_orders import draw_line_by_line
 
-    values = np.ascontiguousarray(thetas)
+    values = np.array(thetas, dtype=np.float64)
     return draw_line_by_line(np.array(sizes, dtype=np.int64), values, n_rows, rng)
 
 
 def generalised_partition(
-    sizes: Iterable[int],
-    distance: str | Distance = "kendall",
-    concentration: Concentration = "tier",
-    *,
-    budget: float = DEFAULT_BUDGET,
+    sizes: Sizes, distance: Distance, concentration: Concentration, *, budget: float
 ) -> GeneralisedPartition:
     """Return the partition function with a theta for each tier, or for each block of places.
 
     Parameters
     ----------
-    sizes
-        How many items each tier holds, best tier first.
-    distance
-        "kendall" or "inversions".
-    concentration
-        "tier" or "place". Inversions have no blocks: by place they are for tiers of one item each.
-    budget
-        Most steps that the recursion may take for one vector of thetas, some nanoseconds each.
-
-    Examples
-    --------
-    >>> psi = generalised_partition((1, 2, 1), "kendall", "place")
-    >>> moments = psi.part_moments((1.0, 0.5))
-    >>> round(moments.log_value, 4), moments.means.round(4)
-    (1.5471, array([0.5556, 0.8225]))
+    sizes, distance, concentration, budget
+        As for `tierwise.partition_function`.
     """
-    checked = check_sizes(sizes)
-    chosen = get_distance(distance)
-    check_choice("concentration", concentration, ("tier", "place"))
-    if obstacle := obstacle_of_model(checked, chosen, concentration, budget=budget):
+    if obstacle := obstacle_of_model(sizes, distance, concentration, budget=budget):
         raise obstacle
-    strict = max(checked) == 1
-    if concentration == "tier" and (strict or chosen.name == "inversions"):
-        return LineParts(checked, chosen, concentration)
+    strict = max(sizes) == 1
+    if concentration == "tier" and (strict or distance.name == "inversions"):
+        return LineParts(sizes, distance, concentration)
     if strict:
-        return StrictPlaceParts(checked, chosen, concentration)
-    return RecursionParts(checked, chosen, concentration)
+        return StrictPlaceParts(sizes, distance, concentration)
+    return RecursionParts(sizes, distance, concentration)
 
 
 def obstacle_of_model(

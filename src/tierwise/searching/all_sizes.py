@@ -33,7 +33,7 @@ from tierwise.inversions.evidence import lines_of_tiers
 from tierwise.inversions.objective import line_objective, tiers_prior
 from tierwise.inversions.searching import search_tiers, starting_orders
 from tierwise.model.priors import log_prior_of_sizes
-from tierwise.partition.generalised import generalised_partition
+from tierwise.partition.choose import partition_function
 from tierwise.searching.result import Candidate, Search
 from tierwise.searching.size_space import SizeSpace
 from tierwise.tiers import log_number_of_tiers
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from tierwise.fitting.solve import Solution
     from tierwise.inversions.objective import SizesPriorName
     from tierwise.model.priors import SizesPrior
-    from tierwise.partition.generalised import Concentration
+    from tierwise.partition.base import Concentration
     from tierwise.searching.evaluate import Judge, Setting
     from tierwise.tiers import Sizes
 
@@ -250,7 +250,7 @@ def search_several_thetas(
         return []
     best = _refitted(source, single.best, kind, setting.entropy)
     answers = generalised_answers(
-        source.data, generalised_partition(best.sizes, source.distance, kind)
+        source.data, partition_function(best.sizes, source.distance, concentration=kind)
     )
     labels = best.tiers.label_array(source.items)
     value = float(log_integrated_thetas(answers, labels, setting.prior_theta))

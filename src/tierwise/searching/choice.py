@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tierwise.fitting.fit import ConcentrationChoice
     from tierwise.fitting.result import Family, Fit
     from tierwise.model.priors import Priors
-    from tierwise.partition.generalised import Concentration
+    from tierwise.partition.base import Concentration
     from tierwise.searching.compared import FamilyChoice
     from tierwise.searching.result import Search
 

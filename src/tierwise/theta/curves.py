@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from tierwise.answers.given_sizes import Likelihood
     from tierwise.data.counts import WeakOrderCounts
     from tierwise.partition.base import PartitionFunction
-    from tierwise.partition.generalised import GeneralisedPartition
     from tierwise.theta.curve import ThetaCurve
 
 
@@ -76,7 +75,7 @@ class CurveOfWins:
 class CurveOfParts:
     """Answers that leave nothing open, with a theta for each part of the distance."""
 
-    partition: GeneralisedPartition
+    partition: PartitionFunction
     totals: Floats
     log_orders: float
     n_rankings: float

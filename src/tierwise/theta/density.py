@@ -211,7 +211,8 @@ class ThetaGivenDistance:
         """Close in on what matters until its peak is resolved."""
 
         def log_density(grid: _Floats, _: NDArray[np.int64]) -> _Floats:
-            return (self._log_weights(grid[0]) - total * np.exp(grid[0]))[None]
+            values: _Floats = self._log_weights(grid[0]) - total * np.exp(grid[0])
+            return values[None]
 
         grid, values = (first[None] for first in self._first_grid(total, log_lift))
         ((_, grid, values),) = close_in(log_density, grid, values, POINTS_FOR_DRAWS, log_lift)

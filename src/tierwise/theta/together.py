@@ -38,9 +38,9 @@ class ThetasTogether:
     Examples
     --------
     >>> import tierwise as tw
-    >>> from tierwise.partition.generalised import generalised_partition
+    >>> from tierwise.partition.choose import partition_function
     >>> from tierwise.theta.curves import CurveOfParts
-    >>> partition = generalised_partition((2, 1, 1), "kendall", "place")
+    >>> partition = partition_function((2, 1, 1), concentration="place")
     >>> curve = CurveOfParts(partition, np.zeros(2), 0.0, n_rankings=3.0)
     >>> ThetasTogether(curve, tw.Gamma(2, 2)).log_integral()
     -4.047... +- 0.02 (importance sampling)
