@@ -8,7 +8,6 @@ from scipy.integrate import quad
 
 import tierwise as tw
 from tests import reference
-from tierwise.answers.generalised import generalised_answers
 from tierwise.answers.likelihood import source_of
 from tierwise.evidence.given_tiers import (
     laplace_correction,
@@ -100,7 +99,7 @@ def test_several_thetas_are_integrated_out(sizes, distance, concentration, theta
     rankings, prior = model.sample(60, rng=1), tw.Gamma(2, 2)
     condensed = tw.Rankings(rankings.items, rankings.patterns, rankings.pattern_weights)
     partition = partition_function(sizes, distance, concentration=concentration)
-    answers = generalised_answers(rankings, partition)
+    answers = source_of(rankings, partition.distance).with_thetas(partition)
     found = log_integrated_thetas(answers, tiers.label_array(rankings.items), prior)
     # The likelihood depends on the totals of the parts only, so few numbers make up the grid.
     statistics = answers.statistics(tiers.label_array(rankings.items))
@@ -137,8 +136,8 @@ def test_equal_kinds_have_equal_integrals():
     one = tw.fit(rankings, (2, 2), "inversions").theta_estimate
     likelihood = source_of(rankings, "inversions").at((2, 2))
     single = log_integrated_likelihood(likelihood, labels, one, tw.Gamma(2, 2))
-    answers = generalised_answers(
-        rankings, partition_function((2, 2), "inversions", concentration="tier")
+    answers = source_of(rankings, "inversions").with_thetas(
+        partition_function((2, 2), "inversions", concentration="tier")
     )
     several = log_integrated_thetas(answers, labels, tw.Gamma(2, 2))
     assert float(several) == pytest.approx(float(single), abs=1e-6)
@@ -146,8 +145,8 @@ def test_equal_kinds_have_equal_integrals():
     one = tw.fit(rankings, (2, 2)).theta_estimate
     likelihood = source_of(rankings, "kendall").at((2, 2))
     single = log_integrated_likelihood(likelihood, labels, one, tw.Gamma(2, 2))
-    answers = generalised_answers(
-        rankings, partition_function((2, 2), "kendall", concentration="place")
+    answers = source_of(rankings, "kendall").with_thetas(
+        partition_function((2, 2), "kendall", concentration="place")
     )
     several = log_integrated_thetas(answers, labels, tw.Gamma(2, 2))
     assert several.method == "importance sampling"

@@ -9,7 +9,7 @@ import pytest
 import tierwise as tw
 from tests import reference
 from tests.data_paths import shared_data
-from tierwise.answers.generalised import generalised_answers
+from tierwise.answers.likelihood import source_of
 from tierwise.errors import InputError
 from tierwise.partition.choose import partition_function
 from tierwise.theta.curves import curve_of_thetas
@@ -34,7 +34,7 @@ def best_of(rankings, number):
 def maximum(data, tiers, distance, concentration):
     """The thetas of greatest likelihood for given tiers."""
     partition = partition_function(tiers.sizes, distance, concentration=concentration)
-    answers = generalised_answers(data, partition)
+    answers = source_of(data, partition.distance).with_thetas(partition)
     curve = curve_of_thetas(answers, tiers.label_array(data.items))
     return answers, curve, maximise_thetas(curve)
 

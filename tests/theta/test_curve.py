@@ -7,7 +7,6 @@ import pytest
 
 import tierwise as tw
 from tests.golden.data import data
-from tierwise.answers.generalised import generalised_answers
 from tierwise.answers.given_sizes import tier_wins
 from tierwise.answers.likelihood import source_of
 from tierwise.fitting.solve import PseudoCurve, PseudoLikelihood
@@ -34,14 +33,14 @@ def of_wins():
 
 def of_parts():
     partition = partition_function((2, 2, 3), "kendall", concentration="tier")
-    answers = generalised_answers(data("seven"), partition)
+    answers = source_of(data("seven"), partition.distance).with_thetas(partition)
     return curve_of_thetas(answers, np.array([0, 0, 1, 1, 2, 2, 2]))
 
 
 def of_lines():
     """A theta per tier under inversions, where the parts are independent."""
     partition = partition_function((2, 2, 3), "inversions", concentration="tier")
-    answers = generalised_answers(data("seven"), partition)
+    answers = source_of(data("seven"), partition.distance).with_thetas(partition)
     return curve_of_thetas(answers, np.array([0, 0, 1, 1, 2, 2, 2]))
 
 

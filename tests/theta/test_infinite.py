@@ -10,7 +10,7 @@ import pytest
 import tierwise as tw
 from tests import reference
 from tierwise import plots
-from tierwise.answers.generalised import generalised_answers
+from tierwise.answers.likelihood import source_of
 from tierwise.distances import get_distance
 from tierwise.evidence.given_tiers import log_integrated_thetas
 from tierwise.fitting.neighbours import neighbour_agreement
@@ -225,8 +225,8 @@ def test_thetas_are_integrated_out_where_very_many_agree(n_rankings, sizes, conc
     items = range(sum(sizes))
     data = tw.Rankings.from_orderings([list(items)], weights=[n_rankings])
     labels = np.array(reference.labels_of(sizes))
-    answers = generalised_answers(
-        data, partition_function(sizes, "kendall", concentration=concentration)
+    answers = source_of(data, "kendall").with_thetas(
+        partition_function(sizes, "kendall", concentration=concentration)
     )
     value = log_integrated_thetas(answers, labels, tw.Gamma(2, 2))
     assert value.standard_error < 0.2
@@ -240,7 +240,7 @@ def test_two_thetas_are_integrated_out_as_by_a_grid(n_rankings):
     partition = partition_function(sizes, "kendall", concentration="place")
     data = tw.Rankings.from_orderings([list("abcd")], weights=[n_rankings])
     found = log_integrated_thetas(
-        generalised_answers(data, partition), np.array([0, 0, 1, 2]), prior
+        source_of(data, partition.distance).with_thetas(partition), np.array([0, 0, 1, 2]), prior
     )
     logs = np.linspace(-4.0, 3.5, 120)
     heights = [

@@ -21,10 +21,8 @@ from tierwise._kernels.counting import add_block_pair_counts_by_block
 from tierwise._kernels.inversions_weak_orders import block_histograms, count_inversions_by_line
 from tierwise.answers.base import log_numbers_of_groups
 from tierwise.data.counts import Counts, WeakOrderCounts, block_counts, blocks_are_known
-from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TooLargeError, use
 from tierwise.files.places import first_places, sizes_of_groups
-from tierwise.partition.choose import partition_function
 from tierwise.partition.gaussian import log_probabilities as log_probabilities_of_lines
 from tierwise.partition.generalised import (
     ClosedParts,
@@ -32,17 +30,13 @@ from tierwise.partition.generalised import (
     RecursionParts,
     StrictPlaceParts,
     coefficients_of_lines,
-    obstacle_of_model,
 )
 from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
     from tierwise._util.types import Places
-    from tierwise.data.kinds import KnownData
-    from tierwise.data.preferences import Preferences
-    from tierwise.distances import Distance
-    from tierwise.partition.base import Concentration, PartitionFunction
-    from tierwise.tiers import Sizes
+    from tierwise.data.rankings import Rankings
+    from tierwise.partition.base import PartitionFunction
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
@@ -104,7 +98,7 @@ def line_statistics(counts: WeakOrderCounts, labels: _Integers) -> LineStatistic
 
 
 class GeneralisedAnswers(ABC):
-    """Answers at given sizes; made by `generalised_answers`.
+    """Answers at given sizes; made by `AnswerSource.with_thetas`.
 
     Attributes
     ----------
@@ -218,13 +212,13 @@ class AnswersByLine(GeneralisedAnswers):
         return line_statistics(self.counts, labels)
 
 
-def generalised_answers(data: KnownData, partition: PartitionFunction) -> GeneralisedAnswers:
-    """Collect what answers say about the parts of a distance, or say why they cannot be used.
+def answers_of_rankings(data: Rankings, partition: PartitionFunction) -> GeneralisedAnswers:
+    """Collect what rankings say about the parts of a distance; nothing may stand against that.
 
     Parameters
     ----------
     data
-        Rankings or counts of them.
+        The rankings.
     partition
         The partition function, with several thetas.
 
@@ -235,56 +229,51 @@ def generalised_answers(data: KnownData, partition: PartitionFunction) -> Genera
     >>> from tierwise.partition.choose import partition_function
     >>> rankings = Rankings.from_orderings([["b", "a", "c"], ["c", "b", "a"]])
     >>> partition = partition_function((1, 1, 1), concentration="place")
-    >>> answers = generalised_answers(rankings, partition)
-    >>> answers.statistics(np.array([0, 1, 2])).totals
+    >>> answers_of_rankings(rankings, partition).statistics(np.array([0, 1, 2])).totals
     array([2., 0.])
     """
-    answers = refuse_open(data, partition)
-    log_completions = _log_completions(answers)
+    log_completions = 0.0
+    if not data.is_complete:
+        numbers = log_numbers_of_groups(first_places(data.patterns))
+        log_completions = float(data.pattern_weights @ numbers)
     if isinstance(partition, LineParts):
-        return AnswersByLine(partition, _weak_orders(answers), log_completions)
+        return AnswersByLine(partition, WeakOrderCounts.of(data), log_completions)
     if partition.concentration == "tier":
-        pairs = block_counts(answers, partition.sizes).precedence
-        return AnswersByTier(partition, pairs, answers.n_rankings, log_completions)
-    return _by_place(answers, partition, log_completions)
+        pairs = block_counts(data, partition.sizes).precedence
+        return AnswersByTier(partition, pairs, data.n_rankings, log_completions)
+    n_items, n_parts = len(data.items), partition.n_parts
+    first = first_places(data.patterns)
+    weights = data.pattern_weights.astype(np.float64)
+    blocks = np.ascontiguousarray(partition.distance.block_of_place(partition.sizes)[first])
+    pairs = np.zeros((n_parts + 1, n_items, n_items))
+    add_block_pair_counts_by_block(blocks, weights, pairs)
+    n_listing = np.full(n_parts, float(data.n_rankings))
+    if isinstance(partition, StrictPlaceParts):
+        n_listing = weights @ _listed(first)[:, :n_parts]
+    return AnswersByPlace(partition, pairs[:n_parts], n_listing, data.n_rankings, log_completions)
 
 
-def refuse_open(data: KnownData, partition: PartitionFunction) -> Rankings | Counts:
-    """Return the answers, or raise if they leave open what a theta for each part needs to know."""
-    if obstacle := _obstacle_of_answers(data, partition):
-        raise obstacle
-    assert isinstance(data, Rankings | Counts)
-    return data
+def answers_of_counts(data: Counts, partition: PartitionFunction) -> GeneralisedAnswers:
+    """Collect what counts of complete rankings say about the parts of a distance."""
+    n_rankings = float(data.n_rankings)
+    if isinstance(partition, LineParts):
+        return AnswersByLine(
+            partition, WeakOrderCounts.without_ties(data.pair_counts, n_rankings), 0.0
+        )
+    if partition.concentration == "tier":
+        return AnswersByTier(partition, data.blocks(partition.sizes).precedence, n_rankings, 0.0)
+    n_items, n_parts = len(data.items), partition.n_parts
+    starts = np.cumsum((0, *partition.sizes[:-1]))
+    by_block = np.add.reduceat(np.add.reduceat(data.joint, starts, axis=1), starts, axis=3)
+    later = by_block[:, :, :, ::-1].cumsum(axis=3)[:, :, :, ::-1]
+    pairs = np.stack(
+        [later[:, block, :, block + 1] for block in range(n_parts)]
+        or [np.zeros((n_items, n_items))]
+    )[:n_parts].astype(np.float64)
+    return AnswersByPlace(partition, pairs, np.full(n_parts, n_rankings), n_rankings, 0.0)
 
 
-def obstacle_to_several_thetas(
-    data: KnownData, sizes: Sizes, distance: Distance, concentration: Concentration
-) -> InputError | TooLargeError | None:
-    """Return why answers cannot be fitted with a theta for each part, if that is so.
-
-    Parameters
-    ----------
-    data
-        The answers.
-    sizes, distance, concentration
-        As for `tierwise.partition_function`.
-
-    Examples
-    --------
-    >>> from tierwise import Rankings
-    >>> from tierwise.distances import get_distance
-    >>> rankings = Rankings.from_orderings([["b", "a", "c"], ["c", "b", "a"]])
-    >>> print(obstacle_to_several_thetas(rankings, (1, 2), get_distance("kendall"), "tier"))
-    None
-    """
-    obstacle = obstacle_of_model(sizes, distance, concentration)
-    if obstacle is not None:
-        return obstacle
-    partition = partition_function(sizes, distance, concentration=concentration)
-    return _obstacle_of_answers(data, partition) or _too_many_counts(partition)
-
-
-def _too_many_counts(partition: PartitionFunction) -> TooLargeError | None:
+def too_many_counts(partition: PartitionFunction) -> TooLargeError | None:
     """Return that there is too much to count for a theta per place, if that is so."""
     n_counts = (partition.n_parts + 1) * sum(partition.sizes) ** 2
     if partition.concentration != "place" or n_counts <= _MOST_NUMBERS:
@@ -295,16 +284,8 @@ def _too_many_counts(partition: PartitionFunction) -> TooLargeError | None:
     )
 
 
-def _obstacle_of_answers(data: KnownData, partition: PartitionFunction) -> InputError | None:
-    """Return what answers leave open that must be known, if they do."""
-    if isinstance(data, Counts):
-        return None
-    needed = (
-        f"a theta per {partition.concentration} needs answers that {_what_is_needed(partition)}"
-    )
-    remedies = ("give complete rankings or other sizes", use(concentration="single"))
-    if not isinstance(data, Rankings):
-        return InputError(f"these are pairwise answers, but {needed}", remedies)
+def obstacle_of_rankings(data: Rankings, partition: PartitionFunction) -> InputError | None:
+    """Return what rankings leave open that must be known, if they do."""
     if isinstance(partition, RecursionParts):
         known = blocks_are_known(data, partition.sizes)
     elif data.unranked == "anywhere" and not data.is_complete:
@@ -315,9 +296,16 @@ def _obstacle_of_answers(data: KnownData, partition: PartitionFunction) -> Input
         known = bool(((group_sizes == 1) | (first + group_sizes == first.shape[1])).all())
     else:
         known = True
-    if not known:
-        return InputError(f"some answers leave too much open, but {needed}", remedies)
-    return None
+    return None if known else obstacle_of_answers("some answers leave too much open", partition)
+
+
+def obstacle_of_answers(problem: str, partition: PartitionFunction) -> InputError:
+    """Return what is wrong with answers, and what a theta for each part needs to know."""
+    return InputError(
+        f"{problem}, but a theta per {partition.concentration} needs answers that "
+        f"{_what_is_needed(partition)}",
+        ("give complete rankings or other sizes", use(concentration="single")),
+    )
 
 
 def _what_is_needed(partition: PartitionFunction) -> str:
@@ -332,16 +320,13 @@ def _what_is_needed(partition: PartitionFunction) -> str:
 
 
 def log_probabilities(
-    data: Rankings | Preferences,
-    partition: PartitionFunction,
-    labels: _Integers,
-    thetas: _Floats,
+    rankings: Rankings, partition: PartitionFunction, labels: _Integers, thetas: _Floats
 ) -> _Floats:
-    """Log probability of each answer, summed over all orderings that agree with it.
+    """Log probability of each distinct answer, summed over all orderings that agree with it.
 
     Parameters
     ----------
-    data
+    rankings
         The answers.
     partition
         The partition function.
@@ -350,15 +335,6 @@ def log_probabilities(
     thetas
         Theta of each part.
     """
-    rankings = refuse_open(data, partition)
-    assert isinstance(rankings, Rankings)
-    return _log_probabilities(rankings, partition, labels, thetas)[rankings.pattern_of]
-
-
-def _log_probabilities(
-    rankings: Rankings, partition: PartitionFunction, labels: _Integers, thetas: _Floats
-) -> _Floats:
-    """Log probability of each distinct answer."""
     if isinstance(partition, LineParts):
         return log_probabilities_of_lines(rankings.patterns, labels, thetas)
     first = first_places(rankings.patterns)
@@ -394,12 +370,6 @@ def _log_q_factorials(theta: float, largest: int) -> _Floats:
     return logs
 
 
-def _log_completions(data: Rankings | Counts) -> float:
-    if isinstance(data, Counts) or data.is_complete:
-        return 0.0
-    return float(data.pattern_weights @ log_numbers_of_groups(first_places(data.patterns)))
-
-
 def _listed(first: Places) -> _Floats:
     """Whether each answer says which item is in each place (column)."""
     single = sizes_of_groups(first) == 1
@@ -407,35 +377,3 @@ def _listed(first: Places) -> _Floats:
     listed = np.zeros(first.shape)
     listed[np.broadcast_to(rows, first.shape)[single], first[single]] = 1.0
     return listed
-
-
-def _weak_orders(data: Rankings | Counts) -> WeakOrderCounts:
-    if isinstance(data, Rankings):
-        return WeakOrderCounts.of(data)
-    return WeakOrderCounts.without_ties(data.pair_counts, float(data.n_rankings))
-
-
-def _by_place(
-    data: Rankings | Counts, partition: PartitionFunction, log_completions: float
-) -> AnswersByPlace:
-    if too_large := _too_many_counts(partition):
-        raise too_large
-    n_items, n_parts = len(data.items), partition.n_parts
-    n_listing = np.full(n_parts, float(data.n_rankings))
-    if isinstance(data, Counts):
-        starts = np.cumsum((0, *partition.sizes[:-1]))
-        by_block = np.add.reduceat(np.add.reduceat(data.joint, starts, axis=1), starts, axis=3)
-        later = by_block[:, :, :, ::-1].cumsum(axis=3)[:, :, :, ::-1]
-        pairs = np.stack(
-            [later[:, block, :, block + 1] for block in range(n_parts)]
-            or [np.zeros((n_items, n_items))]
-        )[:n_parts].astype(np.float64)
-        return AnswersByPlace(partition, pairs, n_listing, data.n_rankings, log_completions)
-    first = first_places(data.patterns)
-    weights = data.pattern_weights.astype(np.float64)
-    blocks = np.ascontiguousarray(partition.distance.block_of_place(partition.sizes)[first])
-    pairs = np.zeros((n_parts + 1, n_items, n_items))
-    add_block_pair_counts_by_block(blocks, weights, pairs)
-    if isinstance(partition, StrictPlaceParts):
-        n_listing = weights @ _listed(first)[:, :n_parts]
-    return AnswersByPlace(partition, pairs[:n_parts], n_listing, data.n_rankings, log_completions)

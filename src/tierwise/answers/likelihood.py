@@ -26,6 +26,14 @@ from tierwise.answers.dispatch import (
     parts_of_places,
 )
 from tierwise.answers.drawn import DrawnCompletions
+from tierwise.answers.generalised import (
+    answers_of_counts,
+    answers_of_rankings,
+    log_probabilities,
+    obstacle_of_answers,
+    obstacle_of_rankings,
+    too_many_counts,
+)
 from tierwise.answers.given_sizes import ComparisonLikelihood, Likelihood
 from tierwise.answers.partial import orders_of_places, orders_of_preferences
 from tierwise.answers.top import StrictWeakOrders, strict_weak_orders
@@ -42,8 +50,9 @@ from tierwise.data.counts import (
 from tierwise.data.kinds import refuse_too_many_answers
 from tierwise.data.preferences import Preferences
 from tierwise.distances import get_distance
-from tierwise.errors import InputError, drop, use
+from tierwise.errors import InputError, TooLargeError, drop, use
 from tierwise.partition.choose import partition_function
+from tierwise.partition.generalised import obstacle_of_model
 from tierwise.partition.scope import is_for
 
 if TYPE_CHECKING:
@@ -52,14 +61,15 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from tierwise._util.types import Item, Places
-    from tierwise.answers.base import Floats
+    from tierwise.answers.base import Floats, Labels
+    from tierwise.answers.generalised import GeneralisedAnswers
     from tierwise.answers.partial import PartialOrders
     from tierwise.answers.votes import Votes
     from tierwise.data.counts import Numbers
     from tierwise.data.kinds import KnownData
     from tierwise.data.rankings import Rankings
     from tierwise.distances import Costs, Distance
-    from tierwise.partition.base import PartitionFunction
+    from tierwise.partition.base import Concentration, PartitionFunction
     from tierwise.tiers import Sizes
 
 # Where Monte Carlo has to stand in, the same sizes have the same partition function every time.
@@ -193,6 +203,50 @@ class AnswerSource(ABC):
             items may be anywhere; beyond, their completions are listed or drawn.
         """
 
+    def obstacle_to_thetas(
+        self, sizes: Sizes, concentration: Concentration
+    ) -> InputError | TooLargeError | None:
+        """Return why there cannot be a theta for each part of the distance, if that is so.
+
+        Parameters
+        ----------
+        sizes, concentration
+            As for `tierwise.partition_function`.
+        """
+        obstacle = obstacle_of_model(sizes, self.distance, concentration)
+        if obstacle is not None:
+            return obstacle
+        partition = partition_function(sizes, self.distance, concentration=concentration)
+        return self._obstacle_to(partition) or too_many_counts(partition)
+
+    def _obstacle_to(self, partition: PartitionFunction) -> InputError | None:
+        """Return what answers leave open that several thetas must know."""
+        return obstacle_of_answers("these are pairwise answers", partition)
+
+    def with_thetas(self, partition: PartitionFunction) -> GeneralisedAnswers:
+        """Return what the answers say about each part of the distance, or say why they cannot.
+
+        Parameters
+        ----------
+        partition
+            The partition function, with several thetas.
+        """
+        if obstacle := self._obstacle_to(partition) or too_many_counts(partition):
+            raise obstacle
+        return self._by_part(partition)
+
+    def _by_part(self, partition: PartitionFunction) -> GeneralisedAnswers:
+        raise self._lacking(f"what a theta per {partition.concentration} needs")
+
+    def log_probabilities(
+        self,
+        partition: PartitionFunction,
+        labels: Labels,  # noqa: ARG002
+        thetas: Floats,  # noqa: ARG002
+    ) -> Floats:
+        """Log probability of each distinct answer, with a theta for each part of the distance."""
+        raise self._obstacle_to(partition) or self._lacking("what single people answered")
+
     def costs(self, sizes: Sizes) -> Costs:
         """Return the costs of all tiers of given sizes, all completions being equally likely."""
         return self.at(sizes).costs_at_random()
@@ -320,6 +374,19 @@ class _RankingSource(_CompletedSource):
         weights = self.weights.astype(np.float64)
         return strict_weak_orders(self.first, weights, self.pair_counts, self.distance)
 
+    def _obstacle_to(self, partition: PartitionFunction) -> InputError | None:
+        return obstacle_of_rankings(self.data, partition)
+
+    def _by_part(self, partition: PartitionFunction) -> GeneralisedAnswers:
+        return answers_of_rankings(self.data, partition)
+
+    def log_probabilities(
+        self, partition: PartitionFunction, labels: Labels, thetas: Floats
+    ) -> Floats:
+        if obstacle := self._obstacle_to(partition):
+            raise obstacle
+        return log_probabilities(self.data, partition, labels, thetas)
+
     def can_be_summed(self, sizes: Sizes | None) -> bool:
         return all(self.at(vector).drawn is None for vector in self._hardest(sizes))
 
@@ -402,6 +469,12 @@ class _CountSource(_CompletedSource):
 
     def is_known(self, sizes: Sizes) -> bool:  # noqa: ARG002
         return True
+
+    def _obstacle_to(self, partition: PartitionFunction) -> InputError | None:  # noqa: ARG002
+        return None
+
+    def _by_part(self, partition: PartitionFunction) -> GeneralisedAnswers:
+        return answers_of_counts(self.data, partition)
 
     def can_be_summed(self, sizes: Sizes | None) -> bool:  # noqa: ARG002
         return True

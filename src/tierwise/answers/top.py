@@ -42,7 +42,8 @@ from tierwise._util.types import NOT_LISTED
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, add_costs
 from tierwise.data.counts import BlockCounts
 from tierwise.files.places import collapse, sizes_of_groups
-from tierwise.partition.closed import ClosedPartition, strict_moments
+from tierwise.partition.closed import ClosedPartition
+from tierwise.partition.gaussian import strict_moments
 from tierwise.partition.interpolated import ThetaSeries
 from tierwise.partition.scope import is_for
 from tierwise.tiers import log_factorials

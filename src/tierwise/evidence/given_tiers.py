@@ -150,11 +150,11 @@ def log_integrated_thetas(
     --------
     >>> import numpy as np
     >>> import tierwise as tw
-    >>> from tierwise.answers.generalised import generalised_answers
+    >>> from tierwise.answers.likelihood import source_of
     >>> from tierwise.partition.choose import partition_function
     >>> rankings = tw.Rankings.from_orderings([["a", "b", "c"]] * 3)
     >>> partition = partition_function((1, 2), "inversions", concentration="tier")
-    >>> answers = generalised_answers(rankings, partition)
+    >>> answers = source_of(rankings, "inversions").with_thetas(partition)
     >>> log_integrated_thetas(answers, np.array([0, 1, 1]), tw.Gamma(2, 2))
     -3.28... (exact, quadrature)
     """

@@ -297,7 +297,8 @@ def _fit_thetas(
     _rng: np.random.Generator,
 ) -> _Found:
     """Fit tiers of given sizes with several thetas."""
-    found = solve_several_thetas(sample, partition, starts=[start], most_work=0.0)
+    source = source_of(sample, partition.distance)
+    found = solve_several_thetas(source, partition, starts=[start], most_work=0.0)
     return _Found(found.consensus.labels, np.array([one.value for one in found.thetas]))
 
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from tierwise._util.checks import RandomSource, as_generator, check_choice, check_level
 from tierwise._util.provenance import Provenance, Stopwatch
 from tierwise._util.types import Item
-from tierwise.answers.generalised import obstacle_to_several_thetas
 from tierwise.answers.likelihood import AnswerSource, source_of
 from tierwise.consensus.subsets import subset_work
 from tierwise.data.battles import Battles
@@ -164,7 +163,7 @@ def fit(
     check_choice("concentration", concentration, get_args(ConcentrationChoice))
     if concentration in ("tier", "place"):
         # Refuse what cannot be fitted before a long fit with one theta.
-        obstacle = obstacle_to_several_thetas(known, checked, source.distance, concentration)
+        obstacle = source.obstacle_to_thetas(checked, concentration)
         if obstacle is not None:
             raise obstacle
     if own is not None:
@@ -263,7 +262,7 @@ def fit_several_thetas(
     tried, refused = [single], []
     kinds: tuple[Concentration, ...] = ("tier", "place")
     for kind in kinds if len(single.sizes) > 1 else ():
-        obstacle = obstacle_to_several_thetas(source.data, single.sizes, source.distance, kind)
+        obstacle = source.obstacle_to_thetas(single.sizes, kind)
         if obstacle is None:
             tried.append(_with_thetas(source, single, kind, settings, rng, provenance))
         else:
@@ -286,7 +285,7 @@ def _with_thetas(
     labels = single.tiers.label_array(source.items)
     n_further = _FURTHER_STARTS if len(labels) <= _MOST_ITEMS_FOR_FURTHER_STARTS else 0
     solution = solve_several_thetas(
-        source.data,
+        source,
         partition_function(single.sizes, source.distance, concentration=concentration),
         starts=[labels, *(rng.permutation(labels) for _ in range(n_further))],
         level=settings.level,

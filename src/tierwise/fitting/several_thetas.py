@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tierwise._kernels.consensus import descend_by_tier
-from tierwise.answers.generalised import generalised_answers
 from tierwise.consensus.find import closer_labels
 from tierwise.consensus.problem import make_problem
 from tierwise.distances import Costs
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from tierwise.answers.generalised import GeneralisedAnswers
+    from tierwise.answers.likelihood import AnswerSource
     from tierwise.consensus.problem import Consensus
-    from tierwise.data.kinds import KnownData
     from tierwise.partition.base import PartitionFunction
     from tierwise.theta.estimate import BestThetas
 
@@ -50,7 +49,7 @@ _MOST_COMPARISONS = 5e7
 
 
 def solve_several_thetas(
-    data: KnownData,
+    source: AnswerSource,
     partition: PartitionFunction,
     *,
     starts: Iterable[_Integers],
@@ -61,8 +60,8 @@ def solve_several_thetas(
 
     Parameters
     ----------
-    data
-        Rankings or counts; incomplete ones as `generalised_answers` takes them.
+    source
+        The answers, of which all that thetas need must be known.
     partition
         The partition function, which knows sizes, distance and concentration.
     starts
@@ -76,15 +75,17 @@ def solve_several_thetas(
     Examples
     --------
     >>> import tierwise as tw
+    >>> from tierwise.answers.likelihood import source_of
     >>> from tierwise.partition.choose import partition_function
     >>> goals = tw.load_political_goals()
     >>> tiers = [goals.items.index(item) // 2 for item in goals.items]
     >>> partition = partition_function((2, 2), "inversions", concentration="tier")
-    >>> found = solve_several_thetas(goals, partition, starts=[np.array(tiers)])
+    >>> source = source_of(goals, "inversions")
+    >>> found = solve_several_thetas(source, partition, starts=[np.array(tiers)])
     >>> [round(one.value, 3) for one in found.thetas]
     [0.691]
     """
-    answers = generalised_answers(data, partition)
+    answers = source.with_thetas(partition)
     ascent = _Ascent(answers, most_work)
     reached = [ascent.climb(labels) for labels in starts]
     labels, found = max(reached, key=lambda one: one[1].log_likelihood)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from tierwise._util.checks import RandomSource, as_generator, check_choice, check_count
-from tierwise.answers.generalised import log_probabilities
 from tierwise.answers.likelihood import source_of
 from tierwise.data.kinds import check_data
 from tierwise.data.preferences import Preferences
@@ -322,10 +321,11 @@ class ClusteredMallows:
         """
         data = check_data(data, "log_prob", Rankings, Preferences)
         labels = self.tiers.label_array(data.items)
-        if self.concentration != "single":
-            return log_probabilities(data, self.partition, labels, np.array(self.theta))
         source = source_of(data, self.distance)
         source.capabilities.refuse_mistakes()
+        if self.concentration != "single":
+            logs = source.log_probabilities(self.partition, labels, np.array(self.theta))
+            return logs[source.pattern_of]
         likelihood = source.at(self.tiers.sizes, partition=self.partition, most_work=self.budget)
         logs = likelihood.log_weights(labels, self._theta) - float(self.log_partition())
         return logs[source.pattern_of]

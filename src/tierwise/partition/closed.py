@@ -16,7 +16,6 @@ import numpy as np
 
 from tierwise.distances import get_distance
 from tierwise.partition.base import (
-    NUMBERS_AT_A_TIME,
     DistanceDistribution,
     ExactPartition,
     Moments,
@@ -24,6 +23,7 @@ from tierwise.partition.base import (
     decay_by_units,
     from_exact_counts,
 )
+from tierwise.partition.gaussian import pair_probabilities, strict_moments
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -61,8 +61,6 @@ class ClosedPartition(ExactPartition):
 
     def pair_probabilities(self, theta: ArrayLike) -> npt.NDArray[np.float64]:
         """Probability that one item (row) precedes another, as under inversions."""
-        from tierwise.partition.gaussian import pair_probabilities
-
         return pair_probabilities(self.sizes, self.check_theta(theta))
 
     @cached_property
@@ -93,33 +91,6 @@ class ClosedPartition(ExactPartition):
         from tierwise._kernels.orderings import place_probabilities
 
         return place_probabilities(self._decay(theta))
-
-
-def strict_moments(
-    thetas: npt.NDArray[np.float64], n_items: int
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Log partition functions and mean distances of 0, 1, ..., ``n_items`` items, a row per theta.
-
-    Examples
-    --------
-    >>> logs, means = strict_moments(np.array([0.0, np.inf]), 3)
-    >>> np.exp(logs), means
-    (array([[1., 1., 2., 6.],
-           [1., 1., 1., 1.]]), array([[0. , 0. , 0.5, 1.5],
-           [0. , 0. , 0. , 0. ]]))
-    """
-    logs, means = np.zeros((2, len(thetas), n_items + 1))
-    rows_at_a_time = max(1, NUMBERS_AT_A_TIME // n_items)
-    passed = np.arange(n_items, dtype=np.float64)
-    for start in range(0, len(thetas), rows_at_a_time):
-        rows = slice(start, start + rows_at_a_time)
-        decay = np.ones((len(thetas[rows]), n_items))
-        decay[:, 1:] = np.exp(-thetas[rows, None] * passed[1:])
-        # Sums over 0, ..., v for every v at once. All terms are positive: nothing cancels.
-        total = np.cumsum(decay, axis=1)
-        logs[rows, 1:] = np.cumsum(np.log(total), axis=1)
-        means[rows, 1:] = np.cumsum(np.cumsum(decay * passed, axis=1) / total, axis=1)
-    return logs, means
 
 
 @dataclass(frozen=True, eq=False)

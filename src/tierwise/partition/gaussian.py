@@ -18,13 +18,13 @@ from numpy.typing import ArrayLike, NDArray
 from tierwise.errors import InputError
 from tierwise.files.places import first_places
 from tierwise.partition.base import (
+    NUMBERS_AT_A_TIME,
     DistanceDistribution,
     ExactPartition,
     Moments,
     check_items_of_distribution,
     from_exact_counts,
 )
-from tierwise.partition.closed import strict_moments
 from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
@@ -446,6 +446,33 @@ def expected_pair_inversions(sizes: Sequence[int], theta: Thetas) -> _Floats:
     numbers = np.asarray(sizes, dtype=np.float64)
     wrong = 1.0 - pair_probabilities(sizes, theta)
     return np.triu(np.outer(numbers, numbers) * wrong, k=1)
+
+
+def strict_moments(
+    thetas: npt.NDArray[np.float64], n_items: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Log partition functions and mean distances of 0, 1, ..., ``n_items`` items, a row per theta.
+
+    Examples
+    --------
+    >>> logs, means = strict_moments(np.array([0.0, np.inf]), 3)
+    >>> np.exp(logs), means
+    (array([[1., 1., 2., 6.],
+           [1., 1., 1., 1.]]), array([[0. , 0. , 0.5, 1.5],
+           [0. , 0. , 0. , 0. ]]))
+    """
+    logs, means = np.zeros((2, len(thetas), n_items + 1))
+    rows_at_a_time = max(1, NUMBERS_AT_A_TIME // n_items)
+    passed = np.arange(n_items, dtype=np.float64)
+    for start in range(0, len(thetas), rows_at_a_time):
+        rows = slice(start, start + rows_at_a_time)
+        decay = np.ones((len(thetas[rows]), n_items))
+        decay[:, 1:] = np.exp(-thetas[rows, None] * passed[1:])
+        # Sums over 0, ..., v for every v at once. All terms are positive: nothing cancels.
+        total = np.cumsum(decay, axis=1)
+        logs[rows, 1:] = np.cumsum(np.log(total), axis=1)
+        means[rows, 1:] = np.cumsum(np.cumsum(decay * passed, axis=1) / total, axis=1)
+    return logs, means
 
 
 class LinesPartition(ExactPartition):

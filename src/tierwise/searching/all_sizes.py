@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
-from tierwise.answers.generalised import generalised_answers, obstacle_to_several_thetas
 from tierwise.consensus.problem import Consensus
 from tierwise.evidence.given_tiers import log_integrated_thetas
 from tierwise.fitting.fit import ConcentrationChoice, fit_of_solution, fit_several_thetas
@@ -215,7 +214,7 @@ def kinds_of(source: AnswerSource, concentration: ComparedThetas) -> list[Concen
     some = (1, n_items - 1) if n_items > 1 else (1,)
     possible = []
     for kind in asked:
-        obstacle = obstacle_to_several_thetas(source.data, some, source.distance, kind)
+        obstacle = source.obstacle_to_thetas(some, kind)
         if obstacle is None:
             possible.append(kind)
         elif concentration != "auto":
@@ -246,11 +245,11 @@ def search_several_thetas(
     if kind == "tier" and unconstrained and source.capabilities.all_sizes == "weak orders":
         return [_search_lines(single, source, setting, judge)]
     sizes = single.best.sizes
-    if len(sizes) == 1 or obstacle_to_several_thetas(source.data, sizes, source.distance, kind):
+    if len(sizes) == 1 or source.obstacle_to_thetas(sizes, kind):
         return []
     best = _refitted(source, single.best, kind, setting.entropy)
-    answers = generalised_answers(
-        source.data, partition_function(best.sizes, source.distance, concentration=kind)
+    answers = source.with_thetas(
+        partition_function(best.sizes, source.distance, concentration=kind)
     )
     labels = best.tiers.label_array(source.items)
     value = float(log_integrated_thetas(answers, labels, setting.prior_theta))
