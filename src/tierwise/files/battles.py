@@ -248,6 +248,31 @@ class Roles:
     ordered: bool
 
 
+def _winner_and_loser(
+    place: Mapping[str, int], winner: int | None, loser: int | None
+) -> tuple[int, int]:
+    """Return the columns of the winner and the loser, as said or by their names."""
+    if winner is None and loser is None:
+        for pair in _WINNER_AND_LOSER:
+            if all(_normal(name) in place for name in pair):
+                winner, loser = (place[_normal(name)] for name in pair)
+                break
+    if winner is None or loser is None:
+        raise InputError(
+            "no columns of battles were recognised",
+            [
+                use(
+                    "to name the columns of the two models and the winner",
+                    first=...,
+                    second=...,
+                    winner=...,
+                ),
+                use("to name those of the winner and the loser", winner=..., loser=...),
+            ],
+        )
+    return winner, loser
+
+
 def roles_of(names: Sequence[str], columns: BattleColumns) -> Roles:
     """Tell which column is what, or say what is missing.
 
@@ -296,28 +321,10 @@ def roles_of(names: Sequence[str], columns: BattleColumns) -> Roles:
             )
         first, second = (place[_normal(name)] for name in pairs[0])
     if first is None or second is None:
-        if winner is None and loser is None:
-            found = [
-                pair for pair in _WINNER_AND_LOSER if all(_normal(name) in place for name in pair)
-            ]
-            if found:
-                winner, loser = (place[_normal(name)] for name in found[0])
-        elif loser is not None and winner is None:
+        if loser is not None and winner is None:
             winner = outcome
-        if winner is None or loser is None:
-            raise InputError(
-                "no columns of battles were recognised",
-                [
-                    use(
-                        "to name the columns of the two models and the winner",
-                        first=...,
-                        second=...,
-                        winner=...,
-                    ),
-                    use("to name those of the winner and the loser", winner=..., loser=...),
-                ],
-            )
-        first, second, outcome = winner, loser, None
+        first, second = _winner_and_loser(place, winner, loser)
+        outcome = None
     elif outcome is None:
         raise InputError(
             "no column says who won", [use("to name the column of the winner", winner=...)]

@@ -243,7 +243,7 @@ def _model(
         return _Model("luce", "")
     if not is_open:
         return _Model("mallows", distance)
-    if isinstance(data, Preferences):
+    if data.pairwise:
         return _Model("mallows", "kendall")
     if choice is None:
         # Groups have one theta each: agreement that differs is a matter of who is in them.
@@ -284,7 +284,7 @@ def _measure(
     """Return the distance; None for worths, which have none."""
     if family == "mallows":
         return get_distance(distance)
-    if isinstance(data, Preferences):
+    if data.pairwise:
         raise InputError(
             "groups with worths are found in rankings, and these are answers pair by pair: take "
             "the family that has theta"

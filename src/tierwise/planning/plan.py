@@ -6,7 +6,7 @@ import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf, isfinite, log
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -473,9 +473,9 @@ def named_model(model: Model, data: Rankings | Battles) -> dict[str, Any]:
     """Return the keywords that name a family of models and its distance."""
     if isinstance(model, ClusteredLuce):
         return {"family": "luce"}
-    if isinstance(data, Rankings):
-        return {"distance": model.distance, "concentration": model.concentration}
-    return {"family": "mallows"}
+    if data.pairwise:
+        return {"family": "mallows"}
+    return {"distance": model.distance, "concentration": model.concentration}
 
 
 @contextmanager
@@ -521,15 +521,13 @@ def add_answers(data: Rankings | Battles | None, further: Rankings | Battles) ->
     """Join answers with further ones of the same kind."""
     if data is None:
         return further
-    if isinstance(data, Rankings) and isinstance(further, Rankings):
-        joined = Rankings.concat([data, further])
-        if joined.weights.dtype.kind == "i":
-            return joined.with_weights_as("counts")
-        # Weights of a survey were scaled before, and are not scaled again.
-        return joined.with_scaled_weights(joined.weights, len(joined))
-    assert not isinstance(data, Rankings)
-    assert not isinstance(further, Rankings)
-    return data + further
+    if not isinstance(data, Rankings):
+        return data + cast("Battles", further)
+    joined = Rankings.concat([data, cast("Rankings", further)])
+    if joined.weights.dtype.kind == "i":
+        return joined.with_weights_as("counts")
+    # Weights of a survey were scaled before, and are not scaled again.
+    return joined.with_scaled_weights(joined.weights, len(joined))
 
 
 def outcome_of(board: Leaderboard, truth: Tiers) -> Outcome:

@@ -351,7 +351,7 @@ def _fit_groups(
 
     They have the model of the best tiers; answers pair by pair have a distance in any case.
     """
-    with_worths = fitted.family == "luce" and isinstance(data, Rankings)
+    with_worths = fitted.family == "luce" and not data.pairwise
 
     def fit_numbers(n_groups: list[int], folds: int | None) -> Mixture:
         return fit_mixture(
