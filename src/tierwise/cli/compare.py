@@ -73,22 +73,9 @@ def compare_command(
         float, options.option(_TESTS, "Level of the tests of Friedman and Nemenyi.")
     ] = 0.05,
     family: options.Family = "auto",
-    tiers: Annotated[
-        Literal["best", "leader", "sure"],
-        options.option(
-            options.MODEL,
-            "Which tiers to publish: the most probable ones; tiers of items that do not surely "
-            "differ from their first; or tiers in which no two items surely differ.",
-        ),
-    ] = "best",
+    tiers: options.TiersToPublish = "best",
     level: Annotated[float, options.option(options.MODEL, "Level of the intervals.")] = 0.95,
-    certainty: Annotated[
-        float,
-        options.option(
-            options.MODEL,
-            "Two items surely differ if one is better with at least this probability.",
-        ),
-    ] = 0.95,
+    certainty: options.Certainty = 0.95,
     workers: options.Workers = None,
     seed: options.Seed = None,
     *,

@@ -353,6 +353,18 @@ MaxTiers: TypeAlias = Annotated[
     int | None,
     option(MODEL, "For luce: at most so many tiers, for a list that is easy to read.", "N", min=1),
 ]
+TiersToPublish: TypeAlias = Annotated[
+    Literal["best", "leader", "sure"],
+    option(
+        MODEL,
+        "Which tiers to publish: the most probable ones; tiers of items that do not surely differ "
+        "from their first; or tiers in which no two items surely differ.",
+    ),
+]
+Certainty: TypeAlias = Annotated[
+    float,
+    option(MODEL, "Two items surely differ if one is better with at least this probability."),
+]
 Margin: TypeAlias = Annotated[
     float,
     option(

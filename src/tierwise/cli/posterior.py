@@ -182,24 +182,11 @@ def leaderboard_command(
             "For mallows and scores: one theta, or one per tier; what fits best if not given.",
         ),
     ] = None,
-    tiers: Annotated[
-        Literal["best", "leader", "sure"],
-        options.option(
-            options.MODEL,
-            "Which tiers to publish: the most probable ones; tiers of items that do not surely "
-            "differ from their first; or tiers in which no two items surely differ.",
-        ),
-    ] = "best",
+    tiers: options.TiersToPublish = "best",
     max_tiers: options.MaxTiers = None,
     margin: options.Margin = 0.5,
     level: Annotated[float, options.option(options.MODEL, "Level of the rank intervals.")] = 0.95,
-    certainty: Annotated[
-        float,
-        options.option(
-            options.MODEL,
-            "Two items surely differ if one is better with at least this probability.",
-        ),
-    ] = 0.95,
+    certainty: options.Certainty = 0.95,
     k: Annotated[
         str,
         options.option(options.MODEL, "Report the probability of being among the best K.", "1,3"),
