@@ -96,13 +96,13 @@ def close_in(
     """
     rows = np.arange(len(values))
     for last in range(_MOST_ROUNDS, 0, -1):
+        if len(rows) == 0:
+            return
         grid = _closer_grid(grid, values, points_of_peak, log_lift)
         values = log_density(grid, rows)
         fine = (_points_of_peak(values) >= 0.8 * points_of_peak) | (last == 1)
         if fine.any():
             yield rows[fine], grid[fine], values[fine]
-        if fine.all():
-            return
         rows, grid, values = rows[~fine], grid[~fine], values[~fine]
 
 
