@@ -12,14 +12,14 @@ from tierwise.answers.likelihood import source_of
 from tierwise.fitting.solve import PseudoCurve, PseudoLikelihood
 from tierwise.partition.choose import partition_function
 from tierwise.theta.curve import Derivatives, climb
-from tierwise.theta.curves import CurveOfAnswers, CurveOfDistance, CurveOfWins, curve_of_thetas
+from tierwise.theta.curves import CurveOfAnswers, CurveOfParts, CurveOfWins, curve_of_thetas
 from tierwise.theta.estimate import best_theta, best_theta_of_wins, top_of
 
 LABELS = np.array([0, 1, 1, 2, 2, 0, 2])
 
 
 def of_distance():
-    return CurveOfDistance(partition_function((2, 2, 3)), 400.0, 60.0)
+    return CurveOfParts(partition_function((2, 2, 3)), np.array([400.0]), 0.0, 60.0)
 
 
 def of_answers(name, distance, labels):

@@ -24,26 +24,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class CurveOfDistance:
-    """Answers that leave nothing open, at a total distance from the tiers."""
-
-    partition: PartitionFunction
-    total: float
-    n_rankings: float
-    n_thetas: ClassVar[int] = 1
-
-    def derivatives(self, thetas: Floats) -> Derivatives:
-        """Log-likelihood, slope and curvature."""
-        theta = float(thetas[0])
-        moments = self.partition.moments(theta)
-        return Derivatives(
-            -theta * self.total - self.n_rankings * float(moments.log_value),
-            np.array([self.n_rankings * float(moments.mean) - self.total]),
-            np.array([[-self.n_rankings * float(moments.variance)]]),
-        )
-
-
-@dataclass(frozen=True, eq=False)
 class CurveOfAnswers:
     """Answers of any kind whose completions are summed over, given tiers."""
 
@@ -73,7 +53,7 @@ class CurveOfWins:
 
 @dataclass(frozen=True, eq=False)
 class CurveOfParts:
-    """Answers that leave nothing open, with a theta for each part of the distance."""
+    """Answers that leave nothing open, with a theta for each part of the distance, or for all."""
 
     partition: PartitionFunction
     totals: Floats

@@ -34,7 +34,6 @@ from tierwise.errors import InputError
 from tierwise.theta.curve import climb
 from tierwise.theta.curves import (
     CurveOfAnswers,
-    CurveOfDistance,
     CurveOfLines,
     CurveOfParts,
     CurveOfWins,
@@ -119,7 +118,7 @@ def estimate_theta(
     check_level(level)
     if partition.variance(0.0) == 0.0:
         return NOTHING_KNOWN
-    curve = CurveOfDistance(partition, mean_distance * n_rankings, n_rankings)
+    curve = CurveOfParts(partition, np.array([mean_distance * n_rankings]), 0.0, n_rankings)
     largest = _LARGEST_THETA_OF_UNIT / partition.rule.unit
     theta = inf
     if mean_distance > 0.0:
