@@ -182,3 +182,19 @@ def test_methods_and_refusals():
         partition_function((2, 3), "kendall", concentration="place").log_value([-1.0])
     with pytest.raises(TooLargeError):
         partition_function((5,) * 12, "kendall", concentration="tier")
+
+
+def test_one_theta_is_one_part():
+    psi = partition_function((2, 1, 2), "hamming")
+    moments = psi.part_moments(np.array([0.7]))
+    assert psi.n_parts == len(moments.means) == 1
+    assert moments.log_value == psi.log_value(0.7)
+    assert moments.means[0] == psi.mean(0.7)
+    assert moments.covariances[0, 0] == psi.variance(0.7)
+    with pytest.raises(InputError, match="a number, 0 or more"):
+        psi.part_moments((0.7, 0.8))
+
+
+def test_a_method_is_not_chosen_with_several_thetas():
+    with pytest.raises(InputError, match="the method follows from the sizes"):
+        partition_function((2, 1), concentration="tier", method="recursion")

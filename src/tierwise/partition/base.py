@@ -216,8 +216,9 @@ class PartitionFunction(ABC):
         return self._latest[1]
 
     def part_moments(self, theta: ArrayLike) -> PartMoments:
-        """Log value, means of all parts and their covariances."""
-        found = self.moments(theta)
+        """Log value, means of all parts and their covariances; one theta may be an array of one."""
+        values = np.ravel(theta)
+        found = self.moments(values[0] if len(values) == 1 else theta)
         return PartMoments(
             float(found.log_value), np.array([found.mean]), np.array([[found.variance]])
         )
