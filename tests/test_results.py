@@ -136,6 +136,11 @@ def test_tiers_are_coloured_rows():
     assert "and 10 more" in many
 
 
+def test_numbers_are_not_broken_into_lines():
+    page = tw.describe(tw.Rankings.from_orderings([list("abc"), list("bac")]))._repr_html_()
+    assert 'white-space:nowrap">50.0%</td>' in page
+
+
 FRAMES = {
     "Fit": 4,
     "Search": 8,

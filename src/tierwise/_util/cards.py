@@ -26,6 +26,8 @@ _HEAD = "flex:none;min-width:1.6em;padding:2px 6px;border-radius:4px;text-align:
 _CHIP = "display:inline-block;padding:2px 8px;margin:0 4px 3px 0;border:1px solid #8888;"
 _CHIP += "border-radius:4px"
 _SOFT = "opacity:.75"
+# Cells that are longer may be broken into lines.
+_MOST_UNBROKEN = 22
 _CELL = "padding:1px 12px 1px 0;text-align:left"
 
 
@@ -171,7 +173,9 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], shown: str) -> 
     n_shown = len(rows) if shown == "all" else _MOST_ROWS
     head = "".join(f'<th style="{_CELL}">{escape(cell)}</th>' for cell in header)
     body = "".join(
-        "<tr>" + "".join(f'<td style="{_CELL}">{escape(cell)}</td>' for cell in row) + "</tr>"
+        "<tr>"
+        + "".join(f'<td style="{_style(cell)}">{escape(cell)}</td>' for cell in row)
+        + "</tr>"
         for row in rows[:n_shown]
     )
     more = len(rows) - n_shown
@@ -197,3 +201,8 @@ def _colours(colour: tuple[int, int, int]) -> str:
     red, green, blue = colour
     letters = "#000" if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#fff"
     return f"background:#{red:02x}{green:02x}{blue:02x};color:{letters}"
+
+
+def _style(cell: str) -> str:
+    """Keep numbers with their intervals on one line; sentences may be broken."""
+    return _CELL + (";white-space:nowrap" if len(cell) <= _MOST_UNBROKEN else "")
