@@ -7,12 +7,11 @@ import pytest
 
 import tierwise as tw
 from tests.data_paths import shared_data
-from tierwise.answers.generalised import generalised_answers
 from tierwise.answers.likelihood import source_of
 from tierwise.errors import InputError
 from tierwise.evidence.given_tiers import log_integrated_likelihood, log_integrated_thetas
 from tierwise.model.priors import as_theta_prior, log_prior_of_sizes
-from tierwise.partition.generalised import generalised_partition
+from tierwise.partition.choose import partition_function
 from tierwise.searching import all_sizes
 from tierwise.tiers import log_number_of_tiers
 
@@ -153,9 +152,9 @@ def test_the_leaderboard_of_several_thetas_is_by_their_own_evidence():
     answers = tw.ClusteredMallows(tiers, (1.2, 0.3), "inversions", "tier").sample(200, rng=1)
     found = tw.search(answers, "inversions", concentration="tier", rng=1)
     for one in found.leaderboard[:5]:
-        partition = generalised_partition(one.sizes, "inversions", "tier")
+        partition = partition_function(one.sizes, "inversions", concentration="tier")
         value = log_integrated_thetas(
-            generalised_answers(answers, partition),
+            source_of(answers, "inversions").with_thetas(partition),
             one.tiers.label_array(answers.items),
             as_theta_prior(tw.Priors().theta),
         )

@@ -95,18 +95,18 @@ def solve_several_thetas(
 
 
 def several_thetas_of(
-    data: KnownData, partition: GeneralisedPartition, consensus: Consensus, level: float = 0.95
+    source: AnswerSource, partition: PartitionFunction, consensus: Consensus, level: float = 0.95
 ) -> Solution:
     """Find the thetas of a generalised model, given tiers.
 
     Parameters
     ----------
-    data, partition, level
+    source, partition, level
         As for `solve_several_thetas`.
     consensus
         The tiers.
     """
-    answers = generalised_answers(data, partition)
+    answers = source.with_thetas(partition)
     found = maximise_thetas(curve_of_thetas(answers, consensus.labels))
     return _solution(answers, consensus, found, level)
 

@@ -359,8 +359,8 @@ def _fit_of_lines(
     if len(sizes) == 1:
         solution = solution_at(source, consensus, settings)
     else:
-        partition = generalised_partition(sizes, source.distance, "tier")
-        solution = several_thetas_of(source.data, partition, consensus, settings.level)
+        partition = partition_function(sizes, source.distance, concentration="tier")
+        solution = several_thetas_of(source, partition, consensus, settings.level)
     return fit_of_solution(source, solution, settings, lambda: single.provenance)
 
 

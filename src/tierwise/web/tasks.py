@@ -583,16 +583,17 @@ def _log_posterior(answers: Answers, labels: NDArray[np.int64]) -> dict[str, flo
 
 def _log_posterior_of_lines(answers: Answers, labels: NDArray[np.int64]) -> dict[str, float | None]:
     """Return the log posterior probability of tiers, a theta per tier averaged over."""
-    from tierwise.answers.generalised import generalised_answers
+    from tierwise.answers.likelihood import source_of
     from tierwise.evidence.given_tiers import log_integrated_thetas
     from tierwise.fitting.luce import sceptical
     from tierwise.luce.search import sizes_of
     from tierwise.model.priors import DEFAULT_PRIORS, as_theta_prior
-    from tierwise.partition.generalised import generalised_partition
+    from tierwise.partition.choose import partition_function
     from tierwise.tiers import log_number_of_tiers
 
     sizes = sizes_of(labels)
-    lines = generalised_answers(answers, generalised_partition(sizes, "inversions", "tier"))
+    partition = partition_function(sizes, "inversions", concentration="tier")
+    lines = source_of(answers, "inversions").with_thetas(partition)
     value = float(log_integrated_thetas(lines, labels, as_theta_prior(DEFAULT_PRIORS.theta)))
     value += sceptical(sizes) - log_number_of_tiers(sizes)
     return {"theta": None, "log_likelihood": None, "criterion": value}
