@@ -152,36 +152,9 @@ def _read_opened(
     elif order is not None:
         raise InputError("only tables hold grades", [drop("order")])
     if opened.table is not None and layout == "auto":
-        columns = opened.table.columns
-        names = list(map(str, columns))
-        if (
-            _OF_BEST_WORST & options.keys()
-            or are_best_worst(names)
-            or recognised_long(names) is not None
-        ):
-            _check_options(options, read_best_worst, "best and worst")
-            return best_worst_of_table(opened.table, **options)
-        if _OF_BATTLES & options.keys() or are_battles(columns):
-            _check_options(options, read_battles, "battles")
-            return Battles.from_table(opened.table, **options)
-        if _OF_LONG_SCORES & options.keys() or are_long_scores(columns):
-            _check_options(options, read_scores, "scores")
-            if better is None:
-                named = ", ".join(quoted(name) for name in columns)
-                raise InputError(
-                    f"the columns ({named}) are those of scores, one row per task and item",
-                    [
-                        use("if higher scores are better", better="higher"),
-                        use("if lower scores are better", better="lower"),
-                    ],
-                )
-            return scores_of(opened.table, better, **{**options, "layout": "long"})
-        if _are_scores_by_task(opened.table, better, options):
-            turned = use("if each column of numbers is an item", items_in="columns")
-            _check_options(
-                options, read_scores, "scores of items in rows on several tasks", otherwise=[turned]
-            )
-            return scores_of(opened.table, better or "higher", **options)
+        recognised = _read_by_columns(opened.table, better, options)
+        if recognised is not None:
+            return recognised
     options.pop("items_in", None)
     try:
         return _read_answers(opened, better, options)
@@ -189,6 +162,43 @@ def _read_opened(
         if table is not None and better is None and layout == "auto":
             _ask_about_grades(table, error)
         raise
+
+
+def _read_by_columns(
+    table: TableFile, better: Better | None, options: dict[str, Any]
+) -> Answers | None:
+    """Read what the names of columns, or the options, say that a table holds; else None."""
+    columns = table.columns
+    names = list(map(str, columns))
+    if (
+        _OF_BEST_WORST & options.keys()
+        or are_best_worst(names)
+        or recognised_long(names) is not None
+    ):
+        _check_options(options, read_best_worst, "best and worst")
+        return best_worst_of_table(table, **options)
+    if _OF_BATTLES & options.keys() or are_battles(columns):
+        _check_options(options, read_battles, "battles")
+        return Battles.from_table(table, **options)
+    if _OF_LONG_SCORES & options.keys() or are_long_scores(columns):
+        _check_options(options, read_scores, "scores")
+        if better is None:
+            named = ", ".join(quoted(name) for name in columns)
+            raise InputError(
+                f"the columns ({named}) are those of scores, one row per task and item",
+                [
+                    use("if higher scores are better", better="higher"),
+                    use("if lower scores are better", better="lower"),
+                ],
+            )
+        return scores_of(table, better, **{**options, "layout": "long"})
+    if _are_scores_by_task(table, better, options):
+        turned = use("if each column of numbers is an item", items_in="columns")
+        _check_options(
+            options, read_scores, "scores of items in rows on several tasks", otherwise=[turned]
+        )
+        return scores_of(table, better or "higher", **options)
+    return None
 
 
 def _ask_about_grades(table: TableFile, error: InputError) -> None:
