@@ -11,10 +11,11 @@ from tests.reference_inversions import LOG_PRIOR, LOG_THETAS, THETAS, Posterior,
 from tierwise.data.counts import WeakOrderCounts
 from tierwise.inversions.chain import TiersChain
 from tierwise.inversions.evidence import integrate_tiers, lines_of_tiers, sum_evidence
-from tierwise.inversions.objective import ThetaTable, line_objective, tiers_prior
+from tierwise.inversions.objective import line_objective, tiers_prior
 from tierwise.inversions.searching import search_tiers
 from tierwise.model.priors import Gamma
 from tierwise.partition.gaussian import draw_orderings
+from tierwise.theta.density import prior_table
 
 
 class Draws(NamedTuple):
@@ -113,7 +114,6 @@ def test_sweeps_know_the_likelihood_of_where_they_are():
     ties = make_ties(
         counts.block_offsets, counts.block_members, counts.block_weights, *counts.blocks_of_items
     )
-    table = ThetaTable.of(Gamma(2, 2))
     labels, numbers = np.empty((n_sweeps, n_items), int), np.empty((n_sweeps, 3))
     run_sweeps(
         counts.above,
@@ -123,9 +123,7 @@ def test_sweeps_know_the_likelihood_of_where_they_are():
         ties,
         tiers_prior("uniform", n_items).tier_values(n_items),
         0.0,
-        table.log_density,
-        table.first,
-        table.step,
+        prior_table(Gamma(2, 2)),
         np.empty((N_ROWS, 2 * n_items + 2)),
         labels,
         numbers,

@@ -140,9 +140,7 @@ def sweep_tiers(
         _draw_place(above, labels, item, theta, ties, windowed, single_bonus, room, rng)
     for _ in range(4 + n_items // 8):
         _cut_join_or_deal(above, labels, theta, ties, single_bonus, room, members, sides, rng)
-    return _draw_theta(
-        above, labels, theta, n_rankings, ties, prior, room, rng
-    )
+    return _draw_theta(above, labels, theta, n_rankings, ties, prior, room, rng)
 
 
 @compiled

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part
-from tierwise._kernels.inversions_lines import FactorialGrid, ThetaPriorTable, integrate_line
+from tierwise._kernels.inversions_lines import FactorialGrid, integrate_line
+from tierwise._kernels.theta import PriorTable
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
@@ -125,7 +126,7 @@ def block_histograms(
 @compiled
 def integrate_one_theta(
     grid: FactorialGrid,
-    prior: ThetaPriorTable,
+    prior: PriorTable,
     log_factorials: _Floats,
     n_rankings: float,
     above: _Floats,

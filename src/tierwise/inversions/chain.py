@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tierwise._kernels.theta import PriorTable
-
     from tierwise.data.counts import WeakOrderCounts
     from tierwise.model.priors import ThetaPrior
 
@@ -96,7 +95,11 @@ class TiersChain:
                 likely = best_theta_of_lines(counts, begin)
                 theta = min(max(likely, _LEAST_START), LARGEST_GRID_THETA / 4)
             self._sweeps: _OneTheta | _ThetaPerLine = _OneTheta(
-                counts, begin.copy(), prior_table(prior_theta, within=(LEAST_THETA, LARGEST_THETA)), prior, theta
+                counts,
+                begin.copy(),
+                prior_table(prior_theta, within=(LEAST_THETA, LARGEST_THETA)),
+                prior,
+                theta,
             )
         else:
             self._sweeps = _ThetaPerLine(counts, begin, prior_theta, prior)

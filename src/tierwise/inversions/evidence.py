@@ -264,7 +264,7 @@ def integrate_tiers(
     if concentration == "single":
         integrate_one_theta(
             objective.grid,
-            cast("ThetaPriorTable", objective.prior),
+            cast("PriorTable", objective.prior),
             objective.log_factorials,
             counts.n_rankings,
             counts.above,
