@@ -295,3 +295,11 @@ def test_rank_sets_hold_together_for_the_truth():
             for row in board.rows
         )
     assert held >= 0.95 * n_sets
+
+
+def test_fractions_of_answers_are_one_column():
+    weighted = tw.Rankings.from_orderings(
+        [["a", "b"], ["c", "a"]], weights=[0.5, 1.0], unranked="anywhere"
+    )
+    frame = tw.leaderboard(weighted, rng=1).to_frame(backend="pyarrow")
+    assert str(frame["answers"].type) == "double"

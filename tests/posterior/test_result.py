@@ -185,3 +185,15 @@ def test_items_that_are_numpy_integers_stay_whole_numbers():
     assert tw.impute(rankings, sampled).items == rankings.items
     shown = [text.get_text() for text in tw.plots.tier_list(fit, sampled).texts]
     assert {text[0] for text in shown if text.endswith("%")} == set("01234")
+
+
+def test_thetas_of_tiers_are_there_if_no_draw_has_two_tiers():
+    one = tw.Rankings.from_orderings([["a", "b", "c", "d"]])
+    draws = [
+        tw.sample_posterior(one, family="mallows", concentration="tier", chains=1, draws=2, rng=rng)
+        for rng in range(8)
+    ]
+    single = [drawn for drawn in draws if drawn.labels.max() == 1]
+    assert single
+    assert all(np.isnan(drawn.thetas).all() for drawn in single)
+    assert all(drawn.summary() for drawn in single)

@@ -247,7 +247,7 @@ class Leaderboard(Result):
             "mean_rank": [round(row.mean_rank, 4) for row in rows],
         }
         if rows[0].n_answers is not None:
-            found[self.unit] = [_whole(row.n_answers) for row in rows]
+            found[self.unit] = _whole([row.n_answers for row in rows])
         found["share_won"] = [_rounded(row.share_won) for row in rows]
         if self.wins is not None:
             found["wins"] = [_rounded(float(won)) for won in self.wins.sum(axis=1)]
@@ -842,9 +842,12 @@ def _rounded(value: float | None, digits: int = 6) -> float | None:
     return None if value is None else round(value, digits)
 
 
-def _whole(number: float | None) -> float | None:
-    """Return a number of answers as a whole one where it is; weights may have fractions."""
-    return int(number) if number is not None and float(number).is_integer() else _rounded(number)
+def _whole(numbers: Sequence[float | None]) -> list[float | None]:
+    """Return numbers of answers as whole ones if all of them are; weights may have fractions."""
+    known = [number for number in numbers if number is not None]
+    if all(float(number).is_integer() for number in known):
+        return [None if number is None else int(number) for number in numbers]
+    return [_rounded(number) for number in numbers]
 
 
 def _number(number: float | None) -> str:

@@ -310,11 +310,14 @@ def _log_worths(numbers: dict[str, NDArray[Any]]) -> dict[str, Any]:
 
 
 def _per_draw(values: dict[str, NDArray[Any]]) -> dict[str, tuple[tuple[str, ...], NDArray[Any]]]:
-    """Name the dimensions of numbers; what no move wrote down is left out."""
+    """Name the dimensions of numbers; what no move wrote down is left out.
+
+    Thetas of tiers stay, also where no draw has two tiers.
+    """
     return {
         name: (("chain", "draw", "line")[: numbers.ndim], numbers)
         for name, numbers in values.items()
-        if not np.isnan(numbers).all()
+        if numbers.ndim > 2 or not np.isnan(numbers).all()
     }
 
 
