@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from tierwise._util.checks import RandomSource
     from tierwise._util.provenance import Provenance
     from tierwise._util.tasks import Progress
+    from tierwise.data.counts import Counts
     from tierwise.data.frames import Backend
+    from tierwise.data.preferences import Preferences
     from tierwise.data.scan import RankingScan
     from tierwise.posterior.result import Posterior
     from tierwise.tiers import Tiers
@@ -64,6 +66,8 @@ _DRAWS_OF_FUTURE = 500
 # When simulated collections are looked at, in units of the answers that there are.
 _LOOKS = (0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0)
 _SHARE, _MOST_SHARE = 0.8, 0.9
+# What a page can afford: items that battled, places in distinct rankings, and futures.
+_MOST_ITEMS, _MOST_CELLS, _FUTURES_WHERE_CHEAP = 15, 600, 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -427,6 +431,33 @@ def enough(
         choice=choice,
         provenance=watch.provenance(rng),
     )
+
+
+def forecast_where_cheap(
+    data: Rankings | Preferences | Battles | Counts, choice: Choice, progress: Progress = "off"
+) -> Enough | None:
+    """Return a forecast if it takes a second or two, as far as sizes tell, else None.
+
+    That takes tiers with worths, and few items that battled or few rankings: chains of futures
+    work from counts of pairs, or ranking by ranking, with up to nine times as many as there are.
+    """
+    few = (
+        len(data.items) <= _MOST_ITEMS
+        if isinstance(data, Battles)
+        else isinstance(data, Rankings) and data.patterns.size <= _MOST_CELLS
+    )
+    if not few or choice.family != "luce" or len(choice.fit.tiers) == 1:
+        return None
+    with short_chains():
+        return enough(
+            data,  # type: ignore[arg-type]
+            choice=choice,
+            futures=_FUTURES_WHERE_CHEAP,
+            streams=0,
+            workers=1,
+            progress=progress,
+            rng=0,
+        )
 
 
 def _kinds_of_claims(labels: Integers, settle: Settle) -> list[tuple[Kind, int]]:

@@ -17,6 +17,7 @@ from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
 from tierwise.data.weights import answers_in_words
 from tierwise.errors import InputError, counted, drop, percent, share_in_words
+from tierwise.planning.stopping import forecast_where_cheap
 from tierwise.plots.posterior import rank_intervals
 from tierwise.plots.style import height_for
 from tierwise.posterior.leaderboard import leaderboard
@@ -24,6 +25,7 @@ from tierwise.reporting import tables, wording
 from tierwise.reporting.analysis import Analysis, Uncertainty, analyse
 from tierwise.reporting.figures import draw_figures, figure_as_svg
 from tierwise.reporting.groups import describe_groups, describe_people
+from tierwise.searching.choice import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from tierwise.files.options import ReadingNotes
     from tierwise.fitting.fit import ConcentrationChoice
     from tierwise.fitting.result import Fit
+    from tierwise.planning.stopping import Enough
     from tierwise.posterior.leaderboard import Leaderboard
     from tierwise.searching.compared import FamilyChoice
 
@@ -219,7 +222,10 @@ def report(
             progress,
             rng,
         )
-        partial.write_text(render(analysis, title, progress), encoding="utf-8")
+        forecast = None
+        if analysis.search is not None and groups is None:
+            forecast = forecast_where_cheap(analysis.data, Choice(analysis.search))
+        partial.write_text(render(analysis, title, progress, forecast), encoding="utf-8")
     return analysis
 
 
@@ -249,11 +255,19 @@ def _report_battles(
     )
     check = check_leaderboard(board, data, rng)
     named = title or title_of_leaderboard(board, data.reading)
-    write_leaderboard_page(board, path, check=check, title=named)
+    # The forecast is about the most probable tiers: where others are shown, nothing is claimed.
+    same = board.tiers == board.fit.tiers
+    forecast = forecast_where_cheap(data, board.choice) if same else None
+    write_leaderboard_page(board, path, check=check, title=named, forecast=forecast)
     return LeaderboardReport(board, check)
 
 
-def render(analysis: Analysis, title: str | None, progress: Progress = "off") -> str:
+def render(
+    analysis: Analysis,
+    title: str | None,
+    progress: Progress = "off",
+    forecast: Enough | None = None,
+) -> str:
     """Return the page as HTML."""
     from markupsafe import Markup
 
@@ -268,6 +282,7 @@ def render(analysis: Analysis, title: str | None, progress: Progress = "off") ->
         tiers=tables.tier_list(analysis.fit, tables.probabilities_by_item(analysis)),
         caution=analysis.check.caution(),
         opening=wording.opening(analysis),
+        about_enough=None if forecast is None else forecast.sentence(),
         about_agreement=wording.about_agreement(analysis) if analysis.shows_agreement else None,
         agreement=tables.agreement_table(analysis) if analysis.shows_agreement else None,
         about_reading=wording.about_reading(analysis),
@@ -346,6 +361,7 @@ def write_leaderboard_page(
     *,
     check: FitCheck | None = None,
     title: str | None = None,
+    forecast: Enough | None = None,
 ) -> None:
     """Write a page about a leaderboard: one HTML file without any links to the outside.
 
@@ -359,9 +375,12 @@ def write_leaderboard_page(
         What `check_fit` found, to be told on the page.
     title
         The title of the page.
+    forecast
+        What `enough` says about the tiers that are shown, to be told on the page.
     """
     with whole_file(path) as partial:
-        partial.write_text(leaderboard_page(board, check=check, title=title), encoding="utf-8")
+        text = leaderboard_page(board, check=check, title=title, forecast=forecast)
+        partial.write_text(text, encoding="utf-8")
 
 
 def title_of_leaderboard(board: Leaderboard, reading: ReadingNotes | None) -> str:
@@ -370,7 +389,11 @@ def title_of_leaderboard(board: Leaderboard, reading: ReadingNotes | None) -> st
 
 
 def leaderboard_page(
-    board: Leaderboard, *, check: FitCheck | None = None, title: str | None = None
+    board: Leaderboard,
+    *,
+    check: FitCheck | None = None,
+    title: str | None = None,
+    forecast: Enough | None = None,
 ) -> str:
     """Return the page of a leaderboard as HTML."""
     from markupsafe import Markup
@@ -398,6 +421,7 @@ def leaderboard_page(
         # The style is the package's own.
         style=Markup(_own_text("report.css")),
         opening=f"{said} put {items} into {tiers}. {board.note_on_tiers()}",
+        about_enough=None if forecast is None else forecast.sentence(),
         figure=figure,
         caption=caption,
         header=header,
