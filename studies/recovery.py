@@ -39,10 +39,10 @@ class Settings:
         ("battles", 10, 10, 500, 20),
         ("battles", 30, 5, 3_000, 12),
         ("battles", 30, 30, 3_000, 12),
-        ("battles", 100, 10, 20_000, 3),
-        ("battles", 100, 100, 20_000, 3),
-        ("battles", 300, 15, 100_000, 1),
-        ("battles", 300, 300, 100_000, 1),
+        ("battles", 100, 10, 20_000, 20),
+        ("battles", 100, 100, 20_000, 20),
+        ("battles", 300, 15, 100_000, 10),
+        ("battles", 300, 300, 100_000, 10),
         ("rankings", 10, 3, 50, 20),
         ("rankings", 10, 10, 50, 20),
         ("rankings", 30, 5, 50, 10),
@@ -212,7 +212,7 @@ def tell(results: Results, settings: Settings) -> str:  # noqa: ARG001
         f"which alone keeps all claims together free of errors, finds {fewer(HOLM)} fewer than "
         "the posterior. The lines of the best tiers find most and make up most, up to "
         f"{worst(TIERS, 'made up')} of the tied pairs: they are an overview, not claims about "
-        "pairs. Rows with one to three data sets show the scale and no more.",
+        "pairs.",
     )
 
 
