@@ -103,9 +103,13 @@ def test_numbers_name_columns_of_frames():
     [
         (LONG, {}, 'better="higher"'),
         (WIDE, {}, "better=.higher. if the numbers are scores"),
-        (BATTLES, {"unranked": "below"}, "unranked is not an option of read_battles: leave out"),
-        (RANKS, {"tolerance": 1.0}, "tolerance is not an option of read_rankings and"),
-        (LONG, {"better": "higher", "cycles": "keep"}, "read as scores, and cycles is not"),
+        (BATTLES, {"unranked": "below"}, "unranked says nothing about battles, .*: leave out"),
+        (RANKS, {"tolerance": 1.0}, "tolerance says nothing about rankings, .*: leave out"),
+        (
+            LONG,
+            {"better": "higher", "cycles": "keep"},
+            "cycles says nothing about scores, which is what this is read as",
+        ),
         (RANKS, {"encoding": "latin-1"}, "a data frame has no encoding: leave out encoding"),
         (RANKS, {"format": "csv"}, "a data frame has no format"),
     ],

@@ -425,7 +425,7 @@ def test_a_chain_writes_down_where_each_sweep_begins():
     assert trace.memberships == pytest.approx(memberships)
     assert trace.log_likelihood == pytest.approx([float(target.weights @ log_totals)])
     assert trace.shares.tolist() == [[0.7, 0.3]]
-    assert trace.thetas.tolist() == [[1.0, 0.5]]
+    assert trace.parameters["theta"].tolist() == [[1.0, 0.5]]
     assert trace.labels.tolist() == [[[0, 1, 2, 2], [2, 2, 1, 0]]]
     # Where it is afterwards, its distances and partition functions are those of its tiers.
     chain = Chain(target, components, shares)
