@@ -152,8 +152,14 @@ def test_a_completion_of_each_answer_agrees_with_it():
     assert sorted(places.tolist()) == [0, 1, 2, 3]
 
 
+def test_probabilities_of_ties_with_gaps_are_exact():
+    rankings = tw.Rankings.from_orderings([[[1, 2], 3]], items=range(12), unranked="anywhere")
+    model = tw.ClusteredMallows(tw.Tiers.from_sizes((4, 8), range(12)), 0.0)
+    assert model.log_prob(rankings)[0] == pytest.approx(log(1 / 3))
+
+
 def test_probabilities_with_too_many_completions_are_refused():
-    model = tw.ClusteredMallows(tw.Tiers.from_sizes((4, 8), range(12)), 0.5)
+    model = tw.ClusteredMallows(tw.Tiers.from_sizes((4, 8), range(12)), 0.5, distance="inversions")
     rankings = tw.Rankings.from_orderings([[[1, 2], 3]], items=range(12), unranked="anywhere")
     with pytest.raises(TooLargeError, match="completions"):
         model.log_prob(rankings)

@@ -11,9 +11,9 @@ import tierwise as tw
 from tests.answers.test_interleaved import chains, places_of
 from tests.reference_incomplete import Answer, pairs_of_groups
 from tierwise._kernels.consensus import total_cost
+from tierwise.answers.blockwise import BlockwiseAnswers
 from tierwise.answers.interleaved import (
     DRAWS,
-    InterleavedAnswers,
     SharedInterleavings,
     are_affordable,
     work_of_shared,
@@ -61,7 +61,7 @@ def test_many_answers_are_summed_over_as_if_one_by_one(distance, sizes, theta):
     labels = np.random.default_rng(1).permutation(np.repeat(np.arange(len(sizes)), sizes))
     measure = get_distance(distance)
     shared = SharedInterleavings(first, weights, sizes, measure)
-    single = InterleavedAnswers(first, weights, sizes, measure)
+    single = BlockwiseAnswers(first, weights, sizes, measure)
     assert shared.log_weights(labels, theta) == pytest.approx(single.log_weights(labels, theta))
     assert shared.sums(labels, theta).variance == pytest.approx(
         single.sums(labels, theta).variance, rel=1e-6, abs=1e-6
@@ -108,7 +108,7 @@ def test_answers_are_summed_over_together_where_that_is_less_work():
         for most_work in (0.0, 1e12)
     }
     assert SharedInterleavings in kinds[0.0]
-    assert InterleavedAnswers in kinds[1e12]
+    assert BlockwiseAnswers in kinds[1e12]
     assert are_affordable(first, (1,) * 8)
     assert not are_affordable(np.full((1, 25), -1, dtype=np.int32), (1,) * 25)
     assert work_of_shared(first, (1,) * 8) > work_of_shared(first, (4, 4))

@@ -1,4 +1,4 @@
-"""Groups of items in order, no order within groups: against sums over all completions."""
+"""Groups of items in order, some items anywhere: against sums over all completions."""
 
 from itertools import permutations
 from math import exp, log
@@ -12,8 +12,8 @@ import tierwise as tw
 from tests.reference import DISTANCES as NAIVE_DISTANCES
 from tests.reference_incomplete import completions, pairs_of_groups
 from tierwise._kernels.consensus import total_cost
+from tierwise.answers.blockwise import BlockwiseAnswers, work_of
 from tierwise.answers.likelihood import source_of
-from tierwise.answers.weak_orders import WeakOrders, work_of
 from tierwise.data.counts import BlockCounts
 from tierwise.distances import get_distance
 
@@ -21,8 +21,8 @@ N_ITEMS = 5
 
 
 def first_places(groups):
-    """First place of the group of each item."""
-    first = np.empty(N_ITEMS, dtype=np.int32)
+    """First place of the group of each listed item; -1 for the others."""
+    first = np.full(N_ITEMS, -1, dtype=np.int32)
     place = 0
     for group in groups:
         first[group] = place
@@ -32,13 +32,15 @@ def first_places(groups):
 
 @st.composite
 def cases(draw):
-    """A few answers in groups, sizes, tiers and theta."""
+    """A few answers in groups, with items anywhere; sizes, tiers and theta."""
     compositions = list(tw.compositions(N_ITEMS))
     answers = []
     for _ in range(draw(st.integers(1, 3))):
-        order = draw(st.permutations(range(N_ITEMS)))
-        ends = np.cumsum(draw(st.sampled_from(compositions)))
-        answers.append([list(part) for part in np.split(np.array(order), ends[:-1])])
+        n_listed = draw(st.integers(0, N_ITEMS))
+        order = draw(st.permutations(range(N_ITEMS)))[:n_listed]
+        group_sizes = draw(st.sampled_from(list(tw.compositions(n_listed)))) if n_listed else ()
+        ends = np.cumsum(group_sizes, dtype=np.int64)
+        answers.append([list(part) for part in np.split(np.array(order), ends[:-1]) if len(part)])
     sizes = draw(st.sampled_from(compositions))
     labels = draw(st.permutations(np.repeat(np.arange(len(sizes)), sizes).tolist()))
     theta = draw(st.sampled_from([0.0, 0.3, 1.5, 40.0]))
@@ -52,7 +54,7 @@ def test_all_completions_are_summed_over(distance, case):
     answers, sizes, labels, theta = case
     weights = np.arange(1.0, len(answers) + 1)
     first = np.array([first_places(groups) for groups in answers])
-    found = WeakOrders(first, weights, sizes, get_distance(distance))
+    found = BlockwiseAnswers(first, weights, sizes, get_distance(distance))
     blocks = np.repeat(np.arange(len(sizes)), sizes)
     expected_logs, mean, variance = [], 0.0, 0.0
     membership, precedence = np.zeros((N_ITEMS, len(sizes))), np.zeros((N_ITEMS, N_ITEMS))
@@ -90,9 +92,11 @@ def test_all_completions_are_summed_over(distance, case):
 
 
 def test_the_number_of_completions():
-    first = np.array([first_places([[0, 3], [1], [2, 4]]), first_places([[0, 1, 2, 3, 4]])])
-    found = WeakOrders(first, np.ones(2), (2, 3), get_distance("kendall"))
-    assert np.exp(found.log_numbers) == pytest.approx([4, 120])
+    answers = [[[0, 3], [1], [2, 4]], [[0, 1, 2, 3, 4]], [[0, 3], [1]], [[2], [4]], []]
+    first = np.array([first_places(groups) for groups in answers])
+    found = BlockwiseAnswers(first, np.ones(5), (2, 3), get_distance("kendall"))
+    naive = [len(completions(pairs_of_groups(groups), N_ITEMS)) for groups in answers]
+    assert np.exp(found.log_numbers) == pytest.approx(naive)
 
 
 def test_work_is_counted_before_it_is_done():
@@ -105,11 +109,19 @@ def test_work_is_counted_before_it_is_done():
     assert np.isfinite(work_of(many, (20, 20))[0])
 
 
+def test_ties_and_gaps_together_are_summed_over_and_not_drawn():
+    answers = [["a", list("bc"), "d"], [list("fgh"), "a"]]
+    data = tw.Rankings.from_orderings(answers, items="abcdefgh", unranked="anywhere")
+    likelihood = source_of(data, "kendall").at((2, 3, 3))
+    assert likelihood.drawn is None
+    assert [type(part) for part in likelihood.parts] == [BlockwiseAnswers]
+
+
 def test_ties_are_summed_over_and_not_drawn():
     tied = tw.Rankings.from_orderings([[list("abcd"), list("efgh")]] * 3)
     likelihood = source_of(tied, "kendall").at((2,) * 4)
     assert likelihood.drawn is None
-    assert [type(part) for part in likelihood.parts] == [WeakOrders]
+    assert [type(part) for part in likelihood.parts] == [BlockwiseAnswers]
     model = tw.ClusteredMallows(tw.Tiers.from_sizes((2,) * 4, "abcdefgh"), 0.4)
     labels = (0, 0, 1, 1, 2, 2, 3, 3)
     naive = sum(

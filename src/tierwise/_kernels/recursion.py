@@ -164,24 +164,28 @@ def ways_by_distance(
 
 @compiled
 def weight_and_moments(
-    states: States,
-    misplaced: int,
-    placing: npt.NDArray[np.int64],
-    decay: npt.NDArray[np.float64],
-) -> npt.NDArray[np.float64]:
-    """Weight of all ways together, and their sums of the distance and of its square, in units.
+    states: States, misplaced: int, placing: _Integers, parts: _Integers, decay: _Floats
+) -> _Floats:
+    """Weight of all ways together; their sums of each part of the distance, and of products.
 
-    ``decay[units]`` is what a distance multiplies the weight with.
+    Items of a label in a block belong to the part ``parts[block, label]``, in units, and
+    ``decay[part, units]`` is what that much of it multiplies the weight with. Products of two parts
+    are the lower triangle of a matrix, row by row.
     """
     sizes, strides, order, starts, left = states
-    n_tiers = sizes.shape[0]
+    n_tiers, n_parts = sizes.shape[0], decay.shape[0]
     n_states = order.shape[0]
-    sums = np.zeros((n_states, 3))
+    products = 1 + n_parts
+    width = products + n_parts * (n_parts + 1) // 2
+    sums = np.zeros((n_states, width))
     sums[n_states - 1, 0] = 1.0
     top = sizes.sum()
     for block in range(n_tiers):
         bottom = top - sizes[block]
         for label in range(n_tiers):
+            part = parts[block, label]
+            own = 1 + part
+            square = products + part * (part + 1) // 2 + part
             for position in range(starts[bottom], starts[top]):
                 state = order[position]
                 behind = left[state, label + 1]
@@ -189,77 +193,39 @@ def weight_and_moments(
                     continue
                 kept = behind - left[state, label]
                 rate = misplaced * behind + placing[block, label]
+                fall = decay[part, rate]
                 most = min(sizes[label] - kept, top - left[state, n_tiers])
                 factor = 1.0
+                weight_sum = own_sum = square_sum = 0.0
                 for taken in range(1, most + 1):
-                    factor *= decay[rate] * (kept + taken) / taken
+                    factor *= fall * (kept + taken) / taken
                     source = state + taken * strides[label]
-                    weight = sums[source, 0]
+                    weight = factor * sums[source, 0]
                     if weight == 0.0:
                         continue
                     cost = float(taken * rate)
-                    first = sums[source, 1]
-                    sums[state, 0] += factor * weight
-                    sums[state, 1] += factor * (first + cost * weight)
-                    sums[state, 2] += factor * (
-                        sums[source, 2] + cost * (2.0 * first + cost * weight)
-                    )
-        top = bottom
-    everything: npt.NDArray[np.float64] = sums[0]
-    return everything
-
-
-@compiled
-def weight_and_part_moments(
-    states: States, parts: _Integers, decay: _Floats
-) -> tuple[float, _Floats, _Floats]:
-    """Weight of all ways together, and their sums of parts and of products of two parts.
-
-    For Kendall, as `weight_and_moments`: items of a label in a block belong to the
-    part ``parts[block, label]``, and ``decay[part, units]`` is what that much of it multiplies the
-    weight with.
-    """
-    sizes, strides, order, starts, left = states
-    n_tiers, n_parts = sizes.shape[0], decay.shape[0]
-    n_states = order.shape[0]
-    weights = np.zeros(n_states)
-    firsts = np.zeros((n_states, n_parts))
-    seconds = np.zeros((n_states, n_parts, n_parts))
-    weights[n_states - 1] = 1.0
-    top = sizes.sum()
-    for block in range(n_tiers):
-        bottom = top - sizes[block]
-        for label in range(n_tiers):
-            part = parts[block, label]
-            for position in range(starts[bottom], starts[top]):
-                state = order[position]
-                behind = left[state, label + 1]
-                if behind > bottom:
-                    continue
-                kept = behind - left[state, label]
-                most = min(sizes[label] - kept, top - left[state, n_tiers])
-                factor = 1.0
-                for taken in range(1, most + 1):
-                    factor *= decay[part, behind] * (kept + taken) / taken
-                    source = state + taken * strides[label]
-                    weight = factor * weights[source]
-                    if weight == 0.0:
+                    first = factor * sums[source, own]
+                    weight_sum += weight
+                    own_sum += first + cost * weight
+                    square_sum += factor * sums[source, square]
+                    square_sum += cost * (2.0 * first + cost * weight)
+                    if n_parts == 1:
                         continue
-                    cost = float(taken * behind)
-                    weights[state] += weight
-                    for one in range(n_parts):
-                        first = factor * firsts[source, one]
-                        firsts[state, one] += first
-                        for other in range(one + 1):
-                            seconds[state, one, other] += factor * seconds[source, one, other]
-                        # The new cost belongs to one part: only its row and column change.
-                        seconds[state, max(one, part), min(one, part)] += cost * first
-                    seconds[state, part, part] += cost * (
-                        factor * firsts[source, part] + cost * weight
-                    )
-                    firsts[state, part] += cost * weight
+                    for entry in range(1, width):
+                        if entry not in (own, square):
+                            sums[state, entry] += factor * sums[source, entry]
+                    # The new cost belongs to one part: only its products change.
+                    for other in range(n_parts):
+                        if other != part:
+                            row, column = max(other, part), min(other, part)
+                            entry = products + row * (row + 1) // 2 + column
+                            sums[state, entry] += cost * factor * sums[source, 1 + other]
+                sums[state, 0] += weight_sum
+                sums[state, own] += own_sum
+                sums[state, square] += square_sum
         top = bottom
-    return weights[0], firsts[0], seconds[0]
+    everything: _Floats = sums[0]
+    return everything
 
 
 @compiled_part
@@ -288,9 +254,8 @@ def filter_weights(
 ) -> npt.NDArray[np.float64]:
     """``weights[label, state]``: weight of a state once this label of its block is done.
 
-    The last label's row holds the weights of the states between blocks. Here and below, items of a
-    label in a block belong to the part ``parts[block, label]`` of the distance, and
-    ``decay[part, units]`` is what that much of it multiplies the weight with.
+    The last label's row holds the weights of the states between blocks. Parts and decay are as for
+    `weight_and_moments`, here and below.
     """
     sizes, strides, order, starts, left = states
     n_tiers = sizes.shape[0]

@@ -7,8 +7,9 @@
 ``dispatch.py``      which answers are treated how, from sizes alone
 ``base.py``          completions; answers that say which items lie in which block have one
 ``top.py``           lists of the best items, all others below: closed forms, and a recursion
-``interleaved.py``   lists of some items, all others anywhere: summed over by a recursion
-``weak_orders.py``   groups of items in order, no order within groups: summed over by a recursion
+``blockwise.py``     groups of items in order, others anywhere: summed over by a recursion
+``interleaved.py``   lists of some items, all others anywhere: under inversions, and many of them
+``weak_orders.py``   groups of items in order, under inversions: a closed form
 ``partial.py``       any partial order: linear extensions, listed where they are few
 ``drawn.py``         any partial order: completions are drawn, by Gibbs sampling
 ``votes.py``         pairwise answers that may be mistaken, so may contradict each other

@@ -14,15 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._util.types import NOT_LISTED
-from tierwise.answers import weak_orders
+from tierwise.answers.blockwise import BlockwiseAnswers, have_ties, work_of
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.interleaved import (
-    InterleavedAnswers,
     InterleavedInversions,
     SharedInterleavings,
     are_affordable,
-    have_ties,
-    work_of,
     work_under_inversions,
 )
 from tierwise.answers.partial import ListedCompletions, orders_of_places
@@ -35,7 +32,7 @@ from tierwise.answers.top import (
     is_affordable,
 )
 from tierwise.answers.votes import DrawnVotes
-from tierwise.answers.weak_orders import InvertedWeakOrders, WeakOrders
+from tierwise.answers.weak_orders import InvertedWeakOrders
 from tierwise.errors import InputError, grouped, use
 from tierwise.files.places import first_places
 from tierwise.partition.scope import is_for
@@ -113,7 +110,7 @@ def parts_of_places(
         recursive |= chains
     weak = ~recursive & _are_affordable_groups(first, sizes, most_work)
     if weak.any():
-        groups = WeakOrders(first[weak], weights[weak], sizes, distance)
+        groups = BlockwiseAnswers(first[weak], weights[weak], sizes, distance)
         parts.append(Part(np.flatnonzero(weak), groups))
     others = ~(recursive | weak)
     if others.any():
@@ -168,21 +165,19 @@ def _kind_of_top(sizes: Sizes, distance: Distance) -> type[TopAnswers] | None:
     return BoardTopAnswers if is_for("rook", sizes, distance) else None
 
 
-def _kind_of_chains(
-    first: Places, sizes: Sizes, most_work: float
-) -> type[InterleavedAnswers] | None:
+def _kind_of_chains(first: Places, sizes: Sizes, most_work: float) -> type[BlockwiseAnswers] | None:
     """Return how lists without ties are summed over, all others being anywhere; None if not."""
     shared = are_affordable(first, sizes)
     if work_of(first, sizes).sum() <= most_work and not (shared and len(first) >= MANY_ANSWERS):
-        return InterleavedAnswers
+        return BlockwiseAnswers
     return SharedInterleavings if shared else None
 
 
 def _are_affordable_groups(first: Places, sizes: Sizes, most_work: float) -> npt.NDArray[np.bool_]:
-    """Tell which answers put all items into groups that are summed over with little work."""
-    able = (first != NOT_LISTED).all(axis=1)
+    """Tell which answers with groups of items are summed over with little work."""
+    able = (first != NOT_LISTED).all(axis=1) | have_ties(first)
     work = np.full(len(first), np.inf)
-    work[able] = weak_orders.work_of(first[able], sizes)
+    work[able] = work_of(first[able], sizes)
     cheapest = np.argsort(work, kind="stable")
     affordable = np.zeros(len(first), dtype=np.bool_)
     affordable[cheapest] = np.cumsum(work[cheapest]) <= most_work

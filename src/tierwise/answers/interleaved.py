@@ -1,7 +1,4 @@
-"""Some items in order, all others anywhere: summed over one by one, or common beginnings once.
-
-The work of the recursion for an answer grows with the ways to split its free items by tiers, and
-not with the number of its completions.
+"""Some items in order, all others anywhere: under inversions, and common beginnings once.
 
 Of many answers, what they share is summed over once. Sums over completions are exact then, too;
 expected costs are averages over completions drawn independently of each other, as probable as they
@@ -10,14 +7,12 @@ are: of so many answers they hardly differ from exact ones.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
-from tierwise._kernels.interleaving import Setting, add_expected_counts, value_answers
 from tierwise._kernels.inversions_interleaving import (
     add_expected_precedence_of_chains,
     value_answers_by_inversions,
@@ -30,124 +25,18 @@ from tierwise._kernels.prefixes import (
     value_sequences,
 )
 from tierwise._util.types import NOT_LISTED
-from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums, add_costs
+from tierwise.answers.base import Floats, Labels, add_costs
+from tierwise.answers.blockwise import BlockwiseAnswers, most_splits
 from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from tierwise._kernels.interleaving import Setting
     from tierwise._kernels.prefixes import Sequences, Tables
     from tierwise._util.types import Places
     from tierwise.distances import Costs, Distance
     from tierwise.tiers import Sizes
-
-
-class SequencedAnswers(ExactCompletions):
-    """Answers whose sums and expected counts come from kernels."""
-
-    seconds_of_a_number = 5e-8
-    _work: float
-
-    @property
-    def work(self) -> float:
-        """How many numbers an evaluation goes through."""
-        return self._work
-
-    @abstractmethod
-    def _in_units(self, setting: Setting) -> Floats:
-        """Log weight of each answer, mean and mean square of its distance in units."""
-
-    @abstractmethod
-    def _add_expected(self, setting: Setting, membership: Floats, precedence: Floats) -> None:
-        """Add expected counts of items in blocks, and of items in earlier blocks than others."""
-
-    def _setting(self, labels: Labels, theta: float) -> Setting:
-        sizes = np.array(self.sizes, dtype=np.int64)
-        rule = self.rule
-        logs = log_factorials(len(labels))
-        return Setting(labels, sizes, rule.misplaced, rule.placing, theta * rule.unit, logs)
-
-    def _values(self, labels: Labels, theta: float) -> Floats:
-        values = self._in_units(self._setting(labels, theta))
-        scaled: Floats = values * [1.0, self.rule.unit, self.rule.unit**2]
-        return scaled
-
-    def log_weights(self, labels: Labels, theta: float) -> Floats:
-        """Log of the sum of ``exp(-theta d)`` over the completions of each answer."""
-        return self._values(labels, theta)[:, 0]
-
-    def sums(self, labels: Labels, theta: float) -> Sums:
-        """Log weights, and moments of the distance, over all answers."""
-        values = self._values(labels, theta)
-        values[:, 2] = np.maximum(values[:, 2] - values[:, 1] ** 2, 0.0)
-        return Sums(*(self.weights[:, None] * values).sum(axis=0).tolist())
-
-    def expected_costs(self, labels: Labels, theta: float) -> Costs:
-        """Costs of all tiers, on the average over completions drawn from the model."""
-        membership, precedence = self._no_counts()
-        self._add_expected(self._setting(labels, theta), membership, precedence)
-        return self._costs(membership, precedence)
-
-
-def most_splits(sizes: Sizes) -> Floats:
-    """Count in how many ways 0, 1, ..., n free items can be split by tiers, at most.
-
-    That is for the free items that make them most: one more of a tier that has few multiplies the
-    number most, so that every tier gets one, then every tier that has room a second one.
-
-    Examples
-    --------
-    >>> most_splits((1, 2))
-    array([1., 2., 4., 6.])
-    """
-    room = np.asarray(sizes)
-    factors = [
-        np.full(np.count_nonzero(room > held), (held + 2) / (held + 1))
-        for held in range(int(room.max()))
-    ]
-    with np.errstate(over="ignore"):
-        splits: Floats = np.cumprod(np.concatenate([[1.0], *factors]), dtype=np.float64).round()
-    return splits
-
-
-def work_of(first: Places, sizes: Sizes) -> Floats:
-    """Return how many numbers an evaluation of each answer goes through, at most."""
-    n_free = (first == NOT_LISTED).sum(axis=1)
-    work: Floats = most_splits(sizes)[n_free] * len(sizes) ** 2
-    return work
-
-
-class InterleavedAnswers(SequencedAnswers):
-    """Answers whose listed items have no ties, and whose other items may be anywhere.
-
-    Parameters
-    ----------
-    first
-        Place of each listed item among the listed; -1 for the others.
-    weights
-        Weight of each answer.
-    sizes, distance
-        Of the model.
-    """
-
-    def __init__(self, first: Places, weights: Floats, sizes: Sizes, distance: Distance) -> None:
-        n_items = first.shape[1]
-        logs = log_factorials(n_items)
-        n_listed = (first != NOT_LISTED).sum(axis=1)
-        super().__init__(sizes, distance, weights, log_numbers=logs[-1] - logs[n_listed])
-        self._first = first
-        self._n_listed = n_listed.astype(np.int64)
-        in_order = np.where(first == NOT_LISTED, n_items, first)
-        self._sequences = np.argsort(in_order, axis=1, kind="stable").astype(np.int64)
-        self._work = float(work_of(first, sizes).sum())
-
-    def _in_units(self, setting: Setting) -> Floats:
-        return value_answers(setting, self._sequences, self._n_listed)
-
-    def _add_expected(self, setting: Setting, membership: Floats, precedence: Floats) -> None:
-        add_expected_counts(
-            setting, self._sequences, self._n_listed, self.weights, membership, precedence
-        )
 
 
 def work_under_inversions(first: Places, sizes: Sizes) -> Floats:
@@ -158,13 +47,13 @@ def work_under_inversions(first: Places, sizes: Sizes) -> Floats:
     return work
 
 
-class InterleavedInversions(InterleavedAnswers):
+class InterleavedInversions(BlockwiseAnswers):
     """Answers whose listed items have no ties, others being anywhere, under inversions.
 
     Parameters
     ----------
     first, weights, sizes, distance
-        As for `InterleavedAnswers`.
+        As for `BlockwiseAnswers`.
     """
 
     seconds_of_a_number = 6e-9
@@ -185,14 +74,6 @@ class InterleavedInversions(InterleavedAnswers):
         add_expected_precedence_of_chains(
             setting, self._sequences, self._n_listed, self.weights, precedence
         )
-
-
-def have_ties(first: Places) -> npt.NDArray[np.bool_]:
-    """Tell which answers have ties among the listed items."""
-    ascending = np.sort(first, axis=1)
-    tied = (ascending[:, 1:] == ascending[:, :-1]) & (ascending[:, 1:] != NOT_LISTED)
-    ties: npt.NDArray[np.bool_] = tied.any(axis=1)
-    return ties
 
 
 # Counts of placed items by tier that tables are made of, and numbers that an evaluation may go
@@ -228,13 +109,13 @@ def work_of_shared(first: Places, sizes: Sizes) -> float:
     return float(sum(n * splits[free] for free, n in enumerate(numbers) if n))
 
 
-class SharedInterleavings(InterleavedAnswers):
+class SharedInterleavings(BlockwiseAnswers):
     """Answers whose listed items have no ties, and whose other items may be anywhere: many of them.
 
     Parameters
     ----------
     first, weights, sizes, distance
-        As for `InterleavedAnswers`.
+        As for `BlockwiseAnswers`.
     """
 
     seconds_of_a_number = 1e-8
@@ -282,9 +163,9 @@ class SharedInterleavings(InterleavedAnswers):
             values[~safe] = self._subset(~safe)._values(labels, theta)
         return values
 
-    def _subset(self, rows: npt.NDArray[np.bool_]) -> InterleavedAnswers:
+    def _subset(self, rows: npt.NDArray[np.bool_]) -> BlockwiseAnswers:
         """Return some of the answers, to be summed over one by one, on a logarithmic scale."""
-        return InterleavedAnswers(self._first[rows], self.weights[rows], self.sizes, self.distance)
+        return BlockwiseAnswers(self._first[rows], self.weights[rows], self.sizes, self.distance)
 
     def expected_costs(self, labels: Labels, theta: float) -> Costs:
         """Costs of all tiers, on the average over completions drawn from the model."""

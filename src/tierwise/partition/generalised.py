@@ -238,14 +238,15 @@ class RecursionParts(GeneralisedPartition):
 
     def _part_moments(self, thetas: Thetas) -> PartMoments:
         """Log value, means of all parts and their covariances."""
-        from tierwise._kernels.recursion import weight_and_part_moments
+        from tierwise._kernels.recursion import weight_and_moments
 
-        weight, first, second = weight_and_part_moments(
-            self._states, self._parts, self._decay(thetas)
-        )
-        means = first[: self.n_parts] / weight
-        lower = second[: self.n_parts, : self.n_parts] / weight
-        products = np.tril(lower) + np.tril(lower, -1).T
+        n_tiers = len(self.sizes)
+        sums = weight_and_moments(*self._model, self._parts, self._decay(thetas))
+        weight = float(sums[0])
+        means = sums[1 : 1 + self.n_parts] / weight
+        lower = np.zeros((n_tiers, n_tiers))
+        lower[np.tril_indices(n_tiers)] = sums[1 + n_tiers :] / weight
+        products = (lower + np.tril(lower, -1).T)[: self.n_parts, : self.n_parts]
         log_orders = sum(lgamma(size + 1) for size in self.sizes)
         return PartMoments(log(weight) + log_orders, means, products - np.outer(means, means))
 

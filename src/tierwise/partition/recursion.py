@@ -129,7 +129,8 @@ class RecursionPartition(ExactPartition):
             self._states,
             self.rule.misplaced,
             self.rule.placing,
-            self._decay(theta),
+            self._one_part,
+            self._decay(theta)[None, :],
         ).tolist()
         unit = self.rule.unit
         mean = first / weight
