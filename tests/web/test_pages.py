@@ -99,8 +99,8 @@ def test_questions_about_columns_are_answered_with_a_choice(client):
     here = give(client, table)
     asked = words(client.get(f"{here}?better=higher"))
     assert "lower numbers may be better in 'Error'" in asked
-    assert "In which columns are lower numbers better? Error" in asked
-    assert "Which are the columns of scores? Error and MMLU" in asked
+    assert "Lower numbers are better in Error" in asked
+    assert "Higher numbers are better in all of Error and MMLU" in asked
     read = words(client.get(f"{here}?better=higher&lower=Error"))
     assert "Answer 1: x first, then z, y." in read
     both = words(client.get(f"{here}?better=higher&tasks=Error%0AMMLU"))

@@ -186,6 +186,11 @@ _ABOUT_THE_FILE = {
     "preferred": "Which column names the item that was preferred?",
     "other": "Which column names the item that it was preferred to?",
 }
+# Answers that need no question before them, where they are one of several.
+_AS_STATEMENTS = {
+    "lower": "Lower numbers are better in {}",
+    "tasks": "Higher numbers are better in all of {}",
+}
 _AS_RECOGNISED = ("", "As recognised")
 _ASK_AGAIN = ("", "Ask me again")
 _NO_CODE = "None: these cells are answers"
@@ -488,7 +493,10 @@ def as_one(questions: list[Question]) -> list[Question]:
     if len(questions) < 2:
         return questions
     answers = tuple(
-        (f"{question.name}:{value}", f"{question.text} {words}")
+        (
+            f"{question.name}:{value}",
+            _AS_STATEMENTS.get(question.name, f"{question.text} {{}}").format(words),
+        )
         for question in questions
         for value, words in question.answers
     )
