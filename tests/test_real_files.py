@@ -258,6 +258,19 @@ def test_names_that_differ_by_punctuation_are_joined_in_the_shell(tmp_path):
     assert "4 battles of 6 items" in kept
 
 
+def test_names_that_differ_by_punctuation_are_joined_on_the_page(pages, tmp_path):
+    file = tmp_path / "names.csv"
+    file.write_text(NAMES, encoding="utf-8")
+    page, told = on_page(pages, file, {})
+    assert "These names mean the same: claude-3-5 and claude-3.5, gpt-4 and GPT-4" in told
+    answers = [html.unescape(one) for one in re.findall(r'name="answer" value="([^"]*)"', page)]
+    assert "4 battles of 3 items" in on_page(pages, file, {"answer": answers[0]})[1]
+    assert "4 battles of 6 items" in on_page(pages, file, {"answer": answers[1]})[1]
+    reading = choices.reading_options(choices.parse_reading({"answer": answers[0]}), ())
+    assert reading["rename"]["gpt 4"] == "GPT-4"
+    assert "--rename 'gpt 4=GPT-4'" in choices.in_shell("names.csv", reading, [], {})
+
+
 def test_a_table_of_scores_is_recognised_by_every_command(tmp_path):
     file = tmp_path / "scores.csv"
     file.write_text(LEADERBOARD, encoding="utf-8")

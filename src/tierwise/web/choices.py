@@ -21,6 +21,7 @@ from tierwise.errors import (
 )
 
 Fields = Mapping[str, str]
+_TAB = "\t"  # between the old and the new name of an item, neither of which holds one
 NOTHING = "nothing"  # what is said of missing values if there is no code for them
 
 ROLES = {
@@ -50,9 +51,10 @@ _READING = {
     "overvotes": ("skip",),
     "drawn": ("drop", "model"),
     "position": ("model",),
+    "spellings": ("keep",),
 }
 _FREE = ("sheet", "encoding", "order", "weights", "item", "rank", "preferred", "other")
-_LISTS = ("items", "assessor", "tasks", "lower", "missing")
+_LISTS = ("items", "assessor", "tasks", "lower", "missing", "rename")
 _MOST_LETTERS = 100
 _MOST_LETTERS_OF_LISTS = 10_000
 _ITEMS_SHOWN = 8
@@ -119,6 +121,11 @@ QUESTIONS = {
             ),
         ),
         Question(
+            "spellings",
+            "Some names differ by case, space or punctuation alone. Are these different items?",
+            (("keep", "Yes: every name is an item of its own"),),
+        ),
+        Question(
             "empty",
             "Some rows rank nothing. Shall they be left out?",
             (("skip", "Yes, leave them out"),),
@@ -177,6 +184,7 @@ _ABOUT_THE_FILE = {
     "missing": "Which cells say that an answer is missing?",
     "sheet": "Which sheet holds the answers?",
     "order": "Are these grades, best first?",
+    "rename": "Which names mean the same?",
     "lower": "In which columns are lower numbers better?",
     "tasks": "Which are the columns of scores?",
     "assessor": "Which column says whose answer it is?",
@@ -190,6 +198,8 @@ _ABOUT_THE_FILE = {
 _AS_STATEMENTS = {
     "lower": "Lower numbers are better in {}",
     "tasks": "Higher numbers are better in all of {}",
+    "rename": "These names mean the same: {}",
+    "spellings": "{}",
 }
 _AS_RECOGNISED = ("", "As recognised")
 _ASK_AGAIN = ("", "Ask me again")
@@ -318,6 +328,8 @@ def reading_options(chosen: Mapping[str, Any], columns: tuple[str, ...]) -> dict
         What the columns of the table are called.
     """
     options = {name: value for name, value in chosen.items() if name not in ("roles", "without")}
+    if "rename" in options:
+        options["rename"] = dict(one.split(_TAB, 1) for one in options["rename"] if _TAB in one)
     for role in ("weights", "item", "rank", "preferred", "other"):
         named = columns_of_role(chosen, columns, role)
         if len(named) > 1:
@@ -403,6 +415,9 @@ def in_shell(
         if name == "assessor":
             for one in value:
                 words += [option, one]
+        elif isinstance(value, dict):
+            for old, new in value.items():
+                words += [option, f"{old}={new}"]
         else:
             words += [option, ",".join(map(str, value)) if isinstance(value, list) else str(value)]
     for item in without:
@@ -465,8 +480,12 @@ def asked_by(remedies: Advice) -> list[Question]:
             known = dict(QUESTIONS[name].answers)
             if value in known:
                 offered.setdefault(name, {})[value] = known[value]
-        elif name in _ABOUT_THE_FILE and value and isinstance(value, str | list | tuple):
+        elif name in _ABOUT_THE_FILE and value and isinstance(value, str | list | tuple | dict):
+            if isinstance(value, dict) != (name == "rename"):
+                continue
+            pairs = value.items() if isinstance(value, dict) else ()
             chosen = value if isinstance(value, str) else [str(one) for one in value]
+            chosen = [_TAB.join(map(str, pair)) for pair in pairs] or chosen
             field = fields_of({name: chosen})[name]
             offered.setdefault(name, {})[field] = _NO_CODE if chosen == NOTHING else _shown(chosen)
     return [
@@ -530,7 +549,9 @@ def answered_by(reading: Mapping[str, Any]) -> list[Question]:
 
 
 def _shown(value: str | list[str]) -> str:
-    return value if isinstance(value, str) else _shortened(value)
+    if isinstance(value, str):
+        return value
+    return _shortened([" and ".join(one.split(_TAB)) for one in value])
 
 
 def _shortened(names: list[str]) -> str:
