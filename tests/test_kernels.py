@@ -1,6 +1,7 @@
 """Compiled code: what calls it, and single steps of it against their definition."""
 
 import ast
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ from tierwise._kernels.augmentation import (
     reinsert_item,
     weights_of_reversals,
 )
-from tierwise._kernels.compiling import lightly
+from tierwise._kernels.compiling import compiled, lightly
 from tierwise._kernels.counting import add_block_pair_counts
 
 PACKAGE = Path(tierwise.__file__).parent
@@ -149,3 +150,18 @@ def test_python_and_the_compiler_do_the_same(dtype, monkeypatch):
     plain(blocks, weights, counts[1])
     assert counts[0].any()
     assert np.array_equal(counts[0], counts[1])
+
+
+@compiled
+def _twice(number: int) -> int:
+    return 2 * number
+
+
+def test_what_an_older_version_kept_of_a_kernel_does_not_end_the_program():
+    file = _twice.dispatcher._cache._cache_file
+    path = Path(file._index_path)
+    path.parent.mkdir(exist_ok=True)
+    # The index of a kernel that took an argument of a class that has gone.
+    path.write_bytes(pickle.dumps(file._version) + b"ctierwise._kernels.gone\nSetting\n.")
+    assert _twice(21) == 42
+    assert b"gone" not in path.read_bytes()

@@ -51,7 +51,7 @@ class Kernel(Generic[_Parameters, _Result]):
         _introduce_kernels()
         _tell_of_compiling()
         try:
-            return numba.njit(**self._options)(self._function)
+            return _without_stale_index(numba.njit(**self._options)(self._function))
         except RuntimeError:
             # Nothing may be written, neither beside the package nor at home: compile each time.
             return numba.njit(**{**self._options, "cache": False})(self._function)
@@ -65,6 +65,27 @@ class Kernel(Generic[_Parameters, _Result]):
         if name.startswith("__") or name == "dispatcher":
             raise AttributeError(name)
         return getattr(self.dispatcher, name)
+
+
+def _without_stale_index(dispatcher: Any) -> Any:
+    """Have a kernel compiled again where what an older version kept on disk cannot be read.
+
+    Types of arguments are kept by the name of their class, which may have gone since then; Numba
+    looks for it before it looks at whether the source is the same.
+    """
+    file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if file is None:
+        return dispatcher
+    load_index = file._load_index
+
+    def load() -> Any:
+        try:
+            return load_index()
+        except (ImportError, AttributeError):
+            return {}
+
+    file._load_index = load
+    return dispatcher
 
 
 def lightly(
