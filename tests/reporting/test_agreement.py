@@ -87,7 +87,7 @@ def test_the_section_on_agreement_says_what_was_chosen_and_why(tastes_report):
     assert "how many rankings give each rank to liquorice" in titles
     assert analysis.to_dict()["concentration"] == "auto"
     sizes = [row[0] for row in page.tables["sizes-table"][1:]]
-    assert sizes[0] == "(1, 2, 2), a theta per tier"
+    assert sizes[0] == "(1, 2, 2)"
     assert "a theta per tier (chosen by the data)" in text
 
 

@@ -59,6 +59,9 @@ ComparedThetas: TypeAlias = ConcentrationChoice | Literal["drawn"]
 
 # The recursion takes 3^n steps for each of some dozens of thetas: some seconds at so many items.
 MOST_ITEMS_FOR_PROOF = 12
+# With a theta per tier all tiers of so many items are gone through, in a tenth of a second at most.
+# Local search takes that long for more, and they are compared with other models every time.
+_MOST_ITEMS_OF_LINES = 8
 # Of so many items the neighbours of the best tiers by moves of single items are looked at, too.
 _MOST_ITEMS_TO_MOVE = 40
 # Orders that the local search begins with; fewer where items are many.
@@ -271,7 +274,7 @@ def _search_lines(single: Search, source: AnswerSource, setting: Setting, judge:
     counts = source.weak_orders
     rng = np.random.default_rng(setting.entropy)
     prior = setting.prior_theta
-    if counts.n_items <= MOST_ITEMS_FOR_PROOF:
+    if counts.n_items <= _MOST_ITEMS_OF_LINES:
         best = find_best_tiers(counts, "tier", prior_theta=prior, prior_sizes="penalised")
         labels, method = best.labels, "subsets of subsets"
     else:
