@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 from dataclasses import asdict, dataclass
+from random import Random
 
 import pytest
 from typer.testing import CliRunner
@@ -292,6 +293,21 @@ def test_battles_are_recognised_on_the_page(pages, tmp_path):
     file.write_text("model_a,model_b,winner\nx,y,x\ny,z,z\n", encoding="utf-8")
     assert "2 battles of 3 items" in on_page(pages, file, {})[1]
     assert "tierwise leaderboard FILE" in in_shell("report", file)
+
+
+def test_what_weights_say_is_asked_on_the_page(pages, tmp_path):
+    rng = Random(3)
+    rows = [[*rng.sample(range(1, 6), 5), rng.randint(1200, 2300)] for _ in range(60)]
+    lines = ["a,b,c,d,e,weight", *(",".join(map(str, row)) for row in rows)]
+    file = tmp_path / "survey.csv"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    told = on_page(pages, file, {})[1]
+    assert "What do the weights say? How many people gave the answer of the row" in told
+    assert "How much the one person of the row counts: weights of a survey" in told
+    for said in ("counts", "survey"):
+        page, told = on_page(pages, file, {"weights_are": said})
+        assert "Find the tiers" in told
+        assert f'name="weights_are" value="{said}" checked' in page
 
 
 def test_questions_that_are_known_from_the_start_come_together(pages, tmp_path):

@@ -281,6 +281,11 @@ def test_result_shows_the_tiers_and_gives_everything_away(client, finished):
     table = client.get(f"{here}/files/tiers.csv").content.decode("utf-8-sig").splitlines()
     assert table[0] == "tier,item,probability"
     assert table[1].startswith("1,order,")
+    # Downloads carry the name of the data, and lines can be copied.
+    named = client.get(f"{here}/files/tiers.csv").headers["content-disposition"]
+    assert 'filename="goals-tiers.csv"' in named
+    assert page.text.count('class="quiet copy"') == 2
+    assert ">Download</h2>" in page.text
     found = client.get(f"{here}/files/result.json").json()
     assert found["fit"]["tiers"] == [["order", "prices"], ["say", "speech"]]
     assert client.get(f"{here}/files/job.json").status_code == 404
