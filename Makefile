@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # In this order, which conftest.py explains, nothing is compiled twice.
 IN_PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo warm-up test test-slow test-all test-lowest coverage lint format build check-dist bench bench-history \
+.PHONY: demo run-installed dev-installed warm-up test test-slow test-all test-lowest coverage lint format build check-dist bench bench-history \
   bench-compare studies studies-quick docs docs-installed notebooks clean help
 
 help:
@@ -40,6 +40,10 @@ $(VENV)/.run-installed: pyproject.toml | $(BIN)/python
 $(VENV)/.dev-installed: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --no-compile --editable ".[dev,lint]"
 	@touch $@ $(VENV)/.run-installed
+
+run-installed: $(VENV)/.run-installed
+
+dev-installed: $(VENV)/.dev-installed
 
 warm-up: $(VENV)/.run-installed
 	@$(BIN)/tierwise warm-up

@@ -3,7 +3,8 @@
 ``python -m benchmarks.shapes`` prints a table: wall time, time of the cores and peak memory of the
 commands that people type, each in a process of its own, with a limit. ``--only ballots`` runs the
 shapes with this in their name, ``--growth`` doubles items and answers (battles: ten times as many),
-``--seconds`` sets the limit, and ``--json FILE`` keeps the figures.
+``--seconds`` sets the limit. ``--json benchmarks/shapes.json`` keeps the figures, in the place of
+those of the same shapes, and ``--page docs/benchmarks-shapes.md`` makes the page of what is kept.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
@@ -29,6 +31,7 @@ Write = Callable[[Path, int, int, np.random.Generator], None]
 # A first call loads and compiles; beyond so many seconds it is not made again.
 _MOST_SECONDS_TWICE = 20.0
 _SEED = 1
+KEPT = Path(__file__).parent / "shapes.json"
 # How much longer a process may take than the cores work on it.
 _LARGEST_LOAD = 10.0
 SHARED = Path(
@@ -343,12 +346,16 @@ class Figures:
 
     ``core_seconds`` is the time of the cores, which other programs do not disturb; ``said`` is what
     went wrong, where something did, and else the first sentence on the choice of the model.
+    ``effective`` is what the draws are worth for what the chains say least about, None where there
+    are no chains, and ``settled`` whether they agree.
     """
 
     seconds: float
     core_seconds: float
     megabytes: float
     said: str
+    effective: float | None = None
+    settled: bool | None = None
 
 
 def measure(shape: Shape, growth: str, limit: float) -> Figures:
@@ -398,7 +405,9 @@ def run_here(words: list[str]) -> Figures:
     from tierwise.cli.main import app
 
     command = get_command(app)
+    seen = _remembered_diagnostics()
     for _ in range(2):
+        seen.clear()
         printed, noted = io.StringIO(), io.StringIO()
         start, cores = perf_counter(), process_time()
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(noted):
@@ -410,7 +419,100 @@ def run_here(words: list[str]) -> Figures:
     signs = ("describes the answers best", "settle", "Not compared", "warning")
     said = ". ".join(part for part in both.split(". ") if any(sign in part for sign in signs))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return Figures(seconds, core_seconds, peak, said[-300:])
+    effective, settled = None, None
+    if seen:
+        least = seen[-1].least_ess
+        effective, settled = min(least.ess_bulk, least.ess_tail), seen[-1].agree
+    return Figures(seconds, core_seconds, peak, said[-300:], effective, settled)
+
+
+def _remembered_diagnostics() -> list[Any]:
+    """Return a list that is filled with what is found about chains from now on."""
+    from tierwise.posterior.result import Posterior
+
+    seen: list[Any] = []
+    diagnose = Posterior.diagnostics
+
+    def remembered(posterior: Any) -> Any:
+        found = diagnose(posterior)
+        if posterior.method == "mcmc":
+            seen.append(found)
+        return found
+
+    Posterior.diagnostics = remembered  # type: ignore[method-assign]
+    return seen
+
+
+PAGE = """# Shapes of real data
+
+This page is made by `python -m benchmarks.shapes --page docs/benchmarks-shapes.md` from
+`benchmarks/shapes.json`; no figure is typed by hand.
+
+Data are made in the shapes that leaderboards, surveys and elections have, or are real ones of that
+shape where these are at hand, and each line is a command from file to printed answer, with the
+options that nobody changed: all models that can be compared are. *Wanted* is the time that it may
+take on a quiet machine. Times were taken in a process that had run the command before, if that took
+less than 20 seconds, and include the start of Python elsewhere. *Cores* is the time that the cores
+worked for it. That is what to compare: other programs made the wall time longer. *Effective draws*
+are independent draws that those of the chains are worth, for what they say least about: the number
+of tiers, theta, or whether two items are tied.
+
+"""
+
+
+def _key(name: str, growth: str) -> str:
+    return f"{name} [{growth}]" if growth else name
+
+
+def page_of(kept: dict[str, Any]) -> str:
+    """Write what is kept as a page: the shapes as they are, and how times grow."""
+    lines = [
+        "| shape | wanted | wall | cores | memory | effective draws | per second of a core "
+        "| settled | measured |",
+        "|---|--:|--:|--:|--:|--:|--:|---|---|",
+    ]
+    for shape in SHAPES:
+        found = kept.get(_key(shape.name, ""))
+        if found is not None:
+            lines.append(_line(shape, found))
+    lines += [
+        "",
+        "## How times grow",
+        "",
+        "Twice the items, twice the answers, or ten times the battles; time of the cores.",
+        "",
+        "| shape | as it is | more items | more answers |",
+        "|---|--:|--:|--:|",
+    ]
+    for shape in SHAPES:
+        three = [kept.get(_key(shape.name, growth)) for growth in ("", "items", "answers")]
+        if any(three[1:]):
+            cells = ["" if one is None else _time(one) for one in three]
+            lines.append(f"| {' | '.join([shape.name, *cells])} |")
+    return PAGE + "\n".join(lines) + "\n"
+
+
+def _time(found: dict[str, Any]) -> str:
+    """Write the time of the cores, or that it was not enough."""
+    known = np.isfinite(found["megabytes"] or np.nan)
+    return f"{found['core_seconds']:.1f} s" if known else f"over {found['core_seconds']:.0f} s"
+
+
+def _line(shape: Shape, found: dict[str, Any]) -> str:
+    done = np.isfinite(found["megabytes"] or np.nan)
+    effective, settled = found.get("effective"), found.get("settled")
+    cells = [
+        shape.name,
+        f"{shape.wanted:g} s",
+        f"{found['seconds']:.1f} s" if done else "",
+        _time(found),
+        f"{found['megabytes']:.0f} MB" if done else "",
+        "" if effective is None else f"{effective:,.0f}",
+        "" if effective is None else f"{effective / found['core_seconds']:,.0f}",
+        "" if settled is None else "yes" if settled else "no",
+        found["date"],
+    ]
+    return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:
@@ -420,19 +522,32 @@ def main() -> None:
     parser.add_argument("--growth", choices=["items", "answers"], default="")
     parser.add_argument("--seconds", type=float, default=120.0, help="limit of each")
     parser.add_argument("--json", type=Path, help="the file in which the figures are kept")
+    parser.add_argument("--page", type=Path, help="write this page of what is kept, and no more")
     parser.add_argument("--run", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.run:
         resource.setrlimit(resource.RLIMIT_CPU, (int(options.seconds), int(options.seconds) + 5))
         print(json.dumps(asdict(run_here(json.loads(options.run)))))
         return
-    kept = {}
+    if options.page:
+        options.page.write_text(page_of(json.loads(KEPT.read_text(encoding="utf-8"))))
+        return
+    kept: dict[str, Any] = {}
+    if options.json and options.json.exists():
+        kept = json.loads(options.json.read_text(encoding="utf-8"))
     print("| shape | wanted | wall | cores | memory | said |\n|---|--:|--:|--:|--:|---|")
     for shape in SHAPES:
         if options.only not in shape.name:
             continue
         found = measure(shape, options.growth, options.seconds)
-        kept[shape.name] = asdict(found)
+        figures = {
+            name: None if isinstance(value, float) and not np.isfinite(value) else value
+            for name, value in asdict(found).items()
+        }
+        kept[_key(shape.name, options.growth)] = {
+            **figures,
+            "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        }
         name = shape.name
         if options.growth:
             n_items, n_answers = shape.sizes(options.growth)
@@ -442,8 +557,8 @@ def main() -> None:
             f"{found.megabytes:.0f} MB | {found.said} |",
             flush=True,
         )
-    if options.json:
-        options.json.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+        if options.json:
+            options.json.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":
