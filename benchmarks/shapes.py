@@ -413,7 +413,7 @@ def run_here(words: list[str]) -> Figures:
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(noted):
             command.main(words, standalone_mode=False)
         seconds, core_seconds = perf_counter() - start, process_time() - cores
-        if seconds > _MOST_SECONDS_TWICE:
+        if core_seconds > _MOST_SECONDS_TWICE:
             break
     both = " ".join(f"{noted.getvalue()} {printed.getvalue()}".split())
     signs = ("describes the answers best", "settle", "Not compared", "warning")
