@@ -136,33 +136,6 @@ class Model(NamedTuple):
     theta: float
 
 
-@compiled
-def exchange(
-    table: _Integers, block: int, falling: int, rising: int, misplaced: int, placing: _Integers
-) -> int:
-    """Let an item of a block and one of the next trade places; return the change in units.
-
-    ``falling`` and ``rising`` are their labels; the table is brought up to date. Tied pairs cost as
-    much as reversed ones, or else every block is one place, so that no tied pair is concerned.
-    """
-    if falling == rising:
-        return 0
-    upper, lower = table[block], table[block + 1]
-    upper[falling] -= 1
-    lower[rising] -= 1
-    change = placing[block + 1, falling] - placing[block, falling]
-    change += placing[block, rising] - placing[block + 1, rising]
-    if misplaced != 0:
-        low, high = min(falling, rising), max(falling, rising)
-        pairs = 1
-        for label in range(low, high):
-            pairs += upper[label] + lower[label + 1]
-        change += misplaced * (pairs if rising > falling else -pairs)
-    upper[rising] += 1
-    lower[falling] += 1
-    return int(change)
-
-
 @compiled_part
 def tabulate(places: _Places, row: int, model: Model, table: _Integers) -> None:
     """Write down the contingency table of an ordering."""
@@ -183,12 +156,25 @@ def _bounds(relation: npt.NDArray[np.bool_], places: _Places, item: int) -> tupl
     return low, high
 
 
+@compiled_part
+def starts_of_blocks(model: Model) -> _Integers:
+    """First place of each block, and the number of places."""
+    n_items = model.labels.shape[0]
+    starts = np.full(model.placing.shape[0] + 1, n_items, dtype=np.int64)
+    for place in range(n_items - 1, -1, -1):
+        starts[model.block_of_place[place]] = place
+    return starts
+
+
 @inlined
-def _cross(others: _Integers, place: int, label: int, start: int, end: int, model: Model) -> int:
+def units_of_crossing(
+    others: _Integers, place: int, label: int, start: int, end: int, model: Model
+) -> int:
     """Change in units, if an item of a label leaves the last place of a block for the next one.
 
     The others are in order, without the item: the one that stood behind it takes its place. The two
-    blocks reach from ``start`` to before ``end``.
+    blocks reach from ``start`` to before ``end``. Tied pairs cost as much as reversed ones, or else
+    every block is one place, so that no tied pair is concerned.
     """
     rising = model.labels[others[place]]
     if rising == label:
@@ -262,10 +248,7 @@ def reinsert_items(
     ``relations[which[row]]`` is the partial order that a row must keep to.
     """
     n_items = model.labels.shape[0]
-    n_blocks = model.placing.shape[0]
-    starts = np.full(n_blocks + 1, n_items, dtype=np.int64)
-    for place in range(n_items - 1, -1, -1):
-        starts[model.block_of_place[place]] = place
+    starts = starts_of_blocks(model)
     others = np.empty(n_items, dtype=np.int64)
     units = np.empty(n_items, dtype=np.int64)
     weights = _tabulate_weights(model)
@@ -285,7 +268,8 @@ def reinsert_items(
                 block = model.block_of_place[place]
                 if place + 1 == starts[block + 1]:
                     start, end = starts[block], starts[block + 2]
-                    change = _cross(others, place, model.labels[item], start, end, model)
+                    label = model.labels[item]
+                    change = units_of_crossing(others, place, label, start, end, model)
                     units[place + 1] += change
             chosen = _draw_place(units, low, high, weights, rng)
             for place in range(n_items - 1, chosen, -1):

@@ -10,7 +10,7 @@ the pairs compared: ``compared[row, layer]`` has those whose surplus of answers 
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.augmentation import Model, exchange, tabulate
+from tierwise._kernels.augmentation import Model, starts_of_blocks, units_of_crossing
 from tierwise._kernels.compiling import compiled, compiled_part
 
 _Floats = npt.NDArray[np.float64]
@@ -85,16 +85,11 @@ def redraw_orderings(
     the distance is the same, so that it changes only where blocks end.
     """
     n_items = model.labels.shape[0]
-    n_blocks = model.placing.shape[0]
-    table = np.empty(model.placing.shape, dtype=np.int64)
+    starts = starts_of_blocks(model)
     others = np.empty(n_items, dtype=np.int64)
     energies = np.empty(n_items)
-    first_place = np.zeros(n_blocks, dtype=np.int64)
-    for place in range(n_items - 1, -1, -1):
-        first_place[model.block_of_place[place]] = place
     for row in range(places.shape[0]):
         current = places[row]
-        tabulate(places, row, model, table)
         for item in range(n_items):
             others[current[item]] = item
         for item in range(n_items):
@@ -102,26 +97,19 @@ def redraw_orderings(
             votes = surplus[which[row], item]
             for place in range(current[item], n_items - 1):
                 others[place] = others[place + 1]
-            for block in range(model.block_of_place[current[item]] - 1, -1, -1):
-                # The other item falls over the edge, and this one rises.
-                edge = model.labels[others[first_place[block + 1] - 1]]
-                exchange(table, block, edge, label, model.misplaced, model.placing)
             energy = 0.0
             least = 0.0
             energies[0] = 0.0
             for place in range(1, n_items):
                 energy += penalty * votes[others[place - 1]]
                 block = model.block_of_place[place]
-                if first_place[block] == place:
-                    edge = model.labels[others[place - 1]]
-                    units = exchange(table, block - 1, label, edge, model.misplaced, model.placing)
+                if starts[block] == place:
+                    start, end = starts[block - 1], starts[block + 1]
+                    units = units_of_crossing(others, place - 1, label, start, end, model)
                     energy += model.theta * units
                 energies[place] = energy
                 least = min(least, energy)
             chosen = _draw(energies, least, rng)
-            for block in range(n_blocks - 2, model.block_of_place[chosen] - 1, -1):
-                edge = model.labels[others[first_place[block + 1] - 1]]
-                exchange(table, block, edge, label, model.misplaced, model.placing)
             for place in range(n_items - 1, chosen, -1):
                 others[place] = others[place - 1]
             others[chosen] = item
