@@ -473,9 +473,9 @@ def page_of(kept: dict[str, Any]) -> str:
     ]
     for shape in SHAPES:
         found = kept.get(_key(shape.name, ""))
-        if found is not None:
-            lines.append(_line(shape, found))
-    lines += [
+        empty = f"| {shape.name} | {shape.wanted:g} s |  |  |  |  |  |  | not yet |"
+        lines.append(empty if found is None else _line(shape, found))
+    grown = [
         "",
         "## How times grow",
         "",
@@ -488,8 +488,10 @@ def page_of(kept: dict[str, Any]) -> str:
         three = [kept.get(_key(shape.name, growth)) for growth in ("", "items", "answers")]
         if any(three[1:]):
             cells = ["" if one is None else _time(one) for one in three]
-            lines.append(f"| {' | '.join([shape.name, *cells])} |")
-    return PAGE + "\n".join(lines) + "\n"
+            grown.append(f"| {' | '.join([shape.name, *cells])} |")
+    if grown[-1].startswith("|--"):
+        grown = []
+    return PAGE + "\n".join(lines + grown) + "\n"
 
 
 def _time(found: dict[str, Any]) -> str:
