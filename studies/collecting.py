@@ -45,10 +45,10 @@ class Settings:
     """How much is simulated."""
 
     # Items, questions per batch, batches, and collections of each truth and way.
-    asking: tuple[tuple[int, int, int, int], ...] = ((20, 40, 20, 3), (100, 1_000, 8, 1))
+    asking: tuple[tuple[int, int, int, int], ...] = ((20, 100, 8, 3),)
     # Numbers of rankings that are looked at, and how many collections of each truth.
     looks: tuple[int, ...] = tuple(range(8, 61, 4))
-    streams: int = 80
+    streams: int = 40
     seed: int = 36
 
 
@@ -209,11 +209,11 @@ def _naive(ranks: NDArray[np.float64]) -> NDArray[np.int64] | None:
 
 def compute(settings: Settings, place: Place) -> Results:
     """Simulate everything."""
-    root = np.random.SeedSequence(settings.seed)
     asked = []
     for n_items, batch, batches, sets in settings.asking:
         for truth in TRUTHS:
-            seeds = root.spawn(sets)
+            # The same seeds for each way: the first batch is the same.
+            seeds = np.random.SeedSequence([settings.seed, n_items]).spawn(sets)
             for way in WAYS:
                 shares = run_tasks(
                     collect,
@@ -224,10 +224,11 @@ def compute(settings: Settings, place: Place) -> Results:
                 asked.append(
                     {"items": n_items, "truth": truth, "way": way, "batch": batch, "shares": shares}
                 )
+    seeds = np.random.SeedSequence(settings.seed).spawn(settings.streams)
     rules = {
         truth: run_tasks(
             look_again_and_again,
-            [(truth, settings.looks, seed) for seed in root.spawn(settings.streams)],
+            [(truth, settings.looks, seed) for seed in seeds],
             description=f"stopping, {truth}",
             workers=place.workers,
         )
