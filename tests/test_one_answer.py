@@ -91,10 +91,14 @@ def test_search_leaderboard_and_posterior_agree(name):
     board = tw.leaderboard(answers(name), draws=500, progress="off", rng=2)
     assert board.choice.family == choice.family
     assert board.choice.distance == choice.distance
-    assert board.tiers == choice.fit.tiers == board.fit.tiers
+    assert board.choice.concentration == choice.concentration
+    assert board.fit.tiers == choice.fit.tiers
+    assert board.tiers == choice.fit.agreed_tiers
     posterior = tw.sample_posterior(answers(name), draws=500, progress="off", rng=3)
     assert posterior.family == choice.family
     assert posterior.distance == choice.distance
+    assert posterior.concentration == choice.concentration or choice.family == "luce"
+    assert set(posterior.divided_items()) == set(choice.fit.divided)
     shown = dict(zip(posterior.items, posterior.best_k_probabilities(1).to_numpy(), strict=True))
     for row in board.rows:
         assert row.best_k_probabilities[0] == pytest.approx(shown[row.item], abs=0.06)
