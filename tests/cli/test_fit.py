@@ -40,7 +40,7 @@ def test_fit_prints_tiers_and_what_they_are_compared_to(goals):
 
 def test_fit_without_sizes_searches(goals):
     document = json.loads(run("fit", goals, "--json").stdout)
-    assert document["sizes"] == [2, 2]
+    assert document["sizes"] == [2, 1, 1]
     assert document["tiers"] == [["order", "prices"], ["say", "speech"]]
     assert document["optimal"] is True
 
@@ -119,7 +119,7 @@ def search(*arguments):
 
 
 def test_prints_a_leaderboard_for_people(goals):
-    printed = search(goals)
+    printed = search(goals, "--distance", "kendall")
     assert "order ~ prices > say ~ speech" in printed
     assert "strict consensus" in printed
     assert "-6430.90" in printed

@@ -31,7 +31,7 @@ def test_report_is_written_where_asked(folder):
         "report", "goals.csv", "-o", "page.html", "--seed", 1, "--replicates", 20, cwd=folder
     )
     assert done.returncode == 0, done.stderr
-    assert "order ~ prices > say ~ speech" in done.stdout
+    assert "order ~ prices > say > speech" in done.stdout
     assert "Wrote page.html." in done.stderr
     assert "<h1>goals: tiers of 4 items</h1>" in (folder / "page.html").read_text(encoding="utf-8")
 
