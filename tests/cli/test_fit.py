@@ -41,8 +41,12 @@ def test_fit_prints_tiers_and_what_they_are_compared_to(goals):
 def test_fit_without_sizes_searches(goals):
     document = json.loads(run("fit", goals, "--json").stdout)
     assert document["sizes"] == [2, 1, 1]
-    assert document["tiers"] == [["order", "prices"], ["say", "speech"]]
-    assert document["optimal"] is True
+    assert document["tiers"] == [["order", "prices"], ["say"], ["speech"]]
+    assert document["concentration"] == "tier"
+    named = json.loads(run("fit", goals, "--distance", "kendall", "--json").stdout)
+    assert named["tiers"] == [["order", "prices"], ["say", "speech"]]
+    assert named["concentration"] == "single"
+    assert named["optimal"] is True
 
 
 def test_fit_resamples_and_writes_a_file(goals, tmp_path):
