@@ -439,7 +439,7 @@ def _remembered_diagnostics() -> list[Any]:
             seen.append(found)
         return found
 
-    Posterior.diagnostics = remembered  # type: ignore[method-assign]
+    Posterior.diagnostics = remembered  # type: ignore[method-assign, assignment]
     return seen
 
 
