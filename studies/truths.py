@@ -238,7 +238,16 @@ def _judged(n_items: int, n_answers: int, rng: Generator) -> Truth:
         (names[a], names[b], names[a if first else b], f"judge {who}")
         for a, b, first, who in zip(one, other, won, judge, strict=True)
     ]
-    return Truth(Battles.from_rows(rows), labels, _close(logs))
+    return Truth(Battles.from_rows(rows), labels, _close_to_judges(logs))
+
+
+def _close_to_judges(log_worths: Worths) -> NDArray[np.bool_]:
+    """Tell whether a judge drawn at random prefers neither of two items by more than 55%."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(40)
+    apart = (log_worths[:, None] - log_worths)[:, :, None] + np.sqrt(2.0) * TASTE * nodes
+    preferred = (1.0 / (1.0 + np.exp(-apart))) @ weights / weights.sum()
+    close: NDArray[np.bool_] = np.maximum(preferred, preferred.T) <= NEARLY
+    return close
 
 
 def _opposed(n_items: int, n_answers: int, rng: Generator) -> Truth:

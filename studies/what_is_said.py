@@ -248,9 +248,9 @@ def tell(results: Results, settings: Settings) -> str:
         "give the opposite order. Survey weights are lognormal, with a mean of 1 or 1,700.",
         "What is true: a tier holds items with the same place in the model that made the answers; "
         "where all worths differ, each item is a tier of its own. *Tied or nearly*: neither item "
-        "is preferred by more than 55%, by the model that made the answers. Where judges differ, "
-        "items are compared by the mean of the log worths, by which a judge drawn at random "
-        "decides. Two opposed halves prefer any two items equally often: all are tied. *Tier of "
+        "is preferred by more than 55%, by the model that made the answers, or by a judge drawn at "
+        "random. Where judges differ, which item is better is told by the mean of the log worths. "
+        "Two opposed halves prefer any two items equally often: all are tied. *Tier of "
         "the item*: its rank is among those of its tier, where tied items share their ranks at "
         "random. *Boundary*: every item above it is better than every item below. *Number of "
         "tiers* and *exactly these tiers*: there are tiers like these, the better ones above the "
