@@ -282,7 +282,7 @@ _BATTLES: dict[int, tuple[int, ...]] = {6: (120, 600, 3_000), 12: (400, 2_000, 1
 KINDS: dict[str, Kind] = {
     "Kendall": Kind(_mallows("kendall"), _RANKINGS, known=True),
     "inversions": Kind(_mallows("inversions"), _RANKINGS, known=True),
-    "inversions, a theta per tier": Kind(_theta_per_tier, _RANKINGS, known=False),
+    "inversions, a theta per tier": Kind(_theta_per_tier, _RANKINGS, known=True),
     "Luce with ties": Kind(_races(tied=True), _RANKINGS, known=True),
     "Luce, all worths differ": Kind(_races(tied=False), _RANKINGS, known=True),
     "battles with ties": Kind(_battles(tied=True), _BATTLES, known=True),
