@@ -208,7 +208,7 @@ def _battles(*, tied: bool) -> Callable[[int, int, Generator], Truth]:
 
 
 def fight(log_worths: Worths, n_battles: int, rng: Generator) -> Battles:
-    """Draw battles of Bradley and Terry's model, every two items meeting equally often."""
+    """Draw battles of Bradley and Terry's model, every pair of items meeting equally often."""
     n_items = len(log_worths)
     one, other = _opponents(n_items, n_battles, rng)
     won = rng.random(n_battles) < 1 / (1 + np.exp(log_worths[other] - log_worths[one]))
@@ -242,7 +242,7 @@ def _judged(n_items: int, n_answers: int, rng: Generator) -> Truth:
 
 
 def _close_to_judges(log_worths: Worths) -> NDArray[np.bool_]:
-    """Tell whether a judge drawn at random prefers neither of two items by more than 55%."""
+    """Return whether a judge drawn at random prefers neither of two items by more than 55%."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(40)
     apart = (log_worths[:, None] - log_worths)[:, :, None] + np.sqrt(2.0) * TASTE * nodes
     preferred = (1.0 / (1.0 + np.exp(-apart))) @ weights / weights.sum()

@@ -316,7 +316,7 @@ def test_questions_that_are_known_from_the_start_come_together(pages, tmp_path):
     page, told = on_page(pages, file, {})
     assert "Two questions first" in told
     assert page.count("<legend>") == 2
-    assert "Which cells say that an answer is missing? 99 None: these cells are answers" in told
+    assert "Which values mean that an answer is missing? 99 None: these cells are answers" in told
     assert "Which are better?" in told
     # Whether somebody left an item out is not known before that.
     assert "If someone did not rank an item" not in told

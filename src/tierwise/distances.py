@@ -313,9 +313,9 @@ class Inversions(Distance):
     def costs(self, counts: BlockCounts, sizes: Sizes) -> Costs:
         """Total distance of complete orderings from tiers of given sizes.
 
-        Costs charge ``above[a, b]`` also where ``a`` and ``b`` are tied. Of every two items one is
-        above the other, so each tied pair is charged the number of rankings, and how many pairs are
-        tied follows from the sizes: that much is taken off again, an equal part for each item.
+        Costs charge ``above[a, b]`` also where ``a`` and ``b`` are tied. Of every pair of items one
+        is above the other, so each tied pair is charged the number of rankings, and how many pairs
+        are tied follows from the sizes: that much is taken off again, an equal part for each item.
         """
         n_items = sum(sizes)
         n_tied = sum(size * (size - 1) // 2 for size in sizes)

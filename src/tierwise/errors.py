@@ -284,7 +284,7 @@ def printable(text: str) -> str:
 
 
 def is_unprintable(mark: str) -> bool:
-    """Tell whether a character is one that a terminal or a file would obey."""
+    """Return whether a character is one that a terminal or a file would obey."""
     return category(mark) in _UNPRINTABLE or mark in _REORDERING
 
 
@@ -418,7 +418,7 @@ def percent(level: float) -> str:
 
 
 def has_control_characters(text: str) -> bool:
-    r"""Tell whether a name holds characters that a terminal or a file would obey.
+    r"""Return whether a name holds characters that a terminal or a file would obey.
 
     Examples
     --------

@@ -332,7 +332,7 @@ class Tiers:
         return [list(tier) for tier in self]
 
     def tied(self, first: Item, second: Item) -> bool:
-        """Tell whether two items are of the same tier.
+        """Return whether two items are in the same tier.
 
         Examples
         --------
@@ -357,7 +357,7 @@ class Tiers:
         return len(self._tiers)
 
     def __contains__(self, item: object) -> bool:
-        """Tell whether an item is in any of the tiers."""
+        """Return whether an item is in any of the tiers."""
         return item in self._tier_of
 
     def __eq__(self, other: object) -> bool:

@@ -43,7 +43,7 @@ def test_who_compared_pairs():
     sources = [source_of(data, None) for data in kinds]
     assert [source.pairwise for source in sources] == [False, False, True, True, True]
     assert [source.likelihood for source in sources] == ["exact"] * 4 + ["independent"]
-    with pytest.raises(InputError, match="every two items"):
+    with pytest.raises(InputError, match="every pair of items"):
         _ = source_of(PREFERENCES, None).weak_orders
     with pytest.raises(InputError, match="rankings do not say who won"):
         _ = source_of(RANKINGS, None).wins

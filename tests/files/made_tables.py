@@ -335,7 +335,7 @@ def _completed(answer: dict[str, int], items: set[str], unranked: str | None) ->
 
 
 def _same(found: Any, truth: list[dict[str, int]], unranked: str | None) -> bool:
-    """Tell whether answers are those that the table was made of: the same items in order."""
+    """Return whether answers are those that the table was made of: the same items in order."""
     items = {item for answer in truth for item in answer}
     if set(found.items) != items:
         return False

@@ -124,7 +124,7 @@ def test_all_items_in_one_tier_is_the_uniform_distribution(distance):
     found = fit(rankings, (4,), distance)
     assert found.theta == 0.0
     assert found.log_likelihood == pytest.approx(-20 * log(24))
-    assert "no meaning" in found.summary()
+    assert "not defined" in found.summary()
 
 
 def test_references_are_fits_of_their_own():

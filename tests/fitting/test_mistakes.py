@@ -303,10 +303,10 @@ def test_answers_that_tell_nothing_are_said_to_tell_nothing():
     low, high = found.mistake_interval
     assert low == 0.0
     assert high > 0.3
-    assert "hardly tell" in found.summary()
+    assert "hardly distinguish" in found.summary()
     assert found.to_dict()["mistake_interval"] == [low, high]
     sure, sizes = simulated(5, 300, theta=0.7, mistake=0.1, seed=1)
-    assert "hardly tell" not in tw.fit(sure, sizes, rng=1).summary()
+    assert "hardly distinguish" not in tw.fit(sure, sizes, rng=1).summary()
 
 
 def test_answers_without_contradictions_may_all_be_right():

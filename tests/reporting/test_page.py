@@ -70,7 +70,8 @@ def write(rankings, folder, **options):
 
 @pytest.fixture(scope="module")
 def goals_report(tmp_path_factory):
-    return write(tw.load_political_goals(), tmp_path_factory.mktemp("goals"), title="Four goals")
+    folder = tmp_path_factory.mktemp("goals")
+    return write(tw.load_political_goals(), folder, distance="kendall", title="Four goals")
 
 
 def test_sections_stand_in_the_order_that_readers_need(goals_report):

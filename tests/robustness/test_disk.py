@@ -81,7 +81,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
 
 
 def can_mount():
-    """Tell whether a disk of its own can be had."""
+    """Return whether a disk of its own can be had."""
     if not shutil.which("unshare"):
         return False
     command = [*OWN_MOUNTS, "mount", "-t", "tmpfs", "small", "/mnt"]

@@ -123,7 +123,7 @@ def test_broken_answers_may_be_left_out(client):
     here = give(client, "place 1,place 2,place 3\na,b,c\nb,b,a\nc,a,b\na,c,b\n")
     page = words(client.get(here))
     assert "line 3: item 'b' is listed twice" in page
-    assert "Some answers cannot be right. Shall they be left out?" in page
+    assert "Some answers are not valid. Leave them out?" in page
     page = words(client.get(here, params={"broken": "skip"}))
     assert "3 rankings of 3 items" in page
     assert "1 row cannot be right and is set aside (line 3)" in page
@@ -133,7 +133,7 @@ def test_codes_for_missing_answers_are_asked_about(client):
     here = give(client, "a,b,c\n1,2,3\n2,99,1\n3,1,2\n1,99,2\n")
     page = words(client.get(here))
     assert "column 'b' holds 99 beside numbers from 1 to 3" in page
-    assert "Which cells say that an answer is missing?" in page
+    assert "Which values mean that an answer is missing?" in page
     page = words(client.get(here, params={"missing": "99", "unranked": "anywhere"}))
     assert "4 rankings of 3 items" in page
     assert "2 cells say '99' and are taken as empty" in page
@@ -186,7 +186,7 @@ COMPLETE = "tea,coffee,milk,cocoa\n1,2,3,4\n2,1,4,3\n3,4,1,2\n1,4,2,3\n"
 def test_items_of_complete_ranks_are_left_out(client):
     here = give(client, COMPLETE)
     assert "4 rankings of 4 items" in words(client.get(here))
-    # A box that is ticked, and a column that is said to be no part of the answers.
+    # A box that is ticked, and a column that is said to be not part of the answers.
     for query in ("without-1=on", "role-1=aside"):
         read = words(client.get(f"{here}?{query}"))
         assert "4 rankings of 3 items" in read
@@ -352,7 +352,7 @@ def test_cancel_ends_a_job_at_once_and_others_wait(tmp_path):
 @pytest.mark.parametrize(
     ("limits", "told"),
     [
-        ({"job_seconds": 0.2}, "It took longer than 0 seconds, and was ended."),
+        ({"job_seconds": 0.2}, "It took longer than 0 seconds and was stopped."),
         # Which of the two depends on what first asks for more memory than there is.
         ({"memory_bytes": 40 << 20}, "stopped without an answer|There is not enough memory"),
     ],

@@ -301,7 +301,7 @@ def try_splits(objective: LineObjective, state: Partition, tolerance: float) -> 
     n_items = state.slot_of.shape[0]
     members = np.zeros(n_items, np.int64)
     found = False
-    # A plain 0 would have what is called with it compiled once more.
+    # A Python int would trigger a second specialisation.
     position = np.int64(0)
     while position < state.n_tiers[0]:
         slot = state.order[position]
@@ -436,7 +436,7 @@ def try_exchanges(objective: LineObjective, state: Partition, tolerance: float) 
 
 @inlined
 def _brings_nearer(state: Partition, slot: int, next_slot: int, first: int, second: int) -> bool:
-    """Tell whether there are fewer inversions after two items are exchanged."""
+    """Return whether there are fewer inversions after two items are exchanged."""
     change = state.out_of[slot, first] - state.out_of[slot, second]
     change += state.into[next_slot, second] - state.into[next_slot, first]
     change += state.above[first, second] + state.above[second, first]

@@ -350,7 +350,7 @@ def line_at(objective: LineObjective, state: Partition, position: int | np.int64
     """Value of the line and the tier at a position."""
     slot = state.order[position]
     n_worse = n_worse_than(state, position)
-    # A plain 0 would have what is called with it compiled once more.
+    # A Python int would trigger a second specialisation.
     row = np.int64(0)
     if state.blocks.weights.shape[0] > 0:
         row = slot

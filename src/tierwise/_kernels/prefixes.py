@@ -1,7 +1,7 @@
 """Lists of some items in order, all others anywhere: a recursion over common beginnings, and draws.
 
 Only labels matter, so answers that list the same labels in the same order have the same sum. They
-are gone through in lexicographic order: what answers that begin alike have in common is kept.
+are enumerated in lexicographic order: what answers that begin alike have in common is kept.
 
 A block takes the next few of the listed items and some free ones. Its weight follows from the
 labels that it takes and those placed at its end, so it does not matter which labels an answer will

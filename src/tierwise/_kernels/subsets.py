@@ -21,7 +21,7 @@ addition and one look-up. A loop over them reads::
 For the best tiers, layer ``l`` holds, for every set of ``n_1 + ... + n_l`` items, the least cost of
 making it the first ``l`` tiers. The diagonal of ``pairs_transposed`` must be zero throughout.
 
-The recursion for sums over all tiers has sums in the place of minima. Everything is relative to the
+The recursion for sums over all tiers has sums instead of minima. Everything is relative to the
 least cost, so that nothing overflows and nothing that matters vanishes: the weight of a set is the
 sum of ``exp(-theta e)`` over all ways to make it the first tiers, ``e`` being what a way costs
 above the least cost of the set. Draws are made by forward filtering and backward sampling: from the
@@ -296,7 +296,7 @@ def find_optima(
         ways_before = np.zeros(starts[tier + 1] - starts[tier])
         labels_before = np.zeros((limit, n_items), np.int64)
         ranks_before = np.zeros(limit, np.int64)
-        # A plain 0 would have what is called with it compiled once more.
+        # A Python int would trigger a second specialisation.
         n_found = np.int64(0)
         for rank in range(ways.shape[0]):
             if ways[rank] == 0.0:
@@ -467,7 +467,7 @@ def draw_tiers(
 
     Their probabilities fall by ``exp(-theta)`` with every unit of distance.
 
-    Thetas are gone through from the least to the largest. The sums over tiers at one of them serve
+    Thetas are enumerated from the least to the largest. The sums over tiers at one of them serve
     the following ones by rejection: tiers that they propose are accepted with what the larger theta
     makes of them, relative to the best. Where all of a few proposals are rejected the sums are made
     again, and what is drawn from them needs no rejection: so all draws are exact and independent.

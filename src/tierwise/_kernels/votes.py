@@ -1,6 +1,6 @@
 """Pairwise answers that may be mistaken, against complete orderings.
 
-Where items are few, all orderings are gone through; else orderings are drawn.
+Where items are few, all orderings are enumerated; else orderings are drawn.
 
 Each unordered pair of items has a bit. An ordering is the bits of the pairs whose second item it
 puts first; an assessor has the bits of the pairs whose second item was preferred more often, and of

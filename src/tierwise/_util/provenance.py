@@ -2,7 +2,7 @@
 
 Fingerprints of data are equal where a likelihood is, whatever the order of the answers. Answers are
 a multiset, hashed as a sum of the hashes of its members (MSet-Add-Hash). So answers in another
-order, or one of weight 2 in the place of two alike, have the same fingerprint, and data that are
+order, or one of weight 2 instead of two alike, have the same fingerprint, and data that are
 read piece by piece need not be in memory.
 
 References

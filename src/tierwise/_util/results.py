@@ -43,7 +43,7 @@ def card_of(result: Result) -> Card:
 
 
 def same_values(one: Any, other: Any) -> bool:
-    """Tell whether two values are equal, and all that they hold.
+    """Return whether two values are equal, and all that they hold.
 
     Examples
     --------

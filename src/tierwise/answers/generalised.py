@@ -316,7 +316,7 @@ def _what_is_needed(partition: PartitionFunction) -> str:
         )
     if isinstance(partition, StrictPlaceParts):
         return "are complete, or list the best items with all others below and no ties"
-    return "say of every two items which is above or that they are tied"
+    return "say of every pair of items which is above or that they are tied"
 
 
 def log_probabilities(

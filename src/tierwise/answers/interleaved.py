@@ -95,7 +95,7 @@ class _Listed(NamedTuple):
 
 
 def are_affordable(first: Places, sizes: Sizes) -> bool:
-    """Tell whether answers that list some items in order can be summed over together."""
+    """Return whether answers that list some items in order can be summed over together."""
     return (
         prod(size + 1 for size in sizes) <= MOST_CODES and work_of_shared(first, sizes) <= MOST_WORK
     )

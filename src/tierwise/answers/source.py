@@ -86,12 +86,12 @@ class AnswerSource(ABC):
 
     @abstractmethod
     def is_known(self, sizes: Sizes) -> bool:
-        """Tell whether all answers say which items lie in which block of given sizes."""
+        """Return whether all answers say which items lie in which block of given sizes."""
 
     @property
     def weak_orders(self) -> WeakOrderCounts:
         """How often items are above others, and which are tied, where all answers say so."""
-        raise self._lacking("of every two items which is above")
+        raise self._lacking("of every pair of items which is above")
 
     @property
     def votes(self) -> Votes:
@@ -128,7 +128,7 @@ class AnswerSource(ABC):
 
     @abstractmethod
     def can_be_summed(self, sizes: Sizes | None) -> bool:
-        """Tell whether all completions can be summed over, for given sizes or for all sizes.
+        """Return whether all completions can be summed over, for given sizes or for all sizes.
 
         Not where answers may be mistaken: how often they are is not known.
         """

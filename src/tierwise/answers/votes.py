@@ -213,7 +213,7 @@ MOST_ITEMS = 9
 
 
 def can_be_summed(votes: Votes) -> bool:
-    """Tell whether all orderings can be gone through for the answers of each assessor."""
+    """Return whether all orderings can be gone through for the answers of each assessor."""
     n_rows, n_items, _ = votes.said.shape
     return bool(n_items <= MOST_ITEMS and n_rows * factorial(n_items) <= MOST_WORK)
 
@@ -224,7 +224,7 @@ def all_orderings(n_items: int) -> Places:
 
 
 class SummedVotes(ExactCompletions):
-    """Votes of few items: all orderings are gone through.
+    """Votes of few items: all orderings are enumerated.
 
     For given tiers it is counted once how many orderings there are at each distance, with each
     number of mistakes; whatever theta and the mistake probability are, that is all that is needed.

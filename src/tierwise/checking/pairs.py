@@ -138,7 +138,7 @@ class Comparisons:
     assessors
         Who compared, counted from 0.
     first, second
-        The two items; the first is of the better tier, if they are of different tiers.
+        The two items; the first is in the better tier, if they are in different tiers.
     times
         How often they compared them.
     wins
@@ -233,7 +233,7 @@ class Summary:
     spread
         Sum over assessors of the squared excess of their answers in tier order.
     products
-        For each two items, the mean product over assessors of the excess of their wins.
+        For each pair of items, the mean product over assessors of the excess of their wins.
     """
 
     agreement: NDArray[np.float64]

@@ -183,7 +183,7 @@ def serve_command(
         list[str] | None,
         options.option(
             _TEAM,
-            "A name by which browsers may call the server, besides localhost; may be given "
+            "A host name that browsers may use for the server, besides localhost; may be given "
             "several times.",
             "NAME",
         ),

@@ -194,7 +194,7 @@ def progress(*, quiet: bool) -> "Progress":
 
 
 class LinesOfProgress:
-    """Tells how far long work is, one line at a time, as logs want it.
+    """Shows the progress of long work, one line at a time, as logs want it.
 
     Parameters
     ----------

@@ -232,7 +232,7 @@ class Comparison(Result):
     def note(self) -> str:
         """Say what the letters and numbers are."""
         said = (
-            "Methods with the same letter are of one tier. "
+            "Methods with the same letter are in one tier. "
             f"{self.board.note_on_tiers()} Mean ranks are over {len(self.scores):,} data sets"
         )
         said += "; ranks on data sets with gaps are stretched." if self.n_gaps else "."

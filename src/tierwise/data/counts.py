@@ -323,7 +323,7 @@ def block_counts(data: Rankings | Counts, sizes: Iterable[int]) -> BlockCounts:
 
 
 def blocks_are_known(data: Rankings, sizes: Sizes) -> bool:
-    """Tell whether all answers say which items lie in which of the blocks of given sizes.
+    """Return whether all answers say which items lie in which of the blocks of given sizes.
 
     Examples
     --------
@@ -427,7 +427,7 @@ class WeakOrderCounts:
         """Count rankings; what is not listed must be complete or mean "below"."""
         if rankings.unranked == "anywhere":
             raise InputError(
-                "weak orders say of every two items which is above, or that they are tied, and "
+                "weak orders say of every pair of items which is above, or that they are tied, and "
                 "these rankings do not: items not listed may be anywhere"
             )
         return cls.from_patterns(rankings.patterns, rankings.pattern_weights)

@@ -86,7 +86,7 @@ class BaseDescription(Result, ABC):
 
     @abstractmethod
     def _n_telling(self) -> NDArray[Any]:
-        """Return how many answers tell about each two items, to order pairs of the same share."""
+        """Return how many answers are about each pair of items, to order pairs of equal share."""
 
     @abstractmethod
     def _fields(self) -> dict[str, Any]:

@@ -474,7 +474,7 @@ class Rankings:
         Returns
         -------
         RankingScan
-            What `fit`, `search` and `sample_posterior` take in the place of rankings.
+            What `fit`, `search` and `sample_posterior` take instead of rankings.
         """
         from tierwise.data.scan import RankingScan
         from tierwise.files.options import TableOptions

@@ -215,7 +215,7 @@ def _ask_about_grades(table: TableFile, error: InputError) -> None:
 def _are_scores_by_task(
     table: TableFile, better: Better | None, options: Mapping[str, Any]
 ) -> bool:
-    """Tell whether rows are items, or tasks are named: rankings have neither."""
+    """Return whether rows are items, or tasks are named: rankings have neither."""
     if options.get("items_in") == "columns":
         return bool({"tasks", "lower"} & options.keys())
     if _OF_WIDE_SCORES & options.keys():

@@ -165,7 +165,7 @@ class IncompleteAnswersError(InputError):
 class RankingScan:
     r"""Rankings in files, which are read when something is asked; `Rankings.scan` makes one.
 
-    `fit`, `search` and `sample_posterior` take it in the place of rankings.
+    `fit`, `search` and `sample_posterior` take it instead of rankings.
 
     Attributes
     ----------

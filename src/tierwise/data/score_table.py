@@ -132,7 +132,7 @@ def words_of(title: object) -> frozenset[str]:
 
 
 def is_property(title: object) -> bool:
-    """Tell whether a title names something that items have, and that is not a score.
+    """Return whether a title names something that items have, and that is not a score.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def is_property(title: object) -> bool:
 
 
 def numbers_repeats(title: object) -> bool:
-    """Tell whether a title is that of a column which numbers runs of the same thing.
+    """Return whether a title is that of a column which numbers runs of the same thing.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def _is_summary(title: object) -> bool:
 
 
 def is_numeric(column: Any, parsed: Callable[[str], bool], empty: Callable[[Any], bool]) -> bool:
-    """Tell whether most of what stands in a column are numbers."""
+    """Return whether most of what stands in a column are numbers."""
     if not can_be_encoded(column):
         return False
     codes, labels = encode(column)
@@ -216,7 +216,7 @@ class Grid:
         return titles.index(name)
 
     def labels(self, column: int) -> list[str]:
-        """Return what stands in the cells of a column."""
+        """Return what is in the cells of a column."""
         codes, labels = encode(check_cells(self.names[column], self.table.column(column)))
         return ["" if code == ABSENT else str(labels[code]).strip() for code in codes.tolist()]
 
@@ -235,7 +235,7 @@ class Grid:
         return found.pop() if len(found) == 1 else None
 
     def may_have_items_in_rows(self) -> bool:
-        """Tell whether rows may be items or people: their names come first, and say neither."""
+        """Return whether rows may be items or people: their names come first, and say neither."""
         if self.side() is not None or self.names_of_rows() != 0:
             return False
         title = str(self.names[0]).strip().casefold()
@@ -243,7 +243,7 @@ class Grid:
         return not people and not any(map(_DATE.match, self.labels(0)))
 
     def has_tasks(self) -> bool:
-        """Tell whether items are clearly on one side and tasks, not people, on the other."""
+        """Return whether items are clearly on one side and tasks, not people, on the other."""
         side, named = self.side(), self.names_of_rows()
         if side == "rows":
             return True
@@ -351,7 +351,7 @@ def _means(names: Sequence[Any], rows: _Floats) -> tuple[tuple[Any, ...], _Float
 
 
 def _is_of_tasks(title: object) -> bool:
-    """Tell whether a title stands among tasks: a benchmark, or what an item has besides scores."""
+    """Return whether a title is that of a task: a benchmark, or what an item has besides scores."""
     return is_property(title) or bool(words_of(title) & _BENCHMARKS)
 
 

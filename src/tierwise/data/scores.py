@@ -318,13 +318,13 @@ def score_table_of(
 
 
 def has_items_in_rows(table: TableFile) -> bool:
-    """Tell whether a table of scores clearly has one row per item and one column per task."""
+    """Return whether a table of scores clearly has one row per item and one column per task."""
     grid = _first_rows(table)
     return grid is not None and len(grid.numeric) > 0 and grid.side() == "rows"
 
 
 def are_scores_of_tasks(table: TableFile) -> bool:
-    """Tell whether a table has items on one side and tasks on the other, not people; or ask."""
+    """Return whether a table has items on one side and tasks on the other, not people; or ask."""
     grid = _first_rows(table)
     if grid is None or len(grid.numeric) < 2:
         return False
@@ -388,7 +388,7 @@ def _columns_of_names(
 def are_long_scores(
     names: Sequence[Item], said: tuple[str | None, str | None, str | None] = (None, None, None)
 ) -> bool:
-    """Tell whether there are columns for task, item and score, and none for ranks.
+    """Return whether there are columns for task, item and score, and none for ranks.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 ``p(data | sizes)`` is the integral over theta of its prior times the mean probability of the data
 over all tiers of these sizes. The sum over tiers is exact, by dynamic programming over sets of
-items (as Held and Karp 1962, with sums in the place of minima); its logarithm is smooth, so a few
+items (as Held and Karp 1962, with sums instead of minima); its logarithm is smooth, so a few
 thetas say what it is at all others. The integral is taken in ``log theta`` by the trapezoidal rule,
 which for such a bump converges exponentially fast (Trefethen and Weideman, SIAM Review 56, 2014).
 

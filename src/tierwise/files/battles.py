@@ -179,7 +179,7 @@ def count_battles(
 
 
 def are_battles(names: Iterable[object]) -> bool:
-    """Tell whether there are columns for two models and for the winner.
+    """Return whether there are columns for two models and for the winner.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def are_battles(names: Iterable[object]) -> bool:
 
 
 def can_be_battles(names: Sequence[str]) -> bool:
-    """Tell whether columns can be those of battles, also if only winner and loser are named.
+    """Return whether columns can be those of battles, also if only winner and loser are named.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def can_be_battles(names: Sequence[str]) -> bool:
 
 
 def have_columns_of_battles(names: Iterable[object]) -> bool:
-    """Tell whether there is any column for two models, for the winner, or for who lost.
+    """Return whether there is any column for two models, for the winner, or for who lost.
 
     Examples
     --------

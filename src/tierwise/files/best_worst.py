@@ -41,7 +41,7 @@ class BestWorstColumns:
 
 
 def are_best_worst(names: Sequence[str]) -> bool:
-    """Tell whether there are columns for the best, for the worst, and for what was shown.
+    """Return whether there are columns for the best, for the worst, and for what was shown.
 
     Examples
     --------

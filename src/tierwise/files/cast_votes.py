@@ -1,4 +1,4 @@
-"""Cast-vote records: words that stand on ballots in the place of candidates, and repeated names.
+"""Cast-vote records: words that stand on ballots instead of candidates, and repeated names.
 
 Cities publish every ballot of a ranked-choice election, with words for what is not a vote. A rank
 that was skipped is passed over, an overvote (two candidates at one rank) ends the ballot, and a

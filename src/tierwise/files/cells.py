@@ -49,7 +49,7 @@ _QUESTIONS = (
 
 
 def are_numbered_places(columns: Sequence[Item]) -> bool:
-    """Tell whether columns are called 1, 2, ... or place 1, place 2, ... or the like."""
+    """Return whether columns are called 1, 2, ... or place 1, place 2, ... or the like."""
     places = [_PLACE.fullmatch(str(column).strip().casefold()) for column in columns]
     numbers = [place[1].lstrip("0") for place in places if place]
     # Compared as text, for there may be more digits than a number can have.
@@ -145,7 +145,7 @@ def codes_of(encoded: "pa.DictionaryArray") -> Codes:
 
 
 def can_be_encoded(column: "pa.ChunkedArray") -> bool:
-    """Tell whether the cells of a column are single values, not lists, records and the like."""
+    """Return whether the cells of a column are single values, not lists, records and the like."""
     from pyarrow import types
 
     kind = column.type.value_type if types.is_dictionary(column.type) else column.type
@@ -281,7 +281,7 @@ def _as_number(label: Any) -> float:
 
 
 def is_not_ranked(label: Any) -> bool:
-    """Tell whether a cell is empty or says that there is no rank."""
+    """Return whether a cell is empty or says that there is no rank."""
     return label is None or (isinstance(label, str) and label.strip().casefold() in _NOT_RANKED)
 
 

@@ -99,7 +99,7 @@ def _zeros(content: bytes) -> float:
 
 
 def _is_latin(head: bytes) -> bool:
-    """Tell whether bytes beyond ASCII are letters in words, and none of them is UTF-8."""
+    """Return whether bytes beyond ASCII are letters in words, and none of them is UTF-8."""
     text = head.decode(_LATIN, errors="replace")
     if "\ufffd" in text or _UTF8_LETTER.search(head):
         return False  # damaged UTF-8 has other letters that are whole

@@ -221,7 +221,7 @@ def _without_previews(export: Export) -> Export:
 
 
 def _is_preview(cell: str, *, by_qualtrics: bool) -> bool:
-    """Tell whether a status is that of a preview; numbers stand for it where codes are exported."""
+    """Return whether a status is that of a preview; exported codes have numbers for it."""
     return cell.casefold() in _PREVIEWS or (by_qualtrics and cell in _CODES_OF_PREVIEWS)
 
 
@@ -356,7 +356,7 @@ def _from_ballots(records: list[Record]) -> Export | None:
 
 
 def _may_be_ballots(records: list[Record]) -> bool:
-    """Tell whether a table begins with the numbers of candidates and seats, and then ballots."""
+    """Return whether a table begins with the numbers of candidates and seats, and then ballots."""
     return (
         len(records) > 1
         and records[0].n_filled == 2
@@ -421,7 +421,7 @@ def _turned(titles: list[str], rows: list[Record]) -> Export | None:
 
 
 def _are_ranks(cells: Sequence[str]) -> bool:
-    """Tell whether cells are the ranks 1, 2, 3 and so on, each once; some may be empty."""
+    """Return whether cells are the ranks 1, 2, 3 and so on, each once; some may be empty."""
     filled = sorted(cell for cell in cells if cell)
     return bool(filled) and sorted(filled) == sorted(str(n) for n in range(1, len(filled) + 1))
 

@@ -350,7 +350,7 @@ def _rankings(
 
 
 def _hold_ranks(table: "pa.Table") -> bool:
-    """Tell whether some columns of a table are ranks."""
+    """Return whether some columns of a table are ranks."""
     sample = table.slice(0, SAMPLE_ROWS)
     columns = [column for column in sample.columns if can_be_encoded(column)]
     numeric = [column for column in columns if share_of_numbers([column]) == 1]
@@ -371,7 +371,7 @@ def _split(label: str, mark: str) -> tuple[str, ...]:
 
 
 def _lists(found: tuple[str, ...], known: set[str], items: Sequence[Item] | None) -> bool:
-    """Tell whether a list names items, each once, and all of them unless the user names them."""
+    """Return whether a list names items, each once, and all of them unless the user names them."""
     once = len(set(found)) == len(found)
     return once and (
         set(found) == known if items is None else len(found) > 0 and set(found) <= known

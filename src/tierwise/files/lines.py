@@ -36,7 +36,7 @@ _Answer = list[str | list[str]]
 
 
 def are_lines(text: str) -> bool:
-    r"""Tell whether a text holds rankings line by line, or tier lists, and not a table.
+    r"""Return whether a text holds rankings line by line, or tier lists, and not a table.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def are_lines(text: str) -> bool:
 
 
 def holds_lines(source: Source) -> bool:
-    """Tell whether a file holds rankings line by line, by its beginning."""
+    """Return whether a file holds rankings line by line, by its beginning."""
     try:
         head = in_utf8(source, None)[0].head()
     except InputError:
@@ -69,7 +69,7 @@ def _is_ranking(line: str) -> bool:
 
 
 def _are_tier_lists(lines: Sequence[str]) -> bool:
-    """Tell whether lines are tiers, perhaps with the name of a person above each list."""
+    """Return whether lines are tiers, perhaps with the name of a person above each list."""
     tiers = [line for line in lines if _TIER.fullmatch(line)]
     names = [line for line in lines if not _TIER.fullmatch(line)]
     return (
@@ -157,7 +157,7 @@ def _read_rankings(
                 weights = numbers
                 remarks = ("The numbers before the colons say how often each answer counts.",)
         else:
-            remarks = ("What stands before a colon says whose answer it is.",)
+            remarks = ("The text before a colon says whose answer it is.",)
     return answers, [number for number, _ in lines], weights, remarks
 
 

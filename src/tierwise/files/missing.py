@@ -163,7 +163,7 @@ def _emptied(column: Any, words: Any, numbers: list[float]) -> tuple[Any, list[A
 
 
 def _may_hold(column: Any, words: Any) -> bool:
-    """Tell whether a word is in the dictionary of a column, which is much shorter than it."""
+    """Return whether a word is in the dictionary of a column, which is much shorter than it."""
     import pyarrow.compute as pc
 
     return any(

@@ -355,7 +355,7 @@ def places_of_ranks(
 
 
 def _are_permutations(ranks: NDArray[np.float64]) -> bool:
-    """Tell whether every row holds the ranks 1, ..., n, each once; such rows need no sorting."""
+    """Return whether every row holds the ranks 1, ..., n, each once; such rows need no sorting."""
     n_items = ranks.shape[1]
     if n_items >= 63 or len(ranks) == 0 or not ranks.max() <= n_items:  # NaN is not <= either
         return False

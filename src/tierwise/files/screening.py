@@ -175,7 +175,7 @@ def _no_score(names: Sequence[Item], column: int, kept: Sequence[int], why: str)
 
 
 def _is_serial_among_scores(values: NDArray[np.float64], column: int) -> bool:
-    """Tell whether a column counts rows one by one, or rises above all scores."""
+    """Return whether a column counts rows one by one, or rises above all scores."""
     own, others = values[:, column], np.delete(values, column, axis=1)
     if not _is_serial(own):
         return False
@@ -194,13 +194,13 @@ def _possible(values: NDArray[np.float64]) -> tuple[int, ...]:
 
 
 def _may_be_ranks(column: NDArray[np.float64], n_items: int) -> bool:
-    """Tell whether most numbers of a column are whole and from 1 to the number of items."""
+    """Return whether most numbers of a column are whole and from 1 to the number of items."""
     fitting = _fitting(column, n_items)
     return bool(2 * fitting.sum() >= len(fitting))
 
 
 def _fit(columns: NDArray[np.float64], n_items: int) -> bool:
-    """Tell whether all numbers are whole and from 1 to the number of items."""
+    """Return whether all numbers are whole and from 1 to the number of items."""
     return bool(_fitting(columns.ravel(), n_items).all())
 
 
@@ -246,7 +246,7 @@ def _fewest(values: NDArray[np.float64]) -> int:
 def _are_convincing(
     values: NDArray[np.float64], kept: tuple[int, ...], more: tuple[int, ...]
 ) -> bool:
-    """Tell whether rows are rankings without some columns that might be ranks themselves.
+    """Return whether rows are rankings without some columns that might be ranks themselves.
 
     All rows must be, unless they are many. If they are few, they must be complete too, or else the
     columns left out must be numbers of rows, or filled in every row while others answer, too.
@@ -304,7 +304,7 @@ def _codings(values: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np
 
 
 def _may_be_grades(values: NDArray[np.float64]) -> bool:
-    """Tell whether ranks with ties may as well be grades: few numbers, each for many items.
+    """Return whether ranks with ties may as well be grades: few numbers, each for many items.
 
     Ranks such as 1 1 2 2 3 are then the same as scores on a short scale, best or worst first.
     """
@@ -317,7 +317,7 @@ def _may_be_grades(values: NDArray[np.float64]) -> bool:
 
 
 def _is_serial(column: NDArray[np.float64]) -> bool:
-    """Tell whether the numbers of a column all differ and rise or fall from row to row."""
+    """Return whether the numbers of a column all differ and rise or fall from row to row."""
     filled = column[~np.isnan(column)]
     with np.errstate(invalid="ignore"):  # a cell may be infinite
         steps = np.diff(filled)
@@ -325,7 +325,7 @@ def _is_serial(column: NDArray[np.float64]) -> bool:
 
 
 def _are_like_scores(values: NDArray[np.float64]) -> bool:
-    """Tell whether numbers repeat within most rows, or exceed the number of items."""
+    """Return whether numbers repeat within most rows, or exceed the number of items."""
     ascending = np.sort(values, axis=1)
     repeats = (ascending[:, 1:] == ascending[:, :-1]).any(axis=1)
     return _share(repeats) >= 0.5 or bool(np.nanmax(values) > values.shape[1])
@@ -451,12 +451,12 @@ def _always_last(values: NDArray[np.float64]) -> list[int]:
 
 
 def are_rankings(values: NDArray[np.float64]) -> bool:
-    """Tell whether most rows are ranks, with or without ties."""
+    """Return whether most rows are ranks, with or without ties."""
     return _share(_are_weak(values[~np.isnan(values).all(axis=1)])) >= _SHARE_OF_ROWS
 
 
 def are_strict_rankings(values: NDArray[np.float64]) -> bool:
-    """Tell whether most rows are ranks without ties."""
+    """Return whether most rows are ranks without ties."""
     return _share(_are_strict(values[~np.isnan(values).all(axis=1)])) >= _SHARE_OF_ROWS
 
 

@@ -209,7 +209,7 @@ class TableFile:
 
 
 def _without_weight(batch: Any, roles: Roles, name_row: RowNamer) -> bool:
-    """Tell whether nothing in a batch counts."""
+    """Return whether nothing in a batch counts."""
     if roles.weights is None:
         return False
     return not numbers(batch.column(roles.weights), "the weight", name_row).any()

@@ -488,6 +488,6 @@ def columns_of_people(
 def _is_constant(
     column: "pa.ChunkedArray", first: NDArray[np.int64], answer_of: NDArray[np.int64]
 ) -> bool:
-    """Tell whether a column says the same in all rows of each answer."""
+    """Return whether a column says the same in all rows of each answer."""
     codes, _ = encode(column)
     return bool((codes == codes[first][answer_of]).all())

@@ -118,7 +118,7 @@ class _Seen:
         return share_of_numbers(self.sample.column(cell) for cell in cells)
 
     def is_empty(self, column: int) -> bool:
-        """Tell whether a column holds nothing, or only says that nothing is ranked."""
+        """Return whether a column holds nothing, or only says that nothing is ranked."""
         # Nearly always the first rows tell.
         return all(
             all(map(is_not_ranked, _words(table.column(column))))
@@ -417,7 +417,7 @@ class _Seen:
 
 
 def _words(column: "pa.ChunkedArray") -> list[Any]:
-    """Return what stands in the cells of a column, each once."""
+    """Return what is in the cells of a column, each once."""
     codes, labels = encode(column)
     return [labels[code] for code in np.unique(codes[codes != ABSENT]).tolist()]
 

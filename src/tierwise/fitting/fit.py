@@ -64,7 +64,7 @@ def fit(
 ) -> Fit:
     """Find the tiers of given sizes, and theta, that make the rankings most probable.
 
-    Given tiers of one's own in the place of sizes, only theta is sought, and `Fit.behind` says how
+    Given tiers of one's own instead of sizes, only theta is sought, and `Fit.behind` says how
     much better the best tiers of the same sizes are.
 
     Parameters
@@ -78,7 +78,7 @@ def fit(
     sizes
         How many items each tier holds, best tier first.
     tiers
-        Tiers of one's own, in the place of sizes: `Tiers`, or a list of lists of items.
+        Tiers of one's own, instead of sizes: `Tiers`, or a list of lists of items.
     distance
         "kendall", "inversions", "hamming", "footrule" or "spearman"; "kendall" if none is named,
         and "inversions" for battles, which have no other.

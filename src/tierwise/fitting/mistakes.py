@@ -1,10 +1,10 @@
 """Pairwise answers that may be mistaken: EM, SAEM, and the profile likelihood.
 
-Only contradictions tell mistakes from differing opinions, so the likelihood may hardly change from
-few mistakes and a low theta to many and a high one. The profile of given tiers shows that: the
-log-likelihood as a function of the mistake probability, theta being the best for each. Its
-derivative by the log odds of a mistake is the expected number of mistakes less the number that this
-probability makes.
+Only contradictions distinguish mistakes from differing opinions, so the likelihood may hardly
+change from few mistakes and a low theta to many and a high one. The profile of given tiers shows
+that: the log-likelihood as a function of the mistake probability, theta being the best for each.
+Its derivative by the log odds of a mistake is the expected number of mistakes less the number that
+this probability makes.
 """
 
 from __future__ import annotations

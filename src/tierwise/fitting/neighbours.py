@@ -110,7 +110,7 @@ def neighbour_agreement(fit: Fit, *, rng: RandomSource = 0) -> tuple[NeighbourAg
         raise InputError("there is one tier, so there are no neighbours to compare")
     if fit.family == "luce":
         raise InputError(
-            "this fit has worths in the place of theta, and next_tier_probabilities says how "
+            "this fit has worths instead of theta, and next_tier_probabilities says how "
             "probable it is that neighbours are ranked in order",
             [instead("plots.strengths", "for how far tiers are apart")],
         )

@@ -128,7 +128,7 @@ class Bootstrap(Result):
         return table_of_items(self.items, shares, "tier", numbers)
 
     def co_tier_probabilities(self) -> "DataArray":
-        """Return the share of replicates in which each two items are tied."""
+        """Return the share of replicates in which each pair of items are tied."""
         tied = np.zeros((len(self.items), len(self.items)))
         for labels in self.labels:
             tied += labels[:, None] == labels

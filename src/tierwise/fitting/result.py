@@ -71,7 +71,7 @@ def agreement(
 ) -> Agreement:
     """Compare rankings with the order of tiers, pair by pair.
 
-    This describes tiers, and can narrow a search. It does not tell how many tiers there are: alone
+    This describes tiers, and can narrow a search. It does not say how many tiers there are: alone
     it prefers degenerate tiers, such as one item that everybody dislikes against all others.
 
     Examples

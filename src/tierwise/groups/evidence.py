@@ -305,7 +305,7 @@ def log_evidence_of_thetas(
     """Log evidence of the same tiers for all groups, each with a theta of its own.
 
     It is a sum over all tiers of their prior times the product of what each group says about them.
-    For up to four items all tiers are gone through. For more the sum is estimated by importance
+    For up to four items all tiers are enumerated. For more the sum is estimated by importance
     sampling: tiers are drawn, exactly and independently, from the posterior for one theta, and
     weighed by how much more probable thetas of their own make the answers.
 

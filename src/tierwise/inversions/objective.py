@@ -174,7 +174,7 @@ class SubsetTables:
     def __post_init__(self) -> None:
         if self.counts.n_items > MOST_ITEMS:
             raise TooLargeError(
-                f"all tiers of all sizes are gone through for up to {MOST_ITEMS} items, not "
+                f"all tiers of all sizes are enumerated for up to {MOST_ITEMS} items, not "
                 f"{self.counts.n_items}: use the local search or the chain"
             )
 

@@ -291,7 +291,7 @@ class MixtureDraws(StoredDraws):
         return table
 
     def diagnostics(self) -> Diagnostics:
-        """Tell whether the chains agree, and how many independent draws theirs are worth."""
+        """Return whether the chains agree, and how many independent draws theirs are worth."""
         numbers = {"log-likelihood": self.log_likelihood}
         for position, (name, sizes) in enumerate(zip(self.names(), self.sizes, strict=True)):
             numbers[f"share of {name}"] = self.shares[:, :, position]

@@ -52,7 +52,7 @@ def answer_bits(data: Rankings, sizes: Sizes, distance: Distance) -> AnswerBits:
     """Say in bits what distinct answers, which leave no doubt about blocks, say about blocks.
 
     Distances from tiers are sums over bits, and weighted answers are counted 64 at a time. Where
-    one of every two items is always above the other, a bit says both.
+    one of every pair of items is always above the other, a bit says both.
 
     Parameters
     ----------

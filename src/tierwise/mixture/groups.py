@@ -349,7 +349,7 @@ def moved_items(component: Component) -> list[Component]:
 
 
 def pairs_fit_a_word(sizes: Sizes, distance: Distance) -> bool:
-    """Tell whether a distance only counts pairs, of so few items that they fit into a word.
+    """Return whether a distance only counts pairs, of so few items that they fit into a word.
 
     Examples
     --------

@@ -22,7 +22,7 @@ SCOPES: dict[SpecialMethod, str] = {
 
 
 def is_for(method: SpecialMethod, sizes: Sizes, distance: Distance) -> bool:
-    """Tell whether a method is for tiers of given sizes and a distance.
+    """Return whether a method is for tiers of given sizes and a distance.
 
     Examples
     --------

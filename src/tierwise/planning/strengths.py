@@ -131,7 +131,7 @@ def openness(strengths: Strengths, above: Floats) -> Floats:
 
 
 def gains_of_comparisons(strengths: Strengths, weights: Floats) -> Floats:
-    """Information of one comparison of each two items about the orders of all, in bits."""
+    """Information of one comparison of each pair of items about the orders of all, in bits."""
     spread = np.diag(weights.sum(axis=1)) - weights
     explained = _of_differences(strengths.covariance @ spread @ strengths.covariance)
     precisions = strengths.precisions

@@ -324,7 +324,7 @@ def pairwise_matrix(
 def times_compared(
     preferences: Preferences, tiers: Tiers | Fit | None = None, *, ax: Axes | None = None
 ) -> Axes:
-    """Draw how often each two items were compared.
+    """Draw how often each pair of items were compared.
 
     Parameters
     ----------

@@ -264,7 +264,7 @@ def theta_along_ranking(check: FitCheck, *, ax: Axes | None = None) -> Axes:
     """Draw theta at each line between tiers, beside the one theta of the fit.
 
     Tiers are numbered as they are shown; a row of items that people are divided about has an arrow
-    in the place of its number.
+    instead of its number.
 
     Parameters
     ----------

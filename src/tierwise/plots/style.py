@@ -1,4 +1,4 @@
-"""What all figures share: colours that colour-blind readers can tell apart, and labels that fit."""
+"""What all figures share: colours for colour-blind readers, and labels that fit."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Sampled(Protocol):
         """The tier of each item (column) each time (row)."""
 
     def co_tier_probabilities(self) -> ArrayLike:
-        """Probability that two items are of one tier."""
+        """Probability that two items are in one tier."""
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ def co_tier_matrix(tiers: Tiers | Fit, sampled: Sampled, *, ax: Axes | None = No
     """Draw how probable it is that two items are tied or nearly.
 
     Nearly: neither would be preferred by more than 55%. A bootstrap says less, in how many of its
-    replicates they are of one tier.
+    replicates they are in one tier.
 
     Parameters
     ----------
@@ -399,7 +399,7 @@ def _draw_tier(
                 )
             )
             text = names[item]
-            if sure is not None:
+            if sure is not None and item in sure:
                 text += f"\n{share_in_words(sure[item])}"
             ax.text(
                 left + (width - 0.3) / 2,

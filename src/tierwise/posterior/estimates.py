@@ -1,6 +1,6 @@
 """Estimates from draws: tiers of least disagreement, bands, ranks of single items, agreement.
 
-A draw gives an item the ranks that its tier takes up, in any order within the tier with the same
+A draw gives an item the ranks that its tier occupies, in any order within the tier with the same
 probability. Taking the middle of these ranks instead would call the rank of an item certain where
 all items are tied.
 """
@@ -107,7 +107,7 @@ def sure_tiers(above: NDArray[np.float64], certainty: float) -> NDArray[np.int64
 
 
 def surely_above(above: NDArray[np.float64], certainty: float) -> NDArray[np.bool_]:
-    """Tell of each two items whether draws put the first above the second so surely."""
+    """Tell of each pair of items whether draws put the first above the second so surely."""
     sure: NDArray[np.bool_] = above >= certainty - _ROUNDING
     return sure
 

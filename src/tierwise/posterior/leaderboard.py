@@ -180,7 +180,7 @@ class Leaderboard(Result):
     above_probabilities : numpy.ndarray
         Probability that each item is in a better tier than each other, ``[row, row]``.
     tied_or_nearly_probabilities : numpy.ndarray or None
-        Probability that each two items are tied or nearly, ``[row, row]``; None for a bootstrap.
+        Probability that two items are tied or nearly, ``[row, row]``; None for a bootstrap.
     rank_probabilities : numpy.ndarray
         Probability of each rank for each item, ``[row, rank - 1]``; tied items share ranks.
     cut_probabilities : numpy.ndarray
@@ -550,7 +550,7 @@ def leaderboard(
     """Find tiers, and say for each item how sure its tier and its rank are.
 
     The model is the one that describes the data best, unless one is named. Items of a tier share
-    the ranks that the tier takes up, in any order with the same probability. How sure everything
+    the ranks that the tier occupies, in any order with the same probability. How sure everything
     is comes from draws of tiers of all sizes. A claim about two items is in
     `Leaderboard.above_probabilities`.
 

@@ -178,7 +178,7 @@ class Posterior(StoredDraws):
     def thetas(self) -> NDArray[np.float64]:
         """Theta of each draw, of all chains one after the other; a row of them per tier."""
         if self.family == "luce":
-            raise InputError("this posterior has worths in the place of theta: use log_worths")
+            raise InputError("this posterior has worths instead of theta: use log_worths")
         thetas: NDArray[np.float64] = self.data["posterior"]["theta"].to_numpy()
         return thetas.reshape(-1, *thetas.shape[2:])
 
@@ -190,7 +190,7 @@ class Posterior(StoredDraws):
         """
         if self.family != "luce":
             raise InputError(
-                'this posterior has theta in the place of worths: draw it with the family "luce"'
+                'this posterior has theta instead of worths: draw it with the family "luce"'
             )
         logs: NDArray[np.float64] = self.data["posterior"]["log_worth"].to_numpy()
         return logs.reshape(-1, logs.shape[2])
@@ -372,7 +372,7 @@ class Posterior(StoredDraws):
         return weights_for_sameness(self.labels, self.prior_sizes)
 
     def tied_or_nearly_probabilities(self) -> DataArray:
-        """Return the probability of each two items to be tied or nearly.
+        """Return the probability that each pair of items is tied or nearly.
 
         Neither would be preferred by more than 55%: as the worths of a draw have it, or within a
         tier where there are none. Draws have the weights `sameness_weights`, so that a prior which
@@ -395,7 +395,7 @@ class Posterior(StoredDraws):
         return share_all_near(self.labels, logs, self.sameness_weights)
 
     def co_tier_probabilities(self) -> DataArray:
-        """Return the probability of each two items to be of one tier, under the prior as it is.
+        """Return the probability of each pair of items to be of one tier, under the prior as it is.
 
         `tied_or_nearly_probabilities` is what can be claimed.
         """
@@ -403,7 +403,7 @@ class Posterior(StoredDraws):
         return self._table(1.0 - above - above.T, "other", self._item_names)
 
     def above_probabilities(self) -> DataArray:
-        """Return the probability of each item (row) to be in a better tier than each other.
+        """Return the probability that each item (row) is in a better tier than each other.
 
         NaN for items that people are divided about.
         """
@@ -483,9 +483,9 @@ class Posterior(StoredDraws):
         return {number: float(share) for number, share in enumerate(exact, start=1)}
 
     def best_k_probabilities(self, k: int) -> DataArray:
-        """Return the probability of each item to be among the best ``k``.
+        """Return the probability that each item is among the best ``k``.
 
-        In a draw, the items of a tier share the ranks that the tier takes up, in any order with
+        In a draw, the items of a tier share the ranks that the tier occupies, in any order with
         the same probability: of a tier of three that takes up ranks 2 to 4, each item is among the
         best three with probability two thirds. No order is drawn; these are averaged over. Items
         that people are divided about have no rank, and NaN here.
@@ -521,7 +521,7 @@ class Posterior(StoredDraws):
         return self._table(intervals, "bound", ["low", "high"])
 
     def better_than_next_probabilities(self) -> DataArray:
-        """Return the probability of each item to be in a better tier than the next.
+        """Return the probability that each item is in a better tier than the next.
 
         Items are in the order of their mean rank, best first, without the last, and without those
         that people are divided about; the coordinate ``next`` names the next item.
@@ -710,7 +710,7 @@ class Posterior(StoredDraws):
 
 
 def _finite(value: Any) -> Any:
-    """Return a plain value with None in the place of every number that JSON cannot hold."""
+    """Return a plain value with None instead of every number that JSON cannot hold."""
     if isinstance(value, dict):
         return {name: _finite(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple):

@@ -112,7 +112,7 @@ def sample_posterior(
     sizes
         How many items each tier holds, best tier first. None leaves the sizes open.
     tiers
-        Tiers of one's own, in the place of sizes, for family "luce": only their worths are drawn.
+        Tiers of one's own, instead of sizes, for family "luce": only their worths are drawn.
     distance
         "kendall", "inversions", "hamming", "footrule" or "spearman". None, or "auto", is what
         `choose` finds best where sizes are open; for given sizes None is "kendall", and

@@ -85,7 +85,7 @@ class Sampler:
         which `Exchange` has the options. "auto" is "integrated" where sizes are given and
         ``method="auto"`` needs a chain, else "exact".
     likelihood
-        "pseudo" puts the paper's pseudo-likelihood in the place of the likelihood.
+        "pseudo" puts the paper's pseudo-likelihood instead of the likelihood.
     completions
         For answers that leave something open, what is done about the complete orderings behind
         them. "auto" sums over all of them where that is possible, and else draws them by
@@ -373,7 +373,7 @@ def _of_pseudo_likelihood(options: SamplingOptions, target: Target, sizes: Sizes
 
 @dataclass(frozen=True, eq=False)
 class _PseudoAnswers:
-    """The pseudo-likelihood in the place of the likelihood."""
+    """The pseudo-likelihood instead of the likelihood."""
 
     target: Target
     pseudo: PseudoLikelihood

@@ -59,7 +59,7 @@ class Schema:
         for shares, from 0 to 1, "i" for whole numbers, and the name of a dimension, of a variable
         before, for numbers along it. A variable or a dimension with a question mark may be missing.
     facts
-        Types of what must be known besides.
+        Types of what else must be known.
     variables_of_family
         Further variables by the family of models; "mallows" where the description names none.
     """
@@ -253,7 +253,7 @@ def assemble(
     n_rankings: float,
     provenance: Provenance,
 ) -> DataTree:
-    """Make a tree of the draws of chains, and of what is known besides."""
+    """Make a tree of the draws of chains, and of what else is known."""
     from xarray import Dataset
     from xarray import DataTree as Tree
 

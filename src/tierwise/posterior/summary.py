@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from math import inf, isnan, sqrt
+from math import inf, isnan, nan, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -181,7 +181,8 @@ def _diagnose_indicators(names: list[str], indicators: NDArray[np.bool_]) -> lis
     found = []
     for number, name in enumerate(names):
         mean = float(values[number].mean())
-        if (indicators[number] == indicators[number, :, :1]).all() or within[number] == 0.0:
+        still = (indicators[number] == indicators[number, :, :1]).all() or within[number] == 0.0
+        if still or isnan(r_hats[number]):
             found.append(_diagnose(name, values[number]))
             continue
         ess = float(sizes[number])
@@ -273,8 +274,10 @@ def _effective_sizes(split: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _r_hats(split: NDArray[np.float64]) -> NDArray[np.float64]:
-    """R-hat of each quantity, ``split[quantity, chain, draw]``."""
+    """R-hat of each quantity, ``split[quantity, chain, draw]``; NaN for too few draws to tell."""
     half = split.shape[2]
+    if half < 2:  # no part of a chain varies
+        return np.full(len(split), nan)
     with np.errstate(all="ignore"):
         within = split.var(axis=2, ddof=1).mean(axis=1)
         between = half * split.mean(axis=2).var(axis=1, ddof=1)

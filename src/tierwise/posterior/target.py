@@ -51,7 +51,7 @@ def ties_in_closed_form(source: AnswerSource, sizes: Sizes | None) -> StrictWeak
 
 
 def depends_on_distance_only(source: AnswerSource, sizes: Sizes | None) -> bool:
-    """Tell whether tiers and theta are as probable as the total distance of the tiers says.
+    """Return whether tiers and theta are as probable as the total distance of the tiers says.
 
     So it is for complete rankings, for answers that leave no doubt about their blocks, and for all
     weak orders where each tier holds one item and the distance is Kendall's.

@@ -111,7 +111,7 @@ def _evenness(n_tiers: _Integers) -> float:
 
 
 def share_nearly_tied(labels: _Integers, log_worths: _Floats | None, weights: _Floats) -> _Floats:
-    """Return the probability that each two items are tied or nearly.
+    """Return the probability that each pair of items are tied or nearly.
 
     Where tiers have worths, these say how often an item would be preferred. A distance knows no
     small differences: there, items of one tier are tied.

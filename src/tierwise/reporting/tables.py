@@ -61,7 +61,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
 
     def is_numeric(self, column: int) -> bool:
-        """Tell whether a column holds numbers."""
+        """Return whether a column holds numbers."""
         return any(row[column].value is not None for row in self.rows)
 
 

@@ -59,7 +59,7 @@ ComparedThetas: TypeAlias = ConcentrationChoice | Literal["drawn"]
 
 # The recursion takes 3^n steps for each of some dozens of thetas: some seconds at so many items.
 MOST_ITEMS_FOR_PROOF = 12
-# With a theta per tier all tiers of so many items are gone through, in a tenth of a second at most.
+# With a theta per tier all tiers of so many items are enumerated, in a tenth of a second at most.
 # Local search takes that long for more, and they are compared with other models every time.
 _MOST_ITEMS_OF_LINES = 8
 # Of so many items the neighbours of the best tiers by moves of single items are looked at, too.

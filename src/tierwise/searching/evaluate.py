@@ -269,7 +269,7 @@ def evaluate_batch(setting: Setting, batch: Sequence[Sizes], depth: Depth) -> li
 
 
 def can_be_together(setting: Setting, depth: Depth) -> bool:
-    """Tell whether several size vectors can be evaluated at the same time."""
+    """Return whether several size vectors can be evaluated at the same time."""
     source = setting.source
     counted = source.joint_counts is not None
     return depth in ("likelihood", "posterior") and counted and len(source.items) <= MOST_ITEMS

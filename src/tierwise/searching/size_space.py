@@ -100,7 +100,7 @@ class SizeSpace:
                 yield self.with_middle(between_cuts(cuts, self.n_free))
 
     def __contains__(self, sizes: Sizes) -> bool:
-        """Tell whether a size vector is among them."""
+        """Return whether a size vector is among them."""
         n_top, n_bottom = len(self.top), len(self.bottom)
         return (
             sum(sizes) == self.n_items

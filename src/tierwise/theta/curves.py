@@ -122,7 +122,7 @@ class CurveOfLines:
         )
 
     def says_nothing(self, part: int) -> bool:
-        """Tell whether the answers say nothing about the theta of a part."""
+        """Return whether the answers say nothing about the theta of a part."""
         return self.totals[part] == 0.0 and not self.coefficients[part, 2:].any()
 
     def derivatives(self, thetas: Floats) -> Derivatives:

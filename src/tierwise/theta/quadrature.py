@@ -53,7 +53,7 @@ def log_trapezoid(values: Floats, steps: Any) -> Floats:
 
 
 def falls_off(values: Floats) -> NDArray[np.bool_]:
-    """Tell whether nothing is left at the upper end of a grid, row by row."""
+    """Return whether nothing is left at the upper end of a grid, row by row."""
     fallen: NDArray[np.bool_] = (
         values[..., -2:] <= values.max(axis=-1, keepdims=True) - DEPTH
     ).all(axis=-1)
@@ -61,7 +61,7 @@ def falls_off(values: Floats) -> NDArray[np.bool_]:
 
 
 def is_covered(values: Floats, log_lift: float = 0.0) -> NDArray[np.bool_]:
-    """Tell whether a grid holds all that matters, row by row."""
+    """Return whether a grid holds all that matters, row by row."""
     peaks = values.max(axis=-1)
     covered: NDArray[np.bool_] = (
         np.isfinite(peaks) & (values[..., 0] <= peaks - _DEPTH_BELOW - log_lift) & falls_off(values)

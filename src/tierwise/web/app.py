@@ -190,12 +190,12 @@ class Pages:
             if len(content) > self.settings.limits.form_bytes:
                 raise HTTPException(
                     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                    "This text is longer than this server takes. Save it, and choose the file.",
+                    "This text is too long for this server. Save it, and choose the file.",
                 )
             with self.store.new_upload("pasted text") as upload:
                 self.store.file_of(upload).write_bytes(content)
         else:
-            raise InputError("There was no file, and no text. Choose a file, or paste answers.")
+            raise InputError("There was no file and no text. Choose a file, or paste answers.")
         return upload
 
     async def _save(self, file: UploadFile, upload: Upload) -> None:
@@ -368,7 +368,7 @@ def shown_name(name: str) -> str:
 
 
 def same_tiers(own: list[list[int]], found: list[list[int]]) -> bool:
-    """Tell whether tiers are the same, in whatever order items are named."""
+    """Return whether tiers are the same, in whatever order items are named."""
     return [set(tier) for tier in own] == [set(tier) for tier in found]
 
 

@@ -27,7 +27,7 @@ NOTHING = "nothing"  # what is said of missing values if there is no code for th
 ROLES = {
     "auto": "as recognised",
     "items": "an item: its cells are ranks or scores",
-    "aside": "no part of the answers",
+    "aside": "not part of the answers",
     "assessor": "whose answer it is",
     "weights": "how often the row counts",
     "item": "names of items, one row each",
@@ -109,7 +109,7 @@ QUESTIONS = {
         ),
         Question(
             "ties",
-            "Some answers give several items the same rank. Is that meant?",
+            "Some answers give several items the same rank. Is that intended?",
             (("allow", "Yes: these items are equally good to them"),),
         ),
         Question(
@@ -127,22 +127,22 @@ QUESTIONS = {
         ),
         Question(
             "empty",
-            "Some rows rank nothing. Shall they be left out?",
+            "Some rows rank nothing. Leave them out?",
             (("skip", "Yes, leave them out"),),
         ),
         Question(
             "broken",
-            "Some answers cannot be right. Shall they be left out?",
+            "Some answers are not valid. Leave them out?",
             (("skip", "Yes, leave them out"),),
         ),
         Question(
             "cycles",
-            "Some people contradict themselves. May answers be mistaken?",
+            "Some people contradict themselves. Can answers be mistaken?",
             (("keep", "Yes: keep all answers, any of which may be a mistake"),),
         ),
         Question(
             "layout",
-            "How do the answers lie in the table?",
+            "How is the table laid out?",
             (
                 ("orderings", "One row per answer, one column per place (first, second, ...)"),
                 ("ranks", "One row per answer, one column per item, with ranks in the cells"),
@@ -181,7 +181,7 @@ OF_BATTLES = {
 # Questions about columns and sheets, whose answers are what is in the file.
 _ABOUT_THE_FILE = {
     "items": "Which columns are the items?",
-    "missing": "Which cells say that an answer is missing?",
+    "missing": "Which values mean that an answer is missing?",
     "sheet": "Which sheet holds the answers?",
     "order": "Are these grades, best first?",
     "rename": "Which names mean the same?",
@@ -211,7 +211,7 @@ WISHES = {
     "family": (
         "Which model",
         {
-            "auto": "what suits the data",
+            "auto": "let the data decide",
             "mallows": "a distance from the tiers",
             "luce": "one worth per tier",
         },
@@ -219,7 +219,7 @@ WISHES = {
     "distance": (
         "How the distance from tiers is measured",
         {
-            "auto": "what suits the data",
+            "auto": "let the data decide",
             "kendall": "Kendall",
             "inversions": "inversions",
             "hamming": "Hamming",
@@ -230,7 +230,7 @@ WISHES = {
     "concentration": (
         "Do people agree equally everywhere?",
         {
-            "": "what suits the data",
+            "": "let the data decide",
             "single": "yes, one measure of agreement for all",
             "tier": "more about some tiers than others (tastes)",
             "place": "more at some places than others (races)",
@@ -506,8 +506,8 @@ def as_one(questions: list[Question]) -> list[Question]:
     >>> from tierwise.errors import use
     >>> for value, words in as_one(asked_by([use(ties="allow"), use(broken="skip")]))[0].answers:
     ...     print(value, "=", words)
-    ties:allow = Some answers give several items the same rank. Is that meant? Yes: these items ...
-    broken:skip = Some answers cannot be right. Shall they be left out? Yes, leave them out
+    ties:allow = Some answers give several items the same rank. Is that intended? Yes: ...
+    broken:skip = Some answers are not valid. Leave them out? Yes, leave them out
     """
     if len(questions) < 2:
         return questions

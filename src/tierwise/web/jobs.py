@@ -33,7 +33,7 @@ State: TypeAlias = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 _NUMBER = re.compile(r"[0-9a-f]{32}")
 _LONGEST_LINE = 1 << 24  # bytes that a child may say at once
-_INTERRUPTED = "The server was ended while this was being computed. Start it again."
+_INTERRUPTED = "The server stopped while this was being computed. Start it again."
 _TOO_LONG = (
     "The answer is longer than this server can show. Try fewer items, or shorter names, or use "
     "tierwise on the command line."
@@ -153,7 +153,7 @@ class Children:
                 async with asyncio.timeout(seconds):
                     return await self._converse(process, task, tell)
             except TimeoutError:
-                return {"problem": f"It took longer than {seconds:,.0f} seconds, and was ended."}
+                return {"problem": f"It took longer than {seconds:,.0f} seconds and was stopped."}
             finally:
                 self._running.discard(process)
                 _end(process)
@@ -266,11 +266,11 @@ class Store:
 
     def upload(self, number: str) -> Upload:
         """Return a file by its number."""
-        return _found(self.uploads, number, "That file is not here any more. Give it again.")
+        return _found(self.uploads, number, "That file is no longer here. Upload it again.")
 
     def job(self, number: str) -> Job:
         """Return a job by its number."""
-        return _found(self.jobs, number, "That result is not here any more. Compute it again.")
+        return _found(self.jobs, number, "That result is no longer here. Compute it again.")
 
     @contextmanager
     def new_upload(self, name: str) -> Iterator[Upload]:
@@ -448,7 +448,7 @@ def _found(known: dict[str, _Known], number: str, otherwise: str) -> _Known:
 
 def _busy() -> HTTPException:
     return HTTPException(
-        HTTPStatus.SERVICE_UNAVAILABLE, "Too much is waiting already. Try it again in a minute."
+        HTTPStatus.SERVICE_UNAVAILABLE, "Too many analyses are waiting. Try again in a minute."
     )
 
 

@@ -159,9 +159,9 @@ class Guard:
         """Return the answer to a request that is not passed on."""
         host = headers.one("host")
         if host is None or host_name(host) not in self._settings.hosts:
-            return _plain(HTTPStatus.BAD_REQUEST, "This server is not called by that name.")
+            return _plain(HTTPStatus.BAD_REQUEST, "This server does not answer to that host name.")
         if scope["method"] not in _METHODS:
-            return _plain(HTTPStatus.METHOD_NOT_ALLOWED, "This server knows GET and POST.")
+            return _plain(HTTPStatus.METHOD_NOT_ALLOWED, "This server accepts only GET and POST.")
         if scope["path"].startswith(f"{self._settings.base}/static/"):
             return None
         return self._refuse_stranger(scope, headers, host)
@@ -177,8 +177,8 @@ class Guard:
         if scope["method"] == "POST" and not _comes_from(headers.one("origin"), host):
             return _plain(
                 HTTPStatus.FORBIDDEN,
-                "Forms are taken from pages of this server only. Open the start page, and try it "
-                "again from there.",
+                "Forms are accepted only from pages of this server. Open the start page, and "
+                "try again from there.",
             )
         return None
 
@@ -228,7 +228,7 @@ class Guard:
                 message = await asyncio.wait_for(receive(), max(0.0, deadline - monotonic()))
             except TimeoutError:
                 raise HTTPException(
-                    HTTPStatus.REQUEST_TIMEOUT, "The file took too long to arrive. Try it again."
+                    HTTPStatus.REQUEST_TIMEOUT, "The file took too long to arrive. Try again."
                 ) from None
             taken += len(message.get("body", b""))
             complete = not message.get("more_body", False)
@@ -273,7 +273,7 @@ def _cookie_name(host: str) -> str:
 
 
 def _comes_from(origin: str | None, host: str) -> bool:
-    """Tell whether a form comes from a page of the host that it is sent to."""
+    """Return whether a form comes from a page of the host that it is sent to."""
     if origin is None:
         return False
     parts = urlsplit(origin)
@@ -291,8 +291,8 @@ def _plain(status: HTTPStatus, text: str) -> Response:
 def _too_large(most: int) -> HTTPException:
     return HTTPException(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        f"That is more than this server takes ({most / (1 << 20):.0f} MB). Leave out columns that "
-        "are not answers, or use tierwise on the command line.",
+        f"That is more than this server accepts ({most / (1 << 20):.0f} MB). Leave out columns "
+        "that are not answers, or use tierwise on the command line.",
     )
 
 
