@@ -155,7 +155,7 @@ def test_options_reach_the_search(goals):
 
 
 def test_rows_are_as_many_as_asked_for(goals):
-    assert "and 4 more" in search(goals, "--rows", "2")
+    assert "and 4 more" in search(goals, "--distance", "kendall", "--rows", "2")
 
 
 def test_writes_to_a_file(goals, tmp_path):

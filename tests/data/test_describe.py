@@ -94,7 +94,7 @@ def test_a_description_is_json_whatever_the_items_are():
     places = np.array([[0, 1, -1, -1]], dtype=np.int32)
     answers = Rankings(items, places, unranked="anywhere")
     told = json.loads(json.dumps(describe(answers).to_dict(), allow_nan=False))
-    assert told["items"] == ["1.5", "2024-02-29", 7, "('x', 1)"]
+    assert told["items"] == [1.5, "2024-02-29", 7, "('x', 1)"]
     assert told["mean_ranks"][2] is None
 
 

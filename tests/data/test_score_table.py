@@ -200,8 +200,10 @@ def test_the_shell_ranks_models_and_says_what_was_set_aside(board):
 
 def test_commands_recognise_what_is_not_theirs(board, tmp_path):
     asked = run(board, "leaderboard")
-    assert "table.csv: this does not look like battles, but like scores (see 'Params (B)'" in asked
-    assert "use --better higher if higher is better, or --better lower if" in asked
+    assert "table.csv: columns 'Params (B)', 'MMLU', 'GSM8K', ... hold numbers" in asked
+    assert (
+        "as scores do, not ranks: use --better higher if 71.9 is best, or --better lower" in asked
+    )
     battles = tmp_path / "battles.csv"
     battles.write_text("model_a,model_b,winner\nx,y,model_a\ny,z,tie\n", encoding="utf-8")
     for command in ("mixture", "report"):
@@ -214,7 +216,7 @@ def test_commands_recognise_what_is_not_theirs(board, tmp_path):
     for text in ("tea,milk,rum\n1,2,3\n2,1,3\n3,1,2\n", "place 1,place 2\na,b\nb,a\n"):
         battles.write_text(text, encoding="utf-8")
         told = run(battles, "leaderboard")
-        assert "not look like battles, but like rankings: use tierwise fit FILE" in told
+        assert told.startswith("Read ")
     battles.write_text("task,model,score\none,x,1\none,y,2\n", encoding="utf-8")
     assert "but like scores (see 'score'): use --better higher" in run(battles, "leaderboard")
     assert "are those of scores, one row per task and item: use --better" in run(battles, "fit")

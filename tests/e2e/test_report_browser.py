@@ -48,7 +48,7 @@ NAMES.append("<script>document.title = 'taken over'</script>")
 def few(tmp_path_factory):
     """A report on few items, with groups."""
     page = tmp_path_factory.mktemp("few") / "few.html"
-    tw.report(tw.load_political_goals(), page, rng=1, replicates=30, groups=2)
+    tw.report(tw.load_political_goals(), page, distance="kendall", rng=1, replicates=30, groups=2)
     return page.as_uri()
 
 

@@ -221,7 +221,7 @@ def _cells():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("ask", "size", "sizes", "ratio", "number"), _cells())
+@pytest.mark.parametrize(("ask", "size", "sizes", "ratio", "number"), list(_cells()))
 def test_plans_agree_with_brute_force(ask, size, sizes, ratio, number):
     """Power of cells chosen at random, beside sets that are drawn and analysed one by one."""
     names = iter("abcdefgh")

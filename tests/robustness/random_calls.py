@@ -298,9 +298,15 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "starts": (lambda drawn: drawn.one_of((1, 2)),),
         "rng": (seed,),
     },
-    "compare_groups": {"by": (columns,), "family": FAMILIES, "rng": (seed,)},
+    "compare_groups": {
+        "by": (columns,),
+        "family": ("auto", *FAMILIES),
+        "choice": (None, some_choice),
+        "rng": (seed,),
+    },
     "group_tree": {
-        "family": FAMILIES,
+        "family": ("auto", *FAMILIES),
+        "choice": (None, some_choice),
         "by": (columns,),
         "smallest": (1, 2, 5),
         "permutations": (lambda drawn: drawn.one_of((1, 9)),),
@@ -327,6 +333,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "costs": (None, {}),
         "exclude": ((),),
         "choice": (None, some_choice),
+        "posterior": (None,),
         "rng": (seed,),
     },
     "enough": {
@@ -352,6 +359,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "partition_function": {
         "sizes": (sizes,),
         "distance": DISTANCES,
+        "concentration": ("single", "tier", "place"),
         "method": METHODS_OF_PARTITION,
         "budget": (1.0, 1e6),
         "draws": (lambda drawn: drawn.one_of((2, 200)),),

@@ -287,7 +287,7 @@ def test_result_shows_the_tiers_and_gives_everything_away(client, finished):
     assert page.text.count('class="quiet copy"') == 2
     assert ">Download</h2>" in page.text
     found = client.get(f"{here}/files/result.json").json()
-    assert found["fit"]["tiers"] == [["order", "prices"], ["say", "speech"]]
+    assert found["fit"]["tiers"] == [["order", "prices"], ["say"], ["speech"]]
     assert client.get(f"{here}/files/job.json").status_code == 404
 
 
@@ -394,7 +394,7 @@ def test_jobs_that_the_server_left_behind_say_so(tmp_path):
         left = (tmp_path / number / "job.json").read_text(encoding="utf-8")
     (tmp_path / number / "job.json").write_text(left, encoding="utf-8")
     with client_of(settings) as client:
-        assert "The server was ended while this was being computed" in words(client.get(job))
+        assert "The server stopped while this was being computed" in words(client.get(job))
 
 
 def test_everything_lies_below_a_base_path(tmp_path):

@@ -212,7 +212,7 @@ def test_announced_lengths_and_long_texts_are_refused(tmp_path):
     with client_of(Settings(folder=tmp_path, limits=limits)) as client:
         answer = client.post("/data", files={"file": ("a.csv", b"1" * 100_000)})
         assert answer.status_code == 413
-        assert "more than this server takes" in answer.text
+        assert "more than this server accepts" in answer.text
         assert client.post("/data", data={"text": "x" * 5000}).status_code in (400, 413)
         assert client.post("/jobs/0/own", content=b"tier=1&" * 1000).status_code in (404, 413)
     assert list(tmp_path.iterdir()) == []
@@ -230,7 +230,7 @@ def test_an_upload_that_is_somewhat_too_large_is_answered(tmp_path):
         ):
             answer = client.post("/data", **sent)
             assert answer.status_code == 413
-            assert "more than this server takes (50 MB)" in answer.text
+            assert "more than this server accepts (50 MB)" in answer.text
         assert client.get("/").status_code == 200
     assert list(tmp_path.iterdir()) == []
 

@@ -117,8 +117,7 @@ def partition_function(
     if concentration != "single":
         if method != "auto":
             raise InputError(
-                f"with a theta per {concentration} the method follows from the sizes; got "
-                f'method="{method}"',
+                f"with a theta per {concentration} the method follows from the sizes",
                 [use(method="auto"), use(concentration="single")],
             )
         return generalised_partition(checked, chosen, concentration, budget=budget)

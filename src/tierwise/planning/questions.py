@@ -223,7 +223,7 @@ def next_questions(
     >>> import tierwise as tw
     >>> battles = tw.Battles.from_rows([("a", "b", "a")] * 30 + [("b", "c", "b"), ("c", "b", "c")])
     >>> tw.next_questions(battles, 1, rng=1).rows[0].items
-    ('a', 'c')
+    ('b', 'c')
     """
     check_choice("ask", ask, get_args(AskNext))
     k = check_count("k", k)

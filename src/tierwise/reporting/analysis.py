@@ -145,7 +145,8 @@ def analyse(
     watch = Stopwatch()
     data = check_data(data, "report", Rankings, Preferences, weights="effective")
     check_choice("concentration", concentration, (*get_args(ConcentrationChoice), None))
-    if concentration is None and (sizes is not None or distance != "auto"):
+    open_distance = isinstance(distance, str) and distance == "auto"
+    if concentration is None and (sizes is not None or not open_distance):
         concentration = "single"
     check_choice("uncertainty", uncertainty, (*get_args(Uncertainty), "auto"))
     if uncertainty == "posterior" and concentration != "single" and sizes is not None:
