@@ -76,7 +76,7 @@ def test_the_section_on_agreement_says_what_was_chosen_and_why(tastes_report):
     assert page.sections == ["tiers", "agreement", *SECTIONS[1:]]
     assert "Chosen by the data: a theta per tier." in text
     best, other, *_ = analysis.search.families
-    assert f"{best.name} was ahead of {other.name} ({other.standing})" in text
+    assert f"{best.name} comes first; {other.name} is {other.standing}" in text
     header, *rows = page.tables["agreement-table"]
     assert header == ["order", "probability", "95% interval", "in the data"]
     assert [row[0] for row in rows] == ["tier 1 above tier 2", "divided: liquorice"]

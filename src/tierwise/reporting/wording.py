@@ -213,8 +213,8 @@ def _why(analysis: Analysis) -> list[str]:
     best, *others = found.families
     if not others:
         return ["Nothing else could be compared for these answers."]
-    behind = [f"{other.name} ({other.standing})" for other in others]
-    return [f"Compared by {BEHIND_IS}, {best.name} was ahead of {listed(tuple(behind))}."]
+    behind = [f"{other.name} is {other.standing}" for other in others]
+    return [f"Compared by {BEHIND_IS}, {best.name} comes first; {listed(tuple(behind))}."]
 
 
 def _with_interval(one: NeighbourAgreement, fit: Fit) -> str:
