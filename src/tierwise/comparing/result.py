@@ -207,7 +207,7 @@ class Comparison(Result):
     def as_table(self) -> Table:
         """Return the table as people read it, which `write` puts into files."""
         header = ["", "method", "tier", "mean rank", f"rank ({percent(self.board.level)})"]
-        header += ["P(this tier)", "P(better than next)", "P(tied or nearly)"]
+        header += ["P(this tier)", "P(better)", "P(tied)"]
         others = self.nemenyi_letters()
         header += ["Nemenyi"] if others is not None else []
         cells = []
@@ -226,7 +226,7 @@ class Comparison(Result):
             left=(0, 1) if others is None else (0, 1, len(header) - 1),
             note=self.note(),
             values=self.columns(),
-            droppable=(len(header) - 1, 7, 6, 5) if others is not None else (7, 6, 5),
+            droppable=(5, len(header) - 1, 7, 6) if others is not None else (5, 7, 6),
         )
 
     def note(self) -> str:

@@ -392,8 +392,8 @@ class Leaderboard(Result):
         header, cells = self.table()
         # What a narrow terminal does without, in this order.
         less_wanted = (
-            *("P(tied or nearly)", "P(better than next)", "P(best ", "P(this tier)"),
-            *("share won", "open or tied", self.unit, "P(best)"),
+            *("P(best ", "P(this tier)", "share won", self.unit, "strength"),
+            *("open or tied", "P(tied)", "P(better)", "P(best)"),
         )
         droppable = [
             place
@@ -417,8 +417,8 @@ class Leaderboard(Result):
         header += [self.unit, "share won"] if counts_answers else ["share won"]
         header += ["P(best)" if k == 1 else f"P(best {k})" for k in self.k]
         knows_ties = self.tied_or_nearly_probabilities is not None
-        header += ["P(this tier)", "P(better than next)"]
-        header += ["P(tied or nearly)"] if knows_ties else []
+        header += ["P(this tier)", "P(better)"]
+        header += ["P(tied)"] if knows_ties else []
         header += ["strength"] if self.rows[0].strength is not None else []
         header += ["open or tied"]
         number_of = {row.item: number for number, row in enumerate(self.rows, start=1)}
@@ -464,13 +464,14 @@ class Leaderboard(Result):
         return " ".join(sentences)
 
     def note_on_next(self) -> str:
-        """Say what is known of neighbouring rows, and what "nearly" is; nothing for a bootstrap."""
+        """Say what the columns about the next row mean, and what is known of neighbouring rows."""
         if self.tied_or_nearly_probabilities is None:
-            return ""
+            return "P(better): than the next row."
         better = [row.better_than_next for row in self.rows if row.better_than_next is not None]
         near = [row.tied_with_next for row in self.rows if row.tied_with_next is not None]
         verdicts = verdicts_in_words(better, near, self.certainty)
-        return f"{NEARLY_IN_WORDS[0].upper()}{NEARLY_IN_WORDS[1:]}. {verdicts}"
+        nearly = f"{NEARLY_IN_WORDS[0].upper()}{NEARLY_IN_WORDS[1:]}"
+        return f"P(better) and P(tied) compare a row with the next. {nearly}. {verdicts}"
 
     @property
     def divided(self) -> tuple[Item, ...]:
