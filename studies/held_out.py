@@ -1,4 +1,4 @@
-"""Which model foretells answers that it has not seen, and does the choice by evidence take it?
+"""Which model predicts answers that it has not seen, and does the choice by evidence take it?
 
 Answers are divided into folds. Models learn from all folds but one and give probabilities to the
 answers of that one; the mean of the log probability, above that of the uniform distribution, is
@@ -133,7 +133,7 @@ def _finite(value: float) -> float | None:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Answers that are foretold: their log probability under a fitted model, and under draws.
+    """Answers that are predicted: their log probability under a fitted model, and under draws.
 
     Attributes
     ----------
@@ -307,7 +307,7 @@ def tell(results: Results, settings: Settings) -> str:
         ),
         _verdict("The default, averaged,", CHOSEN_AVERAGED, results),
         _verdict("Held to one theta the choice, averaged,", HELD_TO_ONE, results),
-        "Why does a theta per tier foretell so much more? It describes people who are divided. Its "
+        "Why does a theta per tier predict so much more? It describes people who are divided. Its "
         "thetas of single tiers may be 0 or nearly so, which says that people place an item "
         "anywhere, and then its tier is not better than the next one, although it stands above it. "
         "That is not published as tiers: such items have no rank, and it is said that people are "
@@ -350,7 +350,7 @@ def _gains(gain: dict[str, float | None]) -> list[str]:
 
 STUDY = Study(
     name="held-out",
-    title="Which model foretells answers that it has not seen?",
+    title="Which model predicts answers that it has not seen?",
     full=Settings(tuple(SETS)),
     quick=Settings(("Formula 1: races",), n_folds=2, draws=20),
     compute=compute,

@@ -33,7 +33,7 @@ SIMULATIONS = """
 # How often is it right?
 
 What is found in data that were made up, so that the truth is known; and at the end, which models
-foretell real answers that they have not seen. This page is written by `python -m studies`, with the
+predict real answers that they have not seen. This page is written by `python -m studies`, with the
 name that stands under each title; no number here is typed by hand.
 """
 
