@@ -232,3 +232,12 @@ def test_numbers_are_cut_into_groups():
         "age 60 to 79",
         "age 80 to 99",
     ]
+
+
+def test_groups_of_a_scan_are_refused_in_words(tmp_path):
+    """A scan holds no columns about people; its family is still found, and then that is said."""
+    path = tmp_path / "answers.csv"
+    path.write_text("place 1,place 2,place 3\na,b,c\nb,a,c\n", encoding="utf-8")
+    scan = tw.Rankings.scan(path)
+    with pytest.raises(tw.InputError, match="nothing is known of people"):
+        tw.group_tree(scan, by=["age"], rng=1)

@@ -238,14 +238,14 @@ def family_of_groups(
     check_choice("family", family, get_args(FamilyChoice))
     if family != "auto":
         return family
+    rankings = check_data(data, taker, Rankings, weights="effective")
     if choice is None:
-        rankings = check_data(data, taker, Rankings, weights="effective")
         if rankings.unranked == "anywhere":
             return "luce"
         choice = choose(rankings, progress="off", rng=0)
-    if set(choice.fit.tiers.items) != set(data.items):
+    if set(choice.fit.tiers.items) != set(rankings.items):
         raise InputError("the choice is of other items than the data: choose for these data")
-    one_tier = len(choice.fit.tiers) == 1 and data.unranked != "anywhere"
+    one_tier = len(choice.fit.tiers) == 1 and rankings.unranked != "anywhere"
     return "mallows" if one_tier else choice.family
 
 
