@@ -218,7 +218,7 @@ def test_commands_recognise_what_is_not_theirs(board, tmp_path):
         told = run(battles, "leaderboard")
         assert told.startswith("Read ")
     battles.write_text("task,model,score\none,x,1\none,y,2\n", encoding="utf-8")
-    assert "but like scores (see 'score'): use --better higher" in run(battles, "leaderboard")
+    assert "are those of scores, one row per task and item" in run(battles, "leaderboard")
     assert "are those of scores, one row per task and item: use --better" in run(battles, "fit")
 
 
