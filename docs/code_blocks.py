@@ -66,6 +66,8 @@ def run_page(page: Path, folder: Path) -> None:
                 _run_commands(block, page)
             elif block.language == "{code-block} text":
                 _write_file(block)
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @contextmanager

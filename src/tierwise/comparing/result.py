@@ -207,7 +207,7 @@ class Comparison(Result):
     def as_table(self) -> Table:
         """Return the table as people read it, which `write` puts into files."""
         header = ["", "method", "tier", "mean rank", f"rank ({percent(self.board.level)})"]
-        header += ["P(this tier)", "P(better)", "P(tied)"]
+        header += ["P(this tier)", "P(better)", "P(near)"]
         others = self.nemenyi_letters()
         header += ["Nemenyi"] if others is not None else []
         cells = []

@@ -393,7 +393,7 @@ class Leaderboard(Result):
         # What a narrow terminal does without, in this order.
         less_wanted = (
             *("P(best ", "P(this tier)", "share won", self.unit, "strength"),
-            *("open or tied", "P(tied)", "P(better)", "P(best)"),
+            *("open or tied", "P(near)", "P(better)", "P(best)"),
         )
         droppable = [
             place
@@ -418,7 +418,7 @@ class Leaderboard(Result):
         header += ["P(best)" if k == 1 else f"P(best {k})" for k in self.k]
         knows_ties = self.tied_or_nearly_probabilities is not None
         header += ["P(this tier)", "P(better)"]
-        header += ["P(tied)"] if knows_ties else []
+        header += ["P(near)"] if knows_ties else []
         header += ["strength"] if self.rows[0].strength is not None else []
         header += ["open or tied"]
         number_of = {row.item: number for number, row in enumerate(self.rows, start=1)}
@@ -471,7 +471,7 @@ class Leaderboard(Result):
         near = [row.tied_with_next for row in self.rows if row.tied_with_next is not None]
         verdicts = verdicts_in_words(better, near, self.certainty)
         nearly = f"{NEARLY_IN_WORDS[0].upper()}{NEARLY_IN_WORDS[1:]}"
-        return f"P(better) and P(tied) compare a row with the next. {nearly}. {verdicts}"
+        return f"P(better) and P(near) compare a row with the next. {nearly}. {verdicts}"
 
     @property
     def divided(self) -> tuple[Item, ...]:
