@@ -293,6 +293,8 @@ def _too_large(most: int) -> HTTPException:
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         f"That is more than this server accepts ({most / (1 << 20):.0f} MB). Leave out columns "
         "that are not answers, or use tierwise on the command line.",
+        # What was not read is still on its way: nothing else can be asked over this connection.
+        headers={"connection": "close"},
     )
 
 
