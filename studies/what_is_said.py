@@ -246,10 +246,10 @@ def tell(results: Results, settings: Settings) -> str:
         "is uniform between 1/n and 5/n; log worths are normal with a standard deviation of 0.8, "
         "and those of single judges scatter around them with 0.8. Half of the people, by a coin, "
         "give the opposite order. Survey weights are lognormal, with a mean of 1 or 1,700.",
-        "What is true: a tier holds items with the same place in the model that made the answers; "
-        "where all worths differ, each item is a tier of its own. *Tied or nearly*: neither item "
+        "What counts as true: a tier holds the items that are tied in the model that made the "
+        "answers; where all worths differ, each item is a tier of its own. *Tied or nearly*: neither item "
         "is preferred by more than 55%, by the model that made the answers, or by a judge drawn at "
-        "random. Where judges differ, which item is better is told by the mean of the log worths. "
+        "random. Where judges differ, the better item is the one with the higher mean of log worths. "
         "Two opposed halves prefer any two items equally often: all are tied. *Tier of "
         "the item*: its rank is among those of its tier, where tied items share their ranks at "
         "random. *Boundary*: every item above it is better than every item below. *Number of "

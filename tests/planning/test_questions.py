@@ -78,7 +78,10 @@ def test_questions_come_best_first_and_without_repetition(battles, posterior):
     assert gains == sorted(gains, reverse=True)
     assert len({frozenset(row.items) for row in questions.rows}) == 6
     for row in questions.rows:
-        assert row.above + row.tied + row.below == pytest.approx(1)
+        places = [posterior.items.index(item) for item in row.items]
+        near = posterior.tied_or_nearly_probabilities().to_numpy()
+        assert row.near == pytest.approx(near[places[0], places[1]])
+        assert row.above + row.below <= 1.0
     assert len(questions.to_frame()) == 6
     assert len(questions.to_dict()["questions"]) == 6
     assert "draws of the posterior" in questions.summary()
@@ -163,3 +166,5 @@ def test_no_question_where_all_draws_agree():
     empty = tw.Questions((), 400)
     assert empty.summary().startswith("No answer is expected to say anything new, from 400 draws")
     assert repr(empty) == "Questions(none: no answer is expected to say anything new)"
+    assert empty.to_dict() == {"draws": 400, "questions": []}
+    assert len(empty.to_frame()) == 0

@@ -30,6 +30,7 @@ from tierwise.planning.plan import short_chains
 from tierwise.planning.strengths import gains_of_comparisons, openness, strengths_of
 from tierwise.posterior.estimates import share_above
 from tierwise.posterior.run import sample_posterior
+from tierwise.posterior.ties import NEARLY_IN_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -66,15 +67,16 @@ class Question(Result):
     gain
         How much the answer is expected to say about which items are above, tied and below, in
         bits, summed over all pairs of items; with those asked before taken as answered.
-    above, tied, below
-        For two items: probability that the first is in a better tier than the second, in the same
-        one, and in a worse one; None for more items.
+    above, near, below
+        For two items: probability that the first is in a better tier than the second, that the two
+        are tied or nearly, and that the first is in a worse tier; None for more items. A difference
+        may be sure and small, so these need not sum to 1.
     """
 
     items: tuple[Item, ...]
     gain: float
     above: float | None = None
-    tied: float | None = None
+    near: float | None = None
     below: float | None = None
 
 
@@ -99,14 +101,14 @@ class Questions(Result):
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the questions by columns."""
-        longest = max(len(row.items) for row in self.rows)
+        longest = max((len(row.items) for row in self.rows), default=0)
         found: dict[str, list[Any]] = {
             f"item_{place + 1}": [plain_item(row.items[place]) for row in self.rows]
             for place in range(longest)
         }
         found["gain"] = [round(row.gain, 8) for row in self.rows]
-        if self.rows[0].above is not None:
-            for name in ("above", "tied", "below"):
+        if self.rows and self.rows[0].above is not None:
+            for name in ("above", "near", "below"):
                 found[f"p_{name}"] = [round(getattr(row, name), 6) for row in self.rows]
         return found
 
@@ -126,20 +128,20 @@ class Questions(Result):
 
     def table(self, longest_name: int | None = None) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows as people read them; names may be cut."""
-        pairs = self.rows[0].above is not None
+        pairs = bool(self.rows) and self.rows[0].above is not None
         items = list(dict.fromkeys(item for row in self.rows for item in row.items))
         names = [str(item) for item in items]
         if longest_name is not None:
             names = shortened_names(names, longest_name)
         shown = dict(zip(items, names, strict=True))
         header = ["ask about", "gain (millibits)"]
-        header += ["P(first better)", "P(tied)", "P(second better)"] if pairs else []
+        header += ["P(first better)", "P(near)", "P(second better)"] if pairs else []
         cells = []
         for row in self.rows:
             asked = (" or " if pairs else ", ").join(shown[item] for item in row.items)
             cell = [asked, f"{1000 * row.gain:.2f}"]
-            if row.above is not None and row.tied is not None and row.below is not None:
-                cell += [share_in_words(share) for share in (row.above, row.tied, row.below)]
+            if row.above is not None and row.near is not None and row.below is not None:
+                cell += [share_in_words(share) for share in (row.above, row.near, row.below)]
             cells.append(cell)
         return header, cells
 
@@ -158,7 +160,7 @@ class Questions(Result):
         beside = sum(2 + max(map(len, column)) for column in columns[1:])
         left_out = ""
         if max(display_width(cell[0]) for cell in cells) > width - beside and len(header) > 2:
-            # Both names of a question must be seen: the last probability follows from the others.
+            # Both names of a question must be seen.
             beside -= 2 + len(header[-1])
             _, cells = self.table((width - beside - len(" or ")) // 2)
             left_out = f"Left out to fit the width: {header[-1]}. "
@@ -167,6 +169,8 @@ class Questions(Result):
             f"{left_out}Gain is what one answer is expected to say about which items are above, "
             f"tied and below, from {self.n_draws:,} draws of the posterior."
         )
+        if self.rows[0].near is not None:
+            note += f" P(near): {NEARLY_IN_WORDS}."
         return Table(header, cells, note=note).to_text(width)
 
     def __repr__(self) -> str:
@@ -251,8 +255,9 @@ def next_questions(
     size = check_count("size", size, 2, n_items)
     order = [posterior.items.index(item) for item in items]
     above = share_above(posterior.labels)[np.ix_(order, order)]
+    near = posterior.tied_or_nearly_probabilities().to_numpy()[np.ix_(order, order)]
     rows = [
-        _question(members, gain, above, items)
+        _question(members, gain, above, near, items)
         for members, gain in _batch(strengths_of(known), above, allowed, prices, k, size)
     ]
     return Questions(tuple(rows), len(posterior.labels))
@@ -329,14 +334,14 @@ def _most_worth(
 
 
 def _question(
-    numbers: tuple[int, ...], gain: float, above: Floats, items: tuple[Item, ...]
+    numbers: tuple[int, ...], gain: float, above: Floats, near: Floats, items: tuple[Item, ...]
 ) -> Question:
     names = tuple(items[number] for number in numbers)
     if len(numbers) > 2:
         return Question(names, gain)
     one, other = numbers
-    better, worse = float(above[one, other]), float(above[other, one])
-    return Question(names, gain, better, max(1.0 - better - worse, 0.0), worse)
+    shares = (above[one, other], near[one, other], above[other, one])
+    return Question(names, gain, *map(float, shares))
 
 
 def _numbered_pairs(
