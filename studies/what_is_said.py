@@ -247,14 +247,14 @@ def tell(results: Results, settings: Settings) -> str:
         "and those of single judges scatter around them with 0.8. Half of the people, by a coin, "
         "give the opposite order. Survey weights are lognormal, with a mean of 1 or 1,700.",
         "What counts as true: a tier holds the items that are tied in the model that made the "
-        "answers; where all worths differ, each item is a tier of its own. *Tied or nearly*: neither item "
-        "is preferred by more than 55%, by the model that made the answers, or by a judge drawn at "
-        "random. Where judges differ, the better item is the one with the higher mean of log worths. "
-        "Two opposed halves prefer any two items equally often: all are tied. *Tier of "
-        "the item*: its rank is among those of its tier, where tied items share their ranks at "
-        "random. *Boundary*: every item above it is better than every item below. *Number of "
-        "tiers* and *exactly these tiers*: there are tiers like these, the better ones above the "
-        "others, whose items are tied or nearly.",
+        "answers; where all worths differ, each item is a tier of its own. *Tied or nearly*: "
+        "neither item is preferred by more than 55%, by the model that made the answers, or by a "
+        "judge drawn at random. Where judges differ, the better item is the one with the higher "
+        "mean of log worths. Two opposed halves prefer any two items equally often: all are tied. "
+        "*Tier of the item*: its rank is among those of its tier, where tied items share their "
+        "ranks at random. *Boundary*: every item above it is better than every item below. "
+        "*Number of tiers* and *exactly these tiers*: there are tiers like these, the better ones "
+        "above the others, whose items are tied or nearly.",
         "Of what is said with 95% or more, how much is true (and how many such claims there are):",
         _sure_table(results, known, "truths that are among the models compared"),
         _sure_table(results, others, "other truths"),
