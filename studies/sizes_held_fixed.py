@@ -21,7 +21,7 @@ from tierwise import (
     search,
 )
 from tierwise._util.tasks import run_tasks
-from tierwise.posterior.estimates import rank_shares
+from tierwise.model.ranks import rank_shares
 
 if TYPE_CHECKING:
     from numpy.random import SeedSequence

@@ -17,7 +17,7 @@ from studies.writing import paragraphs, percent, table
 from tierwise import TierwiseWarning, choose, leaderboard, sample_posterior
 from tierwise._util.resources import whole_file
 from tierwise._util.tasks import run_tasks
-from tierwise.posterior.estimates import rank_shares
+from tierwise.model.ranks import rank_shares
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

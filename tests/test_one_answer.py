@@ -1,6 +1,7 @@
 """Whichever door: the same model, the same tiers, the same certainty up to Monte Carlo error."""
 
 import json
+import re
 from functools import cache
 
 import numpy as np
@@ -99,9 +100,33 @@ def test_search_leaderboard_and_posterior_agree(name):
     assert posterior.distance == choice.distance
     assert posterior.concentration == choice.concentration or choice.family == "luce"
     assert set(posterior.divided_items()) == set(choice.fit.divided)
+    assert posterior.tiers() == choice.fit.tiers
     shown = dict(zip(posterior.items, posterior.best_k_probabilities(1).to_numpy(), strict=True))
+    in_tiers = dict(zip(posterior.items, posterior.tier_probabilities().to_numpy(), strict=True))
     for row in board.rows:
         assert row.best_k_probabilities[0] == pytest.approx(shown[row.item], abs=0.06)
+        assert row.tier_probabilities == pytest.approx(in_tiers[row.item], abs=0.06)
+
+
+@pytest.mark.parametrize("name", ["political goals", "complete, distances"])
+def test_the_shell_says_of_tiers_and_sizes_what_leaderboard_and_search_say(name, tmp_path):
+    file, data, choice = tmp_path / "answers.csv", answers(name), found(name)
+    tw.write_rankings(data, file, layout="orderings")
+    words = ["posterior", str(file), "--seed", "5", "-q"]
+    printed = CliRunner().invoke(app, words).stdout.splitlines()
+    assert "most probable tiers   " + str(choice.fit.tiers) in printed
+    board = tw.leaderboard(data, progress="off", rng=2)
+    start = next(place for place, line in enumerate(printed) if "its rank is among" in line)
+    said = {line.split()[0]: line.split(maxsplit=1)[1] for line in printed[start + 1 :]}
+    for row in board.rows:
+        own = re.search(rf"{row.tier}: (?:[<>] )?(\d+)%", said[row.item])
+        share = row.tier_probabilities[row.tier - 1]
+        assert int(own[1]) / 100 == pytest.approx(share, abs=0.04)
+    # The best and the next sizes are as far apart as the search says, up to other tiers of theirs.
+    start = next(place for place, line in enumerate(printed) if line.startswith("sizes "))
+    shown = [line.split("  ")[0] for line in printed[start + 1 : start + 3] if "other" not in line]
+    searched = choice.search.leaderboard[: len(shown)]
+    assert shown == [", ".join(map(str, row.sizes)) for row in searched]
 
 
 @pytest.mark.slow

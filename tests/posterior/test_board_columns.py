@@ -8,8 +8,8 @@ import pytest
 from scipy.optimize import minimize
 
 import tierwise as tw
+from tierwise.model.ranks import cut_shares, rank_shares, rank_spans, simultaneous_ranks
 from tierwise.posterior.changes import Standing, changes_between
-from tierwise.posterior.estimates import cut_shares, rank_shares, rank_spans, simultaneous_ranks
 from tierwise.posterior.flips import flips_of
 from tierwise.posterior.line import line_of
 

@@ -7,7 +7,7 @@ import pytest
 
 import tierwise as tw
 from tierwise import InputError, sample_posterior
-from tierwise.posterior.estimates import rank_intervals, rank_shares
+from tierwise.model.ranks import rank_intervals, rank_shares
 
 
 def shares_by_enumeration(draws):

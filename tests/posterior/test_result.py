@@ -29,12 +29,19 @@ def open_posterior():
 def test_probabilities_are_shares_of_draws(open_posterior):
     labels = open_posterior.labels
     tier = open_posterior.tier_probabilities()
+    sizes = open_posterior.tiers().sizes
+    ends = np.cumsum(sizes)
     tied = open_posterior.co_tier_probabilities()
     above = open_posterior.above_probabilities()
     for item in range(4):
-        for number in tier["tier"].to_numpy().tolist():
-            share = (labels[:, item] == number).mean()
-            assert float(tier.sel(item=item, tier=number)) == pytest.approx(share)
+        for number, (size, end) in enumerate(zip(sizes, ends.tolist(), strict=True), start=1):
+            # Of the ranks that an item may have in a draw, how many the tier takes up.
+            shares = []
+            for draw in labels.tolist():
+                better = sum(label < draw[item] for label in draw)
+                own = set(range(better + 1, better + draw.count(draw[item]) + 1))
+                shares.append(len(own & set(range(end - size + 1, end + 1))) / len(own))
+            assert float(tier.sel(item=item, tier=number)) == pytest.approx(np.mean(shares))
         for other in range(4):
             share = (labels[:, item] == labels[:, other]).mean()
             assert float(tied.sel(item=item, other=other)) == pytest.approx(share)

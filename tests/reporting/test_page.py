@@ -12,7 +12,7 @@ import pytest
 import tierwise as tw
 from tests.data_paths import shared_data
 from tierwise import InputError, Rankings, Tiers
-from tierwise.posterior.estimates import shares_of_tiers
+from tierwise.model.ranks import shares_of_tiers
 from tierwise.reporting.report import render
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}

@@ -307,13 +307,11 @@ def demo(
 
 def _tier_picture(fitted: "Fit", posterior: "Posterior") -> "RenderableType":
     """Draw the tiers, each with how sure its items are, sizes being open."""
-    from tierwise.posterior.estimates import shares_of_tiers
-
     table = printing.new_table()
     table.add_column("tier", justify="right")
     table.add_column("items", style="bold")
     table.add_column(f"how sure, of {len(posterior):,} draws")
-    shares = shares_of_tiers(posterior.labels, fitted.tiers.sizes)
+    shares = posterior.tier_probabilities().to_numpy()
     place = {item: number for number, item in enumerate(posterior.items)}
     for number, tier in enumerate(fitted.tiers, start=1):
         least = float(min(shares[place[item], number - 1] for item in tier))

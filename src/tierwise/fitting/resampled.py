@@ -16,6 +16,7 @@ from tierwise.data.frames import Backend, make_frame, table_of_items
 from tierwise.errors import InputError, counted, percent, share_in_words
 from tierwise.fitting.result import Fit
 from tierwise.luce.estimates import ELO
+from tierwise.model.ranks import shares_of_tiers
 
 if TYPE_CHECKING:
     from xarray import DataArray
@@ -119,13 +120,15 @@ class Bootstrap(Result):
         return tuple((float(low), float(high)) for low, high in ends.T)
 
     def tier_probabilities(self) -> "DataArray":
-        """Return the share of replicates in which each item (row) is of each tier (column).
+        """Return how often the rank of each item (row) is among those of each tier (column).
 
-        Where tiers of all sizes are searched, there may be more columns than the fit has tiers.
+        The tiers are those of the fit. Where all replicates have tiers of the same sizes, this is
+        the share in which the item is of the tier; where tiers of all sizes are searched, the items
+        of a tier share its ranks, in any order with the same probability.
         """
-        numbers = np.arange(1, max(len(self.fit.sizes), int(self.labels.max())) + 1)
-        shares = (self.labels[:, :, None] == numbers).mean(axis=0)
-        return table_of_items(self.items, shares, "tier", numbers)
+        sizes = self.fit.sizes
+        shares = shares_of_tiers(self.labels, sizes)
+        return table_of_items(self.items, shares, "tier", np.arange(1, len(sizes) + 1))
 
     def co_tier_probabilities(self) -> "DataArray":
         """Return the share of replicates in which each pair of items are tied."""
@@ -191,7 +194,7 @@ class Bootstrap(Result):
                 f"{len(self)} {self.kind} replicates{self.of_what()}{self._held()}",
                 *self._parameter_lines(),
                 "",
-                f"{'item':<{longest}}  tier  {strengths[0]}same in  other tiers",
+                f"{'item':<{longest}}  tier  {strengths[0]}in its tier  in other tiers",
                 *(
                     f"{items[item]!s:<{longest}}  {self.fit.tiers[items[item]]:>4}  "
                     + strengths[item + 1]
@@ -225,7 +228,8 @@ class Bootstrap(Result):
             return [
                 f"tiers of all sizes searched again in each: {self._numbers_of_tiers()}, in "
                 f"{share_in_words(same)} as many as in the fit ({len(self.fit.sizes)})",
-                f"strength: {percent(self.fit.level)} of replicates, on the Elo scale",
+                f"strength: {percent(self.fit.level)} of replicates, on the Elo scale; in its "
+                "tier: the rank is among those of the tier",
             ]
         of = [""] if self.fit.concentration == "single" else self.fit.part_names
         parts = zip(of, self.fit.thetas, self.theta_intervals(), strict=True)
@@ -278,4 +282,4 @@ def _shares(shares: NDArray[np.float64], tier: int) -> str:
         for number, share in enumerate(shares.tolist(), start=1)
         if number != tier and share > 0
     ]
-    return f"{share_in_words(shares[tier - 1]):>7}  {', '.join(others)}".rstrip()
+    return f"{share_in_words(shares[tier - 1]):>11}  {', '.join(others)}".rstrip()

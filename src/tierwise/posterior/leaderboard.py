@@ -43,20 +43,17 @@ from tierwise.errors import (
 from tierwise.fitting.solve import named_tiers
 from tierwise.luce.judges import at_effective_number
 from tierwise.model.priors import DEFAULT_PRIORS, Priors, check_priors
-from tierwise.posterior.changes import Standing, changes_between, saved_standing
-from tierwise.posterior.estimates import (
+from tierwise.model.ranks import (
     added_up,
     cut_shares,
     rank_intervals,
     rank_shares,
-    share_above,
     shares_of_tiers,
     simultaneous_ranks,
-    sure_tiers,
-    surely_above,
     tiers_among,
-    tiers_of_leaders,
 )
+from tierwise.posterior.changes import Standing, changes_between, saved_standing
+from tierwise.posterior.estimates import share_above, sure_tiers, surely_above, tiers_of_leaders
 from tierwise.posterior.flips import flips_of, searched_labels
 from tierwise.posterior.line import line_of
 from tierwise.posterior.run import sample_posterior

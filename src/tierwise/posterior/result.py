@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from tierwise._util.cards import Card, Section, rows_of
+from tierwise._util.cards import Card, Row, Section, rows_of
 from tierwise._util.checks import check_choice, check_count, check_level
 from tierwise._util.columns import within
 from tierwise._util.types import Estimate, plain_item, plain_number
@@ -17,16 +18,9 @@ from tierwise.data.frames import make_frame
 from tierwise.data.weights import EffectiveNumber
 from tierwise.errors import InputError, instead, use
 from tierwise.luce.estimates import ELO
+from tierwise.model.ranks import rank_intervals, rank_shares, shares_of_tiers, tiers_among
 from tierwise.posterior.chain import EFFECTS
-from tierwise.posterior.estimates import (
-    bands_of,
-    least_disagreement,
-    rank_intervals,
-    rank_shares,
-    share_above,
-    theta_intervals,
-    tiers_among,
-)
+from tierwise.posterior.estimates import bands_of, least_disagreement, share_above, theta_intervals
 from tierwise.posterior.storage import SCHEMA, StoredDraws
 from tierwise.posterior.summary import Diagnostics, diagnose, summarise
 from tierwise.posterior.ties import (
@@ -356,10 +350,29 @@ class Posterior(StoredDraws):
         return Tiers.from_labels(labels.tolist(), self.items)
 
     def tier_probabilities(self) -> DataArray:
-        """Return the probability of each item (row) to be of each tier (column)."""
-        numbers = np.arange(1, int(self.labels.max()) + 1)
-        shares = (self.labels[:, :, None] == numbers).mean(axis=0)
-        return self._table(shares, "tier", numbers)
+        """Return the probability that the rank of each item (row) is among those of each tier.
+
+        The tiers (columns) are the most probable ones. Where sizes were given this is the
+        probability of the tier; where they are open, a draw may have other tiers, and its tier 3
+        other ranks. NaN for items that people are divided about.
+
+        Examples
+        --------
+        >>> import tierwise as tw
+        >>> posterior = tw.sample_posterior(tw.load_political_goals(), sizes=(2, 2), rng=1)
+        >>> posterior.tier_probabilities().sel(item="order").to_numpy()
+        array([1., 0.])
+        """
+        sizes = self.agreed_tiers().sizes
+        shares = np.full((len(self.items), len(sizes)), np.nan)
+        shares[self.is_ranked] = shares_of_tiers(self.ranked_labels, sizes)
+        return self._table(shares, "tier", np.arange(1, len(sizes) + 1))
+
+    def agreed_tiers(self, kind: PointEstimate = "map") -> Tiers:
+        """Return a point estimate of the tiers, without items that people are divided about."""
+        divided = self.divided_items()
+        rows = [[item for item in tier if item not in divided] for tier in self.tiers(kind)]
+        return Tiers([row for row in rows if row])
 
     @cached_property
     def sameness_weights(self) -> NDArray[np.float64]:
@@ -604,8 +617,9 @@ class Posterior(StoredDraws):
     def to_frame(self, *, backend: Backend = "pandas") -> Any:
         """Return a data frame with one row per item, best first: tier, ranks and probabilities.
 
-        ``tier`` is that of the most probable tiers, ``p_tier_1`` and so on are the probabilities of
-        all tiers, and ``rank_low`` to ``rank_high`` is the 95% interval of the rank.
+        ``tier`` is that of the most probable tiers, None for items that people are divided about;
+        ``p_tier_1`` and so on are `tier_probabilities`, and ``rank_low`` to ``rank_high`` is the
+        95% interval of the rank.
 
         Parameters
         ----------
@@ -619,12 +633,15 @@ class Posterior(StoredDraws):
         >>> posterior.to_frame(backend="pyarrow").column_names
         ['item', 'tier', 'rank_low', 'rank_high', 'p_tier_1', 'p_tier_2']
         """
-        tiers, shares = self.tiers(), self.tier_probabilities().to_numpy()
+        tiers, shares = self.agreed_tiers(), self.tier_probabilities().to_numpy()
+        number_of: dict[Item, int] = {item: tiers[item] for item in tiers.items}
         ranks = self.rank_interval().to_numpy()
-        order = sorted(range(len(self.items)), key=lambda item: tiers[self.items[item]])
+        order = sorted(
+            range(len(self.items)), key=lambda item: number_of.get(self.items[item], inf)
+        )
         columns: dict[str, Any] = {
             "item": [plain_item(self.items[item]) for item in order],
-            "tier": [tiers[self.items[item]] for item in order],
+            "tier": [number_of.get(self.items[item]) for item in order],
             "rank_low": ranks[order, 0],
             "rank_high": ranks[order, 1],
         }
@@ -633,18 +650,24 @@ class Posterior(StoredDraws):
         return make_frame(columns, backend)
 
     def _card(self) -> Card:
-        tiers, shares = self.tiers(), self.tier_probabilities().to_numpy()
+        tiers, shares = self.agreed_tiers(), self.tier_probabilities().to_numpy()
         sure = {
-            item: float(shares[place, tiers[item] - 1]) for place, item in enumerate(self.items)
+            item: float(shares[place, tiers[item] - 1])
+            for place, item in enumerate(self.items)
+            if self.is_ranked[place]
         }
+        rows = rows_of(tiers)
+        if self.divided_items():
+            rows.append(Row("", self.divided_items()))
         facts = [("method", self.method), ("draws", f"{len(self):,}")]
         if self.family == "mallows" and self.concentration == "single":
             low, high = self.theta_interval()
             facts.append(("theta", f"{self.thetas.mean():.3f} ({low:.3f} to {high:.3f})"))
         return Card(
-            f"{len(self.items)} items, the most probable tiers with the probability of each tier",
+            f"{len(self.items)} items, the most probable tiers; how probably the rank of each item "
+            "is among those of its tier",
             facts,
-            [Section(rows_of(tiers))],
+            [Section(rows)],
             sure,
         )
 

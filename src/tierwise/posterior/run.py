@@ -443,7 +443,10 @@ def _chosen_model(
                 [use(concentration="single"), use(concentration="tier")],
             )
         return _Model(
-            choice.family, choice.distance or None, choice.concentration, _compared(choice)
+            choice.family,
+            choice.distance or None,
+            choice.concentration,
+            _compared(choice, data.items, options),
         )
     if family == "luce" or not open_distance:
         return _Model("luce" if family == "luce" else "mallows", distance, options.concentration)
@@ -474,17 +477,21 @@ def _chosen_model(
         found.family,
         found.distance or None,
         "tier" if several else "single",
-        _compared(found),
+        _compared(found, data.items, options),
     )
 
 
-def _compared(choice: Choice) -> dict[str, Any]:
-    """Return what was compared, and how far others are behind, as plain values."""
+def _compared(choice: Choice, items: tuple[Item, ...], options: SamplingOptions) -> dict[str, Any]:
+    """Return what was compared, how far others are behind, and the best tiers, as plain values."""
     families = choice.search.families
-    return {
+    facts: dict[str, Any] = {
         "compared": [[one.name, one.behind] for one in families],
         "choice": choice.sentence(),
     }
+    if options.sizes is None:
+        # Of many items, no draw may be as probable as the tiers that the search found.
+        facts["most_probable_tiers"] = (choice.fit.tiers.label_array(items) + 1).tolist()
+    return facts
 
 
 def _settled(options: SamplingOptions, source: AnswerSource, target: Target) -> SamplingOptions:

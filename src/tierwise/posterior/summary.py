@@ -13,7 +13,6 @@ from tierwise._util.columns import shortened_names
 from tierwise.data.weights import answers_in_words
 from tierwise.errors import listed, share_in_words
 from tierwise.posterior.ties import NEARLY_IN_WORDS
-from tierwise.tiers import Tiers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -310,8 +309,8 @@ def summarise(posterior: Posterior, width: int) -> str:
         *_choice_lines(posterior),
         *([posterior.caution] if posterior.caution else []),
         "",
-        f"most probable tiers   {_agreed(posterior, posterior.tiers())}",
-        f"least disagreement    {_agreed(posterior, posterior.tiers('consensus'))}",
+        f"most probable tiers   {posterior.agreed_tiers()}",
+        f"least disagreement    {posterior.agreed_tiers('consensus')}",
         *_theta_lines(posterior, names),
     ]
     mistakes = posterior.mistake_probabilities
@@ -329,13 +328,6 @@ def summarise(posterior: Posterior, width: int) -> str:
     if posterior.method == "mcmc":
         lines += ["", *_chain_lines(posterior, width - _BESIDE_CHAINS)]
     return "\n".join(lines)
-
-
-def _agreed(posterior: Posterior, tiers: Tiers) -> Tiers:
-    """Return tiers without the items that people are divided about."""
-    divided = posterior.divided_items()
-    rows = [[item for item in tier if item not in divided] for tier in tiers]
-    return Tiers([row for row in rows if row])
 
 
 def _model(posterior: Posterior) -> str:
@@ -416,33 +408,47 @@ def _by_mean_tier(posterior: Posterior) -> list[int]:
 
 
 def _sizes_lines(posterior: Posterior) -> list[str]:
-    shares = posterior.sizes_for_sameness()
-    shown = [pair for pair in shares.items() if pair[1] >= _LEAST_SHARE][:_MOST_SIZES]
-    lines = [f"{'sizes':<32}probability"]
+    """Say how probable sizes are: by the prior of the search, and by one that is even."""
+    prior = posterior.prior_sizes if isinstance(posterior.prior_sizes, str) else "own"
+    columns = {f"{prior} prior": posterior.sizes_probabilities()}
+    if prior in ("sceptical", "penalised"):
+        columns["uniform prior"] = posterior.sizes_for_sameness()
+    first, *_ = columns.values()
+    shown = [sizes for sizes, share in first.items() if share >= _LEAST_SHARE][:_MOST_SIZES]
+    rows = {
+        ", ".join(map(str, sizes)): [one.get(sizes, 0.0) for one in columns.values()]
+        for sizes in shown
+    }
+    n_others = len(first) - len(shown)
+    if n_others:
+        rest = [
+            max(1.0 - sum(one.get(sizes, 0.0) for sizes in shown), 0.0) for one in columns.values()
+        ]
+        rows["1 other" if n_others == 1 else f"{n_others:,} others"] = rest
+    lines = [f"{'sizes':<28}" + "".join(f"{name:>17}" for name in columns)]
     lines += [
-        f"{', '.join(map(str, sizes)):<32}{share_in_words(share, 3):>11}" for sizes, share in shown
+        f"{name:<28}" + "".join(f"{share_in_words(share, 3):>17}" for share in shares)
+        for name, shares in rows.items()
     ]
-    if len(shares) > len(shown):
-        rest = max(1.0 - sum(share for _, share in shown), 0.0)
-        n_others = len(shares) - len(shown)
-        name = "1 other" if n_others == 1 else f"{n_others} others"
-        lines.append(f"{name:<32}{share_in_words(rest, 3):>11}")
+    if len(columns) > 1:
+        lines.append(
+            f"The {prior} prior, which the search has too, favours few tiers until the answers "
+            "speak for more; the uniform prior does not."
+        )
     return [*lines, f"Items of a tier are {NEARLY_IN_WORDS}."]
 
 
 def _item_lines(posterior: Posterior, names: list[str]) -> list[str]:
-    labels = posterior.ranked_labels
-    numbers = np.arange(1, int(labels.max()) + 1)
-    shares = (labels[:, :, None] == numbers).mean(axis=0)
-    place = np.cumsum(posterior.is_ranked) - 1
+    """Say of each item how probably its rank is among those of each tier."""
+    shares = posterior.tier_probabilities().to_numpy()
     width = max(4, *map(len, names))
-    lines = [f"{'item':<{width}}  probability of each tier"]
+    lines = [f"{'item':<{width}}  probability that its rank is among those of each tier"]
     for item in _by_mean_tier(posterior):
         if not posterior.is_ranked[item]:
             continue
         tiers = [
-            f"{tier}: {share_in_words(share, 2)}"
-            for tier, share in enumerate(shares[place[item]].tolist(), start=1)
+            f"{tier}: {share_in_words(share)}"
+            for tier, share in enumerate(shares[item].tolist(), start=1)
             if share >= _LEAST_SHARE
         ]
         lines.append(f"{names[item]:<{width}}  {'  '.join(tiers)}")

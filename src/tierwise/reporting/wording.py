@@ -16,7 +16,7 @@ from tierwise.fitting.summary import (
     what_agrees,
     what_is_ordered,
 )
-from tierwise.posterior.estimates import tiers_among
+from tierwise.model.ranks import tiers_among
 from tierwise.posterior.ties import NEARLY_IN_WORDS
 from tierwise.reporting.tables import probabilities_by_item
 from tierwise.searching.result import NOT_DECIDED, verdict
