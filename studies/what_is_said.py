@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.random import SeedSequence
 
-    from tierwise.posterior.leaderboard import Leaderboard
+    from tierwise.leaderboards.result import Leaderboard
     from tierwise.posterior.result import Posterior
 
     # What was said, with which probability, and how far it is true.

@@ -174,3 +174,14 @@ def test_bad_sizes_are_refused(sizes, complaint):
 def test_compositions_need_an_item():
     with pytest.raises(InputError, match="n_items must be at least 1"):
         next(compositions(0))
+
+
+def test_numbers_of_numpy_beside_tuples():
+    """A number of NumPy compared with a tuple is an array, which ended lookups of items."""
+    items = (("a", 1), np.int64(70), np.float64(2.5), "")
+    for made in (Tiers([items[:2], items[2:]]), Tiers.from_labels([1, 1, 2, 2], items)):
+        assert made.items == (("a", 1), 70, 2.5, "")
+        assert [type(item) for item in made.items] == [tuple, int, float, str]
+        assert made.items.index(np.float64(2.5).item()) == 2
+    places = np.arange(4, dtype=np.int32)[None, :]
+    assert tw.Rankings(items, places).items == (("a", 1), 70, 2.5, "")

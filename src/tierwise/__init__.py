@@ -60,6 +60,8 @@ if TYPE_CHECKING:
     from tierwise.groups.compare import compare_groups as compare_groups
     from tierwise.groups.tree import GroupTree as GroupTree
     from tierwise.groups.tree import group_tree as group_tree
+    from tierwise.leaderboards.leaderboard import leaderboard as leaderboard
+    from tierwise.leaderboards.result import Leaderboard as Leaderboard
     from tierwise.mixture.draws import MixtureDraws as MixtureDraws
     from tierwise.mixture.draws import sample_mixture as sample_mixture
     from tierwise.mixture.fit import fit_mixture as fit_mixture
@@ -77,8 +79,6 @@ if TYPE_CHECKING:
     from tierwise.planning.questions import next_questions as next_questions
     from tierwise.planning.stopping import Enough as Enough
     from tierwise.planning.stopping import enough as enough
-    from tierwise.posterior.leaderboard import Leaderboard as Leaderboard
-    from tierwise.posterior.leaderboard import leaderboard as leaderboard
     from tierwise.posterior.moves import Exchange as Exchange
     from tierwise.posterior.result import Posterior as Posterior
     from tierwise.posterior.run import sample_posterior as sample_posterior
@@ -123,7 +123,7 @@ _HOME_OF = {
     "GroupTree": "groups.tree",
     "Imputation": "fitting.impute",
     "InputError": "errors",
-    "Leaderboard": "posterior.leaderboard",
+    "Leaderboard": "leaderboards.result",
     "Mixture": "mixture.result",
     "MixtureDraws": "mixture.draws",
     "PairsDescription": "data.describe",
@@ -155,7 +155,7 @@ _HOME_OF = {
     "get_distance": "distances",
     "group_tree": "groups.tree",
     "impute": "fitting.impute",
-    "leaderboard": "posterior.leaderboard",
+    "leaderboard": "leaderboards.leaderboard",
     "load_apa1980": "data.datasets",
     "load_f1": "data.datasets",
     "load_llmfao": "data.datasets",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tierwise._util.cards import Card, Section, rows_of
 from tierwise._util.checks import check_count, check_iterable
-from tierwise._util.types import Item, plain_item
+from tierwise._util.types import Item, plain_item, python_item
 from tierwise.errors import InputError, counted, drop, quoted
 
 Sizes = tuple[int, ...]
@@ -197,7 +197,7 @@ class Tiers:
                 raise InputError(
                     f"tier {number} is the text {text}: write [{text}] for a tier of one item"
                 )
-            members = list(tier)
+            members = list(map(python_item, tier))
             if not members:
                 raise InputError(f"tier {number} is empty: every tier needs at least one item")
             for item in members:
@@ -259,7 +259,7 @@ class Tiers:
         for item, number in zip(names, numbers, strict=True):
             tiers[number - 1].append(item)
         made = cls(tiers)
-        made._items = tuple(names)
+        made._items = tuple(map(python_item, names))
         return made
 
     @classmethod

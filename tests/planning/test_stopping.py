@@ -185,3 +185,10 @@ def test_answers_are_shown_and_kept(unclear):
 def test_options_that_make_no_sense_are_refused(options):
     with pytest.raises(tw.InputError):
         tw.enough(tw.load_political_goals(), **options)
+
+
+def test_numbers_of_numpy_beside_tuples_as_items():
+    places = np.argsort(np.random.default_rng(3).random((20, 3)), axis=1).astype(np.int32)
+    data = tw.Rankings((("a", 1), np.int64(70), ""), places)
+    found = tw.enough(data, futures=2, streams=1, rng=np.random.SeedSequence(67))
+    assert set(found.tiers.items) == {("a", 1), 70, ""}

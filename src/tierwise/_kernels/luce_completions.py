@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled
 from tierwise._kernels.luce import make_block
-from tierwise._kernels.luce_chain import add_arrivals
+from tierwise._kernels.luce_times import add_arrivals
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from tierwise._util.types import Item
+from tierwise._util.types import Item, python_item
 from tierwise.errors import InputError, has_control_characters, quoted
 
 # Beyond this, a number of draws, chains or starts is a slip of the pen.
@@ -205,7 +205,7 @@ def check_items(
         Names the place where an item is found, if there is one.
     """
     try:
-        checked = tuple(items)
+        checked = tuple(map(python_item, items))
     except TypeError:
         raise InputError(f"items must be a list of names; got {quoted(items)}") from None
     seen: set[Item] = set()

@@ -105,6 +105,19 @@ class Estimate(float):
         return f"{float(self):.10g} +- {self.standard_error:.2g} ({self.method})"
 
 
+def python_item(item: Item) -> Item:
+    """Return an item with numbers of NumPy as those of Python, which compare with anything.
+
+    Compared with a tuple, a number of NumPy gives an array, which is neither true nor false.
+
+    Examples
+    --------
+    >>> python_item(np.int64(70)), python_item(("a", 1))
+    (70, ('a', 1))
+    """
+    return item.item() if isinstance(item, np.integer | np.float64 | np.bool_) else item
+
+
 def plain_item(item: Item) -> str | int | float:
     """Return an item as JSON can hold it: text and numbers as they are, the rest as text.
 

@@ -215,7 +215,7 @@ def leaderboard_command(
 ) -> None:
     """Make a leaderboard of battles, scores or rankings: tiers, ranks, and how sure they are."""
     from tierwise._util.results import card_of
-    from tierwise.posterior.leaderboard import leaderboard
+    from tierwise.leaderboards.leaderboard import leaderboard
     from tierwise.reporting.report import (
         check_leaderboard,
         leaderboard_page,

@@ -92,7 +92,7 @@ def _use(data: Any, *distances: str) -> None:
 
 def _board(data: Any) -> None:
     """Make a leaderboard."""
-    from tierwise.posterior.leaderboard import leaderboard
+    from tierwise.leaderboards.leaderboard import leaderboard
 
     leaderboard(data, chains=1, draws=20, progress="off", rng=1)
 

@@ -16,7 +16,7 @@ from tierwise.comparing.signed_ranks import signed_ranks
 from tierwise.data.scores import open_scores, rankings_of, score_table_of
 from tierwise.errors import InputError, counted
 from tierwise.files.source import errors_name
-from tierwise.posterior.leaderboard import leaderboard
+from tierwise.leaderboards.leaderboard import leaderboard
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,6 +15,7 @@ from tierwise._util.types import plain_item
 from tierwise.comparing.paragraph import paragraph_of, verdicts_in_words
 from tierwise.data.frames import make_frame
 from tierwise.errors import counted, percent, share_in_words
+from tierwise.leaderboards.wording import note_on_next, note_on_tiers
 from tierwise.posterior.estimates import surely_above
 from tierwise.tiers import plain_tiers
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from tierwise.comparing.signed_ranks import SignedRanks
     from tierwise.data.frames import Backend
     from tierwise.files.options import Better, ReadingNotes
-    from tierwise.posterior.leaderboard import Leaderboard
+    from tierwise.leaderboards.result import Leaderboard
     from tierwise.tiers import Tiers
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -233,10 +234,10 @@ class Comparison(Result):
         """Say what the letters and numbers are."""
         said = (
             "Methods with the same letter are in one tier. "
-            f"{self.board.note_on_tiers()} Mean ranks are over {len(self.scores):,} data sets"
+            f"{note_on_tiers(self.board)} Mean ranks are over {len(self.scores):,} data sets"
         )
         said += "; ranks on data sets with gaps are stretched." if self.n_gaps else "."
-        return f"{said} {self.board.note_on_next()} {self.board.choice.sentence()}"
+        return f"{said} {note_on_next(self.board)} {self.board.choice.sentence()}"
 
     def to_latex(self) -> str:
         """Return the table as LaTeX, with the rules of the package booktabs."""

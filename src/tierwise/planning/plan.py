@@ -19,10 +19,10 @@ from tierwise.data.frames import make_frame
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, TierwiseWarning, counted, percent, quoted
 from tierwise.fitting.result import Fit
+from tierwise.leaderboards.leaderboard import leaderboard
 from tierwise.model.clustered_luce import ClusteredLuce
 from tierwise.model.clustered_mallows import ClusteredMallows
 from tierwise.planning.asking import Ask, Asking, Design, Model
-from tierwise.posterior.leaderboard import leaderboard
 from tierwise.posterior.result import Posterior
 from tierwise.tiers import plain_tiers
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from tierwise._util.tasks import Progress
     from tierwise.data.battles import Battles
     from tierwise.data.frames import Backend
-    from tierwise.posterior.leaderboard import Leaderboard
+    from tierwise.leaderboards.result import Leaderboard
     from tierwise.tiers import Tiers
 
     Floats = NDArray[np.float64]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from tierwise.posterior.leaderboard import Leaderboard
+    from tierwise.leaderboards.result import Leaderboard
     from tierwise.posterior.result import Posterior
 
 Quantity: TypeAlias = Literal["theta", "total_distance", "n_tiers"]

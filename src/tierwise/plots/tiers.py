@@ -11,9 +11,9 @@ from tierwise._util.checks import check_choice
 from tierwise._util.columns import display_width
 from tierwise.errors import InputError, share_in_words
 from tierwise.fitting.result import Fit
+from tierwise.leaderboards.result import Leaderboard
 from tierwise.model.ranks import rank_shares, shares_of_tiers, tiers_among
 from tierwise.plots import style
-from tierwise.posterior.leaderboard import Leaderboard
 from tierwise.posterior.result import Posterior
 from tierwise.tiers import Tiers
 

@@ -17,10 +17,11 @@ from tierwise.data.battles import Battles
 from tierwise.data.counts import Counts
 from tierwise.data.weights import answers_in_words
 from tierwise.errors import InputError, counted, drop, percent, share_in_words
+from tierwise.leaderboards.leaderboard import leaderboard
+from tierwise.leaderboards.wording import note_on_tiers
 from tierwise.planning.stopping import forecast_where_cheap
 from tierwise.plots.posterior import rank_intervals
 from tierwise.plots.style import height_for
-from tierwise.posterior.leaderboard import leaderboard
 from tierwise.reporting import tables, wording
 from tierwise.reporting.analysis import Analysis, Uncertainty, analyse
 from tierwise.reporting.figures import draw_figures, figure_as_svg
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
     from tierwise.files.options import ReadingNotes
     from tierwise.fitting.fit import ConcentrationChoice
     from tierwise.fitting.result import Fit
+    from tierwise.leaderboards.result import Leaderboard
     from tierwise.planning.stopping import Enough
-    from tierwise.posterior.leaderboard import Leaderboard
     from tierwise.searching.compared import FamilyChoice
 
 _PAPER = "Piancastelli, L. S. C. and Friel, N., Clustered Mallows Model"
@@ -420,7 +421,7 @@ def leaderboard_page(
         title=title or title_of_leaderboard(board, None),
         # The style is the package's own.
         style=Markup(_own_text("report.css")),
-        opening=f"{said} put {items} into {tiers}. {board.note_on_tiers()}",
+        opening=f"{said} put {items} into {tiers}. {note_on_tiers(board)}",
         about_enough=None if forecast is None else forecast.sentence(),
         figure=figure,
         caption=caption,
@@ -435,7 +436,7 @@ def leaderboard_page(
             ("likelihood", fit.likelihood),
             ("uncertainty", board.uncertainty),
             ("model", board.choice.sentence()),
-            ("tiers", board.note_on_tiers()),
+            ("tiers", note_on_tiers(board)),
             ("most probable tiers", str(fit.tiers)),
             ("time", counted(round(made.seconds, 1), "second")),
         ],

@@ -15,6 +15,7 @@ import tierwise as tw
 from tests.small_battles import simulated
 from tierwise import plots
 from tierwise.cli.main import app, shell
+from tierwise.leaderboards.wording import note_on_tiers
 
 pytestmark = pytest.mark.filterwarnings("ignore::tierwise.TierwiseWarning")  # few draws
 
@@ -83,7 +84,7 @@ def test_the_note_on_tiers_is_true_of_the_draws():
     assert max(within) < 0.9
     assert 0 < board.sure_share < 1
     assert board.sure_share == pytest.approx(np.mean(np.array(across) >= 0.9))
-    assert board.note_on_tiers().startswith(
+    assert note_on_tiers(board).startswith(
         f"No two items of a tier differ with 90% probability; of the pairs in different tiers, "
         f"{board.sure_share:.0%} differ with 90% probability or more"
     )
@@ -405,7 +406,7 @@ def test_a_choice_is_not_made_twice(races, board_of_races, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("chosen again")
 
-    monkeypatch.setattr("tierwise.posterior.leaderboard.choose", refuse)
+    monkeypatch.setattr("tierwise.leaderboards.leaderboard.choose", refuse)
     again = tw.leaderboard(races, choice=board_of_races.choice, draws=500, rng=1, progress="off")
     assert again.rows == board_of_races.rows
 

@@ -8,10 +8,10 @@ import pytest
 from scipy.optimize import minimize
 
 import tierwise as tw
+from tierwise.leaderboards.changes import Standing, changes_between
+from tierwise.leaderboards.flips import flips_of
+from tierwise.leaderboards.line import line_of
 from tierwise.model.ranks import cut_shares, rank_shares, rank_spans, simultaneous_ranks
-from tierwise.posterior.changes import Standing, changes_between
-from tierwise.posterior.flips import flips_of
-from tierwise.posterior.line import line_of
 
 
 def random_draws(seed, n_draws=60, n_items=5):

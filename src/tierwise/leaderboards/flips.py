@@ -15,7 +15,6 @@ tiers are searched again: that so many are enough is sure, that it takes so many
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from math import floor
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +22,9 @@ import numpy as np
 
 from tierwise._util.results import Result
 from tierwise._util.types import plain_item
-from tierwise.answers.likelihood import source_of
 from tierwise.data.battles import Battles
 from tierwise.errors import counted
-from tierwise.luce.search import Limits
-from tierwise.model.priors import log_prior_of_sizes
-from tierwise.searching.all_sizes import best_tiers_of_battles
-from tierwise.searching.luce import search_races
+from tierwise.leaderboards.resampling import searched_labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,7 +33,6 @@ if TYPE_CHECKING:
 
     from tierwise._util.types import Item
     from tierwise.fitting.result import Family
-    from tierwise.model.priors import SizesPrior
 
 # Half a comparison with a middling item besides, as in the strengths that searches begin with.
 _PSEUDO_COMPARISONS = 0.5
@@ -300,24 +294,3 @@ def _searched(wins: NDArray[np.float64], family: Family) -> NDArray[np.int64]:
     names = tuple(map(str, range(len(wins))))
     battles = Battles(names, wins.copy(), np.zeros_like(wins))
     return searched_labels(battles, family, "sceptical", np.random.default_rng(0))
-
-
-def searched_labels(
-    battles: Battles, family: Family, prior_sizes: SizesPrior, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """Search the tiers of battles once, and return them counted from 0.
-
-    Parameters
-    ----------
-    battles
-        The battles.
-    family, prior_sizes
-        The family of models, and the prior of sizes.
-    rng
-        Generator.
-    """
-    if family == "luce":
-        prior = partial(log_prior_of_sizes, prior_sizes)
-        return np.asarray(search_races(battles, prior, Limits()).best.labels)
-    source = source_of(battles, None)
-    return np.asarray(best_tiers_of_battles(source, rng, prior_sizes, starts=1)[0])

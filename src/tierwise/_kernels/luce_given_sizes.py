@@ -1,0 +1,134 @@
+"""Tiers of given sizes and their worths, given times of races.
+
+Tiers keep their places, with worths that decrease from the first to the last: items of two tiers
+trade places, and each worth is drawn between those of its neighbours.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from tierwise._kernels.compiling import compiled_part
+from tierwise._kernels.luce_tiers import tier_value
+
+_Floats = npt.NDArray[np.float64]
+_Integers = npt.NDArray[np.int64]
+
+
+@compiled_part
+def exchange_items(  # noqa: PLR0912 - which items, given which worths, and whether they stay
+    labels: _Integers,
+    worths: _Floats,
+    count: int,
+    sizes: _Floats,
+    arrived: _Floats,
+    ran: _Floats,
+    arrivals: _Floats,
+    times: _Floats,
+    shape: float,
+    n_steps: int,
+    members: _Integers,
+    rng: np.random.Generator,
+) -> None:
+    """Let items of two tiers trade places, so that sizes stay: steps of Metropolis.
+
+    In every other step the worths of both tiers are integrated out and drawn again, which moves far
+    where they are surely in order; in the rest worths stay, which moves at all where tiers are
+    hardly apart. Every other two steps are about neighbouring tiers.
+    """
+    if count < 2:
+        return
+    starts = np.zeros(count + 1, dtype=np.int64)
+    for tier in range(count):
+        starts[tier + 1] = starts[tier] + int(sizes[tier])
+    ends = starts[:count].copy()
+    for item in range(len(labels)):
+        members[ends[labels[item]]] = item
+        ends[labels[item]] += 1
+    for step in range(n_steps):
+        if step % 4 < 2:
+            one = int((count - 1) * rng.random())
+            other = one + 1
+            place = starts[one] + int(sizes[one] * rng.random())
+            swap = starts[other] + int(sizes[other] * rng.random())
+        else:
+            place, swap = int(len(labels) * rng.random()), int(len(labels) * rng.random())
+            one, other = labels[members[place]], labels[members[swap]]
+            if one == other:
+                continue
+        first, second = members[place], members[swap]
+        won, time = arrivals[second] - arrivals[first], times[second] - times[first]
+        before_one, before_other = worths[one], worths[other]
+        if step % 2 == 0:
+            gain = won * np.log(before_one / before_other) - time * (before_one - before_other)
+        else:
+            gain = tier_value(sizes[one], arrived[one] + won, ran[one] + time, shape)
+            gain -= tier_value(sizes[one], arrived[one], ran[one], shape)
+            gain += tier_value(sizes[other], arrived[other] - won, ran[other] - time, shape)
+            gain -= tier_value(sizes[other], arrived[other], ran[other], shape)
+        if np.log(1.0 - rng.random()) >= gain:
+            continue
+        if step % 2 == 1:
+            total = 1.0 + ran[one] + time
+            worths[one] = rng.standard_gamma(shape + arrived[one] + won) / total
+            total = 1.0 + ran[other] - time
+            worths[other] = rng.standard_gamma(shape + arrived[other] - won) / total
+            in_order = True
+            for tier in range(count - 1):
+                in_order &= worths[tier] > worths[tier + 1]
+            if not in_order:
+                worths[one], worths[other] = before_one, before_other
+                continue
+        labels[first], labels[second] = other, one
+        members[place], members[swap] = second, first
+        arrived[one] += won
+        arrived[other] -= won
+        ran[one] += time
+        ran[other] -= time
+
+
+@compiled_part
+def _draw_between(
+    log_worth: float, low: float, high: float, shape: float, rate: float, rng: np.random.Generator
+) -> float:
+    """Draw the logarithm of a Gamma variable between two bounds.
+
+    One draw without bounds may do; else a step of slice sampling is made (Neal 2003).
+    """
+    free = np.log(rng.standard_gamma(shape) / rate)
+    if low < free < high:
+        return float(free)
+    level = shape * log_worth - rate * np.exp(log_worth) + np.log(1.0 - rng.random())
+    width = 3.0 / np.sqrt(shape)
+    left = log_worth - width * rng.random()
+    right = left + width
+    while left > low and shape * left - rate * np.exp(left) > level:
+        left -= width
+    while right < high and shape * right - rate * np.exp(right) > level:
+        right += width
+    left, right = max(left, low), min(right, high)
+    while True:
+        drawn = left + (right - left) * rng.random()
+        if shape * drawn - rate * np.exp(drawn) >= level:
+            return float(drawn)
+        if drawn < log_worth:
+            left = drawn
+        else:
+            right = drawn
+
+
+@compiled_part
+def draw_worths_in_order(
+    worths: _Floats,
+    count: int,
+    arrived: _Floats,
+    ran: _Floats,
+    shape: float,
+    rng: np.random.Generator,
+) -> None:
+    """Draw each worth given its neighbours, between which it stays (Gibbs)."""
+    for tier in range(count):
+        low = np.log(worths[tier + 1]) if tier < count - 1 else -np.inf
+        high = np.log(worths[tier - 1]) if tier > 0 else np.inf
+        own = np.log(worths[tier])
+        drawn = _draw_between(own, low, high, shape + arrived[tier], 1.0 + ran[tier], rng)
+        worths[tier] = np.exp(drawn)

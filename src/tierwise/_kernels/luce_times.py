@@ -1,0 +1,181 @@
+"""Latent times of races: how long each item was in them, given worths and the order of arrival.
+
+Given the order of an answer, the gaps between arrivals are exponential, with the sum of the worths
+still in the race as their rate.
+
+Where two items meet, one of them may be shown first, and they may draw: outcomes have the weights
+``gamma w_a``, ``w_b`` and ``nu sqrt(w_a w_b)``. The latent time ``t`` of their meetings then leaves
+``exp(-t nu sqrt(w_a w_b))``, in which worths do not separate. But ``exp(-2 c sqrt(a b))`` is
+``sqrt(b c / pi)`` times the integral of ``r ** -1.5 * exp(-c (a r + b / r))``, so with ``c = t nu /
+2`` and ``r`` as one more latent variable (inverse Gaussian, with mean ``sqrt(b / a)`` and shape ``2
+c b``) they do: item ``a`` ran ``c r`` longer, item ``b`` ran ``c / r`` longer, and half an arrival
+is added to ``b``.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from tierwise._kernels.compiling import compiled_part
+from tierwise._kernels.luce import (
+    Block,
+    gather_block,
+    height_of_time,
+    mode_of_time,
+    write_rests,
+)
+
+_Floats = npt.NDArray[np.float64]
+_Integers = npt.NDArray[np.int64]
+
+# Where the tangents of the envelope touch, in standard deviations from the mode.
+_TOUCH = 1.3
+
+
+@compiled_part
+def draw_log_time(
+    middle: float,
+    top: float,
+    curvature: float,
+    rest: float,
+    worths: _Floats,
+    counts: _Floats,
+    rng: np.random.Generator,
+) -> float:
+    """Draw from the integrand of a tied block, which is log-concave: rejection below tangents."""
+    touch = _TOUCH / np.sqrt(-curvature)
+    low_height, low_slope, _ = height_of_time(middle - touch, rest, worths, counts)
+    high_height, high_slope, _ = height_of_time(middle + touch, rest, worths, counts)
+    # Where the tangents reach the height of the mode; beyond that the envelope is exponential.
+    low = middle - touch + (top - low_height) / low_slope
+    high = middle + touch + (top - high_height) / high_slope
+    low_mass, high_mass = 1.0 / low_slope, -1.0 / high_slope
+    total = low_mass + (high - low) + high_mass
+    while True:
+        place = total * rng.random()
+        if place < low_mass:
+            wait = -np.log(1.0 - rng.random())
+            log_time, envelope = low - wait / low_slope, -wait
+        elif place < low_mass + high - low:
+            log_time, envelope = low + place - low_mass, 0.0
+        else:
+            wait = -np.log(1.0 - rng.random())
+            log_time, envelope = high - wait / high_slope, -wait
+        height = height_of_time(log_time, rest, worths, counts)[0] - top
+        if np.log(1.0 - rng.random()) <= height - envelope:
+            return float(log_time)
+
+
+@compiled_part
+def draw_inverse_gaussian(mean: float, shape: float, rng: np.random.Generator) -> float:
+    """Draw from an inverse Gaussian distribution (Michael, Schucany and Haas 1976)."""
+    part = 0.5 * mean * rng.standard_normal() ** 2 / shape
+    # The smaller root of a quadratic equation, without a difference of large numbers.
+    small = mean / (1.0 + part + np.sqrt(part * (2.0 + part)))
+    if rng.random() * (mean + small) <= mean:
+        return float(small)
+    return float(mean * mean / small)
+
+
+@compiled_part
+def add_arrivals(
+    order: _Integers,
+    starts: _Integers,
+    weight: float,
+    labels: _Integers,
+    worths: _Floats,
+    block: Block,
+    rests: _Floats,
+    times: _Floats,
+    rng: np.random.Generator,
+) -> None:
+    """Draw when each item arrived in as many races as an answer weighs, and add these times.
+
+    To items of the last block, which need not arrive, the times are added at which all others had.
+
+    Parameters
+    ----------
+    order, starts
+        Items of all answers, and where the blocks of this one begin, and the last one ends.
+    weight
+        Of the answer; a whole number where it has ties.
+    labels, worths
+        Tier of each item, and worths of tiers.
+    block, rests
+        Room to work in.
+    times
+        What is added to.
+    rng
+        Randomness.
+    """
+    n_blocks, begin = len(starts) - 1, starts[0]
+    write_rests(order, begin, starts[n_blocks], labels, worths, rests)
+    clock = 0.0
+    for number in range(n_blocks):
+        first, last = starts[number], starts[number + 1]
+        if number < n_blocks - 1 and last - first == 1:
+            clock += rng.standard_gamma(weight) / rests[first - begin]
+        for place in range(first, last):
+            times[order[place]] += clock
+        if number == n_blocks - 1 or last - first == 1:
+            continue
+        count = gather_block(order, first, last, labels, worths, block)
+        own_worths, own_counts = block.worths[:count], block.counts[:count]
+        rest = rests[last - begin]
+        middle, top, curvature = mode_of_time(rest, own_worths, own_counts)
+        for _ in range(int(weight)):
+            limit = np.exp(draw_log_time(middle, top, curvature, rest, own_worths, own_counts, rng))
+            latest = 0.0
+            for place in range(first, last):
+                worth = worths[labels[order[place]]]
+                share = rng.random() * -np.expm1(-worth * limit)
+                time = -np.log1p(-share) / worth
+                times[order[place]] += time
+                latest = max(latest, time)
+            clock += latest
+
+
+@compiled_part
+def draw_running_times(
+    order: _Integers,
+    block_starts: _Integers,
+    first_blocks: _Integers,
+    weights: _Floats,
+    firsts: _Integers,
+    seconds: _Integers,
+    meetings: _Floats,
+    effects: _Floats,
+    labels: _Integers,
+    worths: _Floats,
+    block: Block,
+    rests: _Floats,
+    times: _Floats,
+    rng: np.random.Generator,
+) -> None:
+    """Draw how long each item was in the race, summed over all answers."""
+    times[:] = 0.0
+    for pair in range(len(firsts)):
+        first, second = firsts[pair], seconds[pair]
+        own, other = worths[labels[first]], worths[labels[second]]
+        rate = effects[0] * own + other
+        if effects[1] > 0.0:
+            rate += effects[1] * np.sqrt(own * other)
+        time = rng.standard_gamma(meetings[pair]) / rate
+        times[first] += effects[0] * time
+        times[second] += time
+        if effects[1] > 0.0:
+            ratio = draw_inverse_gaussian(np.sqrt(other / own), effects[1] * time * other, rng)
+            times[first] += 0.5 * effects[1] * time * ratio
+            times[second] += 0.5 * effects[1] * time / ratio
+    for answer in range(len(weights)):
+        first_block, end_block = first_blocks[answer], first_blocks[answer + 1]
+        add_arrivals(
+            order,
+            block_starts[first_block : end_block + 1],
+            weights[answer],
+            labels,
+            worths,
+            block,
+            rests,
+            times,
+            rng,
+        )

@@ -1,0 +1,1 @@
+"""Leaderboards: what is published about each item, and how it could change."""
