@@ -5,6 +5,7 @@ from io import StringIO
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from typer.testing import CliRunner
 
 import tierwise as tw
@@ -208,3 +209,33 @@ def test_choices_are_simulated_and_found_again():
         tw.sample_best_worst(model.sample(5, rng=1), 8)
     with pytest.raises(InputError, match="incomplete"):
         tw.sample_best_worst(sets, 3)
+
+
+def composite_log_worths(choices, tiers):
+    """Maximise two choices by worths: of the best, and of the worst of the others by 1 / worth."""
+    place, own = {item: number for number, item in enumerate(tiers.items)}, tiers.labels
+    sets = np.array([[place[item] for item in flat(row)] for row in choices.to_orderings()])
+    best, worst = sets[:, 0], sets[:, -1]
+
+    def loss(logs):
+        logs = logs[np.array(own) - 1]
+        of_best = logs[best] - np.log(np.exp(logs[sets]).sum(axis=1))
+        of_worst = -logs[worst] - np.log(np.exp(-logs[sets[:, 1:]]).sum(axis=1))
+        return -(of_best + of_worst).sum()
+
+    logs = minimize(loss, np.zeros(len(tiers))).x
+    return logs - np.average(logs, weights=tiers.sizes)
+
+
+def flat(row):
+    return [item for one in row for item in (one if isinstance(one, list | tuple) else [one])]
+
+
+def test_worths_are_found_where_two_separate_choices_are_biased():
+    truth = tw.Tiers([["taste"], ["price", "smell"], ["size", "look", "name"]])
+    model = tw.ClusteredLuce(truth, worths=(6, 2, 0.5))
+    choices = tw.sample_best_worst(model.sample(20_000, rng=10), set_size=4, rng=100)
+    wanted = np.log(model.worths) - np.average(np.log(model.worths), weights=truth.sizes)
+    found = np.log(tw.fit(choices, tiers=truth, family="luce").worths)
+    np.testing.assert_allclose(found, wanted, atol=0.04)
+    assert composite_log_worths(choices, truth)[0] > wanted[0] + 0.05
