@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import exp
-from typing import Any, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 from unicodedata import category
 
 # What a terminal obeys instead of showing it, what breaks a line, and what UTF-8 cannot hold.
@@ -375,16 +375,18 @@ def share_in_words(share: float, decimals: int | None = None) -> str:
     return f"> {1.0 - least:.{decimals}f}" if float(written) == 1.0 and share < 1.0 else written
 
 
-def odds_in_words(log_odds: float) -> str:
-    """Write odds that are known by their logarithm.
+def odds_in_words(log_odds: float, style: Literal["words", "digits"] = "words") -> str:
+    """Write odds that are known by their logarithm; by digits alone in tables.
 
     Examples
     --------
     >>> odds_in_words(0.55), odds_in_words(5.75), odds_in_words(20.4)
     ('1.7 to 1', '314 to 1', 'more than a million to 1')
+    >>> odds_in_words(20.4, "digits")
+    '> 10^6 to 1'
     """
     if log_odds > 13.8:
-        return "more than a million to 1"
+        return "more than a million to 1" if style == "words" else "> 10^6 to 1"
     odds = exp(log_odds)
     return f"{odds:.1f} to 1" if odds < 10.0 else f"{odds:,.0f} to 1"
 

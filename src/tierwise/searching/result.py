@@ -13,7 +13,7 @@ from tierwise._util.types import plain_number
 from tierwise.data.connection import parts_in_words
 from tierwise.data.frames import Backend, make_frame
 from tierwise.data.weights import EffectiveNumber, answers_in_words
-from tierwise.errors import BEHIND_IS, behind_in_words, share_in_words
+from tierwise.errors import BEHIND_IS, behind_in_words, odds_in_words, share_in_words
 from tierwise.fitting.result import Fit
 from tierwise.fitting.summary import tiers_in_words
 from tierwise.searching.evaluate import Criterion
@@ -67,9 +67,10 @@ def _weights(search: "Search") -> list[str]:
 def header(search: "Search") -> list[str]:
     """Return the names of the columns."""
     evidence = ["log evidence", "probability"] if search.criterion == "evidence" else []
-    if search.best.family == "luce":
-        return ["sizes", "tiers", "agreement", "criterion", "behind", ""]
-    return ["sizes", "tiers", "theta", "agreement", "criterion", *evidence, "behind", ""]
+    theta = [] if search.best.family == "luce" else ["theta"]
+    if search.criterion == "posterior":  # elsewhere what is behind is not log evidence
+        return ["sizes", "tiers", *theta, "criterion", "behind", "odds", ""]
+    return ["sizes", "tiers", *theta, "agreement", "criterion", *evidence, "behind", ""]
 
 
 def row(search: "Search", one: "Candidate") -> list[str]:
@@ -83,15 +84,20 @@ def row(search: "Search", one: "Candidate") -> list[str]:
         if one.log_evidence_error:
             evidence[0] += f" ± {one.log_evidence_error:.2g}"
     places = ".4f" if search.criterion == "agreement" else ".2f"
+    behind = search.behind(one)
+    agreement, odds = [_number(one.agreement, ".4f")], []
+    if search.criterion == "posterior":
+        agreement, odds = [], [odds_in_words(behind, "digits") if behind > 0.0 else ""]
     name = one.name if one.allowed else f"{one.name}, for comparison only"
     return [
         " ".join(map(str, one.sizes)),
         str(len(one.sizes)),
         *([] if search.best.family == "luce" else [_number(one.theta, ".4f")]),
-        _number(one.agreement, ".4f"),
+        *agreement,
         criterion,
         *evidence,
-        _number(search.behind(one), places),
+        _number(behind, places),
+        *odds,
         name,
     ]
 
@@ -436,9 +442,14 @@ class Search(Result):
 
     def _card(self) -> Card:
         header = ("sizes", "tiers", "behind")
+        by_posterior = self.criterion == "posterior"
         cells = [
-            (", ".join(map(str, one.sizes)), str(one.tiers), f"{self.behind(one):.2f}")
-            for one in self.contenders[:5]
+            (
+                ", ".join(map(str, one.sizes)),
+                str(one.tiers),
+                behind_in_words(behind) if by_posterior and behind > 0.0 else f"{behind:.2f}",
+            )
+            for one, behind in ((one, self.behind(one)) for one in self.contenders[:5])
         ]
         facts = [
             ("method", self.method),
