@@ -54,6 +54,13 @@ def test_items_not_listed_are_in_the_middle_of_what_is_left_if_they_are_below():
     assert np.isnan(box_of(ax, 2)).all()
 
 
+def test_answers_that_weigh_nothing_leave_no_box():
+    rows, weights = [["a", "b"], ["c", "a"]], [1.0, 0.0]
+    weighted = Rankings.from_orderings(rows, items="abc", unranked="anywhere", weights=weights)
+    ax = plots.rank_boxes(weighted)
+    assert np.isnan(box_of(ax, row_names(ax).index("c"))).all()
+
+
 def test_tied_items_share_the_mean_of_their_ranks():
     rows = [[["a", "b"], "c"], ["b", ["a", "c"]]]
     tied = Rankings.from_orderings(rows, weights=[3, 1])

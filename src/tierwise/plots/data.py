@@ -243,7 +243,8 @@ def _box_summary(ranks: NDArray[np.float64], weights: NDArray[Any]) -> dict[str,
     """Return the quantiles that a box shows; all ranks of a group count alike."""
     values = ranks.ravel()
     counts = np.tile(np.asarray(weights, dtype=np.float64), len(ranks))
-    known = ~np.isnan(values)
+    # Answers may weigh nothing, as those of other groups do.
+    known = ~np.isnan(values) & (counts > 0.0)
     values, counts = values[known], counts[known]
     if not len(values):
         return dict.fromkeys(("whislo", "q1", "med", "q3", "whishi", "mean"), np.nan)
