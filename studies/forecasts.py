@@ -24,8 +24,8 @@ from tierwise import (
     sample_posterior,
 )
 from tierwise._util.tasks import run_tasks
+from tierwise.planning.claims import chances_of_claims, drawn_tiers
 from tierwise.planning.plan import short_chains
-from tierwise.planning.stopping import claims_hold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -123,7 +123,7 @@ def _decided(data: Answers, choice: Choice, found: Enough, place: int) -> bool:
     """Whether a claim is settled or ruled out by more answers."""
     claim = found.claims[place]
     with short_chains():
-        draws = sample_posterior(
+        posterior = sample_posterior(
             data,
             distance=choice.distance or None,
             family=choice.family,
@@ -131,10 +131,10 @@ def _decided(data: Answers, choice: Choice, found: Enough, place: int) -> bool:
             draws=500,
             rng=3,
             progress="off",
-        ).labels
-    labels = found.tiers.label_array(data.items)
-    chance = claims_hold(labels, [(claim.kind, claim.tier - 1)], draws).mean()
-    return bool(chance >= CERTAINTY or chance <= 1.0 - CERTAINTY)
+        )
+    labels, kinds = found.tiers.label_array(data.items), [(claim.kind, claim.tier - 1)]
+    chances = chances_of_claims(labels, kinds, drawn_tiers(posterior))
+    return chances.states(CERTAINTY) != ["open"]
 
 
 def simulated(

@@ -8,10 +8,11 @@ import pytest
 
 import tierwise as tw
 from tierwise.planning.asking import Design
+from tierwise.planning.claims import chances_of_claims, claims_hold, drawn_tiers
 from tierwise.planning.plan import short_chains
-from tierwise.planning.stopping import _state_of_draw, claims_hold
+from tierwise.planning.stopping import _state_of_draw
 from tierwise.posterior.estimates import share_above
-from tierwise.posterior.run import draw_tiers_from
+from tierwise.posterior.run import DrawnTiers, draw_tiers_from
 
 TIERS = tw.Tiers([["a"], ["b", "c"]])
 
@@ -21,7 +22,7 @@ def test_claims_by_their_definition():
     draws = rng.integers(1, 5, size=(200, 5))
     labels = np.array([0, 1, 1, 2, 2])
     kinds = [("boundary", 0), ("tie", 1), ("boundary", 1), ("tie", 2)]
-    held = claims_hold(labels, kinds, draws)
+    held = claims_hold(labels, kinds, DrawnTiers(draws))
     for draw, row in zip(draws.tolist(), held.tolist(), strict=True):
         a, b, c, d, e = draw
         assert row == [
@@ -30,6 +31,32 @@ def test_claims_by_their_definition():
             b < d and b < e and c < d and c < e,
             d == e,
         ]
+
+
+def test_near_ties_hold_by_their_definition():
+    """Nobody in the tier would be preferred to another by more than 55%."""
+    rng = np.random.default_rng(2)
+    logs = np.sort(rng.normal(scale=0.2, size=(200, 4)), axis=1)[:, ::-1]
+    draws = np.tile(np.arange(1, 5), (200, 1))
+    held = claims_hold(np.array([0, 1, 1, 1]), [("tie", 1)], DrawnTiers(draws, logs))
+    preferred = 1.0 / (1.0 + np.exp(logs[:, 3] - logs[:, 1]))
+    assert held[:, 0].tolist() == (preferred <= 0.55).tolist()
+    assert held.any()
+    assert not held.all()
+
+
+def test_claims_are_as_probable_as_the_posterior_says():
+    """Two items: the tie and the difference are those of the tables of the posterior."""
+    data = tw.ClusteredLuce(tw.Tiers([["a"], ["b"]]), (1.4, 1.0)).sample(60, rng=3)
+    posterior = tw.sample_posterior(data, family="luce", rng=1)
+    draws, labels = drawn_tiers(posterior), np.array([0, 1])
+    boundary = chances_of_claims(labels, [("boundary", 0)], draws)
+    assert boundary.holds[0] == posterior.above_probabilities().to_numpy()[0, 1]
+    tie = chances_of_claims(np.array([0, 0]), [("tie", 0)], draws)
+    near = posterior.tied_or_nearly_probabilities().to_numpy()[0, 1]
+    assert tie.holds[0] == pytest.approx(near, abs=1e-12)
+    strict = 1.0 - share_above(posterior.labels)[0, 1] - share_above(posterior.labels)[1, 0]
+    assert abs(tie.holds[0] - strict) > 0.05
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +146,8 @@ def test_claims_that_are_ruled_out_get_no_forecast():
     states = {claim.state for claim in found.claims}
     assert "ruled out" in states
     for claim in found.claims:
-        assert (claim.state == "ruled out") == (claim.probability <= 0.05)
+        # The contrary is given under the other prior, so only nearly the complement.
+        assert (claim.state == "ruled out") <= (claim.probability <= 0.1)
         assert bool(claim.shares) == (claim.state == "open")
     assert not found.settled
     if states == {"ruled out"}:
@@ -170,7 +198,7 @@ def test_chains_that_begin_at_the_truth_draw_from_the_posterior(ask, named):
         long = tw.sample_posterior(data, choice=choice, sampler=tw.Sampler(thin=sweeps), rng=5)
     truth = _state_of_draw(long, 17)
     short = draw_tiers_from(data, choice, truth, 4000, np.random.SeedSequence(2), sweeps)
-    assert share_above(short) == pytest.approx(share_above(long.labels), abs=0.06)
+    assert share_above(short.labels) == pytest.approx(share_above(long.labels), abs=0.06)
 
 
 def test_answers_are_shown_and_kept(unclear):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, inf, isfinite, nan
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -20,7 +20,15 @@ from tierwise.data.rankings import Rankings
 from tierwise.data.weights import EffectiveNumber
 from tierwise.errors import InputError, counted, percent, share_in_words
 from tierwise.luce.judges import at_effective_number
+from tierwise.model.clustered_luce import ClusteredLuce
 from tierwise.planning.asking import Alike, Model
+from tierwise.planning.claims import (
+    Settle,
+    chances_of_claims,
+    claims_hold,
+    drawn_tiers,
+    kinds_of_claims,
+)
 from tierwise.planning.plan import (
     CHAINS,
     DRAWS,
@@ -32,7 +40,8 @@ from tierwise.planning.plan import (
     where_reached,
 )
 from tierwise.posterior.chain import State as ChainState
-from tierwise.posterior.run import draw_tiers_from, sample_posterior
+from tierwise.posterior.run import DrawnTiers, draw_tiers_from, sample_posterior
+from tierwise.posterior.ties import NEARLY_IN_WORDS
 from tierwise.searching.choice import Choice, choose
 from tierwise.tiers import plain_tiers
 
@@ -48,16 +57,12 @@ if TYPE_CHECKING:
     from tierwise.data.frames import Backend
     from tierwise.data.preferences import Preferences
     from tierwise.data.scan import RankingScan
+    from tierwise.planning.claims import Kind, KindOfClaim, State
     from tierwise.posterior.result import Posterior
     from tierwise.tiers import Tiers
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
-
-Settle: TypeAlias = Literal["differences", "tiers"]
-"""What is to be settled: the differences that are published, or the ties, too."""
-Kind: TypeAlias = Literal["boundary", "tie"]
-State: TypeAlias = Literal["settled", "ruled out", "open"]
 
 # How many further answers are tried, in units of those that there are.
 _STEPS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -78,11 +83,12 @@ class Claim(Result):
     ----------
     kind
         "boundary": all items of the tier are better than all of the next one. "tie": all items of
-        the tier are tied.
+        the tier are tied or nearly: none would be preferred to another by more than 55%.
     tier
         The number of the tier, 1 being the best.
     probability
-        Probability that it holds.
+        Probability that it holds; of ties, under the "uniform" prior of sizes, as
+        `Posterior.tied_or_nearly_probabilities` has it.
     state
         "settled" if that is at least the certainty that is asked for, "ruled out" if the same is
         true of its contrary, else "open".
@@ -300,6 +306,8 @@ class Enough(Result):
         lines = [self.sentence(), "", *aligned([header, *cells], left=(0,))]
         note = [f"Forecasts from {counted(self.n_futures, 'simulated future')}."]
         note = [*(note if self.n_futures else []), self.caution()]
+        if any(claim.kind == "tie" for claim in self.claims):
+            note.append(f"Ties: {NEARLY_IN_WORDS}.")
         return within("\n".join([*lines, "", " ".join(note)]), width)
 
     def __repr__(self) -> str:
@@ -321,7 +329,7 @@ def enough(
     """Say whether the tiers have settled, and how many further answers would settle them.
 
     A boundary between two tiers is settled if all items of the one are better than all items of the
-    next with a given probability; a tie, if all items of the tier are tied with that probability.
+    next with a given probability; a tie, if all items of the tier are tied or nearly with it.
     It is ruled out if the contrary has that probability. What is missing until one or the other is
     known is found by simulating futures: a draw of the posterior is the truth, near ties included,
     further answers of the same kind come from it, and the analysis is repeated with them. Futures
@@ -378,9 +386,9 @@ def enough(
     posterior = _posterior(known, choice, seeds[1])
     tiers = choice.fit.tiers
     labels = tiers.label_array(known.items)
-    kinds = _kinds_of_claims(labels, settle)
-    chances = claims_hold(labels, kinds, posterior.labels).mean(axis=0)
-    states = _states(chances, certainty)
+    kinds = kinds_of_claims(labels, settle)
+    chances = chances_of_claims(labels, kinds, drawn_tiers(posterior))
+    states = chances.states(certainty)
     steps = np.unique([ceil(step * known.n_rankings) for step in _STEPS]).tolist()
     n_futures = futures if "open" in states else 0
     drawn = np.random.default_rng(seeds[2]).integers(len(posterior.labels), size=n_futures)
@@ -417,7 +425,7 @@ def enough(
         claims=tuple(
             _claim(kind, tier + 1, float(chance), state, tried, shares_of_claim)
             for (kind, tier), chance, state, shares_of_claim in zip(
-                kinds, chances, states, shares.T, strict=True
+                kinds, chances.holds, states, shares.T, strict=True
             )
         ),
         certainty=certainty,
@@ -460,40 +468,6 @@ def forecast_where_cheap(
         )
 
 
-def _kinds_of_claims(labels: Integers, settle: Settle) -> list[tuple[Kind, int]]:
-    """List what tiers claim, in their order: kind, and tier counted from 0."""
-    sizes = np.bincount(labels).tolist()
-    kinds: list[tuple[Kind, int]] = []
-    for tier, size in enumerate(sizes):
-        if size > 1 and (settle == "tiers" or len(sizes) == 1):
-            kinds.append(("tie", tier))
-        if tier + 1 < len(sizes):
-            kinds.append(("boundary", tier))
-    return kinds
-
-
-def claims_hold(
-    labels: Integers, kinds: Sequence[tuple[Kind, int]], draws: Integers
-) -> NDArray[np.bool_]:
-    """Whether claims of given tiers hold in each draw of other tiers, ``[draw, claim]``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> kinds, draws = [("boundary", 0), ("tie", 1)], np.array([[1, 2, 3], [1, 1, 1], [1, 2, 2]])
-    >>> claims_hold(np.array([0, 1, 1]), kinds, draws).tolist()
-    [[True, False], [False, True], [True, True]]
-    """
-    tiers = range(int(labels.max()) + 1)
-    worst = np.stack([draws[:, labels == tier].max(axis=1) for tier in tiers])
-    best = np.stack([draws[:, labels == tier].min(axis=1) for tier in tiers])
-    columns = [
-        worst[tier] < best[tier + 1] if kind == "boundary" else worst[tier] == best[tier]
-        for kind, tier in kinds
-    ]
-    return np.stack(columns, axis=1)
-
-
 def _posterior(data: Rankings | Battles, choice: Choice, seed: np.random.SeedSequence) -> Posterior:
     with short_chains():
         return sample_posterior(
@@ -507,14 +481,6 @@ def _posterior(data: Rankings | Battles, choice: Choice, seed: np.random.SeedSeq
             progress="off",
             rng=seed,
         )
-
-
-def _states(chances: Floats, certainty: float) -> list[State]:
-    """Say of each claim whether it is settled, ruled out, or open."""
-    return [
-        "settled" if chance >= certainty else "ruled out" if chance <= 1.0 - certainty else "open"
-        for chance in chances.tolist()
-    ]
 
 
 def _state_of_draw(posterior: Posterior, draw: int) -> ChainState:
@@ -540,7 +506,7 @@ def _future(
     model: Model,
     truth: ChainState,
     labels: Integers,
-    kinds: Sequence[tuple[Kind, int]],
+    kinds: Sequence[KindOfClaim],
     steps: Sequence[int],
     certainty: float,
     seed: np.random.SeedSequence,
@@ -549,8 +515,8 @@ def _future(
     further = first_answers(model, Alike(data), steps, seed)
     chain = np.random.SeedSequence(entropy=seed.entropy, spawn_key=(*seed.spawn_key, 1, len(steps)))
     draws = draw_tiers_from(add_answers(data, further), choice, truth, _DRAWS_OF_FUTURE, chain)
-    chances = claims_hold(labels, kinds, draws).mean(axis=0)
-    return [state != "open" for state in _states(chances, certainty)]
+    chances = chances_of_claims(labels, kinds, draws)
+    return [state != "open" for state in chances.states(certainty)]
 
 
 def _stream(
@@ -565,17 +531,20 @@ def _stream(
     Return whether that happened, and whether some claim was wrong then.
     """
     model = choice.fit.model()
-    truth = model.tiers.label_array(data.items)
+    labels = model.tiers.label_array(data.items)
+    logs = np.log(model.worths)[labels][None] if isinstance(model, ClusteredLuce) else None
+    truth = DrawnTiers(labels[None] + 1, logs)
     first, second = seed.spawn(2)
     numbers = np.unique([max(ceil(look * data.n_rankings), 2) for look in _LOOKS]).tolist()
     for place in range(len(numbers)):
         answers = first_answers(model, Alike(data), numbers[: place + 1], first)
         found = choose(answers, **named_model(model, answers), progress="off", rng=second)
         labels = found.fit.tiers.label_array(data.items)
-        kinds = _kinds_of_claims(labels, settle)
-        draws = _posterior(answers, found, second).labels
-        if (claims_hold(labels, kinds, draws).mean(axis=0) >= certainty).all():
-            return True, not claims_hold(labels, kinds, truth[None, :]).all()
+        kinds = kinds_of_claims(labels, settle)
+        draws = drawn_tiers(_posterior(answers, found, second))
+        chances = chances_of_claims(labels, kinds, draws)
+        if (chances.holds >= certainty).all():
+            return True, not claims_hold(labels, kinds, truth).all()
     return False, False
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -290,6 +290,24 @@ def _own_tiers(
     return own_tiers(tiers, items)
 
 
+class DrawnTiers(NamedTuple):
+    """Draws of tiers.
+
+    Attributes
+    ----------
+    labels
+        Tier of each item (column) in each draw (row), 1 being the best.
+    log_worths
+        Log worth of each item in each draw, where tiers have worths.
+    prior_sizes
+        Name of the prior of sizes that they were drawn with.
+    """
+
+    labels: NDArray[np.int64]
+    log_worths: NDArray[np.float64] | None = None
+    prior_sizes: str | None = None
+
+
 def draw_tiers_from(
     data: Rankings | Battles,
     choice: Choice,
@@ -297,7 +315,7 @@ def draw_tiers_from(
     draws: int,
     seed: np.random.SeedSequence,
     sweeps_per_draw: int = 1,
-) -> NDArray[np.int64]:
+) -> DrawnTiers:
     """Draw tiers by one chain that begins at a draw of the posterior, so without a warm-up.
 
     Answers simulated from a truth that was itself drawn given earlier answers leave that truth a
@@ -321,7 +339,10 @@ def draw_tiers_from(
         assert state.log_worths is not None
         chain, rng = chain_over_races(data, options), np.random.default_rng(seed)
         effects = log_effects_of(chain, state)
-        return chain.run(state.labels, state.log_worths, draws, rng, sweeps_per_draw, effects)[0]
+        labels, logs, _ = chain.run(
+            state.labels, state.log_worths, draws, rng, sweeps_per_draw, effects
+        )
+        return DrawnTiers(labels + 1, logs, str(options.prior_sizes))
     source = source_of(data, choice.distance or None)
     options = replace(options, distance=source.distance.name)
     run = _run_of(options, source)
@@ -333,7 +354,7 @@ def draw_tiers_from(
         run = _run_of(replace(options, sampler=sampler), source)
     begin = (lambda _: state) if begins_there else run.start
     ran = run_chain(1, begin, run.n_lines, run.make_sampler(), run.schedule, seed, None, "off")
-    return ran.trace.labels
+    return DrawnTiers(ran.trace.labels + 1, None, str(options.prior_sizes))
 
 
 def _divided_items(

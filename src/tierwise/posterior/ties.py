@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Two items are nearly tied if neither would be preferred by a larger share.
 NEARLY = 0.55
 NEARLY_IN_WORDS = f"tied or nearly: neither would be preferred by more than {NEARLY:.0%}"
-_LOG_ODDS = log(NEARLY / (1.0 - NEARLY))
+LOG_ODDS_OF_NEARLY = log(NEARLY / (1.0 - NEARLY))
 # How much more probable a further tier is under the "uniform" prior of sizes than under the others.
 _LOG_ODDS_OF_A_TIER = LOG_SHARES["uniform"] - LOG_SHARES["penalised"]
 # Weights are made more even until so many draws (of equal weight, Kish) count.
@@ -148,7 +148,7 @@ def are_near(labels: _Integers, log_worths: _Floats | None, item: int) -> NDArra
     """Tell of each draw (row) and item (column) whether it is tied with one item, or nearly."""
     near: NDArray[np.bool_] = labels[:, item, None] == labels
     if log_worths is not None:
-        near |= np.abs(log_worths[:, item, None] - log_worths) <= _LOG_ODDS
+        near |= np.abs(log_worths[:, item, None] - log_worths) <= LOG_ODDS_OF_NEARLY
     return near
 
 
@@ -162,7 +162,7 @@ def share_all_near(labels: _Integers, log_worths: _Floats | None, weights: _Floa
     """
     near = labels.max(axis=1) == 1
     if log_worths is not None:
-        near |= np.ptp(log_worths, axis=1) <= _LOG_ODDS
+        near |= np.ptp(log_worths, axis=1) <= LOG_ODDS_OF_NEARLY
     return 1.0 if near.all() else float(weights @ near)
 
 
