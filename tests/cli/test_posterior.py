@@ -31,7 +31,7 @@ def test_people_get_a_table(table):
     result = run(table, "--sizes", "2,2", "--seed", "1", "--draws", "100")
     assert result.exit_code == 0
     assert "order ~ prices > say ~ speech" in result.stdout
-    assert "probability of each tier" in result.stdout
+    assert "probability that its rank is among those of each tier" in result.stdout
 
 
 def test_programs_get_json(table):

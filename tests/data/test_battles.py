@@ -155,6 +155,17 @@ def test_saved_counts_come_back_and_add(tmp_path, judged, ending):
     assert (loaded + new).n_judges == both.n_judges
 
 
+@pytest.mark.parametrize("drawn", ["half", "drop", "model"])
+@pytest.mark.parametrize("position", ["ignore", "model"])
+def test_saved_counts_say_how_draws_and_the_first_place_count(tmp_path, drawn, position):
+    rows = [("x", "y", "x"), ("y", "x", "x"), ("x", "y", "tie"), ("y", "x", "y"), ("x", "y", "y")]
+    battles = tw.Battles.from_rows(rows, drawn=drawn, position=position)
+    battles.save(tmp_path / "counts.parquet")
+    assert tw.Battles.load(tmp_path / "counts.parquet").fingerprint() == battles.fingerprint()
+    loaded = tw.Battles.load(tmp_path / "counts.parquet", drawn="half", position="ignore")
+    assert loaded.fingerprint() == tw.Battles.from_rows(rows).fingerprint()
+
+
 def test_other_items_add():
     both = read("winner,loser\nx,y\n") + read("winner,loser\ny,a\n")
     assert both == read("winner,loser\nx,y\ny,a\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
@@ -32,6 +33,7 @@ from tierwise.files.source import errors_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from os import PathLike
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -545,7 +547,7 @@ class Battles:
         """Write the counts to a file, .csv or .parquet, which `read_battles` reads.
 
         An update then reads what is new and adds it: ``read_battles("counts.parquet") +
-        read_battles("today.csv")``.
+        read_battles("today.csv")``. A .parquet file also says how draws and the first place count.
         """
         import pyarrow as pa
         from pyarrow import csv, parquet
@@ -562,12 +564,57 @@ class Battles:
             if suffix == ".csv":
                 csv.write_csv(table, str(partial))
             else:
+                settings = json.dumps({"drawn": self.drawn_as, "position": self.position})
+                table = table.replace_schema_metadata({_SETTINGS: settings})
                 parquet.write_table(table, str(partial), compression="zstd")
 
     @classmethod
-    def load(cls, path: str | PathLike[str], *, drawn: DrawnAs = "half") -> Battles:
-        """Read what `save` wrote."""
-        return read_battles(path, drawn=drawn, spellings="keep", weights_are="counts")
+    def load(
+        cls,
+        path: str | PathLike[str],
+        *,
+        drawn: DrawnAs | None = None,
+        position: Position | None = None,
+    ) -> Battles:
+        """Read what `save` wrote.
+
+        Parameters
+        ----------
+        path
+            The file.
+        drawn, position
+            How draws and the first place count; as when they were saved if not given. A .csv file
+            does not say: there draws count half, and the first place does not matter.
+        """
+        settings = _saved_settings(check_path(path))
+        return read_battles(
+            path,
+            drawn=drawn or settings.get("drawn", "half"),
+            position=position or settings.get("position", "ignore"),
+            spellings="keep",
+            weights_are="counts",
+        )
+
+
+# What the metadata of a .parquet file call how battles count.
+_SETTINGS = "tierwise"
+
+
+def _saved_settings(path: Path) -> dict[str, Any]:
+    """Return how battles that were saved count; nothing for files that do not say."""
+    from pyarrow import ArrowInvalid, parquet
+
+    if path.suffix.lower() != ".parquet":
+        return {}
+    try:
+        metadata = parquet.read_schema(str(path)).metadata or {}
+    except (OSError, ArrowInvalid):  # reading says what is wrong with the file
+        return {}
+    try:
+        settings = json.loads(metadata.get(_SETTINGS.encode(), b"{}"))
+    except ValueError:
+        return {}
+    return settings if isinstance(settings, dict) else {}
 
 
 def _refuse_columns_without_order(battles: Battles) -> None:

@@ -216,7 +216,7 @@ def _draw_boxes(
     weights: NDArray[Any],
     colours: Sequence[str],
 ) -> None:
-    """Draw a box a group of ranks, the first on top."""
+    """Draw one box per group of ranks, the first on top."""
     summaries = [_box_summary(np.asarray(group), weights) for group in groups]
     drawn = ax.bxp(
         summaries,
