@@ -102,13 +102,13 @@ def test_several_thetas_are_integrated_out(sizes, distance, concentration, theta
     answers = source_of(rankings, partition.distance).with_thetas(partition)
     found = log_integrated_thetas(answers, tiers.label_array(rankings.items), prior)
     # The likelihood depends on the totals of the parts only, so few numbers make up the grid.
-    statistics = answers.statistics(tiers.label_array(rankings.items))
+    curve = answers.curve(tiers.label_array(rankings.items))
     logs = np.linspace(-9.0, 3.0, 81)
     grid = np.exp(logs)
     heights = np.array(
         [
             [
-                -np.dot((one, other), statistics.totals)
+                -np.dot((one, other), curve.totals)
                 - len(rankings) * partition.log_value((one, other))
                 for other in grid
             ]
@@ -117,7 +117,7 @@ def test_several_thetas_are_integrated_out(sizes, distance, concentration, theta
     )
     at = np.array(thetas)
     known = model.log_prob(condensed) @ condensed.weights
-    assert known == pytest.approx(-at @ statistics.totals - len(rankings) * partition.log_value(at))
+    assert known == pytest.approx(-at @ curve.totals - len(rankings) * partition.log_value(at))
     log_prior = prior.log_density(grid) + logs
     heights += log_prior[:, None] + log_prior[None, :]
     top = heights.max()

@@ -12,7 +12,6 @@ from tests.data_paths import shared_data
 from tierwise.answers.likelihood import source_of
 from tierwise.errors import InputError
 from tierwise.partition.choose import partition_function
-from tierwise.theta.curves import curve_of_thetas
 from tierwise.theta.estimate import estimates_of_thetas, maximise_thetas
 from tierwise.tiers import log_number_of_tiers
 
@@ -35,7 +34,7 @@ def maximum(data, tiers, distance, concentration):
     """The thetas of greatest likelihood for given tiers."""
     partition = partition_function(tiers.sizes, distance, concentration=concentration)
     answers = source_of(data, partition.distance).with_thetas(partition)
-    curve = curve_of_thetas(answers, tiers.label_array(data.items))
+    curve = answers.curve(tiers.label_array(data.items))
     return answers, curve, maximise_thetas(curve)
 
 

@@ -4,7 +4,7 @@ from math import lgamma
 
 import numpy as np
 
-from tierwise.theta.curves import CurveOfLines
+from tierwise.answers.curves import CurveOfLines
 from tierwise.theta.estimate import estimates_of_thetas
 
 

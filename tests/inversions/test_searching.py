@@ -8,7 +8,7 @@ from tests.inversions.lines import criterion_of, estimate_line_thetas
 from tests.inversions.small import counts_of, random_answers
 from tests.reference_inversions import random_weak_order
 from tierwise._kernels.inversions_partition import put_in, take_out
-from tierwise.answers.generalised import line_statistics
+from tierwise.answers.curves import CurveOfLines
 from tierwise.data.counts import WeakOrderCounts
 from tierwise.inversions.best import find_best_tiers
 from tierwise.inversions.evidence import lines_of_tiers
@@ -57,7 +57,7 @@ def value(counts, labels, theta, objective):
         for curve, inversions in zip(lines.curves, lines.totals.tolist(), strict=True)
     )
     log_number = lgamma(len(labels) + 1) - sum(lgamma(size + 1) for size in sizes.tolist())
-    constant = line_statistics(counts, labels).log_orders - (len(labels) - 1) * log(2)
+    constant = CurveOfLines.of(counts, labels).log_orders - (len(labels) - 1) * log(2)
     return total + constant - log_number
 
 

@@ -4,6 +4,7 @@
 ``likelihood.py``    the one interface: ``source_of(data, distance).at(sizes)``
 ``given_sizes.py``   what that gives: the likelihood at given sizes, a sum over completions; of
                      battles, each an answer of its own: a closed form
+``curves.py``        what answers say about theta, or several thetas, given tiers
 ``dispatch.py``      which answers are treated how, from sizes alone
 ``base.py``          completions; answers that say which items lie in which block have one
 ``top.py``           lists of the best items, all others below: closed forms, and a recursion

@@ -9,7 +9,6 @@ incomplete answers are refused.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -18,8 +17,8 @@ from numpy.typing import NDArray
 
 from tierwise._kernels.consensus import totals_by_label
 from tierwise._kernels.counting import add_block_pair_counts_by_block
-from tierwise._kernels.inversions_weak_orders import block_histograms, count_inversions_by_line
 from tierwise.answers.base import log_numbers_of_groups
+from tierwise.answers.curves import CurveOfLines, CurveOfParts
 from tierwise.data.counts import Counts, WeakOrderCounts, block_counts, blocks_are_known
 from tierwise.errors import InputError, TooLargeError, use
 from tierwise.files.places import first_places, sizes_of_groups
@@ -29,12 +28,12 @@ from tierwise.partition.generalised import (
     LineParts,
     RecursionParts,
     StrictPlaceParts,
-    coefficients_of_lines,
 )
 from tierwise.tiers import log_factorials
 
 if TYPE_CHECKING:
     from tierwise._util.types import Places
+    from tierwise.answers.curves import CurveOfThetas
     from tierwise.data.rankings import Rankings
     from tierwise.partition.base import PartitionFunction
 
@@ -43,58 +42,6 @@ _Integers = NDArray[np.int64]
 
 # Pairs of items by block that are counted at the same time: 160 MB.
 _MOST_NUMBERS = 20_000_000
-
-
-@dataclass(frozen=True, eq=False)
-class PartStatistics:
-    """What answers say about the parts of the distance from given tiers.
-
-    Attributes
-    ----------
-    totals
-        Sum over answers of each part, as far as all completions share it.
-    coefficients
-        Where parts are independent, the log-likelihood is ``log_orders`` plus the sum over parts of
-        ``coefficients[part] @ log [k]_q! - theta * total``. None elsewhere: then it is ``log_orders
-        - thetas @ totals`` less the log partition function for each answer.
-    log_orders
-        What of the log-likelihood does not depend on theta.
-    """
-
-    totals: _Floats
-    coefficients: _Floats | None
-    log_orders: float
-
-
-@dataclass(frozen=True, eq=False)
-class LineStatistics(PartStatistics):
-    """What answers say about parts that are independent."""
-
-    coefficients: _Floats
-
-
-def line_statistics(counts: WeakOrderCounts, labels: _Integers) -> LineStatistics:
-    """Count inversions of lines, and tied groups by how many items of the lines they hold.
-
-    Examples
-    --------
-    >>> counts = WeakOrderCounts.from_patterns(np.array([[0, 1, 2], [1, 0, 2]]))
-    >>> line_statistics(counts, np.array([0, 1, 2])).totals
-    array([1., 0.])
-    """
-    sizes = np.bincount(labels)
-    n_tiers, width = len(sizes), counts.largest_block + 1
-    totals = count_inversions_by_line(counts.above, labels, n_tiers)[:-1]
-    of_tier, of_tail = block_histograms(
-        counts.block_offsets, counts.block_members, counts.block_weights, labels, n_tiers, width
-    )
-    logs = log_factorials(counts.n_items)
-    log_orders = float((of_tier @ logs[:width]).sum()) - counts.n_rankings * float(
-        logs[sizes].sum()
-    )
-    coefficients = -counts.n_rankings * coefficients_of_lines(tuple(sizes.tolist()))
-    coefficients[:, :width] += of_tail[: n_tiers - 1] - of_tier[:-1] - of_tail[1:n_tiers]
-    return LineStatistics(np.array(totals), coefficients, log_orders)
 
 
 class GeneralisedAnswers(ABC):
@@ -118,8 +65,8 @@ class GeneralisedAnswers(ABC):
         self.log_completions = log_completions
 
     @abstractmethod
-    def statistics(self, labels: _Integers) -> PartStatistics:
-        """Return what the answers say about each part, for tiers counted from 0."""
+    def curve(self, labels: _Integers) -> CurveOfThetas:
+        """Return what the answers say about the thetas of given tiers, counted from 0."""
 
     @property
     @abstractmethod
@@ -145,10 +92,15 @@ class AnswersByTier(GeneralisedAnswers):
         """How often one item (row) lies in an earlier block than another."""
         return self._pairs
 
-    def statistics(self, labels: _Integers) -> PartStatistics:
+    def curve(self, labels: _Integers) -> CurveOfThetas:
         """Sum pairs by their better tier."""
         totals = totals_by_label(labels, self.pairs, len(self.partition.sizes))
-        return PartStatistics(totals[: self.partition.n_parts], None, self.log_completions)
+        return CurveOfParts(
+            self.partition,
+            totals[: self.partition.n_parts],
+            self.log_completions,
+            self.n_rankings,
+        )
 
 
 class AnswersByPlace(GeneralisedAnswers):
@@ -176,16 +128,17 @@ class AnswersByPlace(GeneralisedAnswers):
     ) -> None:
         super().__init__(partition, n_rankings, log_completions)
         self._pairs = pairs
-        self.coefficients = None
-        self._log_orders = log_completions
+        self._coefficients = None
         if isinstance(partition, ClosedParts):
-            self.coefficients = -n_listing[:, None] * partition.coefficients
-            self._log_orders = 0.0
+            self._coefficients = -n_listing[:, None] * partition.coefficients
 
-    def statistics(self, labels: _Integers) -> PartStatistics:
+    def curve(self, labels: _Integers) -> CurveOfThetas:
         """Sum pairs block by block."""
         wrong = (labels[None, :] <= labels[:, None]) & ~np.eye(len(labels), dtype=bool)
-        return PartStatistics(self.pairs[:, wrong].sum(axis=1), self.coefficients, self._log_orders)
+        totals = self.pairs[:, wrong].sum(axis=1)
+        if self._coefficients is not None:
+            return CurveOfLines(totals, self._coefficients, 0.0)
+        return CurveOfParts(self.partition, totals, self.log_completions, self.n_rankings)
 
     @property
     def pairs(self) -> _Floats:
@@ -207,9 +160,9 @@ class AnswersByLine(GeneralisedAnswers):
         """How often one item (row) is above another."""
         return self.counts.above
 
-    def statistics(self, labels: _Integers) -> PartStatistics:
+    def curve(self, labels: _Integers) -> CurveOfThetas:
         """Count inversions and tied groups, line by line."""
-        return line_statistics(self.counts, labels)
+        return CurveOfLines.of(self.counts, labels)
 
 
 def answers_of_rankings(data: Rankings, partition: PartitionFunction) -> GeneralisedAnswers:
@@ -229,7 +182,7 @@ def answers_of_rankings(data: Rankings, partition: PartitionFunction) -> General
     >>> from tierwise.partition.choose import partition_function
     >>> rankings = Rankings.from_orderings([["b", "a", "c"], ["c", "b", "a"]])
     >>> partition = partition_function((1, 1, 1), concentration="place")
-    >>> answers_of_rankings(rankings, partition).statistics(np.array([0, 1, 2])).totals
+    >>> answers_of_rankings(rankings, partition).curve(np.array([0, 1, 2])).totals
     array([2., 0.])
     """
     log_completions = 0.0

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from math import hypot, inf, isinf, lgamma, log
 from operator import add
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from tierwise.answers.base import (
     KnownAnswers,
     expected_costs_of,
 )
+from tierwise.answers.curves import CurveOfAnswers, Derivatives
 from tierwise.answers.dispatch import MOST_COMPLETIONS
 from tierwise.answers.drawn import STRETCHES
 from tierwise.errors import TooLargeError
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums
+    from tierwise.answers.curves import ThetaCurve
     from tierwise.answers.drawn import DrawnCompletions
     from tierwise.distances import Costs
     from tierwise.partition.base import PartitionFunction
@@ -247,6 +249,10 @@ class Likelihood:
             sums.variance - self.n_rankings * float(moments.variance),
         )
 
+    def curve(self, labels: Labels) -> ThetaCurve:
+        """Return what the answers say about theta, given tiers, but for what is drawn."""
+        return CurveOfAnswers(self, labels)
+
     def first_theta(self, labels: Labels) -> float:  # noqa: ARG002
         """Return a theta to begin with."""
         return 0.1 / self.partition.rule.unit
@@ -294,6 +300,20 @@ def derivatives_of_wins(
     slopes = won / above - lost / below
     bends = won / above**2 + lost / below**2
     return value, float(slopes @ first), float(slopes @ second - bends @ first**2)
+
+
+@dataclass(frozen=True, eq=False)
+class CurveOfWins:
+    """Wins between tiers, the best tier first."""
+
+    between: Floats
+    sizes: NDArray[np.int64]
+    n_thetas: ClassVar[int] = 1
+
+    def derivatives(self, thetas: Floats) -> Derivatives:
+        """Log-likelihood, slope and curvature."""
+        value, slope, bend = derivatives_of_wins(self.between, self.sizes, float(thetas[0]))
+        return Derivatives(value, np.array([slope]), np.array([[bend]]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -381,6 +401,10 @@ class ComparisonLikelihood(Likelihood):
     def derivatives(self, labels: Labels, theta: float) -> tuple[float, float, float]:
         """Log-likelihood and its first two derivatives in theta."""
         return derivatives_of_wins(*tier_wins(self.wins, labels), theta)
+
+    def curve(self, labels: Labels) -> ThetaCurve:
+        """Return what the answers say about theta, given tiers."""
+        return CurveOfWins(*tier_wins(self.wins, labels))
 
     def first_theta(self, labels: Labels) -> float:
         """Return the best of some thetas: there may be more than one maximum."""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._util.types import Estimate
+from tierwise.answers.curves import CurveOfLines
 from tierwise.partition.interpolated import LogPartition, ThetaSeries
-from tierwise.theta.curves import CurveOfLines, curve_of_thetas
 from tierwise.theta.density import ThetaGivenDistance
 from tierwise.theta.together import ThetasTogether
 
@@ -158,7 +158,7 @@ def log_integrated_thetas(
     >>> log_integrated_thetas(answers, np.array([0, 1, 1]), tw.Gamma(2, 2))
     -3.28... (exact, quadrature)
     """
-    curve = curve_of_thetas(answers, labels)
+    curve = answers.curve(labels)
     if not isinstance(curve, CurveOfLines):
         return ThetasTogether(curve, prior).log_integral()
     n_items = answers.partition.n_items

@@ -20,7 +20,6 @@ from tierwise.distances import Costs
 from tierwise.fitting.solve import Solution, unproved
 from tierwise.partition.generalised import ClosedParts
 from tierwise.partition.recursion import n_states
-from tierwise.theta.curves import curve_of_thetas
 from tierwise.theta.estimate import estimates_of_thetas, maximise_thetas
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def solve_several_thetas(
     ascent = _Ascent(answers, most_work)
     reached = [ascent.climb(labels) for labels in starts]
     labels, found = max(reached, key=lambda one: one[1].log_likelihood)
-    total = float(curve_of_thetas(answers, labels).totals.sum())
+    total = float(answers.curve(labels).totals.sum())
     consensus = unproved(labels, total, "coordinate ascent")
     return _solution(answers, consensus, found, level)
 
@@ -107,7 +106,7 @@ def several_thetas_of(
         The tiers.
     """
     answers = source.with_thetas(partition)
-    found = maximise_thetas(curve_of_thetas(answers, consensus.labels))
+    found = maximise_thetas(answers.curve(consensus.labels))
     return _solution(answers, consensus, found, level)
 
 
@@ -115,7 +114,7 @@ def _solution(
     answers: GeneralisedAnswers, consensus: Consensus, found: BestThetas, level: float
 ) -> Solution:
     partition = answers.partition
-    curve = curve_of_thetas(answers, consensus.labels)
+    curve = answers.curve(consensus.labels)
     return Solution(
         consensus=consensus,
         thetas=estimates_of_thetas(curve, found.thetas, level),
@@ -149,7 +148,7 @@ class _Ascent:
         return labels, found
 
     def _maximise(self, labels: _Integers, start: _Floats | None = None) -> BestThetas:
-        return maximise_thetas(curve_of_thetas(self.answers, labels), start, self._known)
+        return maximise_thetas(self.answers.curve(labels), start, self._known)
 
     def _closer(self, labels: _Integers, found: BestThetas) -> tuple[_Integers, BestThetas] | None:
         """Tiers that are closer, given thetas."""

@@ -27,6 +27,7 @@ import numpy as np
 from tierwise._kernels.consensus import total_cost
 from tierwise._kernels.orderings import log_pseudo
 from tierwise._util.checks import check_choice, check_level, check_number
+from tierwise.answers.curves import Derivatives
 from tierwise.consensus.find import METHODS, find_consensus
 from tierwise.consensus.problem import Consensus
 from tierwise.errors import InputError, drop, use
@@ -37,7 +38,6 @@ from tierwise.partition.base import decay_by_units
 from tierwise.partition.choose import DEFAULT_BUDGET, partition_function
 from tierwise.partition.choose import Method as PartitionMethod
 from tierwise.partition.interpolated import for_many_thetas
-from tierwise.theta.curve import Derivatives
 from tierwise.theta.estimate import (
     NOTHING_KNOWN,
     ThetaEstimate,

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from tierwise._kernels import inversions_subsets as kernels
 from tierwise._kernels.inversions_lines import LARGEST_GRID_THETA, q_factorial_derivatives
+from tierwise.answers.curves import CurveOfLines
 from tierwise.inversions.objective import (
     Concentration,
     SizesPriorName,
@@ -32,7 +33,6 @@ from tierwise.inversions.objective import (
     log_prior_constant,
     tier_constant_of,
 )
-from tierwise.theta.curves import CurveOfLines
 from tierwise.theta.estimate import maximise_thetas
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from tierwise._kernels.inversions_lines import (
     theta_quantile,
 )
 from tierwise._kernels.inversions_weak_orders import integrate_one_theta
-from tierwise.answers.generalised import line_statistics
+from tierwise.answers.curves import CurveOfLines
 from tierwise.inversions.objective import (
     Concentration,
     SubsetTables,
@@ -246,10 +246,8 @@ def lines_of_tiers(
     objective
         From `line_objective` with a prior: the same for all tiers of so many items.
     """
-    statistics = line_statistics(counts, labels)
-    return LinesOfTiers(
-        objective, statistics.coefficients, statistics.totals, statistics.log_orders
-    )
+    curve = CurveOfLines.of(counts, labels)
+    return LinesOfTiers(objective, curve.coefficients, curve.totals, curve.log_orders)
 
 
 def integrate_tiers(

@@ -29,6 +29,7 @@ from tierwise._kernels.inversions_partition import (
     load_and_value,
     make_partition,
 )
+from tierwise.answers.curves import CurveOfLines
 from tierwise.inversions.objective import (
     Concentration,
     SizesPriorName,
@@ -37,7 +38,6 @@ from tierwise.inversions.objective import (
     log_prior_constant,
     tier_constant_of,
 )
-from tierwise.theta.curves import CurveOfLines
 from tierwise.theta.estimate import best_theta_of_lines, maximise_thetas
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Maximum likelihood of theta, one or several, with Wald intervals.
 
-What the answers say is a curve over theta, of which `tierwise.theta.curve.climb` finds the top.
+What the answers say is a curve over theta, of which `tierwise.theta.newton.climb` finds the top.
 Where answers leave nothing open, the slope is the excess of the expected distance over that of the
 data. Several thetas whose parts of the distance are independent are found one by one, in a kernel
 that local searches call thousands of times; elsewhere all are found together.
@@ -24,32 +24,27 @@ from numpy.typing import NDArray
 from tierwise._kernels.comparisons import LARGEST_THETA
 from tierwise._util.checks import RandomSource, as_generator, check_level
 from tierwise._util.results import Result
+from tierwise.answers.curves import CurveOfLines, CurveOfParts, HeldCurve
 from tierwise.answers.given_sizes import (
     DOUBTFUL_THETA_OF_UNIT,
     LARGEST_FINITE_THETA_OF_UNIT,
     LARGEST_THETA_OF_UNIT,
+    CurveOfWins,
     likely_theta,
 )
 from tierwise.errors import InputError
-from tierwise.theta.curve import climb
-from tierwise.theta.curves import (
-    CurveOfAnswers,
-    CurveOfLines,
-    CurveOfParts,
-    CurveOfWins,
-    HeldCurve,
-)
+from tierwise.theta.newton import climb
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from tierwise.answers.base import Labels
+    from tierwise.answers.curves import CurveOfThetas, ThetaCurve
     from tierwise.answers.given_sizes import Likelihood
     from tierwise.data.counts import WeakOrderCounts
     from tierwise.distances import Distance
     from tierwise.partition.base import PartitionFunction
-    from tierwise.theta.curve import ThetaCurve, Top
-    from tierwise.theta.curves import CurveOfThetas
+    from tierwise.theta.newton import Top
     from tierwise.tiers import Sizes
 
 ThetaMethod: TypeAlias = Literal["exact", "monte-carlo"]
@@ -306,7 +301,7 @@ def best_theta(likelihood: Likelihood, labels: Labels, start: float | None = Non
     begin = likelihood.first_theta(labels) if start is None else start
     begin = max(begin, 1e-3 / likelihood.partition.rule.unit)
     largest = likelihood.largest_theta
-    point, found = top_of(CurveOfAnswers(likelihood, labels), np.array([begin]), largest)
+    point, found = top_of(likelihood.curve(labels), np.array([begin]), largest)
     theta = float(point[0])
     of_unit = theta * likelihood.partition.rule.unit
     if of_unit > LARGEST_FINITE_THETA_OF_UNIT:

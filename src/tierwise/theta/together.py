@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._util.types import Estimate
-from tierwise.theta.curve import Derivatives, Floats, climb
+from tierwise.answers.curves import Derivatives
+from tierwise.theta.newton import climb
 
 if TYPE_CHECKING:
+    from tierwise.answers.base import Floats
+    from tierwise.answers.curves import ThetaCurve
     from tierwise.model.priors import ThetaPrior
-    from tierwise.theta.curve import ThetaCurve
 
 # Of log theta: for derivatives of the prior, and for the way to the mode.
 _STEP = 1e-3
@@ -39,7 +41,7 @@ class ThetasTogether:
     --------
     >>> import tierwise as tw
     >>> from tierwise.partition.choose import partition_function
-    >>> from tierwise.theta.curves import CurveOfParts
+    >>> from tierwise.answers.curves import CurveOfParts
     >>> partition = partition_function((2, 1, 1), concentration="place")
     >>> curve = CurveOfParts(partition, np.zeros(2), 0.0, n_rankings=3.0)
     >>> ThetasTogether(curve, tw.Gamma(2, 2)).log_integral()

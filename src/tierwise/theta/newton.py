@@ -1,7 +1,5 @@
-"""ThetaCurve: a log-likelihood given tiers as it depends on theta, and the way to its top.
+"""Newton's method to the top of a curve over theta, or over several thetas.
 
-Whatever the answers and the distance, and whether there is one theta or several, all that is asked
-of theta is asked of a curve: its value, gradient and Hessian. The top is found by Newton's method.
 One theta stays within a bracket that the sign of the slope tells: values, which may be estimates,
 are not compared. With several, steps go uphill also where the curve bends the wrong way, they are
 halved until the value grows, and they stop at the bounds.
@@ -14,15 +12,15 @@ J. Nocedal and S. J. Wright (2006). Numerical Optimization, 2nd edition, section
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Floats = NDArray[np.float64]
+    from tierwise.answers.base import Floats
+    from tierwise.answers.curves import Derivatives
 
 _MOST_STEPS = 200
 _MOST_HALVINGS = 40
@@ -33,25 +31,6 @@ _LAST_STEP = 1e-7
 _LAST_HALVING = 1e-13
 # Values that differ by less than this share of themselves are equal up to rounding.
 _ROUNDING = 1e-14
-
-
-class Derivatives(NamedTuple):
-    """The value of a curve at a point, its gradient, and its Hessian."""
-
-    value: float
-    gradient: Floats
-    hessian: Floats
-
-
-class ThetaCurve(Protocol):
-    """The log-likelihood of given tiers as it depends on their thetas, one or several."""
-
-    @property
-    def n_thetas(self) -> int:
-        """Number of thetas."""
-
-    def derivatives(self, thetas: Floats) -> Derivatives:
-        """Value, gradient and Hessian at thetas of 0 or more."""
 
 
 class Top(NamedTuple):
@@ -88,6 +67,7 @@ def climb(
     Examples
     --------
     >>> import numpy as np
+    >>> from tierwise.answers.curves import Derivatives
     >>> def parabola(at):
     ...     return Derivatives(-float((at - 2.0) @ (at - 2.0)), 4.0 - 2.0 * at, -2.0 * np.eye(2))
     >>> climb(parabola, np.zeros(2), low=0.0, high=1.5, longest=1.0, scale=1.0).point

@@ -1,26 +1,46 @@
-"""The curves over theta of all kinds of answers."""
+"""ThetaCurve: a log-likelihood given tiers as it depends on theta, or on several thetas.
+
+Whatever the answers and the distance, and whether there is one theta or several, all that is asked
+of theta is asked of a curve: its value, gradient and Hessian.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from tierwise.answers.generalised import line_statistics
-from tierwise.answers.given_sizes import derivatives_of_wins
-from tierwise.theta.curve import Derivatives, Floats
-from tierwise.tiers import check_labels
+from tierwise._kernels.inversions_weak_orders import block_histograms, count_inversions_by_line
+from tierwise.partition.generalised import coefficients_of_lines
+from tierwise.tiers import check_labels, log_factorials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tierwise.answers.base import Labels
-    from tierwise.answers.generalised import GeneralisedAnswers
+    from tierwise.answers.base import Floats, Labels
     from tierwise.answers.given_sizes import Likelihood
     from tierwise.data.counts import WeakOrderCounts
     from tierwise.partition.base import PartitionFunction
-    from tierwise.theta.curve import ThetaCurve
+
+
+class Derivatives(NamedTuple):
+    """The value of a curve at a point, its gradient, and its Hessian."""
+
+    value: float
+    gradient: Floats
+    hessian: Floats
+
+
+class ThetaCurve(Protocol):
+    """The log-likelihood of given tiers as it depends on their thetas, one or several."""
+
+    @property
+    def n_thetas(self) -> int:
+        """Number of thetas."""
+
+    def derivatives(self, thetas: Floats) -> Derivatives:
+        """Value, gradient and Hessian at thetas of 0 or more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,20 +54,6 @@ class CurveOfAnswers:
     def derivatives(self, thetas: Floats) -> Derivatives:
         """Log-likelihood, slope and curvature."""
         value, slope, bend = self.likelihood.derivatives(self.labels, float(thetas[0]))
-        return Derivatives(value, np.array([slope]), np.array([[bend]]))
-
-
-@dataclass(frozen=True, eq=False)
-class CurveOfWins:
-    """Wins between tiers, the best tier first."""
-
-    between: Floats
-    sizes: NDArray[np.int64]
-    n_thetas: ClassVar[int] = 1
-
-    def derivatives(self, thetas: Floats) -> Derivatives:
-        """Log-likelihood, slope and curvature."""
-        value, slope, bend = derivatives_of_wins(self.between, self.sizes, float(thetas[0]))
         return Derivatives(value, np.array([slope]), np.array([[bend]]))
 
 
@@ -97,6 +103,8 @@ class CurveOfLines:
     def of(cls, counts: WeakOrderCounts, labels: Labels) -> CurveOfLines:
         """Return the curve of weak orders under inversions, with a theta per tier but the last.
 
+        Inversions of lines are counted, and tied groups by how many items of the lines they hold.
+
         Examples
         --------
         >>> from tierwise.data.counts import WeakOrderCounts
@@ -105,8 +113,20 @@ class CurveOfLines:
         >>> round(curve.derivatives(np.array([1.0])).value, 4)
         -1.5084
         """
-        found = line_statistics(counts, check_labels(labels, counts.n_items))
-        return cls(found.totals, found.coefficients, found.log_orders)
+        labels = check_labels(labels, counts.n_items)
+        sizes = np.bincount(labels)
+        n_tiers, width = len(sizes), counts.largest_block + 1
+        totals = count_inversions_by_line(counts.above, labels, n_tiers)[:-1]
+        of_tier, of_tail = block_histograms(
+            counts.block_offsets, counts.block_members, counts.block_weights, labels, n_tiers, width
+        )
+        logs = log_factorials(counts.n_items)
+        log_orders = float((of_tier @ logs[:width]).sum()) - counts.n_rankings * float(
+            logs[sizes].sum()
+        )
+        coefficients = -counts.n_rankings * coefficients_of_lines(tuple(sizes.tolist()))
+        coefficients[:, :width] += of_tail[: n_tiers - 1] - of_tier[:-1] - of_tail[1:n_tiers]
+        return cls(np.array(totals), coefficients, log_orders)
 
     @property
     def n_thetas(self) -> int:
@@ -137,14 +157,6 @@ class CurveOfLines:
 
 CurveOfThetas: TypeAlias = CurveOfParts | CurveOfLines
 """A curve over several thetas."""
-
-
-def curve_of_thetas(answers: GeneralisedAnswers, labels: Labels) -> CurveOfThetas:
-    """Return what answers say about the thetas of given tiers, counted from 0."""
-    found = answers.statistics(labels)
-    if found.coefficients is not None:
-        return CurveOfLines(found.totals, found.coefficients, found.log_orders)
-    return CurveOfParts(answers.partition, found.totals, found.log_orders, answers.n_rankings)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,13 @@ import pytest
 
 import tierwise as tw
 from tests.golden.data import data
-from tierwise.answers.given_sizes import tier_wins
+from tierwise.answers.curves import CurveOfParts, Derivatives
+from tierwise.answers.given_sizes import CurveOfWins, tier_wins
 from tierwise.answers.likelihood import source_of
 from tierwise.fitting.solve import PseudoCurve, PseudoLikelihood
 from tierwise.partition.choose import partition_function
-from tierwise.theta.curve import Derivatives, climb
-from tierwise.theta.curves import CurveOfAnswers, CurveOfParts, CurveOfWins, curve_of_thetas
 from tierwise.theta.estimate import best_theta, best_theta_of_wins, top_of
+from tierwise.theta.newton import climb
 
 LABELS = np.array([0, 1, 1, 2, 2, 0, 2])
 
@@ -24,7 +24,7 @@ def of_distance():
 
 def of_answers(name, distance, labels):
     sizes = tuple(np.bincount(labels).tolist())
-    return CurveOfAnswers(source_of(data(name), distance).at(sizes), labels)
+    return source_of(data(name), distance).at(sizes).curve(labels)
 
 
 def of_wins():
@@ -34,14 +34,14 @@ def of_wins():
 def of_parts():
     partition = partition_function((2, 2, 3), "kendall", concentration="tier")
     answers = source_of(data("seven"), partition.distance).with_thetas(partition)
-    return curve_of_thetas(answers, np.array([0, 0, 1, 1, 2, 2, 2]))
+    return answers.curve(np.array([0, 0, 1, 1, 2, 2, 2]))
 
 
 def of_lines():
     """A theta per tier under inversions, where the parts are independent."""
     partition = partition_function((2, 2, 3), "inversions", concentration="tier")
     answers = source_of(data("seven"), partition.distance).with_thetas(partition)
-    return curve_of_thetas(answers, np.array([0, 0, 1, 1, 2, 2, 2]))
+    return answers.curve(np.array([0, 0, 1, 1, 2, 2, 2]))
 
 
 def of_pseudo():
