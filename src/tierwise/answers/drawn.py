@@ -7,6 +7,7 @@ through all answers and changes their completions. What is expected is averaged 
 from __future__ import annotations
 
 from copy import copy
+from math import nan
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 import numpy as np
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from tierwise._util.types import Places
     from tierwise.answers.partial import PartialOrders
     from tierwise.distances import Costs, Distance
+    from tierwise.model.priors import Beta
     from tierwise.tiers import Sizes
 
 Proposal: TypeAlias = Literal["reinsert", "refill"]
@@ -68,7 +70,11 @@ class DrawnCompletions(Completions):
         The place of each item in each completed answer.
     only_pairs_of_places_cost
         Whether every place is a block of its own, and only reversed pairs cost something.
+    mistake_probability
+        Probability that an answer is mistaken; it plays no part where answers are right.
     """
+
+    mistake_probability: float = nan
 
     def __init__(
         self,
@@ -97,11 +103,20 @@ class DrawnCompletions(Completions):
         self.places: Places = orders.some_completions[self._which]
         self._sweeps = int(np.clip(DRAWS // len(self._which), FEWEST_SWEEPS, MOST_SWEEPS))
 
-    def put_back(self, places: Places) -> None:
-        """Take completions of these answers that were drawn before."""
+    def put_back(self, places: Places, mistake_probability: float) -> None:
+        """Take completions of these answers, and a mistake probability, that were drawn before."""
         if places.shape != self.places.shape or places.dtype != self.places.dtype:
             raise InputError("these are completions of other answers: start the chain again")
         self.places = places.copy()
+        self.mistake_probability = mistake_probability
+
+    def renamed(self, labels: Labels, rng: np.random.Generator) -> Labels:  # noqa: ARG002
+        """Let items trade names in tiers and completions, where answers may be mistaken."""
+        return labels
+
+    def draw_mistakes(self, prior: Beta, rng: np.random.Generator) -> Beta:  # noqa: ARG002
+        """Draw the mistake probability given completions; return what it was drawn from."""
+        return prior
 
     def resized(self, sizes: Sizes) -> Self:
         """Return the same answers, completed as they are, for other sizes of the tiers.

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tierwise._util.types import Places
     from tierwise.data.preferences import Preferences
     from tierwise.distances import Costs, Distance
+    from tierwise.model.priors import Beta
     from tierwise.tiers import Sizes
 
 # Closer to 0 no answers can tell, and orderings without a mistake would be all that is left.
@@ -140,15 +141,11 @@ class DrawnVotes(DrawnCompletions):
     @mistake_probability.setter
     def mistake_probability(self, probability: float) -> None:
         self._mistake_probability = probability
+        # Log odds of a right answer against a mistaken one.
         self._penalty = log1p(-probability) - log(probability)
         # Where the energy does not count, all orderings are equally likely.
         log_orderings = log_factorials(sum(self.sizes))[-1]
         self.log_numbers = log_orderings + self._numbers * log1p(-probability)
-
-    @property
-    def penalty(self) -> float:
-        """Log odds of a right answer against a mistaken one."""
-        return self._penalty
 
     def sweep(self, labels: Labels, theta: float, share: float = 1.0) -> None:
         """Go once through all assessors and change the orderings they have in mind."""
@@ -163,6 +160,36 @@ class DrawnVotes(DrawnCompletions):
     def mistakes(self) -> Floats:
         """Count the answers of each completed row that are mistaken."""
         return votes_against(self.places, self._said, self._which).astype(np.float64)
+
+    def renamed(self, labels: Labels, rng: np.random.Generator) -> Labels:
+        """Let two items trade names, in the tiers and in all completed answers, some times.
+
+        That leaves all distances as they are, so only the number of mistakes decides. Where few
+        answers say little, tiers and completions keep each other where they are, and this moves
+        both.
+        """
+        n_rows, n_items = self.places.shape
+        if n_rows > _MOST_ROWS_TO_RENAME:
+            return labels
+        mistakes = float(self.mistakes().sum())
+        for _ in range(n_items):
+            pair = rng.choice(n_items, size=2, replace=False)
+            if labels[pair[0]] == labels[pair[1]]:
+                continue
+            self.places[:, pair] = self.places[:, pair[::-1]]
+            proposed = float(self.mistakes().sum())
+            if rng.random() < exp(min(self._penalty * (mistakes - proposed), 0.0)):
+                labels, mistakes = labels.copy(), proposed
+                labels[pair] = labels[pair[::-1]]
+            else:
+                self.places[:, pair] = self.places[:, pair[::-1]]
+        return labels
+
+    def draw_mistakes(self, prior: Beta, rng: np.random.Generator) -> Beta:
+        """Draw the mistake probability given completions; return what it was drawn from."""
+        given = prior.given(float(self.mistakes().sum()), self.n_votes)
+        self.mistake_probability = given.draw(rng)
+        return given
 
     def with_probability(self, mistake_probability: float) -> DrawnVotes:
         """Return the same votes, completed as they are, with another mistake probability."""
@@ -323,8 +350,14 @@ class SummedVotes(ExactCompletions):
         columns = np.column_stack((logs, means[:, 0], variances))
         return Sums(*(self.weights @ columns).tolist())
 
-    def moments(self, labels: Labels, theta: float) -> Moments:
-        """Moments of the distance and the number of mistakes, over all answers."""
+    def moments(
+        self,
+        labels: Labels,
+        theta: float,
+        *,
+        effort: float = 1.0,  # noqa: ARG002
+    ) -> Moments:
+        """Moments of the distance and the number of mistakes, over all answers: exact at once."""
         _, means = self._expectations(labels, theta)
         distance, mistakes = means[:, 0], means[:, 1]
         columns = (
@@ -350,29 +383,3 @@ class SummedVotes(ExactCompletions):
         add_place_counts(self._blocks, weights, membership)
         add_block_pair_counts(self._blocks, weights, precedence)
         return self._costs(membership, precedence)
-
-
-def rename_items(
-    drawn: DrawnVotes, labels: npt.NDArray[np.int64], rng: np.random.Generator
-) -> npt.NDArray[np.int64]:
-    """Let two items trade names, in the tiers and in all completed answers, some times.
-
-    That leaves all distances as they are, so only the number of mistakes decides. Where few answers
-    say little, tiers and completions keep each other where they are, and this moves both.
-    """
-    n_rows, n_items = drawn.places.shape
-    if n_rows > _MOST_ROWS_TO_RENAME:
-        return labels
-    mistakes = float(drawn.mistakes().sum())
-    for _ in range(n_items):
-        pair = rng.choice(n_items, size=2, replace=False)
-        if labels[pair[0]] == labels[pair[1]]:
-            continue
-        drawn.places[:, pair] = drawn.places[:, pair[::-1]]
-        proposed = float(drawn.mistakes().sum())
-        if rng.random() < exp(min(drawn.penalty * (mistakes - proposed), 0.0)):
-            labels, mistakes = labels.copy(), proposed
-            labels[pair] = labels[pair[::-1]]
-        else:
-            drawn.places[:, pair] = drawn.places[:, pair[::-1]]
-    return labels

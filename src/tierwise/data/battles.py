@@ -105,6 +105,7 @@ class Battles:
     # families of models.
     pairwise: ClassVar[bool] = True
     only_distance: ClassVar[str | None] = "inversions"
+    unit: ClassVar[str] = "battles"
 
     items: tuple[str, ...]
     decided: NDArray[np.float64]
@@ -267,6 +268,12 @@ class Battles:
     def pair_counts(self) -> NDArray[np.float64]:
         """The same: how often each item is put above each other."""
         return self.wins
+
+    @property
+    def n_answers_of_items(self) -> NDArray[np.float64]:
+        """In how many battles each item is."""
+        met = self.pair_counts + self.pair_counts.T
+        return np.asarray(met.sum(axis=0))
 
     @property
     def n_battles(self) -> float:

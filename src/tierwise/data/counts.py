@@ -103,6 +103,8 @@ class Counts:
     pairwise: ClassVar[bool] = False
     only_distance: ClassVar[str | None] = None
     families: ClassVar[tuple[str, ...]] = ("mallows",)
+    unit: ClassVar[str] = "answers"
+    n_answers_of_items: ClassVar[None] = None
 
     items: tuple[Item, ...]
     places: Numbers

@@ -66,6 +66,7 @@ class Preferences:
     pairwise: ClassVar[bool] = True
     only_distance: ClassVar[str | None] = None
     families: ClassVar[tuple[str, ...]] = ("mallows", "luce")
+    unit: ClassVar[str] = "answers"
 
     items: tuple[Item, ...]
     assessors: tuple[Assessor, ...]
@@ -245,6 +246,12 @@ class Preferences:
         said = self.closure if self.times is None else self.times
         counted: NDArray[np.int64] = said.sum(axis=0)
         return counted
+
+    @property
+    def n_answers_of_items(self) -> NDArray[np.int64]:
+        """In how many pairs that were compared each item is."""
+        met = self.pair_counts + self.pair_counts.T
+        return np.asarray(met.sum(axis=0))
 
     def fingerprint(self) -> str:
         """Return a sha256 hex digest of all that a likelihood depends on.

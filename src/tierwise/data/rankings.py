@@ -774,6 +774,18 @@ class Rankings:
         add_counts(places, self.pattern_weights, counts)
         return counts
 
+    @property
+    def n_answers_of_items(self) -> NDArray[Any]:
+        """In how many answers each item is."""
+        found: NDArray[Any] = self.pattern_weights @ (self.patterns != NOT_LISTED)
+        return found
+
+    @property
+    def unit(self) -> str:
+        """What one answer is called, in the plural: "answers", or "tasks" that gave scores."""
+        is_scores = self.reading is not None and "scores" in self.reading.layout
+        return "tasks" if is_scores else "answers"
+
     def fingerprint(self) -> str:
         """Return a sha256 hex digest of all that a likelihood depends on.
 

@@ -21,7 +21,6 @@ import numpy as np
 from tierwise._kernels.consensus import switch_labels
 from tierwise._util.types import Estimate
 from tierwise.answers.dispatch import completions_of_assessors
-from tierwise.answers.votes import DrawnVotes, rename_items
 from tierwise.consensus.problem import make_problem
 from tierwise.evidence.exact import log_evidence, log_share_of_tiers, sum_over_likely_tiers
 from tierwise.model.priors import Beta
@@ -112,7 +111,7 @@ def estimate_log_evidence(
     log_likelihood = chain.log_likelihood()
     log_prior = float(prior.log_density(np.array([chain.theta]))[0]) + log(chain.theta)
     log_prior -= log_number_of_tiers(partition.sizes)
-    if chain.votes is not None:
+    if source.capabilities.may_be_mistaken:
         parts.append(chain.density_of_mistakes())
         log_prior += float(_PRIOR_OF_MISTAKES.log_density(chain.mistake_probability))
     variance = sum(part.standard_error**2 for part in (log_likelihood, *parts))
@@ -146,27 +145,21 @@ class _Chain:
         self.theta = self._given.density(float(self._drawn.distances(best).sum())).draw(rng)
         self.mistake_probability = 0.0
 
-    @property
-    def votes(self) -> DrawnVotes | None:
-        """The answers, if they may be mistaken."""
-        return self._drawn if isinstance(self._drawn, DrawnVotes) else None
-
     def share_of_tiers(self) -> Estimate:
         """Log probability of the best tiers; settles at which theta all else is taken."""
         logs, thetas, mistakes = [], [], []
         labels, theta = self._best, self.theta
         for number in range(self._n_draws + self._n_draws // 4):
             self._drawn.sweep(labels, theta)
-            if self.votes is not None:
-                labels = rename_items(self.votes, labels, self._rng)
-            self._draw_mistakes()
+            labels = self._drawn.renamed(labels, self._rng)
+            self._drawn.draw_mistakes(_PRIOR_OF_MISTAKES, self._rng)
             problem = make_problem(self._drawn.costs(), self._drawn.sizes)
             labels, total = self._switch(problem, labels, theta)
             theta = self._given.density(total).draw(self._rng)
             if number >= self._n_draws // 4:
                 logs.append(log_share_of_tiers(problem, self._best, theta))
                 thetas.append(theta)
-                mistakes.append(self.votes.mistake_probability if self.votes else 0.0)
+                mistakes.append(self._drawn.mistake_probability)
         self.theta = float(np.mean(thetas))
         self.mistake_probability = float(np.mean(mistakes))
         return _log_mean(np.array(logs))
@@ -194,7 +187,7 @@ class _Chain:
         theta = self.theta
         for _ in range(self._n_draws):
             self._drawn.sweep(self._best, theta)
-            self._draw_mistakes()
+            self._drawn.draw_mistakes(_PRIOR_OF_MISTAKES, self._rng)
             total = float(self._drawn.distances(self._best).sum())
             theta = self._given.density(total).draw(self._rng)
             logs.append(self._given.log_density(self.theta, total))
@@ -205,27 +198,19 @@ class _Chain:
         logs = []
         for _ in range(self._n_draws):
             self._drawn.sweep(self._best, self.theta)
-            given = self._draw_mistakes()
+            given = self._drawn.draw_mistakes(_PRIOR_OF_MISTAKES, self._rng)
             logs.append(float(given.log_density(self.mistake_probability)))
         return _log_mean(np.array(logs))
 
-    def _draw_mistakes(self) -> Beta:
-        """Draw the mistake probability, where there is one; return what it was drawn from."""
-        if self.votes is None:
-            return _PRIOR_OF_MISTAKES
-        given = _PRIOR_OF_MISTAKES.given(float(self.votes.mistakes().sum()), self.votes.n_votes)
-        self.votes.mistake_probability = given.draw(self._rng)
-        return given
-
     def log_likelihood(self) -> Estimate:
         """Log probability of the answers at the tiers and theta that were settled on."""
-        if self.votes is None:
+        if not self._source.capabilities.may_be_mistaken:
             likelihood = self._source.at(
                 self._partition.sizes, partition=self._partition, rng=self._rng
             )
             return likelihood.value(self._best, self.theta)
-        self.votes.mistake_probability = self.mistake_probability
-        log_weight = self.votes.log_weight(self._best, self.theta)
+        self._drawn.mistake_probability = self.mistake_probability
+        log_weight = self._drawn.log_weight(self._best, self.theta)
         log_partition = self._partition.log_value(self.theta)
         n_rankings = float(self._source.n_rankings)
         error = np.hypot(log_weight.standard_error, n_rankings * log_partition.standard_error)

@@ -298,7 +298,7 @@ class _Scattered:
         """Return what changes all completions once, under one of the models."""
         model = self._models.given[number]
         drawn = self._drawn = self._drawn.resized(model.sizes)
-        if isinstance(drawn, DrawnVotes) and model.mistake_probability is not None:
+        if model.mistake_probability is not None:
             drawn.mistake_probability = allowed(model.mistake_probability)
         theta = min(model.theta, LARGEST_THETA_OF_UNIT / drawn.rule.unit)
         return partial(drawn.sweep, model.labels, theta)

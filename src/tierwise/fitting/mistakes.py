@@ -120,7 +120,7 @@ class GivenTiers:
     def _reached(self, votes: SummedVotes | DrawnVotes, theta: float, effort: float = 1.0) -> Point:
         """Return the point that a step from a given theta leads to."""
         probability = votes.mistake_probability
-        moments = self._moments(votes, theta, effort)
+        moments = votes.moments(self.labels, theta, effort=effort)
         score = moments.mistakes - votes.n_votes * probability
         of_all = self.partition.moments(theta)
         complete = self._n_rankings * float(of_all.variance)
@@ -207,7 +207,7 @@ class GivenTiers:
         log_odds = log_odds_of(probability)
         for effort in (*[EFFORT_OF_A_STEP] * STEPS, 1.0):
             votes = self.votes.with_probability(1 / (1 + exp(-log_odds)))
-            moments = self._moments(votes, theta, effort)
+            moments = votes.moments(self.labels, theta, effort=effort)
             step = _newton_step(votes, moments)
             log_odds = _allowed_log_odds(log_odds + step)
         slope = self._n_rankings * float(self.partition.moments(theta).mean) - moments.distance
@@ -225,11 +225,6 @@ class GivenTiers:
                 break
         votes = votes.with_probability(1 / (1 + exp(-log_odds)))
         return Likelihood((votes,), self.partition).value(self.labels, theta)
-
-    def _moments(self, votes: SummedVotes | DrawnVotes, theta: float, effort: float) -> Moments:
-        if isinstance(votes, SummedVotes):
-            return votes.moments(self.labels, theta)
-        return votes.moments(self.labels, theta, effort=effort)
 
 
 def _newton_step(votes: SummedVotes | DrawnVotes, moments: Moments) -> float:

@@ -8,10 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tierwise._util.results import Result
-from tierwise._util.types import NOT_LISTED
-from tierwise.data.battles import Battles
-from tierwise.data.counts import Counts
-from tierwise.data.rankings import Rankings
 from tierwise.model.ranks import (
     added_up,
     rank_intervals,
@@ -158,10 +154,5 @@ def answers_of_items(
         )
     ]
     shares = [None if share is None else float(share) for share in won]
-    if isinstance(data, Rankings):
-        of_items = data.pattern_weights @ (data.patterns[:, ranked] != NOT_LISTED)
-        is_scores = data.reading is not None and "scores" in data.reading.layout
-        return of_items.tolist(), shares, "tasks" if is_scores else "answers"
-    if isinstance(data, Counts):
-        return None, shares, "answers"
-    return told.tolist(), shares, "battles" if isinstance(data, Battles) else "answers"
+    number = data.n_answers_of_items
+    return None if number is None else number[ranked].tolist(), shares, data.unit

@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from tierwise._kernels.augmented_chain import OpenAnswers, Visited, iterate
 from tierwise._kernels.comparisons import LARGEST_THETA, LEAST_THETA
 from tierwise.answers.dispatch import completions_of_assessors
-from tierwise.answers.votes import DrawnVotes, rename_items
 from tierwise.inversions.chain import (
     DRAWS,
     POWERS,
@@ -115,7 +114,7 @@ class Augmented:
         rule, theta = drawn.rule, self.target.prior_theta
         if (
             self.sizes is None
-            or isinstance(drawn, DrawnVotes)
+            or self.target.source.capabilities.may_be_mistaken
             or self.proposal != "reinsert"
             or not isinstance(theta, Gamma)
             or not drawn.only_pairs_of_places_cost
@@ -185,19 +184,15 @@ class Augmented:
         drawn = completions_of_assessors(self.target.source, state.sizes, self.proposal, rng)
         if state.completions is not None:
             # The state stays as it is until a whole part of the chain is done.
-            drawn.put_back(state.completions)
-        if isinstance(drawn, DrawnVotes) and state.completions is not None:
-            drawn.mistake_probability = state.mistake_probability
+            drawn.put_back(state.completions, state.mistake_probability)
         return drawn
 
     def iterate(self, drawn: DrawnCompletions, state: State, rng: np.random.Generator) -> State:
         """Complete the answers again, and move all else given that."""
         drawn.sweep(state.labels, state.theta)
-        if isinstance(drawn, DrawnVotes):
-            state = state._replace(labels=rename_items(drawn, state.labels, rng))
-            given = self.prior_mistakes.given(float(drawn.mistakes().sum()), drawn.n_votes)
-            drawn.mistake_probability = given.draw(rng)
-            state = state._replace(mistake_probability=drawn.mistake_probability)
+        labels = drawn.renamed(state.labels, rng)
+        drawn.draw_mistakes(self.prior_mistakes, rng)
+        state = state._replace(labels=labels, mistake_probability=drawn.mistake_probability)
         for move in self._moves(self.target.given(CompletedCosts(drawn, self.target))):
             state = move(state, rng)
         # Given completions that change, the probability of tiers cannot be compared.
@@ -255,7 +250,7 @@ class WalkOverCompletions:
         strict = (1,) * len(self.source.items)
         drawn = completions_of_assessors(self.source, strict, "reinsert", rng)
         if state.completions is not None:
-            drawn.put_back(state.completions)
+            drawn.put_back(state.completions, state.mistake_probability)
         return drawn
 
     def __call__(

@@ -268,7 +268,7 @@ def sample_posterior(
         options = replace(options, sampler=replace(options.sampler, thin=2 * options.thin))
         posterior = assembled(ran, options)
     _warn(posterior, run.target, options)
-    if options.concentration == "tier" and isinstance(known, Rankings | Counts):
+    if options.concentration == "tier" and not known.pairwise:
         posterior = posterior.with_divided(_divided_items(known, posterior, choice))
     return posterior
 
@@ -358,7 +358,7 @@ def draw_tiers_from(
 
 
 def _divided_items(
-    data: Rankings | Counts, posterior: Posterior, choice: Choice | None
+    data: KnownData, posterior: Posterior, choice: Choice | None
 ) -> tuple[Item, ...]:
     """Return the items that people are divided about, in the tiers that were chosen or drawn."""
     if choice is not None:
