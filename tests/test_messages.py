@@ -14,7 +14,6 @@ import pytest
 import tierwise as tw
 from tierwise.cli.main import shell
 from tierwise.data.kinds import check_data
-from tierwise.data.read import read_board
 from tierwise.errors import InputError, Remark, Remedy, advise, drop, in_python, instead, use
 from tierwise.web.choices import WISHES, asked_by, on_page
 
@@ -322,8 +321,8 @@ SAID = (
 
 
 @pytest.mark.parametrize("options", SAID, ids=str)
-@pytest.mark.parametrize("read", [tw.read, read_board])
-def test_no_door_but_python_shows_keywords(read, options, tmp_path):
+@pytest.mark.parametrize("purpose", ["any", "leaderboard"])
+def test_no_door_but_python_shows_keywords(purpose, options, tmp_path):
     made, shells = [], [shell(command) for command in READING]
     for name, text in SMALL.items():
         made.append(tmp_path / f"{name}.csv")
@@ -332,7 +331,7 @@ def test_no_door_but_python_shows_keywords(read, options, tmp_path):
     # The first of the options say what exports hold.
     for file in (*made, *(EXPORTS if options in SAID[:3] else ())):
         try:
-            found = read(file, **options)
+            found = tw.read(file, purpose=purpose, **options)
             check_data(found, "groups", tw.Rankings)
         except InputError as error:
             n_told += 1

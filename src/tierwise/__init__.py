@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from tierwise.comparing.compare import compare as compare
     from tierwise.comparing.result import Comparison as Comparison
     from tierwise.data.battles import Battles as Battles
-    from tierwise.data.battles import read_battles as read_battles
     from tierwise.data.best_worst import read_best_worst as read_best_worst
     from tierwise.data.best_worst import sample_best_worst as sample_best_worst
     from tierwise.data.counts import Counts as Counts
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from tierwise.data.read import read as read
     from tierwise.data.read import read_preferences as read_preferences
     from tierwise.data.read import read_rankings as read_rankings
+    from tierwise.data.read_battles import read_battles as read_battles
     from tierwise.data.scan import RankingScan as RankingScan
     from tierwise.data.scores import read_scores as read_scores
     from tierwise.data.write import write_rankings as write_rankings
@@ -169,7 +169,7 @@ _HOME_OF = {
     "partition_function": "partition.choose",
     "plan": "planning.plan",
     "read": "data.read",
-    "read_battles": "data.battles",
+    "read_battles": "data.read_battles",
     "read_best_worst": "data.best_worst",
     "read_preferences": "data.read",
     "read_rankings": "data.read",

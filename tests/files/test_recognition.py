@@ -1,6 +1,7 @@
 """Formats are recognised by name or content, Parquet and the sushi format are read."""
 
 import shutil
+from functools import partial
 from io import BytesIO, StringIO
 
 import pyarrow as pa
@@ -9,7 +10,6 @@ import pytest
 
 import tierwise as tw
 from tierwise import InputError, Rankings, read_rankings, write_rankings
-from tierwise.data.read import read_board
 
 ANSWERS = Rankings.from_orderings([["a", "b", "c"], ["c", "b", "a"]])
 SUSHI = b"3 1\n0 3 2 0 1\n0 3 1 0 2\n"
@@ -91,8 +91,9 @@ def test_a_parquet_file_that_is_cut_short(tmp_path):
 LEADERBOARD = "Model,Params (B),MMLU,ARC\nx,7,61.5,40\ny,70,50.5,99\nz,13,70.5,30\n"
 
 
-@pytest.mark.parametrize("read", [tw.read, read_board])
-def test_models_in_rows_are_the_items_whatever_else_is_said(read):
+@pytest.mark.parametrize("purpose", ["any", "leaderboard"])
+def test_models_in_rows_are_the_items_whatever_else_is_said(purpose):
+    read = partial(tw.read, purpose=purpose)
     said = read(StringIO(LEADERBOARD), better="higher", missing="99")
     assert said.items == ("x", "y", "z")
     assert said.to_orderings() == [["z", "x", "y"], ["x", "z"]]
@@ -119,6 +120,14 @@ def test_models_in_rows_are_the_items_whatever_else_is_said(read):
     ],
 )
 def test_leaderboards_are_made_of_whatever_a_file_holds(text, options, kind, first):
-    found = read_board(StringIO(text), **options)
+    found = tw.read(StringIO(text), purpose="leaderboard", **options)
     assert isinstance(found, kind)
     assert found.items[0] == first
+
+
+def test_the_purpose_decides_what_winners_and_losers_are():
+    text = "winner,loser\na,b\nb,c\n"
+    assert isinstance(tw.read(StringIO(text), purpose="leaderboard"), tw.Battles)
+    assert isinstance(tw.read(StringIO(text)), tw.Rankings | tw.Preferences)
+    with pytest.raises(InputError, match="purpose must be"):
+        tw.read(StringIO(text), purpose="board")

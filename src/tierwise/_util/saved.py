@@ -9,16 +9,21 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile, ZipFile
 
+import numpy as np
 from numpy.lib import format as npy
 
-from tierwise._util.resources import check_memory
+from tierwise._util.checks import check_path
+from tierwise._util.resources import check_memory, whole_file
 from tierwise.errors import InputError, quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+    from os import PathLike
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from tierwise._util.types import Item
 
 # What zip archives, arrays in them and texts of JSON raise if they are not whole.
 _OF_DAMAGE = (
@@ -72,6 +77,32 @@ class SavedArrays:
             )
         with self._archive.open(f"{name}.npy") as file:
             return npy.read_array(file, allow_pickle=False)
+
+
+def file_to_save(path: str | PathLike[str], what: str, items: Sequence[Item]) -> Path:
+    """Return the file that arrays are saved in, or say what cannot be saved and read back.
+
+    Parameters
+    ----------
+    path
+        The file, .npz.
+    what
+        What it is to hold, for messages.
+    items
+        Names of items.
+    """
+    wanted = check_path(path)
+    if wanted.suffix.lower() != ".npz":
+        raise InputError(f"{what} are saved as .npz, not as {quoted(wanted.name)}")
+    if not all(isinstance(item, str) or type(item) is int for item in items):
+        raise InputError(f"{what} are saved if items are texts or whole numbers: rename them")
+    return wanted
+
+
+def save_arrays(path: Path, **arrays: Any) -> None:
+    """Write arrays and texts to a file, which appears whole or not at all."""
+    with whole_file(path) as partial, partial.open("wb") as file:
+        np.savez_compressed(file, **arrays)
 
 
 @contextmanager

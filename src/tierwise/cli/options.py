@@ -469,7 +469,7 @@ def read_file(
     for_board: Literal["yes", "no"] = "no",
 ) -> Answers:
     """Read what a command is about; a leaderboard takes winners and losers for battles."""
-    from tierwise.data.read import leave_out, read, read_board
+    from tierwise.data.read import leave_out, read
 
     if memory is not None:
         parse_size(memory, "--memory")
@@ -517,10 +517,10 @@ def read_file(
         "cycles": None if cycles == "error" else cycles,
     }
     # What is not said is not asked of a reader that has no such option.
-    reader = read_board if for_board == "yes" else read
-    answers = reader(
+    answers = read(
         sys.stdin.buffer if file == "-" else file,
         format=format,
+        purpose="leaderboard" if for_board == "yes" else "any",
         **{name: value for name, value in said.items() if value is not None},
     )
     return leave_out(answers, without or ())

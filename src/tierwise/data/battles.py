@@ -14,6 +14,8 @@ from tierwise._util.provenance import digest, names_of
 from tierwise._util.resources import whole_file
 from tierwise._util.types import WeightsAre
 from tierwise.data.frames import make_frame
+from tierwise.data.joining import joined_battles
+from tierwise.data.resampling import draw_battles, draw_judges
 from tierwise.data.scores import not_battles
 from tierwise.data.showing import how_read
 from tierwise.data.tables import open_frame, open_table
@@ -24,7 +26,6 @@ from tierwise.files.battles import (
     BattleVotes,
     CountedBattles,
     ShownFirst,
-    condensed_votes,
     count_battles,
     have_columns_of_battles,
 )
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tierwise.data.frames import Backend
-    from tierwise.data.tables import DataSource
     from tierwise.files.battles import Spellings
     from tierwise.files.options import ReadingNotes
     from tierwise.files.table_file import TableFile
@@ -355,96 +355,15 @@ class Battles:
             What is drawn; "auto" draws judges where they decide several battles each. Weights that
             are no whole numbers need judges.
         """
-        if self.unit_of_resampling(unit) == "judge":
-            return self._resampled_judges(rng)
-        size = len(self.items)
-        if self.position == "model" and self.shown is not None:
-            shown = self.shown
-            cells = np.stack([shown.won, self.decided - shown.won, shown.drawn])
-        else:
-            cells = np.stack([self.decided, np.triu(self.drawn, k=1)])
-        weights = cells.ravel()
-        if (weights != np.round(weights)).any():
-            raise InputError(
-                "the weights are not whole numbers, so they do not say how many battles there "
-                "were: draw judges, or give whole weights"
-            )
-        total = weights.sum()
-        counts = rng.multinomial(int(total), weights / total).astype(np.float64)
-        *won, drawn = counts.reshape(-1, size, size)
-        return replace(
-            self,
-            decided=sum(won[1:], start=won[0]),
-            drawn=drawn + drawn.T,
-            votes=None,
-            reading=None,
-            shown=ShownFirst(won[0], drawn) if len(won) == 2 else None,
-        )
-
-    def _resampled_judges(self, rng: np.random.Generator) -> Battles:
-        votes = self.votes
-        if votes is None:
-            raise InputError("it is not known who judged: read the battles with their judges")
-        n_judges = len(votes.judges)
-        times = np.bincount(rng.integers(n_judges, size=n_judges), minlength=n_judges)
-        size = len(self.items)
-        weights = votes.weight * times[votes.judge]
-        pairs = votes.first * size + votes.second
-        tables = [
-            np.bincount(pairs[these], weights=weights[these], minlength=size * size).astype(
-                np.float64
-            )
-            for these in (~votes.drawn, votes.drawn, ~(votes.drawn | votes.won_second))
-        ]
-        decided, one_way, won_first = (table.reshape(size, size) for table in tables)
-        return replace(
-            self,
-            decided=decided,
-            drawn=one_way + one_way.T,
-            votes=None,
-            reading=None,
-            shown=None if self.shown is None else ShownFirst(won_first, one_way),
-        )
+        draw = draw_judges if self.unit_of_resampling(unit) == "judge" else draw_battles
+        decided, drawn, shown = draw(self, rng)
+        return replace(self, decided=decided, drawn=drawn, votes=None, reading=None, shown=shown)
 
     def __add__(self, other: Battles) -> Battles:
         """Add battles; items, and judges by their names, may be new."""
         if not isinstance(other, Battles):
             return NotImplemented
-        if self.drawn_as != other.drawn_as:
-            raise InputError(
-                f'drawn battles count as "{self.drawn_as}" here and as "{other.drawn_as}" there: '
-                "make them count in the same way with with_drawn before adding"
-            )
-        if self.position != other.position:
-            raise InputError(
-                f'the first place is taken as "{self.position}" here and as "{other.position}" '
-                "there: make that the same with with_position before adding"
-            )
-        if (self.votes is None) != (other.votes is None):
-            raise InputError(
-                "it is known who judged some of these battles but not the others: read all of them "
-                "with their judges, or none"
-            )
-        items = tuple(sorted({*self.items, *other.items}))
-        number_of = {item: number for number, item in enumerate(items)}
-        tables = np.zeros((2, len(items), len(items)))
-        shown: list[ShownFirst] = []
-        for part in (self, other):
-            places = np.array([number_of[item] for item in part.items])
-            tables[0][np.ix_(places, places)] += part.decided
-            tables[1][np.ix_(places, places)] += part.drawn
-            if part.shown is not None:
-                shown.append(part.shown.rearranged(places, len(items)))
-        return Battles(
-            items,
-            tables[0],
-            tables[1],
-            self.drawn_as,
-            _joined_votes(self, other, number_of),
-            shown=shown[0] + shown[1] if len(shown) == 2 else None,
-            position=self.position,
-            **_joined_weights(self, other),
-        )
+        return Battles(**joined_battles(self, other))
 
     def fingerprint(self) -> str:
         """Return a sha256 hex digest of all that a likelihood depends on.
@@ -594,13 +513,15 @@ class Battles:
             does not say: there draws count half, and the first place does not matter.
         """
         settings = _saved_settings(check_path(path))
-        return read_battles(
-            path,
-            drawn=drawn or settings.get("drawn", "half"),
-            position=position or settings.get("position", "ignore"),
-            spellings="keep",
-            weights_are="counts",
-        )
+        name, table = open_table(path)
+        with errors_name(name):
+            return cls.from_table(
+                table,
+                drawn=drawn or settings.get("drawn", "half"),
+                position=position or settings.get("position", "ignore"),
+                spellings="keep",
+                weights_are="counts",
+            )
 
 
 # What the metadata of a .parquet file call how battles count.
@@ -651,136 +572,5 @@ def _same_order(one: ShownFirst | None, other: ShownFirst | None) -> bool:
     return np.array_equal(one.won, other.won) and np.array_equal(one.drawn, other.drawn)
 
 
-def _joined_weights(one: Battles, other: Battles) -> dict[str, Any]:
-    """Return what is known of weights of a survey in both, or in one of them."""
-    if one.n_rows is None and other.n_rows is None:
-        return {}
-    totals = [float(part.decided.sum() + part.drawn.sum() / 2) for part in (one, other)]
-    squares = [
-        total * (1.0 if part.design_effect is None else part.design_effect)
-        for part, total in zip((one, other), totals, strict=True)
-    ]
-    rows = [
-        round(total) if part.n_rows is None else part.n_rows
-        for part, total in zip((one, other), totals, strict=True)
-    ]
-    return {"design_effect": sum(squares) / sum(totals), "n_rows": sum(rows)}
-
-
 def _whole(number: float) -> float:
     return int(number) if number == int(number) else number
-
-
-def _joined_votes(one: Battles, other: Battles, number_of: Mapping[str, int]) -> BattleVotes | None:
-    if one.votes is None or other.votes is None:
-        return None
-    judges = tuple(dict.fromkeys((*one.votes.judges, *other.votes.judges)))
-    judge_of = {name: number for number, name in enumerate(judges)}
-    rows = []
-    for part in (one, other):
-        votes = part.votes
-        assert votes is not None
-        places = np.array([number_of[item] for item in part.items])
-        named = np.array([judge_of[name] for name in votes.judges])
-        rows.append(
-            (
-                named[votes.judge],
-                places[votes.first],
-                places[votes.second],
-                votes.drawn,
-                votes.weight,
-                votes.won_second,
-            )
-        )
-    judge, first, second, drawn, weight, won_second = (
-        np.concatenate(parts) for parts in zip(*rows, strict=True)
-    )
-    ordered = one.shown is not None and other.shown is not None
-    return condensed_votes(
-        judges, judge, first, second, drawn, weight, won_second if ordered else None
-    )
-
-
-def read_battles(
-    source: DataSource,
-    *,
-    format: Literal["auto", "csv", "parquet", "jsonl", "xlsx"] = "auto",  # noqa: A002
-    first: str | None = None,
-    second: str | None = None,
-    winner: str | None = None,
-    loser: str | None = None,
-    judge: str | None = None,
-    weights: str | None = None,
-    weights_are: WeightsAre | None = None,
-    drawn: DrawnAs = "half",
-    position: Position = "ignore",
-    rename: Mapping[str, str] | None = None,
-    spellings: Spellings = "ask",
-    encoding: str | None = None,
-    sheet: str | int | None = None,
-) -> Battles:
-    r"""Read battles, one row each, in pieces: only counts are kept.
-
-    Parameters
-    ----------
-    source
-        A file's name, an open file, or a data frame of pandas, polars or pyarrow.
-    format
-        "csv", "parquet", "jsonl" (one JSON object per line) or "xlsx"; "auto" tells it from the end
-        of the name, or how the file begins.
-    first, second
-        The columns of the two models; model_a and model_b, left and right, and the like are
-        recognised.
-    winner
-        The column that says who won: "model_a", "model_b" (or "left", "right", or the column's
-        name), "tie", "tie (bothbad)", "both_bad", or the name of the model.
-    loser
-        The column of the model that lost, where the winner's column names the model that won and
-        there are no others.
-    judge
-        The column that says who decided; judge, worker, annotator, voter and the like are
-        recognised.
-    weights
-        The column that says how often a row counts; weight and count are recognised.
-    weights_are
-        Whether weights are "counts" of battles or weights of a "survey", which are brought to the
-        number of battles of equal weight that say as much (Kish). None takes fractions for weights
-        of a survey, halves and whole numbers for counts; where judges repeat, models find the
-        effective number from their answers.
-    drawn
-        "half" counts a drawn battle half to each side, "drop" leaves it out, "model" takes it as an
-        outcome of its own, the more probable the closer the two are (Davidson's model). Needs
-        worths, ``family="luce"``.
-    position
-        "model" estimates how much it helps a model to be shown first, that is in the first of the
-        two columns, and corrects the worths for it; "ignore" does not ask. Needs worths.
-    rename
-        Other names for models, by the names they have in the file.
-    spellings
-        "ask" refuses names that differ by case and space alone; "keep" takes them for different
-        models.
-    encoding, sheet
-        As for `read_rankings`.
-
-    Examples
-    --------
-    >>> from io import StringIO
-    >>> read_battles(StringIO("model_a,model_b,winner\nx,y,model_a\ny,z,tie\n"))
-    Battles(2 battles of 3 items, 1 drawn: half to each side)
-    """
-    name, table = open_table(source, format, encoding, sheet)
-    with errors_name(name):
-        return Battles.from_table(
-            table,
-            first=first,
-            second=second,
-            winner=winner,
-            loser=loser,
-            judge=judge,
-            weights=weights,
-            weights_are=weights_are,
-            drawn=drawn,
-            position=position,
-            rename=rename,
-            spellings=spellings,
-        )

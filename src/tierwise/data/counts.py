@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import check_counts, check_items, check_number, check_path
 from tierwise._util.provenance import digest, names_of
-from tierwise._util.resources import whole_file
-from tierwise._util.saved import open_arrays
+from tierwise._util.saved import file_to_save, open_arrays, save_arrays
 from tierwise._util.types import NOT_LISTED, Item, Places, Weights
 from tierwise.errors import InputError, TooLargeError, quoted, use
 from tierwise.files.places import first_places, sizes_of_groups
@@ -188,18 +187,13 @@ class Counts:
 
         An update then counts only what is new: ``Counts.load("counts.npz") + Counts.of(today)``.
         """
-        wanted = check_path(path)
-        if wanted.suffix.lower() != ".npz":
-            raise InputError(f"counts are saved as .npz, not as {quoted(wanted.name)}")
-        if not all(isinstance(item, str) or type(item) is int for item in self.items):
-            raise InputError("counts are saved if items are texts or whole numbers: rename them")
+        wanted = file_to_save(path, "counts", self.items)
         texts = {
             "items": json.dumps(self.items, ensure_ascii=False),
             "n_rankings": json.dumps(self.n_rankings),
         }
         checksum = digest(*texts.values(), self.fingerprint())
-        with whole_file(wanted) as partial, partial.open("wb") as file:
-            np.savez_compressed(file, joint=self.joint, checksum=checksum, **texts)  # type: ignore[arg-type]
+        save_arrays(wanted, joint=self.joint, checksum=checksum, **texts)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Counts:

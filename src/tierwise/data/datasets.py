@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from tierwise._util.checks import check_choice, check_count, check_path
 from tierwise._util.types import Unranked
-from tierwise.data.battles import Battles, read_battles
+from tierwise.data.battles import Battles
 from tierwise.data.rankings import Rankings
+from tierwise.data.read_battles import read_battles
 from tierwise.errors import InputError, quoted
 
 Region: TypeAlias = Literal[

@@ -19,8 +19,7 @@ from tierwise._util.checks import (
     check_path,
 )
 from tierwise._util.provenance import MultisetHash, digest, fingerprint_of_answers
-from tierwise._util.resources import whole_file
-from tierwise._util.saved import open_arrays
+from tierwise._util.saved import file_to_save, open_arrays, save_arrays
 from tierwise._util.types import (
     NOT_LISTED,
     Item,
@@ -32,7 +31,8 @@ from tierwise._util.types import (
     WeightsAre,
     numbered_row,
 )
-from tierwise.data.people import join_people, tidy_people
+from tierwise.data.joining import joined_rankings
+from tierwise.data.people import tidy_people
 from tierwise.data.showing import in_html, in_words
 from tierwise.data.weights import EffectiveNumber, effective_number, tell_weights
 from tierwise.errors import InputError, counted, quoted
@@ -603,28 +603,7 @@ class Rankings:
         for part in given:
             if not isinstance(part, Rankings):
                 raise InputError(f"parts must be Rankings; got {quoted(part)}")
-        items = given[0].items
-        meanings = {part.unranked for part in given} - {None}
-        if len(meanings) > 1:
-            raise InputError(
-                "in some rankings items not listed come after all that are, in others they may be "
-                "anywhere: they cannot be joined"
-            )
-        for part in given:
-            if set(part.items) != set(items):
-                different = min(str(item) for item in set(part.items) ^ set(items))
-                raise InputError(f"only some of the collections have item {quoted(different)}")
-        orders = [[part.items.index(item) for item in items] for part in given]
-        joined = cls(
-            items,
-            np.concatenate(
-                [part.places[:, order] for part, order in zip(given, orders, strict=True)]
-            ),
-            np.concatenate([part.weights for part in given]),
-            unranked=meanings.pop() if meanings else None,
-            weights_are=_common_meaning(given),
-        )
-        return joined._with_people(join_people([(part.people, len(part)) for part in given]))
+        return cls.from_encoded(joined_rankings(given))
 
     @classmethod
     def merge(cls, parts: Iterable["Rankings"]) -> "Rankings":
@@ -703,20 +682,13 @@ class Rankings:
         ...     Rankings.load(f"{folder}/answers.npz")
         Rankings(2 rankings of 3 items, 1 incomplete: not listed = anywhere, 1 with ties)
         """
-        wanted = check_path(path)
-        if wanted.suffix.lower() != ".npz":
-            raise InputError(f"the file of rankings must end in .npz; got {quoted(wanted.name)}")
-        if not all(isinstance(item, str) or type(item) is int for item in self.items):
-            raise InputError("rankings are saved if items are texts or whole numbers: rename them")
+        wanted = file_to_save(path, "rankings", self.items)
         items = json.dumps([self.items, self.unranked, self.weights_are], ensure_ascii=False)
         patterns, weights = self.patterns, self.pattern_weights
         if not self._are_counts:
             patterns, weights = self.places, self.weights
         checksum = digest(items, patterns, weights)
-        with whole_file(wanted) as partial, partial.open("wb") as file:
-            np.savez_compressed(
-                file, patterns=patterns, weights=weights, items=items, checksum=checksum
-            )
+        save_arrays(wanted, patterns=patterns, weights=weights, items=items, checksum=checksum)
 
     @classmethod
     def load(cls, path: "str | PathLike[str]") -> "Rankings":
@@ -843,12 +815,6 @@ def _as_table(
     if table.ndim != 2:
         raise InputError(f"{what} must be a table: one row per {row}, one column per item")
     return range(1, table.shape[1] + 1), table
-
-
-def _common_meaning(parts: Iterable[Rankings]) -> WeightsAre | None:
-    """Return what weights are in all collections, if it was said of all of them alike."""
-    said = {part.weights_are for part in parts}
-    return said.pop() if len(said) == 1 else None
 
 
 def _check_weights_are(weights_are: WeightsAre | None) -> WeightsAre | None:

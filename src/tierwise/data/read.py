@@ -7,10 +7,11 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from tierwise._util.checks import check_choice, check_count
 from tierwise._util.types import Cycles, Item, Ties, Unranked, WeightsAre
-from tierwise.data.battles import Battles, read_battles
+from tierwise.data.battles import Battles
 from tierwise.data.best_worst import best_worst_of_table, read_best_worst
 from tierwise.data.preferences import Preferences
 from tierwise.data.rankings import Rankings
+from tierwise.data.read_battles import read_battles
 from tierwise.data.scores import (
     are_long_scores,
     are_scores_of_tasks,
@@ -37,6 +38,8 @@ __all__ = ["read", "read_preferences", "read_rankings", "scan_rankings"]
 
 Answers: TypeAlias = Rankings | Preferences | Battles
 """What a table may hold."""
+Purpose: TypeAlias = Literal["any", "leaderboard"]
+"""What answers are read for."""
 
 # Options that name the kind of data that they are for.
 _OF_BEST_WORST = frozenset({"shown", "best", "worst", "choice_set"})
@@ -56,6 +59,7 @@ def read(
     format: Format = "auto",  # noqa: A002 - the word users look for
     encoding: str | None = None,
     sheet: str | int | None = None,
+    purpose: Purpose = "any",
     **options: Any,
 ) -> Answers:
     r"""Read whatever a file or a data frame holds: rankings, pairs, battles or scores.
@@ -73,6 +77,9 @@ def read(
         The grades that cells hold, best first, such as "S,A,B,C,D".
     format, encoding, sheet
         As for `read_rankings`.
+    purpose
+        "leaderboard" takes winners and losers for battles even if it is not said who was shown
+        first, and an item without a score was not tried.
     **options
         Further options of the reader for what the table holds: `read_rankings`,
         `read_preferences`, `read_battles` (two models and the winner in each row) or `read_scores`
@@ -98,39 +105,29 @@ def read(
     Layout: battles, one row per comparison of two models, with the winner.
     3 columns read: 'model_a', 'model_b', 'winner'.
     """
+    check_choice("purpose", purpose, get_args(Purpose))
     opened = open_source(source, format, encoding, sheet)
+    read_as = _read_for_board if purpose == "leaderboard" else _read_opened
     with errors_name(opened.name):
-        return _read_opened(opened, better, order, options)
+        return read_as(opened, better, order, options)
 
 
-def read_board(
-    source: DataSource,
-    *,
-    better: Better | None = None,
-    order: str | Iterable[str] | None = None,
-    format: Format = "auto",  # noqa: A002 - the word users look for
-    encoding: str | None = None,
-    sheet: str | int | None = None,
-    **options: Any,
+def _read_for_board(
+    opened: Opened,
+    better: Better | None,
+    order: str | Iterable[str] | None,
+    options: dict[str, Any],
 ) -> Answers:
-    """Read what leaderboards are made of; options are as for `read`.
-
-    Winners and losers are battles even if it is not said who was shown first, and an item without
-    a score was not tried. All else is read as `read` does.
-    """
-    opened = open_source(source, format, encoding, sheet)
-    with errors_name(opened.name):
-        table = opened.table
-        scored = better is not None or order is not None or "lower" in options
-        if table is None or not options.keys() <= _parameters(
-            read_scores if scored else read_battles
-        ):
-            return _read_opened(opened, better, order, options)
-        if scored:
-            return graded_scores_of(table, better or "higher", order, **options)
-        if can_be_battles(list(map(str, table.columns))):
-            return Battles.from_table(table, **options)
+    """Read what leaderboards are made of: battles or scores if a table can hold them."""
+    table = opened.table
+    scored = better is not None or order is not None or "lower" in options
+    if table is None or not options.keys() <= _parameters(read_scores if scored else read_battles):
         return _read_opened(opened, better, order, options)
+    if scored:
+        return graded_scores_of(table, better or "higher", order, **options)
+    if can_be_battles(list(map(str, table.columns))):
+        return Battles.from_table(table, **options)
+    return _read_opened(opened, better, order, options)
 
 
 def _read_opened(
