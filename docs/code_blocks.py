@@ -54,20 +54,26 @@ def blocks_of(text: str) -> Iterator[Block]:
         yield Block(found["language"].strip(), found["body"], line)
 
 
-def run_page(page: Path, folder: Path) -> None:
+# What values look like in a notebook, by the line of the page on which they are made.
+Cards = dict[int, str]
+
+
+def run_page(page: Path, folder: Path) -> Cards:
     """Run a page in a folder; raise WrongPageError where it prints something else."""
     names: dict[str, Any] = {"__name__": "__main__"}
+    cards: Cards = {}
     with chdir(folder), _environment(), warnings.catch_warnings():
         warnings.simplefilter("error", TierwiseWarning)
         for block in blocks_of(page.read_text(encoding="utf-8")):
             if block.language == "pycon":
-                _run_session(block, page, names)
+                cards |= _run_session(block, page, names)
             elif block.language == "console":
                 _run_commands(block, page)
             elif block.language == "{code-block} text":
                 _write_file(block)
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+    return cards
 
 
 @contextmanager
@@ -82,15 +88,37 @@ def _environment() -> Iterator[None]:
         os.environ.update(before)
 
 
-def _run_session(block: Block, page: Path, names: dict[str, Any]) -> None:
+class _Runner(doctest.DocTestRunner):
+    """Runs a session, and keeps what values look like in a notebook."""
+
+    def __init__(self, block: Block) -> None:
+        super().__init__(optionflags=_COMPARING, verbose=False)
+        self.block = block
+        self.cards: Cards = {}
+
+    def report_start(self, out: Any, test: doctest.DocTest, example: doctest.Example) -> None:
+        """Have the value of the statement that comes next shown and kept."""
+
+        def show(value: Any) -> None:
+            plain_hook(value)
+            if hasattr(value, "_repr_html_"):
+                self.cards[self.block.line + example.lineno] = value._repr_html_()
+
+        super().report_start(out, test, example)
+        # What a session shows values with was set for it, and is set back after it.
+        plain_hook, sys.displayhook = sys.__displayhook__, show
+
+
+def _run_session(block: Block, page: Path, names: dict[str, Any]) -> Cards:
     session = doctest.DocTestParser().get_doctest(
         block.body, names, page.name, str(page), block.line
     )
     session.globs = names  # a test works on a copy, and the next block needs what this one made
     report = StringIO()
-    runner = doctest.DocTestRunner(optionflags=_COMPARING, verbose=False)
+    runner = _Runner(block)
     if runner.run(session, out=report.write, clear_globs=False).failed:
         raise WrongPageError(report.getvalue())
+    return runner.cards
 
 
 def _run_commands(block: Block, page: Path) -> None:

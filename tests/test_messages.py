@@ -72,7 +72,7 @@ OF_OBJECTS = {
     "_util/checks.py": "generators of random numbers",
     "checking/check.py": "fits and posteriors that are given",
     "consensus/annealing.py": "options of a search for a consensus",
-    "data/battles.py": "battles that are added",
+    "data/joining.py": "rankings and battles that are put together",
     "data/best_worst.py": "choices that are simulated",
     "data/counts.py": "counts",
     "data/rankings.py": "rankings that are put together",
@@ -85,8 +85,8 @@ OF_OBJECTS = {
     "model/clustered_luce.py": "models that are made",
     "model/clustered_mallows.py": "models that are made",
     "leaderboards/changes.py": "leaderboards that are given",
+    "posterior/drawn.py": "attributes of posteriors",
     "posterior/listed.py": "priors that are given",
-    "posterior/result.py": "attributes of posteriors",
     "tiers.py": "tiers that are made",
 }
 # Remedies of readers that the page does not ask as a question, each with the reason.

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import tierwise as tw
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
 
@@ -82,10 +84,23 @@ def test_an_error_that_is_shown_does_not_stop_the_notebook():
     text = (
         "```pycon\n>>> 1 / 0\nTraceback (most recent call last):\n...\nZeroDivisionError: zero\n```"
     )
-    (cell,) = notebooks.cells_of(text)
+    (cell,) = notebooks.cells_of(text, {})
     assert cell["metadata"] == {"tags": ["raises-exception"]}
     (error,) = cell["outputs"]
     assert (error["ename"], error["evalue"]) == ("ZeroDivisionError", "zero")
+
+
+def test_values_are_shown_as_notebooks_show_them(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```pycon\n>>> import tierwise as tw\n>>> tw.Tiers([['a'], ['b', 'c']])\n"
+        "Tiers('a > b ~ c')\n>>> 1 + 1\n2\n```\n\n```{eval-rst}\n.. raw:: html\n```\n\nThe end."
+    )
+    cards = notebooks.run_page(page, tmp_path)
+    tiers, number, text = notebooks.notebook(page.read_text(), cards)["cells"]
+    assert tiers["outputs"][0]["data"]["text/html"] == tw.Tiers([["a"], ["b", "c"]])._repr_html_()
+    assert number["outputs"][0]["data"] == {"text/plain": "2"}
+    assert text["source"] == "The end."
 
 
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
