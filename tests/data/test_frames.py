@@ -123,3 +123,9 @@ def test_names_of_several_kinds_become_text(backend):
     frame = make_frame({"item": ["a", 2, None, 0.5], "tier": [1, 2, 3, 4]}, backend)
     assert list(frame["item"].to_numpy()[[0, 1, 3]]) == ["a", "2", "0.5"]
     assert list(frame["tier"].to_numpy()) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_numbers_of_several_kinds_become_floats(backend):
+    frame = make_frame({"item": [1, 2.5, None]}, backend)
+    assert list(frame["item"].to_numpy()[:2]) == [1.0, 2.5]

@@ -52,13 +52,18 @@ def make_frame(columns: Mapping[str, Column], backend: Backend = "pandas") -> An
 
 
 def _of_one_kind(column: Column) -> Column:
-    """Return a column as all libraries can hold it: names of several kinds become text."""
+    """Return a column as all libraries can hold it: numbers of several kinds become floats.
+
+    Names of several kinds become text.
+    """
     if isinstance(column, np.ndarray):
         return column
     cells = list(column)
     kinds = {type(cell) for cell in cells if cell is not None}
-    if len(kinds) < 2 or all(issubclass(kind, Real) for kind in kinds):
+    if len(kinds) < 2:
         return cells
+    if all(issubclass(kind, Real) for kind in kinds):
+        return [None if cell is None else float(cell) for cell in cells]
     return [None if cell is None else str(cell) for cell in cells]
 
 
