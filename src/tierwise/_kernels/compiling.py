@@ -123,11 +123,11 @@ def _tell_of_compiling() -> None:
     from numba.core import event
 
     class Telling(event.Listener):
-        told = False
+        announced = False
 
         def on_start(self, _event: object) -> None:
-            if not (self.told or _silent.get()) and sys.stderr.isatty():
-                self.told = True
+            if not (self.announced or _silent.get()) and sys.stderr.isatty():
+                self.announced = True
                 sys.stderr.write("tierwise: compiling, once: this use takes some seconds longer\n")
 
         def on_end(self, _event: object) -> None:

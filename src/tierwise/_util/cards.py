@@ -131,8 +131,8 @@ class Card:
         """
         parts = [f"<div><b>{escape(self.title)}</b></div>"]
         if self.facts:
-            told = " &middot; ".join(f"{escape(name)} {escape(text)}" for name, text in self.facts)
-            parts.append(f'<div style="{_SOFT}">{told}</div>')
+            line = " &middot; ".join(f"{escape(name)} {escape(text)}" for name, text in self.facts)
+            parts.append(f'<div style="{_SOFT}">{line}</div>')
         for section in self.sections:
             parts += self._section(section, shown)
         if self.table is not None:

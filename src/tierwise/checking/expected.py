@@ -227,8 +227,8 @@ def weight_of_pairs(places: NDArray[Any], weights: NDArray[np.float64]) -> NDArr
 
 def shares_won(won: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the share that the row wins, and the weight of the rankings that tell."""
-    told = won + won.T
-    return np.divide(won, told, out=np.full_like(won, np.nan), where=told > 0), told
+    met = won + won.T
+    return np.divide(won, met, out=np.full_like(won, np.nan), where=met > 0), met
 
 
 def _averaged_over_tiers(

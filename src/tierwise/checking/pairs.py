@@ -427,10 +427,10 @@ def check_battles(data: Battles, fit: Fit, labels: NDArray[np.int64]) -> Found:
     else:
         expected = pair_probabilities(fit.sizes, fit.thetas[0])[np.ix_(labels, labels)]
         variance = met * expected * (1.0 - expected)
-    told = met * np.minimum(expected, 1.0 - expected) >= _LEAST_EXPECTED
+    tested = met * np.minimum(expected, 1.0 - expected) >= _LEAST_EXPECTED
     with np.errstate(invalid="ignore", divide="ignore"):
         observed = np.where(met > 0, wins / met, np.nan)
-        scores = np.where(told, (wins - met * expected) / np.sqrt(variance), np.nan)
+        scores = np.where(tested, (wins - met * expected) / np.sqrt(variance), np.nan)
     n_items = len(labels)
     off = ~np.eye(n_items, dtype=bool)
     scores[~off] = np.nan
@@ -492,12 +492,12 @@ def _draws_between_tiers(
 
     surplus = both_ways(meetings.drawn - meetings.met * chance)
     spread = both_ways(meetings.met * chance * (1.0 - chance))
-    told = spread >= _LEAST_EXPECTED
+    tested = spread >= _LEAST_EXPECTED
     return (
         _finding(
             "draws",
-            float((surplus[told] ** 2 / spread[told]).sum()),
-            max(int(told.sum()) - 1, 0),  # the factor of draws was fitted
+            float((surplus[tested] ** 2 / spread[tested]).sum()),
+            max(int(tested.sum()) - 1, 0),  # the factor of draws was fitted
             fits="tiers draw with each other as often as their worths say.",
             differs="how often tiers draw with each other does not follow from their worths.",
         ),
@@ -514,7 +514,7 @@ def _within_tiers(
 
     What a tier wins in all says nothing about that, so surpluses are taken given their sums.
     """
-    told = variance.sum(axis=1) >= _LEAST_EXPECTED
+    tested = variance.sum(axis=1) >= _LEAST_EXPECTED
     surplus = (wins - (wins + wins.T) * expected).sum(axis=1)
     covariances = np.diag(variance.sum(axis=1)) - variance
     member = np.eye(int(labels.max()) + 1)[labels]
@@ -523,7 +523,7 @@ def _within_tiers(
     covariances = covariances - slopes @ member.T @ covariances
     return _finding(
         "items",
-        *chi_square_score(surplus[told], covariances[np.ix_(told, told)]),
+        *chi_square_score(surplus[tested], covariances[np.ix_(tested, tested)]),
         fits="items of a tier win equally often, apart from chance.",
         differs="items of a tier do not all win equally often.",
     )
@@ -554,17 +554,17 @@ def _between_tiers(
     surplus = by_tiers(wins - (wins + wins.T) * expected)
     spread = by_tiers(variance)
     upper = np.triu_indices(len(member[0]), k=1)
-    told = spread[upper] >= _LEAST_EXPECTED
-    value = float((surplus[upper][told] ** 2 / spread[upper][told]).sum())
+    tested = spread[upper] >= _LEAST_EXPECTED
+    value = float((surplus[upper][tested] ** 2 / spread[upper][tested]).sum())
     if fit.family == "luce":
         return (), _finding(
             "tiers",
             value,
-            int(told.sum()) - _number_fitted(upper[0][told], upper[1][told]),
+            int(tested.sum()) - _number_fitted(upper[0][tested], upper[1][tested]),
             fits="tiers win against each other as often as their worths say.",
             differs="how often tiers win against each other does not follow from their worths.",
         )
-    freedom = max(int(told.sum()) - 1, 0)  # theta was fitted
+    freedom = max(int(tested.sum()) - 1, 0)  # theta was fitted
     lines = []
     for tier in range(len(member[0]) - 1):
         total = met[tier, tier + 1]

@@ -149,7 +149,7 @@ def _compare_pairs(
         The number of rankings.
     """
     won = rankings.pair_counts.astype(np.float64)
-    observed, told = shares_won(won)
+    observed, met = shares_won(won)
     expected, told_expected = shares_won(expected_wins(orderings, share_listing(rankings), labels))
     binomial = expected * (1 - expected)
     variances = binomial
@@ -157,7 +157,7 @@ def _compare_pairs(
         variances = binomial - _explained(orderings, fitted)
     with np.errstate(divide="ignore", invalid="ignore"):
         monte_carlo = binomial / (told_expected * orderings.n_draws)
-        sampling = np.maximum(variances, 0.0) * rankings.n_rankings / (told * n_effective)
+        sampling = np.maximum(variances, 0.0) * rankings.n_rankings / (met * n_effective)
         errors = np.sqrt(sampling + monte_carlo)
         # Where chance is all but excluded, a score in standard errors has no meaning.
         scores = np.where(errors > 1e-9, (observed - expected) / errors, np.nan)

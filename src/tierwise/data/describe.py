@@ -194,8 +194,8 @@ class Description(BaseDescription):
 
     def sentences(self) -> list[str]:
         """Say in words how many rankings differ, are complete and hold ties."""
-        told = [_about_distinct(self), _about_completeness(self), _about_ties(self)]
-        return [sentence for sentence in told if sentence]
+        sentences = [_about_distinct(self), _about_completeness(self), _about_ties(self)]
+        return [sentence for sentence in sentences if sentence]
 
     def best_first(self) -> list[int]:
         """Return the positions of the items in ``items``, best mean rank first."""
@@ -286,9 +286,11 @@ class PairsDescription(BaseDescription):
     @property
     def shares_won(self) -> tuple[float, ...]:
         """For each item, how often it is preferred when it is compared; NaN if it never is."""
-        told: NDArray[Any] = (self.wins + self.wins.T).sum(axis=1)
+        compared: NDArray[Any] = (self.wins + self.wins.T).sum(axis=1)
         won = self.wins.sum(axis=1)
-        return tuple(np.divide(won, told, out=np.full(len(won), np.nan), where=told > 0).tolist())
+        return tuple(
+            np.divide(won, compared, out=np.full(len(won), np.nan), where=compared > 0).tolist()
+        )
 
     @property
     def never_compared(self) -> tuple[Item, ...]:
@@ -315,22 +317,22 @@ class PairsDescription(BaseDescription):
 
     def sentences(self) -> list[str]:
         """Say in words what the answers are, contradict and leave out."""
-        told = [_about_assessors(self), _about_contradictions(self), _about_comparisons(self)]
-        return [sentence for sentence in told if sentence]
+        sentences = [_about_assessors(self), _about_contradictions(self), _about_comparisons(self)]
+        return [sentence for sentence in sentences if sentence]
 
     def columns(self) -> dict[str, list[Any]]:
         """Return how often each item is preferred, and of how many answers, best first."""
-        order, shares, told = self.best_first(), self.shares_won, self.compared.sum(axis=1)
+        order, shares, n_compared = self.best_first(), self.shares_won, self.compared.sum(axis=1)
         return {
             "item": [plain_item(self.items[place]) for place in order],
             "share_preferred": [plain_number(shares[place]) for place in order],
-            "answers": [int(told[place]) for place in order],
+            "answers": [int(n_compared[place]) for place in order],
             "assessors": [self.n_comparing[place] for place in order],
         }
 
     def _n_telling(self) -> NDArray[Any]:
-        told: NDArray[Any] = self.wins + self.wins.T
-        return told
+        compared: NDArray[Any] = self.wins + self.wins.T
+        return compared
 
     def _fields(self) -> dict[str, Any]:
         return {
@@ -387,17 +389,17 @@ class BattlesDescription(PairsDescription):
 
     def sentences(self) -> list[str]:
         """Say in words what the battles are, and what they leave open."""
-        told = [_about_comparisons(self)]
+        sentences = [_about_comparisons(self)]
         if self.n_drawn:
             share = self.n_drawn / self.n_answers
-            told.append(f"{counted(self.n_drawn, 'battle')} ({share:.0%}) ended in a draw.")
+            sentences.append(f"{counted(self.n_drawn, 'battle')} ({share:.0%}) ended in a draw.")
         for said, items in (("lost", self.never_lost), ("won", self.never_won)):
             if items:
-                told.append(
+                sentences.append(
                     f"Never {said}: {_names(items)}. How far they are from the others is a matter "
                     "of the prior."
                 )
-        return told
+        return sentences
 
     def _fields(self) -> dict[str, Any]:
         return {
@@ -514,7 +516,7 @@ def describe_pairs(preferences: Preferences) -> PairsDescription:
     answers = said.sum(axis=0, dtype=np.int64)
     following = preferences.closure if preferences.times is None else transitive_closure(direct)
     wins = answers if preferences.times is not None else preferences.closure.sum(axis=0)
-    told = wins + wins.T
+    compared = wins + wins.T
     return PairsDescription(
         items=preferences.items,
         n_assessors=len(preferences),
@@ -528,7 +530,7 @@ def describe_pairs(preferences: Preferences) -> PairsDescription:
         wins=wins,
         n_comparing=tuple((direct.any(axis=2) | direct.any(axis=1)).sum(axis=0).tolist()),
         parts=parts_of(preferences),
-        pairwise=np.divide(wins, told, out=np.full(told.shape, np.nan), where=told > 0),
+        pairwise=np.divide(wins, compared, out=np.full(compared.shape, np.nan), where=compared > 0),
         reading=preferences.reading,
     )
 

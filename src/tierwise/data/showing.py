@@ -56,13 +56,13 @@ def answer_in_words(rankings: "Rankings", row: int) -> str:
         shown = f'"{name}"' if "," in name else name
         groups.setdefault(int(places[item]), []).append(shown)
     absent = groups.pop(NOT_LISTED, [])
-    told = [
+    words = [
         group[0] if len(group) == 1 else f"{', '.join(group[:-1])} and {group[-1]} (tied)"
         for group in groups.values()
     ]
-    sentence = f"{told[0]} first" if told else "nothing"
-    if len(told) > 1:
-        sentence += f", then {_some(told[1:])}"
+    sentence = f"{words[0]} first" if words else "nothing"
+    if len(words) > 1:
+        sentence += f", then {_some(words[1:])}"
     if absent:
         sentence += f"; {_some(absent)} not listed"
     return f"Answer {row + 1}: {sentence}."

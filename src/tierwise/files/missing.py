@@ -236,9 +236,9 @@ def refuse_codes_among_names(items: Sequence[object]) -> None:
     codes = [one for one in items if _number(str(one)) in (*_NEGATIVE, *_LARGE)]
     named = [one for one in items if _number(str(one)) is None]
     if codes and len(codes) + len(named) == len(items) and len(named) > len(codes):
-        told = " or ".join(map(str, codes[:_MOST_SHOWN]))
+        shown = " or ".join(map(str, codes[:_MOST_SHOWN]))
         raise InputError(
-            f"{told} is among the names of items, and may be a code for a missing answer",
+            f"{shown} is among the names of items, and may be a code for a missing answer",
             [
                 use("if it is", missing=[str(one) for one in codes]),
                 use("if it is an item", missing=NOTHING),
@@ -270,9 +270,9 @@ def _ask_about(
     found = sorted(set(values[:, scale][suspected].tolist()))
     column = scale[int(suspected.any(axis=0).argmax())]
     others = values[:, scale][~suspected & ~np.isnan(values[:, scale])]
-    told = " or ".join(f"{code:g}" for code in found[:_MOST_SHOWN])
+    shown = " or ".join(f"{code:g}" for code in found[:_MOST_SHOWN])
     raise InputError(
-        f"column {quoted(names[column])} holds {told} beside numbers from {others.min():g} to "
+        f"column {quoted(names[column])} holds {shown} beside numbers from {others.min():g} to "
         f"{others.max():g}, which may be a code for a missing answer "
         f"({counted(int(suspected.sum()), 'cell')} in all columns)",
         [

@@ -190,27 +190,32 @@ class ReadingNotes:
         of_reason: dict[str, list[str]] = {}
         for one in self.aside:
             of_reason.setdefault(one.why, []).append(one.column)
-        told = []
+        sentences = []
         for why, columns in of_reason.items():
             if len(columns) == 1:
-                told.append(f"Column {quoted(columns[0])} {why}: it is set aside.")
+                sentences.append(f"Column {quoted(columns[0])} {why}: it is set aside.")
             else:
-                told.append(f"Columns set aside ({why}): {_listed(columns)}.")
-        return [*told, *(one if isinstance(one, str) else f"{say(one)}." for one in self.remarks)]
+                sentences.append(f"Columns set aside ({why}): {_listed(columns)}.")
+        return [
+            *sentences,
+            *(one if isinstance(one, str) else f"{say(one)}." for one in self.remarks),
+        ]
 
     def sentences(self, say: Callable[[Remark], str] = str) -> list[str]:
         """Say how the file was understood, one sentence each; `set_aside` explains ``say``."""
         form = [self.format]
         form += [f"text in {self.encoding}"] if self.encoding else []
         form += [f"{self.separator}-separated"] if self.separator else []
-        told = [f"Format: {', '.join(part for part in form if part)}."] if any(form) else []
+        sentences = [f"Format: {', '.join(part for part in form if part)}."] if any(form) else []
         if self.layout:
-            told.append(f"Layout: {_LAYOUTS.get(self.layout, self.layout)}.")
+            sentences.append(f"Layout: {_LAYOUTS.get(self.layout, self.layout)}.")
         if self.columns:
-            told.append(f"{counted(len(self.columns), 'column')} read: {_listed(self.columns)}.")
+            sentences.append(
+                f"{counted(len(self.columns), 'column')} read: {_listed(self.columns)}."
+            )
         if self.weights:
-            told.append(f"Column {quoted(self.weights)} says how often each row counts.")
-        return [*told, *self.set_aside(say)]
+            sentences.append(f"Column {quoted(self.weights)} says how often each row counts.")
+        return [*sentences, *self.set_aside(say)]
 
     def __str__(self) -> str:
         return "\n".join(self.sentences())

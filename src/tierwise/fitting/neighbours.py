@@ -214,7 +214,7 @@ class _Comparison:
 
     @property
     def _covariance(self) -> Floats:
-        """Covariances of the thetas; those that are infinite, or not told, do not vary here."""
+        """Covariances of the thetas; those that are infinite, or not known, do not vary here."""
         errors = np.array([one.standard_error for one in self._fit.theta_estimates])
         known = np.isfinite(errors)
         errors = np.where(known, errors, 0.0)

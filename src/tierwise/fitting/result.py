@@ -476,8 +476,8 @@ class Fit(Result):
             facts.append(("agreement", f"{self.agreement:.1%}"))
         if self.family == "luce":
             title = f"{who_said_what(self)}, one worth per tier"
-            told = ", ".join(f"{strength:+.0f}" for strength in self.strengths)
-            facts.insert(0, ("strengths (Elo)", told))
+            words = ", ".join(f"{strength:+.0f}" for strength in self.strengths)
+            facts.insert(0, ("strengths (Elo)", words))
         else:
             title = f"{who_said_what(self)}, {self.distance} distance"
             facts.insert(0, ("theta", self.theta_text(".3f")))

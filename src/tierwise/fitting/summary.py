@@ -203,7 +203,7 @@ def _mistake_lines(fit: "Fit", width: int) -> list[str]:
 
 
 def mistakes_in_words(fit: "Fit") -> str:
-    """Say how many answers are mistaken, and whether that can be told."""
+    """Say how many answers are mistaken, and whether the answers show that."""
     if fit.mistake_probability is None or fit.mistake_interval is None:
         return ""
     low, high = fit.mistake_interval

@@ -176,18 +176,18 @@ class GroupTree(Result):
     def how(self) -> str:
         """Say how splits were found."""
         evidence = how_evidence_was_found(self.method, self.family)
-        told = f"{evidence} Splits are penalised for the number of possible splits."
+        text = f"{evidence} Splits are penalised for the number of possible splits."
         if self.root.column is None:
-            told = f"No split: no column of {', '.join(self.by)} is worth one. {told}"
+            text = f"No split: no column of {', '.join(self.by)} is worth one. {text}"
         if self.n_answers is not None:
             number = EffectiveNumber(self.effective_size, self.n_answers)
-            told += f" These are {answers_in_words(number)}."
+            text += f" These are {answers_in_words(number)}."
         if self.permutations:
-            told += (
+            text += (
                 f" A split is rejected if shuffled values do as well in more than {LEVEL:.0%} of "
                 f"{self.permutations} permutations."
             )
-        return told
+        return text
 
     def to_frame(self, *, backend: Backend = "pandas") -> Any:
         """Return a data frame with one row per leaf: people, share, theta or worths, and tiers.

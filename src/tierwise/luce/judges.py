@@ -72,14 +72,14 @@ def design_effect(battles: Battles) -> float:
     logs = best_worths(races, np.arange(len(battles.items))).logs
     scores, information = _scores_of_judges(votes, logs, drawn_count=battles.drawn_as == "half")
     values, vectors = np.linalg.eigh(information)
-    told = values > _LEAST_SHARE * values[-1]
+    kept = values > _LEAST_SHARE * values[-1]
     n_judges = int(np.count_nonzero(np.abs(scores).sum(axis=1)))
     if n_judges < 2:
         return 1.0
     # As for a sample variance: worths are fitted to the same judges.
     correction = n_judges / (n_judges - 1)
-    spread = ((scores @ vectors[:, told]) ** 2).sum(axis=0)
-    return correction * float((spread / values[told]).mean())
+    spread = ((scores @ vectors[:, kept]) ** 2).sum(axis=0)
+    return correction * float((spread / values[kept]).mean())
 
 
 def _scores_of_judges(

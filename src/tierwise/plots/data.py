@@ -165,15 +165,15 @@ def _shares_of_ranks(rankings: Rankings) -> NDArray[np.float64]:
     first = first_places(rankings.patterns)
     sizes = sizes_of_groups(first)
     weights = rankings.pattern_weights.astype(np.float64)
-    told = np.ones(first.shape, dtype=bool)
+    listed = np.ones(first.shape, dtype=bool)
     if rankings.unranked == "anywhere":
-        told = rankings.patterns != NOT_LISTED
+        listed = rankings.patterns != NOT_LISTED
     shares = np.zeros((n_items, n_items))
     for rank in range(n_items):
-        holds = told & (first <= rank) & (rank < first + sizes)
+        holds = listed & (first <= rank) & (rank < first + sizes)
         shares[:, rank] = (weights[:, None] * holds / sizes).sum(axis=0)
     with np.errstate(invalid="ignore"):
-        return shares / (weights @ told)[:, None]
+        return shares / (weights @ listed)[:, None]
 
 
 def _shown(tiers: Tiers | Fit | None, answers: Rankings | Preferences) -> ShownTiers | None:

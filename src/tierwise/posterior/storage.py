@@ -154,7 +154,7 @@ def load(path: str | PathLike[str], schema: Schema) -> DataTree:
         )
     try:
         _refuse_unstored(source)
-        # Dimensions without names are another's; so named, they are told from what there should be.
+        # Dimensions without names are another's; so named, they differ from what there should be.
         with open_datatree(source, engine="h5netcdf", phony_dims="sort") as opened:
             data = opened.load()
         version = int(data.attrs.pop("tierwise_format"))

@@ -27,7 +27,7 @@ _RARE = 0.05
 _MOST_ITEMS_FOR_ALL_PAIRS = 60
 # Pairs that are diagnosed together, so that they take little memory.
 _PAIRS_AT_A_TIME = 100
-# Of fewer draws nothing can be told.
+# Fewer draws say nothing.
 _LEAST_DRAWS = 4
 _TAIL = 0.05
 

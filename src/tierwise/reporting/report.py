@@ -373,11 +373,11 @@ def write_leaderboard_page(
     path
         The file to write; it is there whole or not at all.
     check
-        What `check_fit` found, to be told on the page.
+        What `check_fit` found, for the page to say.
     title
         The title of the page.
     forecast
-        What `enough` says about the tiers that are shown, to be told on the page.
+        What `enough` says about the tiers that are shown, for the page to say.
     """
     with whole_file(path) as partial:
         text = leaderboard_page(board, check=check, title=title, forecast=forecast)

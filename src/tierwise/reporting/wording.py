@@ -312,8 +312,8 @@ def _theta(analysis: Analysis) -> str:
 
 
 def _mistakes(analysis: Analysis) -> str:
-    told = mistakes_in_words(analysis.fit)
-    return f"{told}." if told else ""
+    sentence = mistakes_in_words(analysis.fit)
+    return f"{sentence}." if sentence else ""
 
 
 def _how_sure(analysis: Analysis) -> str:

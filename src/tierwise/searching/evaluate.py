@@ -1,6 +1,6 @@
 """Evaluations of size vectors: what each costs, each once, and what makes one better than another.
 
-What an evaluation costs is told from the sizes alone, and the costly ones are made side by side.
+What an evaluation costs follows from the sizes alone, and the costly ones are made side by side.
 They are judged by one of these criteria:
 
 ==================  ==========================================================================
@@ -345,8 +345,8 @@ class Evaluator:
             )
             evaluations = (evaluation for batch in results for evaluation in batch)
         # Several distances may be compared, one after the other: it is said which one this is.
-        told = f"{description}, {self.setting.source.distance.name}"
-        for evaluation in track(evaluations, told, len(missing), self._progress):
+        words = f"{description}, {self.setting.source.distance.name}"
+        for evaluation in track(evaluations, words, len(missing), self._progress):
             self.known[evaluation.sizes] = evaluation
 
     def solve(self, sizes: Sizes) -> None:
@@ -368,7 +368,7 @@ class Evaluator:
 def deal(candidates: list[Sizes], setting: Setting, depth: Depth) -> list[list[Sizes]]:
     """Deal size vectors into batches that take about the same time.
 
-    Every batch is then a fair sample of what is still to come, so that the time left can be told
+    Every batch is then a fair sample of what is still to come, so that the time left follows
     from the time taken. Where answers leave something open, each is a batch of its own.
     """
     if not setting.source.capabilities.complete:
