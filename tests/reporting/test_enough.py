@@ -1,11 +1,17 @@
 """Pages say how many answers are missing where that is cheap, and else claim nothing."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import tierwise as tw
+from tierwise.cli.main import app
 from tierwise.planning.asking import Design
 from tierwise.planning.stopping import forecast_where_cheap
+from tierwise.reporting.report import forecast_of_leaderboard
 
 MODEL = tw.ClusteredLuce(tw.Tiers([["a"], ["b", "c"], ["d"]]), (9.0, 3.0, 1.0))
 
@@ -19,6 +25,32 @@ def test_pages_say_what_enough_says(ask, tmp_path):
     said = forecast_where_cheap(data, choice)
     assert said is not None
     assert f"<p>{said.sentence()}</p>" in path.read_text(encoding="utf-8")
+    assert shown.forecast.sentence() == said.sentence()
+
+
+def test_pages_of_the_leaderboard_command_say_it(tmp_path):
+    data = Design("pairs").answers(MODEL, 80, np.random.default_rng(5))
+    rows = [
+        f"{winner},{loser}\n" * int(data.decided[one, other])
+        for one, winner in enumerate(data.items)
+        for other, loser in enumerate(data.items)
+    ]
+    (tmp_path / "battles.csv").write_text("winner,loser\n" + "".join(rows), encoding="utf-8")
+    words = ["battles.csv", "--seed", "1", "--page", "page.html"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        result = CliRunner().invoke(app, ["leaderboard", *words], catch_exceptions=False)
+    assert result.exit_code == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert re.search(r"<p>(Enough: |Not yet: |With about \d+ further answers)", page)
+
+
+def test_other_tiers_than_the_most_probable_get_no_forecast():
+    data = Design("pairs").answers(MODEL, 80, np.random.default_rng(5))
+    board = tw.leaderboard(data, family="luce", rng=1, progress="off")
+    other = replace(board, tiers=tw.Tiers([["a", "b"], ["c", "d"]]))
+    assert forecast_of_leaderboard(board, data) is not None
+    assert forecast_of_leaderboard(other, data) is None
 
 
 def test_nothing_is_claimed_where_a_forecast_is_dear():

@@ -474,6 +474,14 @@ def test_battles_are_taken_with_what_draws_and_the_first_place_mean(client):
     assert "votes: leaderboard of 3 items" in words(done)
     assert "drawn='model'" in unescape(done.text)
     assert "--position model" in unescape(done.text)
+    # Whether there are enough answers is said as in the report.
+    said = [
+        sentence
+        for sentence in re.findall(r"<p>(.*?)</p>", done.text)
+        if sentence.startswith(("Enough: ", "Not yet: ", "More answers ", "With about "))
+    ]
+    assert len(said) == 1
+    assert f"<p>{said[0]}</p>" in client.get(f"{started.headers['location']}/page").text
     kept = client.get(f"{started.headers['location']}/files/result.json").json()
     assert [row["item"] for row in kept["rows"]] == ["x", "y", "z"]
     own = client.post(f"{started.headers['location']}/own", data={"tier": ["3", "2", "1"]})

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -218,6 +218,7 @@ def leaderboard_command(
     from tierwise.leaderboards.leaderboard import leaderboard
     from tierwise.reporting.report import (
         check_leaderboard,
+        forecast_of_leaderboard,
         leaderboard_page,
         title_of_leaderboard,
         write_leaderboard_page,
@@ -243,16 +244,18 @@ def leaderboard_command(
     if check is not None and check.caution() and not (quiet or json):
         printing.note(check.caution())
     title = title_of_leaderboard(board, answers.reading)
+    # Tables do not need it.
+    forecast = cache(lambda: forecast_of_leaderboard(board, answers))
     result = printing.Given(
         board.to_dict,
         lambda width: [board.summary(width)],
         [card_of(board)],
         board.as_table,
-        lambda: leaderboard_page(board, check=check, title=title),
+        lambda: leaderboard_page(board, check=check, title=title, forecast=forecast()),
     )
     printing.give(result, out, json=json, quiet=quiet)
     if page is not None:
-        write_leaderboard_page(board, page, check=check, title=title)
+        write_leaderboard_page(board, page, check=check, title=title, forecast=forecast())
         printing.said_where(page, quiet=quiet)
     if figure is not None:
         from tierwise.plots.posterior import rank_intervals

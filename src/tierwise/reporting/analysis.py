@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tierwise.groups.compare import GroupComparison
     from tierwise.groups.tree import GroupTree
     from tierwise.mixture.result import Mixture
+    from tierwise.planning.stopping import Enough
     from tierwise.posterior.result import Posterior
     from tierwise.searching.compared import FamilyChoice
     from tierwise.searching.result import Search
@@ -84,6 +85,8 @@ class Analysis(Result):
         there is one tier.
     provenance
         Version, seed and time of all of it.
+    forecast
+        How many further answers would settle the tiers; None where that takes long to find.
     """
 
     data: Rankings | Preferences
@@ -97,6 +100,7 @@ class Analysis(Result):
     concentration: ConcentrationChoice | None
     neighbours: tuple[NeighbourAgreement, ...]
     provenance: Provenance
+    forecast: Enough | None = None
 
     @property
     def shows_agreement(self) -> bool:
@@ -122,6 +126,7 @@ class Analysis(Result):
             "people": None if self.people is None else [one.to_dict() for one in self.people],
             "concentration": self.concentration,
             "neighbours": [one.to_dict() for one in self.neighbours],
+            "forecast": None if self.forecast is None else self.forecast.to_dict(),
             "provenance": self.provenance.to_dict(),
         }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -60,10 +60,13 @@ class LeaderboardReport(Result):
     check : FitCheck or None
         What the model of the most probable tiers expects beside what the data are; None for counts,
         which do not tell.
+    forecast : Enough or None
+        How many further answers would settle the tiers; None where that takes long to find.
     """
 
     board: Leaderboard
     check: FitCheck | None
+    forecast: Enough | None = None
 
     @property
     def fit(self) -> Fit:
@@ -223,10 +226,10 @@ def report(
             progress,
             rng,
         )
-        forecast = None
         if analysis.search is not None and groups is None:
             forecast = forecast_where_cheap(analysis.data, Choice(analysis.search))
-        partial.write_text(render(analysis, title, progress, forecast), encoding="utf-8")
+            analysis = replace(analysis, forecast=forecast)
+        partial.write_text(render(analysis, title, progress), encoding="utf-8")
     return analysis
 
 
@@ -256,18 +259,15 @@ def _report_battles(
     )
     check = check_leaderboard(board, data, rng)
     named = title or title_of_leaderboard(board, data.reading)
-    # The forecast is about the most probable tiers: where others are shown, nothing is claimed.
-    same = board.tiers == board.fit.tiers
-    forecast = forecast_where_cheap(data, board.choice) if same else None
+    forecast = forecast_of_leaderboard(board, data)
     write_leaderboard_page(board, path, check=check, title=named, forecast=forecast)
-    return LeaderboardReport(board, check)
+    return LeaderboardReport(board, check, forecast)
 
 
 def render(
     analysis: Analysis,
     title: str | None,
     progress: Progress = "off",
-    forecast: Enough | None = None,
 ) -> str:
     """Return the page as HTML."""
     from markupsafe import Markup
@@ -283,7 +283,7 @@ def render(
         tiers=tables.tier_list(analysis.fit, tables.probabilities_by_item(analysis)),
         caution=analysis.check.caution(),
         opening=wording.opening(analysis),
-        about_enough=None if forecast is None else forecast.sentence(),
+        about_enough=None if analysis.forecast is None else analysis.forecast.sentence(),
         about_agreement=wording.about_agreement(analysis) if analysis.shows_agreement else None,
         agreement=tables.agreement_table(analysis) if analysis.shows_agreement else None,
         about_reading=wording.about_reading(analysis),
@@ -354,6 +354,16 @@ def check_leaderboard(
 ) -> FitCheck | None:
     """Check the fit of the most probable tiers, where the data are more than counts."""
     return None if isinstance(data, Counts) else check_fit(data, board.fit, rng=rng)
+
+
+def forecast_of_leaderboard(
+    board: Leaderboard, data: Rankings | Preferences | Battles | Counts
+) -> Enough | None:
+    """Forecast how many answers are missing, where that takes a second or two.
+
+    The forecast is about the most probable tiers: where others are shown, nothing is claimed.
+    """
+    return forecast_where_cheap(data, board.choice) if board.tiers == board.fit.tiers else None
 
 
 def write_leaderboard_page(

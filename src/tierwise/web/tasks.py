@@ -473,12 +473,13 @@ def _said(analysis: Analysis | LeaderboardReport, answers: Answers) -> dict[str,
 
 def _shown(analysis: Analysis | LeaderboardReport, answers: Answers) -> dict[str, Any]:
     """Return what the page of the result shows beside the report."""
-    fit, rows = analysis.fit, _tier_list(analysis)
+    fit, rows, forecast = analysis.fit, _tier_list(analysis), analysis.forecast
     agreed = fit.agreed_tiers
     ranked = [number for number, item in enumerate(answers.items) if item in agreed.items]
     position = {answers.items[number]: place for place, number in enumerate(ranked)}
     return {
         **_said(analysis, answers),
+        "about_enough": "" if forecast is None else forecast.sentence(),
         "verdict": "" if analysis.check is None else analysis.check.verdict_in_words(),
         "tiers": [
             {
