@@ -420,7 +420,7 @@ class Battles:
 
     def _repr_html_(self) -> str:
         """Show how many battles there are, and how they were read, in a notebook."""
-        return Card(repr(self), note=how_read(self.reading)).to_html()
+        return Card(self.in_words(), note=how_read(self.reading)).to_html()
 
     def to_frame(self, *, backend: Backend = "pandas") -> Any:
         """Return the battles as a data frame, each distinct one once with its weight.

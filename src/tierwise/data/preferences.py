@@ -287,18 +287,22 @@ class Preferences:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
+        return f"Preferences({self.in_words()})"
+
+    def in_words(self) -> str:
+        """Say how many people compared how many items, and what follows from their answers."""
         who = f"{counted(len(self), 'assessor')}, {counted(len(self.items), 'item')}"
         if self.times is not None:
             answers = counted(int(self.times.sum()), "answer")
-            return f"Preferences({who}, {answers} of which any may be mistaken)"
+            return f"{who}, {answers} of which any may be mistaken"
         total = int(self.closure.sum())
         follow = total - int(self.direct.sum())
         pairs = counted(total, "ordered pair")
-        return f"Preferences({who}, {pairs} of which {follow} by transitivity)"
+        return f"{who}, {pairs} of which {follow} by transitivity"
 
     def _repr_html_(self) -> str:
         """Show how many answers there are, and how they were read, in a notebook."""
-        return Card(repr(self), note=how_read(self.reading)).to_html()
+        return Card(self.in_words(), note=how_read(self.reading)).to_html()
 
 
 def transitive_closure(relations: NDArray[np.bool_]) -> NDArray[np.bool_]:

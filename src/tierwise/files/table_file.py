@@ -278,8 +278,8 @@ def open_parquet(source: Source, groups: range | None = None) -> TableFile:
     return TableFile(tuple(schema.names), read, batches, name_row, form)
 
 
-def open_json_lines(source: Source) -> TableFile:
-    """Open a file of JSON lines, of which the first piece tells the columns."""
+def _columns_of_lines(source: Source) -> tuple[str, ...]:
+    """Return the columns that the first piece of a file of JSON lines has."""
     if source.head(1 << 12).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
         raise InputError(
             f"{source.name} is one JSON list: write one object per line instead, without commas "
@@ -288,7 +288,12 @@ def open_json_lines(source: Source) -> TableFile:
     first = next(_tables(source), None)
     if first is None:
         raise InputError(f"{source.name} is empty: it must hold at least one object")
-    columns: tuple[str, ...] = tuple(first.column_names)
+    return tuple(first.column_names)
+
+
+def open_json_lines(source: Source) -> TableFile:
+    """Open a file of JSON lines, of which the first piece tells the columns."""
+    columns = _columns_of_lines(source)
 
     def tables() -> Iterator[Any]:
         for table in _tables(source):

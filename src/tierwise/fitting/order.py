@@ -52,9 +52,15 @@ def are_an_order(data: KnownData, tiers: Tiers) -> bool:
     >>> are_an_order(tw.load_political_goals(), tw.Tiers([["order", "prices"], ["say", "speech"]]))
     True
     """
-    if len(tiers) == 1 or not isinstance(data, Rankings) or len(data.items) > _MOST_ITEMS:
+    answers = _single_answers(data)
+    if len(tiers) == 1 or answers is None:
         return True
-    return standard_errors_above_half(data, tiers) > _STANDARD_ERRORS
+    return standard_errors_above_half(answers, tiers) > _STANDARD_ERRORS
+
+
+def _single_answers(data: KnownData) -> Rankings | None:
+    """Return rankings, if pairs of items can be counted answer by answer; else None."""
+    return data if isinstance(data, Rankings) and len(data.items) <= _MOST_ITEMS else None
 
 
 def standard_errors_above_half(data: Rankings, tiers: Tiers) -> float:
@@ -147,10 +153,11 @@ def _is_ahead(
     data: KnownData, ahead: _Floats, labels: _Integers, tier: int, later: list[int]
 ) -> bool:
     """Whether a tier is ahead of later ones together, beyond chance."""
-    if isinstance(data, Rankings) and len(data.items) <= _MOST_ITEMS:
+    answers = _single_answers(data)
+    if answers is not None:
         two = np.where(labels == tier, 0, np.where(np.isin(labels, later), 1, -1))
-        pairs = pairs_by_answer(data, two)
-        errors = _standard_errors(*pairs, data.pattern_weights.astype(np.float64))
+        pairs = pairs_by_answer(answers, two)
+        errors = _standard_errors(*pairs, answers.pattern_weights.astype(np.float64))
     else:
         won, lost = float(ahead[tier, later].sum()), float(ahead[later, tier].sum())
         share = won / (won + lost) if won + lost else 1.0

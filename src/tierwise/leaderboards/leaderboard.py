@@ -158,7 +158,9 @@ def leaderboard(
             progress=progress,
             rng=first_seed,
         )
-    _check_choice(choice, known, uncertainty)
+    if set(choice.fit.tiers.items) != set(known.items):
+        raise InputError("the choice is of other items than the data: choose for these data")
+    drawn_again = _battles_to_draw(known) if uncertainty == "bootstrap" else None
     ranked = np.array([item not in choice.fit.divided for item in known.items])
     items = tuple(item for item in known.items if item not in choice.fit.divided)
     if choice.concentration == "place":
@@ -168,7 +170,7 @@ def leaderboard(
         )
     strengths, near, all_near = None, None, None
     part_of = _part_of(items, choice.fit)
-    if uncertainty == "posterior":
+    if drawn_again is None:
         how = "posterior"
         posterior = sample_posterior(
             known,
@@ -193,10 +195,9 @@ def leaderboard(
         if choice.family == "luce":
             strengths = posterior.strengths(level).to_numpy()
     else:
-        assert isinstance(known, Battles)
-        how = f"bootstrap over {known.unit_of_resampling()}s"
+        how = f"bootstrap over {drawn_again.unit_of_resampling()}s"
         seeds = second_seed.spawn(check_count("replicates", replicates))
-        labels = resampled_labels(known, choice.family, prior_sizes, seeds, workers, progress)
+        labels = resampled_labels(drawn_again, choice.family, prior_sizes, seeds, workers, progress)
     if part_of.any():
         labels = stack_parts(labels, part_of, np.random.default_rng(second_seed))
     above = share_above(labels)
@@ -251,16 +252,15 @@ def _part_of(items: tuple[Item, ...], fit: Fit) -> NDArray[np.int64]:
     return np.array([number_of.get(item, 0) for item in items], dtype=np.int64)
 
 
-def _check_choice(choice: Choice, data: KnownData, uncertainty: Uncertainty) -> None:
-    """Refuse a choice for other data, and a bootstrap where there is none."""
-    if set(choice.fit.tiers.items) != set(data.items):
-        raise InputError("the choice is of other items than the data: choose for these data")
-    if uncertainty == "bootstrap" and not isinstance(data, Battles):
+def _battles_to_draw(data: KnownData) -> Battles:
+    """Return battles, which can be drawn again, or refuse a bootstrap of other data."""
+    if not isinstance(data, Battles):
         raise InputError(
             "rankings are drawn again by the function bootstrap; a leaderboard of rankings takes "
             "its uncertainty from the posterior",
             [use(uncertainty="posterior")],
         )
+    return data
 
 
 def _published(

@@ -23,6 +23,7 @@ from tierwise._util.resources import VARIABLE
 from tierwise.data.battles import Battles
 from tierwise.data.rankings import Rankings
 from tierwise.errors import InputError, Remark, TierwiseError, TierwiseWarning, counted
+from tierwise.web.bombs import refuse_bombs
 from tierwise.web.choices import (
     OF_BATTLES,
     Question,
@@ -33,12 +34,10 @@ from tierwise.web.choices import (
     parse_reading,
     reading_options,
 )
+from tierwise.web.own_tiers import judged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from tierwise.data.read import Answers
     from tierwise.files.options import ReadingNotes
@@ -353,52 +352,6 @@ def _plain(remark: Remark) -> str:
     return remark.problem
 
 
-def refuse_bombs(task: dict[str, Any]) -> None:
-    """Refuse packed files that say that they hold far more than they should."""
-    from zipfile import BadZipFile, ZipFile
-
-    path, most = Path(task["upload"]), task["limits"]["unpacked_bytes"]
-    with path.open("rb") as file:
-        start = file.read(4)
-    if start == b"PK\x03\x04":
-        try:
-            with ZipFile(path) as packed:
-                sizes = [entry.file_size for entry in packed.infolist()]
-        except (BadZipFile, OSError, ValueError, NotImplementedError) as error:
-            raise InputError(
-                f"{task['name']} cannot be read as an Excel file ({error}): save it again as .xlsx "
-                "or as CSV"
-            ) from None
-        _refuse_unpacked(task["name"], sum(sizes), most)
-        if len(sizes) > 10_000:
-            raise InputError(f"{task['name']} holds {len(sizes):,} files: save it again as CSV")
-    elif start == b"PAR1":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        from tierwise.files.table_file import BYTES_PER_CELL
-
-        try:
-            metadata = pq.read_metadata(path)
-        except (pa.ArrowException, OSError):
-            return  # The reader says so better.
-        groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
-        # A value that is repeated takes as much as others once it is read.
-        cells = BYTES_PER_CELL * metadata.num_rows * metadata.num_columns
-        _refuse_unpacked(
-            task["name"], max(cells, sum(group.total_byte_size for group in groups)), most
-        )
-
-
-def _refuse_unpacked(name: str, n_bytes: int, most: int) -> None:
-    if n_bytes > most:
-        raise InputError(
-            f"{name} holds {n_bytes / (1 << 20):,.0f} MB once it is unpacked, and this server "
-            f"takes {most / (1 << 20):,.0f} MB: leave out what is not an answer, or use tierwise "
-            "on the command line"
-        )
-
-
 def analyse_file(task: dict[str, Any], tell: Callable[..., None]) -> dict[str, Any]:
     """Read a file, find its tiers, and write the page and all that can be downloaded."""
     from tierwise.data.rankings import Rankings
@@ -542,87 +495,8 @@ def _as_text(name: str) -> str:
 
 
 def judge_own(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, Any]:
-    """Compare tiers of one's own with those found, under the model that was chosen.
-
-    By log evidence with its prior, as everything that is called behind.
-    """
-    import numpy as np
-
-    answers = _read(task, _table(task, {})).answers
-    several = task.get("concentration", "single") == "tier"
-    ranked = task.get("ranked", range(len(answers.items)))  # results that a folder keeps
-    if len(ranked) < len(answers.items) and isinstance(answers, Rankings):
-        answers = answers.restrict([answers.items[item] for item in ranked])
-    judged = {}
-    for key in ("own", "found"):
-        labels = np.empty(len(answers.items), dtype=np.int64)
-        for number, tier in enumerate(task[key]):
-            labels[tier] = number
-        if task["family"] == "luce":
-            judged[key] = _log_posterior(answers, labels)
-        elif several and len(task[key]) > 1:
-            judged[key] = _log_posterior_of_lines(answers, labels)
-        else:
-            judged[key] = _log_evidence(answers, labels, task["distance"])
-    averaged = "worths" if task["family"] == "luce" else "thetas" if several else "theta"
-    return {**judged, "averaged": averaged, "n_answers": float(answers.n_rankings)}
-
-
-def _log_posterior(answers: Answers, labels: NDArray[np.int64]) -> dict[str, float | None]:
-    """Return the log posterior probability of tiers in this order, worths averaged over."""
-    from tierwise.answers.races import races_of
-    from tierwise.fitting.luce import sceptical
-    from tierwise.luce.search import sizes_of
-    from tierwise.luce.worths import best_worths
-    from tierwise.tiers import log_number_of_tiers
-
-    worths = best_worths(races_of(answers), labels)
-    sizes = sizes_of(labels)
-    value = worths.log_evidence + sceptical(sizes) - log_number_of_tiers(sizes)
-    return {"theta": None, "log_likelihood": worths.log_likelihood, "criterion": value}
-
-
-def _log_posterior_of_lines(answers: Answers, labels: NDArray[np.int64]) -> dict[str, float | None]:
-    """Return the log posterior probability of tiers, a theta per tier averaged over."""
-    from tierwise.answers.likelihood import source_of
-    from tierwise.evidence.given_tiers import log_integrated_thetas
-    from tierwise.fitting.luce import sceptical
-    from tierwise.luce.search import sizes_of
-    from tierwise.model.priors import DEFAULT_PRIORS, as_theta_prior
-    from tierwise.partition.choose import partition_function
-    from tierwise.tiers import log_number_of_tiers
-
-    sizes = sizes_of(labels)
-    partition = partition_function(sizes, "inversions", concentration="tier")
-    lines = source_of(answers, "inversions").with_thetas(partition)
-    value = float(log_integrated_thetas(lines, labels, as_theta_prior(DEFAULT_PRIORS.theta)))
-    value += sceptical(sizes) - log_number_of_tiers(sizes)
-    return {"theta": None, "log_likelihood": None, "criterion": value}
-
-
-def _log_evidence(
-    answers: Answers, labels: NDArray[np.int64], distance: str
-) -> dict[str, float | None]:
-    """Return the log posterior probability of tiers in this order, theta averaged over."""
-    import numpy as np
-
-    from tierwise.answers.likelihood import source_of
-    from tierwise.evidence.given_tiers import log_integrated_likelihood
-    from tierwise.fitting.luce import sceptical
-    from tierwise.fitting.solve import Settings, solve
-    from tierwise.model.priors import DEFAULT_PRIORS, as_theta_prior
-    from tierwise.tiers import log_number_of_tiers
-
-    sizes = tuple(np.bincount(labels).tolist())
-    source = source_of(answers, distance or None)
-    found = solve(source, sizes, Settings(), np.random.default_rng(1), labels)
-    prior = as_theta_prior(DEFAULT_PRIORS.theta)
-    integrated = log_integrated_likelihood(source.at(sizes), labels, found.theta, prior)
-    return {
-        "theta": found.theta.value,
-        "log_likelihood": found.log_likelihood,
-        "criterion": float(integrated) + sceptical(sizes) - log_number_of_tiers(sizes),
-    }
+    """Compare tiers of one's own with those found, under the model that was chosen."""
+    return judged(_read(task, _table(task, {})).answers, task)
 
 
 def write_example(task: dict[str, Any], _tell: Callable[..., None]) -> dict[str, Any]:
