@@ -57,6 +57,10 @@ class Kernel(Generic[_Parameters, _Result]):
             return numba.njit(**{**self._options, "cache": False})(self._function)
 
     def __call__(self, *args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
+        # Without a wrapper the process would crash. Where compiling is switched off, Numba leaves
+        # the function as it is, and other kernels call it here.
+        if "no_cpython_wrapper" in self._options and self.dispatcher is not self._function:
+            raise TypeError(f"{self.__name__} has no way in from Python: only kernels call it")
         result: _Result = self.dispatcher(*args, **kwargs)
         return result
 
