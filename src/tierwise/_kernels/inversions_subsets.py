@@ -255,45 +255,23 @@ def best_values(problem: SubsetProblem) -> tuple[_Floats, _Floats]:
 
 
 @compiled
-def trace_best(problem: SubsetProblem, values: _Floats) -> _Integers:
-    """Labels of the best tiers."""
-    n_sets = 1 << problem.n_items
-    labels = np.zeros(problem.n_items, np.int64)
-    subsets = np.zeros(n_sets, np.int64)
-    terms = np.zeros(n_sets)
-    curve = np.zeros(problem.objective.grid.factorials.shape[1:])
-    whole = n_sets - 1
-    tier = 0
-    while whole > 0:
-        count = fill_terms(problem, whole, subsets, terms, curve)
-        best, chosen = -np.inf, 0
-        for place in range(1, count):
-            value = terms[place] + values[subsets[count - 1 - place]]
-            if value > best:
-                best, chosen = value, subsets[place]
-        for item in range(problem.n_items):
-            if (chosen >> item) & 1:
-                labels[item] = tier
-        whole ^= chosen
-        tier += 1
-    return labels
-
-
-@compiled
 def choices_near_best(
     problem: SubsetProblem, values: _Floats, whole: int, tolerance: float
 ) -> _Integers:
-    """Best tiers to choose from a set that lead to its value, up to a tolerance."""
+    """Best tiers to choose from a set that lead to the best value, up to a tolerance."""
     n_sets = 1 << problem.n_items
     subsets = np.zeros(n_sets, np.int64)
     terms = np.zeros(n_sets)
     curve = np.zeros(problem.objective.grid.factorials.shape[1:])
     count = fill_terms(problem, whole, subsets, terms, curve)
+    best = -np.inf
+    for place in range(1, count):
+        terms[place] += values[subsets[count - 1 - place]]
+        best = max(best, terms[place])
     found = np.zeros(count, np.int64)
     n_found = 0
     for place in range(1, count):
-        value = terms[place] + values[subsets[count - 1 - place]]
-        if value >= values[whole] - tolerance:
+        if terms[place] >= best - tolerance:
             found[n_found] = subsets[place]
             n_found += 1
     return found[:n_found]

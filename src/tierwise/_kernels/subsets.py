@@ -8,15 +8,8 @@ The last tier ``T`` of a set ``U`` costs the sum over ``a`` in ``T`` of a weight
 ``U`` only. The rank of what remains, ``U`` without ``T``, is likewise a sum over the items of ``T``
 (or over the items that remain, where these are fewer) of a key that depends on the item's position
 in ``U`` and on how many of the chosen items lie below it. So each way to choose ``T`` costs one
-addition and one look-up. A loop over them reads::
-
-    go_to_set(layer, rank)
-    while True:
-        for position in range(layer.chosen[1]):
-            before = layer.ranks[1] + layer.keys[0, position]
-            cost = layer.costs[1] + layer.weights[position]
-        if not next_choice(layer):
-            break
+addition and one look-up. `fold_choices` is the loop over them; what is made of each of them, a
+minimum, a number or a sum, is a function that it takes.
 
 For the best tiers, layer ``l`` holds, for every set of ``n_1 + ... + n_l`` items, the least cost of
 making it the first ``l`` tiers. The diagonal of ``pairs_transposed`` must be zero throughout.
@@ -28,15 +21,18 @@ above the least cost of the set. Draws are made by forward filtering and backwar
 set of all items, a last tier is drawn and taken away until nothing remains.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from tierwise._kernels.compiling import compiled, compiled_part
+from tierwise._kernels.compiling import compiled, compiled_part, inlined
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
+_Value = TypeVar("_Value")
+_Context = TypeVar("_Context")
 
 
 class Layer(NamedTuple):
@@ -242,6 +238,36 @@ def copy_with_last_tier(
             copies[copy_row, layer.members[position]] = layer.tier
 
 
+@inlined
+def fold_choices(
+    layer: Layer, value: _Value, step: Callable[..., _Value], context: _Context
+) -> _Value:
+    """Go through all choices of a last tier of the current set; return the last value.
+
+    ``step(context, value, position, before, cost)`` returns the next value. ``before`` is the rank
+    of what remains, ``cost`` that of the tier, and ``position`` is to be made the lowest chosen one
+    by a step that reads the choice. Both functions are copied into the kernel that calls this.
+    """
+    keys, weights = layer.keys[0], layer.weights
+    going = True
+    while going:
+        rank, cost = layer.ranks[1], layer.costs[1]
+        for position in range(layer.chosen[1]):
+            before = rank + keys[position]
+            value = step(context, value, position, before, cost + weights[position])
+        going = next_choice(layer)
+    return value
+
+
+@inlined
+def _cheaper(
+    values: _Floats, least: float, _position: int, before: int | np.int64, cost: float
+) -> float:
+    """Step of the least cost."""
+    cheapest: float = min(least, values[before] + cost)
+    return cheapest
+
+
 @compiled
 def least_costs(linear: _Floats, pairs_transposed: _Floats, sizes: _Integers) -> _Floats:
     """Least cost of every set that can be the first tiers, all layers laid end to end.
@@ -255,21 +281,56 @@ def least_costs(linear: _Floats, pairs_transposed: _Floats, sizes: _Integers) ->
         previous = values[starts[tier] : starts[tier + 1]]
         current = values[starts[tier + 1] : starts[tier + 2]]
         layer = start_layer(tier, linear, pairs_transposed, sizes, binomials)
-        keys, weights = layer.keys[0], layer.weights
         go_to_set(layer, np.int64(0))
         for rank in range(current.shape[0]):
             if rank > 0:
                 enter_set(layer, next_set(layer.members))
-            best = np.inf
-            while True:
-                base, cost = layer.ranks[1], layer.costs[1]
-                for position in range(layer.chosen[1]):
-                    candidate = previous[base + keys[position]] + (cost + weights[position])
-                    best = min(best, candidate)
-                if not next_choice(layer):
-                    break
-            current[rank] = best
+            current[rank] = fold_choices(layer, np.inf, _cheaper, previous)
     return values
+
+
+class _Optima(NamedTuple):
+    """The best tiers that are listed, from the last tier to one of them."""
+
+    labels: _Integers
+    ranks: _Integers
+    """Of what remains when the tiers that have labels are taken away."""
+
+
+class _OptimaOfSet(NamedTuple):
+    """What is known of a set that the best tiers make, and of the sets that remain."""
+
+    layer: Layer
+    rank: int
+    ways: float
+    most: float
+    """What the best tiers of the set cost, with a tolerance."""
+    values: _Floats
+    ways_before: _Floats
+    found: _Optima
+    found_before: _Optima
+
+
+@inlined
+def _follow_optima(
+    here: _OptimaOfSet,
+    n_found: int | np.int64,
+    position: int,
+    before: int | np.int64,
+    cost: float,
+) -> int | np.int64:
+    """Step that counts the ways to the best tiers, and lists some."""
+    if here.values[before] + cost <= here.most:
+        here.ways_before[before] += here.ways
+        here.layer.chosen[0] = position
+        # Every set on the way has a best choice, so the limit leaves no loose ends.
+        for row in range(here.found.ranks.shape[0]):
+            if here.found.ranks[row] == here.rank and n_found < here.found_before.ranks.shape[0]:
+                labels = here.found_before.labels
+                copy_with_last_tier(here.layer, here.found.labels, row, labels, n_found)
+                here.found_before.ranks[n_found] = before
+                n_found += 1
+    return n_found
 
 
 @compiled
@@ -289,43 +350,80 @@ def find_optima(
     n_items = binomials.shape[0] - 1
     starts = layer_starts(sizes, binomials)
     ways = np.ones(1)
-    labels = np.zeros((1, n_items), np.int64)
-    ranks = np.zeros(1, np.int64)
+    found = _Optima(np.zeros((1, n_items), np.int64), np.zeros(1, np.int64))
     for tier in range(sizes.shape[0] - 1, -1, -1):
         layer = start_layer(tier, linear, pairs_transposed, sizes, binomials)
-        ways_before = np.zeros(starts[tier + 1] - starts[tier])
-        labels_before = np.zeros((limit, n_items), np.int64)
-        ranks_before = np.zeros(limit, np.int64)
+        least_before = values[starts[tier] : starts[tier + 1]]
+        ways_before = np.zeros(least_before.shape[0])
+        before = _Optima(np.zeros((limit, n_items), np.int64), np.zeros(limit, np.int64))
         # A Python int would trigger a second specialisation.
-        n_found = np.int64(0)
+        n_found: int | np.int64 = np.int64(0)
         for rank in range(ways.shape[0]):
             if ways[rank] == 0.0:
                 continue
             go_to_set(layer, rank)
-            least = values[starts[tier + 1] + rank] + tolerance
-            while True:
-                for position in range(layer.chosen[1]):
-                    before = layer.ranks[1] + layer.keys[0, position]
-                    cost = layer.costs[1] + layer.weights[position]
-                    if values[starts[tier] + before] + cost > least:
-                        continue
-                    ways_before[before] += ways[rank]
-                    layer.chosen[0] = position
-                    # Every set on the way has a best choice, so the limit leaves no loose ends.
-                    for row in range(ranks.shape[0]):
-                        if ranks[row] == rank and n_found < limit:
-                            copy_with_last_tier(layer, labels, row, labels_before, n_found)
-                            ranks_before[n_found] = before
-                            n_found += 1
-                if not next_choice(layer):
-                    break
+            most = values[starts[tier + 1] + rank] + tolerance
+            here = _OptimaOfSet(
+                layer, rank, ways[rank], most, least_before, ways_before, found, before
+            )
+            n_found = fold_choices(layer, n_found, _follow_optima, here)
         ways = ways_before
-        labels, ranks = labels_before[:n_found], ranks_before[:n_found]
-    return float(ways[0]), labels
+        found = _Optima(before.labels[:n_found], before.ranks[:n_found])
+    return float(ways[0]), found.labels
 
 
 # What weighs less than the best by this logarithm is lost in rounding.
 _NEGLIGIBLE = 100.0
+
+
+class _Sum(NamedTuple):
+    """The sums over all ways to make a set the first tiers, one for each theta, as they grow."""
+
+    thetas: _Floats
+    weights: _Floats
+    least: float
+    """Least cost of the set."""
+    before: _Floats
+    """``[set, theta]``: the sums of the sets that remain, and their least costs."""
+    least_before: _Floats
+    largest_excess: float
+
+
+@inlined
+def _add_weights(
+    here: _Sum, n_added: int, _position: int, before: int | np.int64, cost: float
+) -> int:
+    """Step of sums, which counts what is not left out."""
+    excess = here.least_before[before] + cost - here.least
+    if excess > here.largest_excess:
+        return n_added
+    for node in range(here.thetas.shape[0]):
+        weight = np.exp(-here.thetas[node] * excess)
+        here.weights[node] += here.before[before, node] * weight
+    return n_added + 1
+
+
+@compiled_part
+def _weigh_layer(
+    layer: Layer,
+    least: tuple[_Floats, _Floats],
+    before: _Floats,
+    weights: _Floats,
+    thetas: _Floats,
+    largest_excess: float,
+) -> None:
+    """Sum over all ways to make each set of a layer the first tiers: ``weights[set, theta]``.
+
+    ``before`` has the same for the sets that remain when the last tier is taken away, and ``least``
+    has the least costs of these, and of the sets of the layer.
+    """
+    least_before, least_here = least
+    go_to_set(layer, np.int64(0))
+    for rank in range(least_here.shape[0]):
+        if rank > 0:
+            enter_set(layer, next_set(layer.members))
+        here = _Sum(thetas, weights[rank], least_here[rank], before, least_before, largest_excess)
+        fold_choices(layer, 0, _add_weights, here)
 
 
 @compiled
@@ -344,66 +442,16 @@ def weigh_tiers(
     """
     binomials = binomial_table(sizes)
     starts = layer_starts(sizes, binomials)
-    n_thetas = thetas.shape[0]
-    before = np.ones((1, n_thetas))
+    before = np.ones((1, thetas.shape[0]))
     for tier in range(sizes.shape[0]):
-        least_before = least[starts[tier] : starts[tier + 1]]
-        least_here = least[starts[tier + 1] : starts[tier + 2]]
-        weights = np.zeros((least_here.shape[0], n_thetas))
+        here = least[starts[tier + 1] : starts[tier + 2]]
         layer = start_layer(tier, linear, pairs_transposed, sizes, binomials)
-        go_to_set(layer, np.int64(0))
-        for rank in range(least_here.shape[0]):
-            if rank > 0:
-                enter_set(layer, next_set(layer.members))
-            while True:
-                for position in range(layer.chosen[1]):
-                    remaining = layer.ranks[1] + layer.keys[0, position]
-                    cost = layer.costs[1] + layer.weights[position]
-                    excess = least_before[remaining] + cost - least_here[rank]
-                    if excess > largest_excess:
-                        continue
-                    for node in range(n_thetas):
-                        weights[rank, node] += before[remaining, node] * np.exp(
-                            -thetas[node] * excess
-                        )
-                if not next_choice(layer):
-                    break
+        weights = np.zeros((here.shape[0], thetas.shape[0]))
+        costs = least[starts[tier] : starts[tier + 1]], here
+        _weigh_layer(layer, costs, before, weights, thetas, largest_excess)
         before = weights
     everything: _Floats = before[0]
     return everything
-
-
-@compiled_part
-def _weigh_sets(
-    linear: _Floats,
-    pairs_transposed: _Floats,
-    sizes: _Integers,
-    least: _Floats,
-    theta: float,
-) -> _Floats:
-    """Weights of all sets, all layers laid end to end, relative to their least costs."""
-    binomials = binomial_table(sizes)
-    starts = layer_starts(sizes, binomials)
-    weights = np.zeros(starts[-1])
-    weights[0] = 1.0
-    for tier in range(sizes.shape[0]):
-        layer = start_layer(tier, linear, pairs_transposed, sizes, binomials)
-        go_to_set(layer, starts[0])
-        for place in range(starts[tier + 1], starts[tier + 2]):
-            if place > starts[tier + 1]:
-                enter_set(layer, next_set(layer.members))
-            weight = 0.0
-            while True:
-                for position in range(layer.chosen[1]):
-                    before = starts[tier] + layer.ranks[1] + layer.keys[0, position]
-                    cost = layer.costs[1] + layer.weights[position]
-                    excess = least[before] + cost - least[place]
-                    if theta * excess < _NEGLIGIBLE:
-                        weight += weights[before] * np.exp(-theta * excess)
-                if not next_choice(layer):
-                    break
-            weights[place] = weight
-    return weights
 
 
 # Tiers that are proposed from the sums at a nearby theta before the sums are made again: a proposal
@@ -429,7 +477,7 @@ def _take_tiers_away(
         layer = layers[tier]
         go_to_set(layer, rank)
         here = starts[tier + 1] + rank
-        threshold = rng.random() * weights[here]
+        threshold = rng.random() * weights[here, 0]
         reached = 0.0
         excess_of_choice = 0.0
         searching = True
@@ -438,9 +486,9 @@ def _take_tiers_away(
                 before = layer.ranks[1] + layer.keys[0, position]
                 cost = layer.costs[1] + layer.weights[position]
                 excess = least[starts[tier] + before] + cost - least[here]
-                if theta * excess >= _NEGLIGIBLE:
+                if theta * excess > _NEGLIGIBLE:
                     continue
-                reached += weights[starts[tier] + before] * np.exp(-theta * excess)
+                reached += weights[starts[tier] + before, 0] * np.exp(-theta * excess)
                 # Should rounding keep the sum below the threshold, the last choice stands.
                 layer.chosen[0] = position
                 rank = before
@@ -482,11 +530,12 @@ def draw_tiers(
         for tier in range(sizes.shape[0])
     ]
     theta_of_sums = -np.inf
-    weights = np.zeros(0)
+    weights = np.zeros((starts[-1], 1))
+    weights[0] = 1.0
     for row in np.argsort(thetas):
         theta = thetas[row]
         accepted = False
-        for _ in range(_MOST_PROPOSALS if weights.shape[0] > 0 else 0):
+        for _ in range(_MOST_PROPOSALS if theta_of_sums >= 0.0 else 0):
             excess = _take_tiers_away(
                 layers, starts, least, weights, theta_of_sums, labels, row, rng
             )
@@ -495,6 +544,12 @@ def draw_tiers(
                 break
         if not accepted:
             theta_of_sums = theta
-            weights = _weigh_sets(linear, pairs_transposed, sizes, least, theta)
+            weights[1:] = 0.0
+            for tier in range(sizes.shape[0]):
+                before, here, end = starts[tier], starts[tier + 1], starts[tier + 2]
+                costs = least[before:here], least[here:end]
+                sums = weights[before:here], weights[here:end]
+                excess = _NEGLIGIBLE / theta if theta > 0.0 else np.inf
+                _weigh_layer(layers[tier], costs, sums[0], sums[1], np.full(1, theta), excess)
             _take_tiers_away(layers, starts, least, weights, theta, labels, row, rng)
     return labels

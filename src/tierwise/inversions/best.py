@@ -146,7 +146,7 @@ def _best_by_line(
         constant = log_prior_constant(prior_sizes, counts.n_items)
     problem = tables.by_line(objective)
     values, _ = kernels.best_values(problem)
-    labels = kernels.trace_best(problem, values)
+    labels = _trace_best(problem, values)
     best = maximise_thetas(CurveOfLines.of(counts, labels))
     n_optima, alternatives = _optima(problem, values, labels, most_alternatives)
     return BestTiers(
@@ -162,6 +162,17 @@ def _best_by_line(
         else "one recursion over all subsets: lines are integrated one by one",
         1,
     )
+
+
+def _trace_best(problem: kernels.SubsetProblem, values: _Floats) -> _Integers:
+    """Labels of the best tiers, from the value of the best way to make each set the last tiers."""
+    labels = np.zeros(problem.n_items, dtype=np.int64)
+    items, whole, tier = np.arange(problem.n_items), len(values) - 1, 0
+    while whole > 0:
+        chosen = int(kernels.choices_near_best(problem, values, whole, 0.0)[0])
+        labels[(chosen >> items) & 1 == 1] = tier
+        whole, tier = whole ^ chosen, tier + 1
+    return labels
 
 
 def _optima(
@@ -256,7 +267,7 @@ class _BranchAndBound:
             problem = self.tables.at_theta(self._objective(min(theta, LARGEST_GRID_THETA)))
             values, _ = kernels.best_values(problem)
             self.n_recursions += 1
-            if not self._consider(kernels.trace_best(problem, values)):
+            if not self._consider(_trace_best(problem, values)):
                 return
             theta = self.theta
 
@@ -341,7 +352,7 @@ class _BranchAndBound:
         self.n_recursions += 1
         if first[-1] + constant <= self.value + self._slack():
             return float(first[-1]) + constant
-        labels = kernels.trace_best(problem, first)
+        labels = _trace_best(problem, first)
         if not np.array_equal(labels, self.labels) and not self._consider(labels):
             return float(first[-1]) + constant
         return float(second[-1]) + constant
