@@ -1,12 +1,14 @@
 """The total cost and its change under a swap, against the definition."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.reference_consensus import random_parts, total_of
-from tierwise._kernels.consensus import descend, swap_change, total_cost
+from tierwise._kernels.consensus import best_runs, descend, swap_change, total_cost
 
 sizes_strategy = st.lists(st.integers(1, 3), min_size=1, max_size=4).map(tuple)
 kinds = st.sampled_from(["pairs", "linear", "both"])
@@ -71,3 +73,20 @@ def test_the_diagonal_of_pairs_does_not_matter(kind):
     other = pairs.copy()
     np.fill_diagonal(other, 100.0)
     assert total_cost(labels, linear, pairs) == total_cost(labels, linear, other)
+
+
+@given(st.integers(1, 7), st.integers(0, 1000))
+def test_the_best_runs_are_the_best_of_all_cuts(n_places, seed):
+    values = np.random.default_rng(seed).normal(size=(n_places + 1, n_places + 1))
+
+    def value_of(runs):
+        starts = [place for place in range(n_places) if place == 0 or runs[place] > runs[place - 1]]
+        return sum(values[run] for run in zip(starts, [*starts[1:], n_places], strict=True))
+
+    every = [np.cumsum([0, *cuts]) for cuts in product((0, 1), repeat=n_places - 1)]
+    best = max(every, key=value_of)
+    assert best_runs(values).tolist() == best.tolist()
+
+
+def test_equally_good_runs_are_long_first():
+    assert best_runs(np.zeros((4, 4))).tolist() == [0, 0, 0]

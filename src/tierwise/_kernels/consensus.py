@@ -163,6 +163,32 @@ def descend(
 
 
 @compiled
+def best_runs(values: _Floats) -> _Integers:
+    """Cut an order into runs of the greatest value in all; the number of the run at each place.
+
+    ``values[first, end]`` is that of a run from a place to before another, minus infinity if there
+    may be no such run. Of equally good cuts those are taken whose first runs are longest.
+    """
+    n_places = values.shape[0] - 1
+    best = np.full(n_places + 1, -np.inf)
+    ends = np.zeros(n_places + 1, np.int64)
+    best[n_places] = 0.0
+    for first in range(n_places - 1, -1, -1):
+        for end in range(n_places, first, -1):
+            value = values[first, end] + best[end]
+            if value > best[first]:
+                best[first], ends[first] = value, end
+    runs = np.zeros(n_places, np.int64)
+    first, run = 0, 0
+    while first < n_places:
+        for place in range(first, ends[first]):
+            runs[place] = run
+        first = ends[first]
+        run += 1
+    return runs
+
+
+@compiled
 def insert_items(
     labels: _Integers, pairs: _Floats, pairs_transposed: _Floats, tolerance: float
 ) -> None:

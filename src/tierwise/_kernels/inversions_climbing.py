@@ -1,9 +1,7 @@
 """Local search over ordered partitions: best cuts of an order, then moves of items and tiers.
 
 Orders are improved by insertion, by Kemeny's criterion. Along a given order tiers are runs, and the
-best runs are found by dynamic programming over cuts, from the last item to the first: the best
-value of what begins at an item is the best, over the runs that begin there, of the run's own value
-and the best value of what follows.
+best runs are found by dynamic programming over cuts.
 
 Then every move that makes the tiers better is taken, until none does: an item to any tier or to a
 new one of its own, two items of neighbouring tiers exchanged, neighbouring tiers joined or
@@ -15,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined
+from tierwise._kernels.consensus import best_runs
 from tierwise._kernels.inversions_lines import LineObjective
 from tierwise._kernels.inversions_partition import (
     Partition,
@@ -59,9 +58,8 @@ def load_best_cuts(  # noqa: PLR0912, PLR0915 - all runs, with and without ties,
             tails[place] += state.above[order[later], order[place]]
     # What the items of a run from the current first item up to each last one pay for each other.
     inside = np.zeros(n_items)
-    values = np.full(n_items + 1, -np.inf)
-    ends = np.zeros(n_items + 1, np.int64)
-    values[n_items] = 0.0
+    n_runs = (n_items + step - 1) // step
+    values = np.full((n_runs + 1, n_runs + 1), -np.inf)
     # Rows: everything from the first item on, the run, and what follows it.
     meets = np.zeros((3, width))
     whole = np.zeros(blocks.weights.shape[0], np.int64)
@@ -104,16 +102,12 @@ def load_best_cuts(  # noqa: PLR0912, PLR0915 - all runs, with and without ties,
             size = last - first + 1
             total = paid - inside[last]
             value = line_of_net(objective, state, size, n_items - 1 - last, total)
-            value += tier_value(objective, size, meets[1]) + values[last + 1]
-            if value > values[first]:
-                values[first], ends[first] = value, last + 1
+            value += tier_value(objective, size, meets[1])
+            values[first // step, (last + step) // step] = value
+    runs = best_runs(values)
     labels = np.zeros(n_items, np.int64)
-    first, tier = 0, 0
-    while first < n_items:
-        for place in range(first, ends[first]):
-            labels[order[place]] = tier
-        first = ends[first]
-        tier += 1
+    for place in range(n_items):
+        labels[order[place]] = runs[place // step]
     load(state, labels)
 
 

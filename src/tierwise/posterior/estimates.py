@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tierwise._kernels.consensus import best_runs
 from tierwise._util.checks import check_level
 from tierwise._util.results import Result
 from tierwise.consensus.find import find_consensus
@@ -109,24 +110,16 @@ def surely_above(above: NDArray[np.float64], certainty: float) -> NDArray[np.boo
 def _best_cuts(
     order: NDArray[np.int64], better: NDArray[np.float64], same: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Cut an order into tiers of least cost, the last cut of each beginning being known."""
+    """Cut an order into tiers of least cost."""
     n_items = len(order)
     # What it costs more to tie a pair than to part it as in the order, above the diagonal.
     excess = np.triu((same - better)[np.ix_(order, order)], k=1)
-    least, last_cut = np.zeros(n_items + 1), np.zeros(n_items + 1, dtype=np.int64)
-    within = np.zeros(n_items + 1)
-    for end in range(1, n_items + 1):
-        # Cost of one tier from each start to this end: all pairs with the last item are added.
-        within[:end] += np.cumsum(excess[:end, end - 1][::-1])[::-1]
-        costs = least[:end] + within[:end]
-        last_cut[end] = int(costs.argmin())
-        least[end] = costs[last_cut[end]]
-    labels = np.zeros(n_items, dtype=np.int64)
-    end = n_items
-    while end > 0:
-        labels[order[last_cut[end] : end]] = last_cut[end]
-        end = int(last_cut[end])
-    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    gains = np.zeros((n_items + 1, n_items + 1))
+    # All pairs of places from the first on, up to the last.
+    gains[:-1, 1:] = -excess[::-1].cumsum(axis=0)[::-1].cumsum(axis=1)
+    labels = np.empty(n_items, dtype=np.int64)
+    labels[order] = best_runs(gains)
+    return labels
 
 
 def _descend(
