@@ -11,13 +11,24 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from tierwise._kernels.compiling import compiled
+from tierwise._kernels.compiling import compiled, compiled_part
 
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 EARLIER_BLOCK, BETTER_TIER = 0, 1
 # int64 where all weights are whole numbers, float64 otherwise.
 Numbers: TypeAlias = NDArray[Any]
+
+
+@compiled_part
+def count_bits(word: np.uint64) -> np.uint64:
+    """Count the ones of a word, all of its bits at the same time."""
+    ones, threes = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+    nibbles, bytes_of_one = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+    word = word - ((word >> np.uint64(1)) & ones)
+    word = (word & threes) + ((word >> np.uint64(2)) & threes)
+    word = (word + (word >> np.uint64(4))) & nibbles
+    return (word * bytes_of_one) >> np.uint64(56)
 
 
 @compiled

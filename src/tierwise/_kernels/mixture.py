@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part, inlined
 from tierwise._kernels.consensus import anneal, total_cost
+from tierwise._kernels.counting import count_bits
 from tierwise._kernels.theta import ThetaPoints, draw_theta, log_partition_at
 
 _Floats = npt.NDArray[np.float64]
@@ -43,17 +44,6 @@ class AnswerBits(NamedTuple):
     """``[item, tier]``: what a ranking costs wherever items are, or empty."""
     unit: float
     """The distance that a unit is."""
-
-
-@compiled_part
-def _count_bits(word: np.uint64) -> np.uint64:
-    """Count the ones of a word, all of its bits at the same time."""
-    ones, threes = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
-    nibbles, bytes_of_one = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
-    word = word - ((word >> np.uint64(1)) & ones)
-    word = (word & threes) + ((word >> np.uint64(2)) & threes)
-    word = (word + (word >> np.uint64(4))) & nibbles
-    return (word * bytes_of_one) >> np.uint64(56)
 
 
 @compiled_part
@@ -138,7 +128,7 @@ def _cell_counts(answers: AnswerBits, members: _Integers, group: int) -> _Intege
         for cell in range(counts.shape[0]):
             number = np.uint64(0)
             for word in range(chosen.shape[0]):
-                number += _count_bits(answers.columns[cell, word] & chosen[word])
+                number += count_bits(answers.columns[cell, word] & chosen[word])
             counts[cell] += np.int64(number) << digit
         digit += 1
     return counts
@@ -172,50 +162,14 @@ def costs_of_group(
 
 
 @compiled
-def pack_pairs(blocks: npt.NDArray[np.int32]) -> npt.NDArray[np.uint64]:
-    """Set a bit for each pair of items in different blocks.
-
-    Entry ``[0, row]`` has a bit where the first of two items is in the earlier block,
-    ``[1, row]`` where the second is; `charge_pairs` numbers the pairs alike.
-    """
-    packed = np.zeros((2, blocks.shape[0]), np.uint64)
-    for row in range(blocks.shape[0]):
-        bit = np.uint64(1)
-        for second in range(blocks.shape[1]):
-            for first in range(second):
-                if blocks[row, first] < blocks[row, second]:
-                    packed[0, row] |= bit
-                elif blocks[row, second] < blocks[row, first]:
-                    packed[1, row] |= bit
-                bit <<= np.uint64(1)
-    return packed
-
-
-@compiled
-def charge_pairs(labels: _Integers, misplaced: int, tied: int) -> npt.NDArray[np.uint64]:
-    """Set a bit for each pair that costs a unit: if the first is earlier, and if the second is."""
-    charged = np.zeros(2, np.uint64)
-    bit = np.uint64(1)
-    for second in range(labels.shape[0]):
-        for first in range(second):
-            if (tied if labels[first] == labels[second] else misplaced) > 0:
-                if labels[first] >= labels[second]:
-                    charged[0] |= bit
-                if labels[second] >= labels[first]:
-                    charged[1] |= bit
-            bit <<= np.uint64(1)
-    return charged
-
-
-@compiled
-def count_pairs(
+def count_charged(
     packed: npt.NDArray[np.uint64], charged: npt.NDArray[np.uint64]
 ) -> npt.NDArray[np.int64]:
-    """Count the pairs of each row that cost a unit."""
-    counts = np.zeros(packed.shape[1], np.int64)
-    for side in range(2):
-        for row in range(packed.shape[1]):
-            counts[row] += np.int64(_count_bits(packed[side, row] & charged[side]))
+    """Count the bits of each row that are charged, word by word."""
+    counts = np.zeros(packed.shape[0], np.int64)
+    for row in range(packed.shape[0]):
+        for word in range(packed.shape[1]):
+            counts[row] += np.int64(count_bits(packed[row, word] & charged[word]))
     return counts
 
 

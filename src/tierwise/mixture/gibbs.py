@@ -33,7 +33,7 @@ from tierwise.data.rankings import Rankings
 from tierwise.distances import Distance
 from tierwise.fitting.every_size import costs_anywhere
 from tierwise.mixture.em import e_step
-from tierwise.mixture.groups import Component, DistinctRankings, GroupFitter
+from tierwise.mixture.groups import Component, DistinctRankings, GroupFitter, pack_bits
 from tierwise.model.priors import Gamma, ThetaPrior
 from tierwise.partition.interpolated import LogPartition
 from tierwise.theta.density import ThetaGivenDistance, prior_table, theta_points
@@ -72,12 +72,10 @@ def answer_bits(data: Rankings, sizes: Sizes, distance: Distance) -> AnswerBits:
     placing = rule.placing if rule.placing.any() else np.empty((0, 0), dtype=np.int64)
     if placing.size:
         parts.append((blocks[:, :, None] == np.arange(n_blocks)).reshape(n_answers, -1))
-    cells = np.pad(np.concatenate(parts, axis=1), ((0, -n_answers % 64), (0, 0)))
-    words = np.packbits(np.ascontiguousarray(cells.T), axis=1, bitorder="little").view("<u8")
     return AnswerBits(
         n_items=n_items,
         n_answers=n_answers,
-        columns=words.astype(np.uint64),
+        columns=pack_bits(np.concatenate(parts, axis=1).T),
         first=first,
         second=second,
         decided=decided,

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from tierwise._kernels import counting
 from tierwise._kernels.every_size import fit_size_vector
-from tierwise._kernels.mixture import charge_pairs, count_pairs, pack_pairs
+from tierwise._kernels.mixture import count_charged
 from tierwise._util.types import NOT_LISTED, Item, Places
 from tierwise.answers.given_sizes import DOUBTFUL_THETA_OF_UNIT, Likelihood
 from tierwise.answers.likelihood import source_of
@@ -366,6 +366,18 @@ def pairs_fit_a_word(sizes: Sizes, distance: Distance) -> bool:
     )
 
 
+def pack_bits(cells: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Write each row of cells as bits, 64 to a word, the first in the lowest bit.
+
+    Examples
+    --------
+    >>> pack_bits(np.array([[True, True, False], [False, False, True]])).tolist()
+    [[3], [4]]
+    """
+    padded = np.pad(np.ascontiguousarray(cells), ((0, 0), (0, -cells.shape[1] % 64)))
+    return np.packbits(padded, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+
+
 class PackedAnswers:
     """Complete answers as bits: which of two items is in an earlier block of given sizes.
 
@@ -386,12 +398,21 @@ class PackedAnswers:
 
     def __init__(self, places: Places, sizes: Sizes, distance: Distance) -> None:
         self._rule = distance.rule(sizes)
-        self._packed = pack_pairs(distance.block_of_place(sizes)[places])
+        self._first, self._second = np.triu_indices(sum(sizes), k=1)
+        self._packed = self._pack(distance.block_of_place(sizes)[places], np.less)
+
+    def _pack(self, labels: NDArray[np.integer], compare: np.ufunc) -> NDArray[np.uint64]:
+        """Return, for each row, the pairs whose first item compares so, and whose second does."""
+        # At most eleven items: narrow numbers take little room.
+        narrow = labels.astype(np.int8)
+        first, second = narrow[:, self._first], narrow[:, self._second]
+        pairs = compare(first, second), compare(second, first)
+        return np.concatenate([pack_bits(cells) for cells in pairs], axis=1)
 
     def distances(self, labels: NDArray[np.int64]) -> NDArray[np.float64]:
         """Distance of each answer from tiers, counted from 0."""
-        charged = charge_pairs(labels, self._rule.misplaced, self._rule.tied)
-        counts = count_pairs(self._packed, charged)
+        compare = np.greater_equal if self._rule.tied else np.greater
+        counts = count_charged(self._packed, self._pack(labels[None], compare)[0])
         return counts.astype(np.float64) * self._rule.unit
 
 
