@@ -9,8 +9,10 @@ from tests.reference_incomplete import Answer, pairs_of_groups
 from tierwise import InputError
 from tierwise._kernels.consensus import total_cost
 from tierwise.answers.drawn import DrawnCompletions
+from tierwise.answers.given_sizes import Likelihood
 from tierwise.answers.partial import orders_of_places, orders_of_preferences
 from tierwise.distances import get_distance
+from tierwise.partition.choose import partition_function
 
 DISTANCES = ("kendall", "hamming", "footrule", "spearman", "inversions")
 # Item 1 before the tied items 0 and 3; items 2 and 4 anywhere.
@@ -97,6 +99,31 @@ def test_gains_of_other_tiers_are_estimated_with_their_errors():
     )
     assert 0 < gain.standard_error < 20
     assert abs(gain - 200 * (after - before)) < 6 * gain.standard_error
+
+
+@pytest.mark.parametrize("distance", ["kendall", "inversions"])
+def test_estimates_are_the_same_when_asked_again_and_leave_the_chain_as_it_is(distance):
+    sizes, labels, theta = (1, 2, 2), np.array([2, 0, 1, 2, 1]), 0.6
+    orders = orders_of_places(np.repeat(FIRST, 20, axis=0), np.ones(20))
+    rng = np.random.default_rng(4)
+    drawn = DrawnCompletions(orders, sizes, get_distance(distance), rng)
+    likelihood = Likelihood((), partition_function(sizes, get_distance(distance)), drawn)
+    places, state = drawn.places.copy(), rng.bit_generator.state
+    asked = [
+        lambda: likelihood.value(labels, theta),
+        lambda: likelihood.total_distance(labels, theta),
+        lambda: likelihood.information(labels, theta),
+        lambda: drawn.gains(labels, theta, [np.array([2, 1, 0, 2, 1])]),
+    ]
+    before = [float(np.ravel(estimate())[0]) for estimate in asked]
+    assert before == [float(np.ravel(estimate())[0]) for estimate in asked]
+    assert np.array_equal(drawn.places, places)
+    assert rng.bit_generator.state == state
+    drawn.draw_costs(labels, theta)
+    assert not np.array_equal(drawn.places, places)
+    assert all(
+        float(np.ravel(estimate())[0]) != one for estimate, one in zip(asked, before, strict=True)
+    )
 
 
 def test_the_same_seed_gives_the_same_completions():

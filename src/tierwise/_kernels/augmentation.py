@@ -119,8 +119,6 @@ def draw_log_weights(relation: _Relation, draws: int, rng: np.random.Generator) 
 _Places = npt.NDArray[np.int32]
 
 
-# Beyond this energy a weight is no longer a number.
-MOST_ENERGY = 740.0
 # Sums of weights up to this logarithm are numbers.
 MOST_LOG_WEIGHT = 600.0
 
@@ -156,8 +154,8 @@ def _bounds(relation: npt.NDArray[np.bool_], places: _Places, item: int) -> tupl
     return low, high
 
 
-@compiled_part
-def starts_of_blocks(model: Model) -> _Integers:
+@inlined
+def _starts_of_blocks(model: Model) -> _Integers:
     """First place of each block, and the number of places."""
     n_items = model.labels.shape[0]
     starts = np.full(model.placing.shape[0] + 1, n_items, dtype=np.int64)
@@ -167,7 +165,7 @@ def starts_of_blocks(model: Model) -> _Integers:
 
 
 @inlined
-def units_of_crossing(
+def _units_of_crossing(
     others: _Integers, place: int, label: int, start: int, end: int, model: Model
 ) -> int:
     """Change in units, if an item of a label leaves the last place of a block for the next one.
@@ -194,84 +192,78 @@ def units_of_crossing(
 
 
 @inlined
-def _draw_place(
-    units: _Integers, low: int, high: int, weights: _Floats, rng: np.random.Generator
-) -> int:
-    """Draw a place, from low to high, with probabilities by its units.
-
-    ``weights[number]`` is the weight of so many units; that of more is nothing.
-    """
-    least = units[low : high + 1].min()
-    largest = weights.shape[0] - 1
+def _draw_place(energies: _Floats, low: int, high: int, rng: np.random.Generator) -> int:
+    """Draw a place, from low to high, with probabilities by the energies, which become weights."""
+    least = energies[low]
+    for place in range(low + 1, high + 1):
+        least = min(least, energies[place])
     total = 0.0
+    before, weight = np.nan, 0.0
     for place in range(low, high + 1):
-        total += weights[min(units[place] - least, largest)]
+        # Within a block, and where nobody was asked, neighbouring places are equally likely.
+        if energies[place] != before:
+            before = energies[place]
+            weight = np.exp(least - before)
+        energies[place] = weight
+        total += weight
     remainder = rng.random() * total
     # Where rounding leaves a remainder after the last place, the last possible one stands.
     chosen = low
     for place in range(low, high + 1):
-        weight = weights[min(units[place] - least, largest)]
-        if weight > 0.0:
+        if energies[place] > 0.0:
             chosen = place
-            remainder -= weight
+            remainder -= energies[place]
         if remainder < 0.0:
             break
     return chosen
-
-
-@compiled_part
-def _tabulate_weights(model: Model) -> _Floats:
-    """Weights of all numbers of units that places of an item can differ by, up to nothing."""
-    n_items, n_blocks = model.labels.shape[0], model.placing.shape[0]
-    largest = model.misplaced * n_items * n_items
-    if model.placing.size > 0:
-        # Each item changes its block by one, but for the one that is moved.
-        largest += (n_items + n_blocks) * (model.placing.max() - model.placing.min())
-    if model.theta > 0.0:
-        largest = min(largest, int(MOST_ENERGY / model.theta) + 1)
-    weights = np.exp(-model.theta * np.arange(largest + 1))
-    if model.theta * largest > MOST_ENERGY:
-        weights[largest] = 0.0
-    return weights
 
 
 @compiled
 def reinsert_items(
     places: _Places,
     relations: npt.NDArray[np.bool_],
+    surplus: npt.NDArray[np.int32],
+    penalty: float,
     which: _Integers,
     model: Model,
     rng: np.random.Generator,
 ) -> None:
     """Take out every item of every row once, and put it back at random; in place.
 
-    ``relations[which[row]]`` is the partial order that a row must keep to.
+    ``relations[which[row]]`` is the partial order that a row must keep to. Answers that may be
+    mistaken have ``surplus[which[row], a, b]`` instead, which says how many more of them put a
+    above b than b above a, and the ``penalty`` is the log odds of a right answer against a mistaken
+    one. The one that does not apply is empty. Within a block of places the distance is the same, so
+    it changes only where blocks end.
     """
     n_items = model.labels.shape[0]
-    starts = starts_of_blocks(model)
+    starts = _starts_of_blocks(model)
     others = np.empty(n_items, dtype=np.int64)
-    units = np.empty(n_items, dtype=np.int64)
-    weights = _tabulate_weights(model)
+    energies = np.empty(n_items)
     for row in range(places.shape[0]):
-        relation, current = relations[which[row]], places[row]
+        current = places[row]
         for item in range(n_items):
             others[current[item]] = item
         for item in range(n_items):
-            low, high = _bounds(relation, current, item)
+            low, high = 0, n_items - 1
+            if relations.shape[0] > 0:
+                low, high = _bounds(relations[which[row]], current, item)
             if low == high:
                 continue
             for place in range(current[item], n_items - 1):
                 others[place] = others[place + 1]
-            units[low] = 0
+            energy = energies[low] = 0.0
             for place in range(low, high):
-                units[place + 1] = units[place]
+                if surplus.shape[0] > 0:
+                    energy += penalty * surplus[which[row], item, others[place]]
                 block = model.block_of_place[place]
                 if place + 1 == starts[block + 1]:
                     start, end = starts[block], starts[block + 2]
                     label = model.labels[item]
-                    change = units_of_crossing(others, place, label, start, end, model)
-                    units[place + 1] += change
-            chosen = _draw_place(units, low, high, weights, rng)
+                    units = _units_of_crossing(others, place, label, start, end, model)
+                    energy += model.theta * units
+                energies[place + 1] = energy
+            chosen = _draw_place(energies, low, high, rng)
             for place in range(n_items - 1, chosen, -1):
                 others[place] = others[place - 1]
             others[chosen] = item

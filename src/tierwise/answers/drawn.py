@@ -2,11 +2,14 @@
 
 Each answer is completed at random, as probable as the model makes each completion; every sweep goes
 through all answers and changes their completions. What is expected is averaged over sweeps.
+
+Only `sweep` and `draw_costs` change the completions at hand. Estimates sweep a copy of them, with
+random numbers of its own: asked twice, they are the same.
 """
 
 from __future__ import annotations
 
-from copy import copy
+from copy import copy, deepcopy
 from math import nan
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
@@ -128,6 +131,14 @@ class DrawnCompletions(Completions):
         other._cut_into_blocks()
         return other
 
+    def _aside(self) -> Self:
+        """Return the same answers, completed as they are, with completions and draws of its own."""
+        other = copy(self)
+        other.places = self.places.copy()
+        # A peek at what comes next: the generator itself stays where it is.
+        other._rng = np.random.default_rng(deepcopy(self._rng).integers(2**63))
+        return other
+
     def _cut_into_blocks(self) -> None:
         rule = self.rule
         self._block_of_place = self.distance.block_of_place(self.sizes)
@@ -166,12 +177,15 @@ class DrawnCompletions(Completions):
             model = self._model(labels, theta, share)
             refill_places(self.places, self._orders.first, self._which, model, self._rng)
             return
-        answers = (self.places, self._orders.relations, self._which)
+        relations, no_votes = self._orders.relations, np.empty((0, 0, 0), dtype=np.int32)
         if self.only_pairs_of_places_cost:
             energy = share * theta * self.rule.unit * self.rule.misplaced
-            reinsert_where_places_are_blocks(*answers, labels, energy, self._rng)
+            reinsert_where_places_are_blocks(
+                self.places, relations, self._which, labels, energy, self._rng
+            )
         else:
-            reinsert_items(*answers, self._model(labels, theta, share), self._rng)
+            model = self._model(labels, theta, share)
+            reinsert_items(self.places, relations, no_votes, 0.0, self._which, model, self._rng)
 
     def _model(self, labels: Labels, theta: float, share: float) -> Model:
         rule = self.rule
@@ -201,7 +215,11 @@ class DrawnCompletions(Completions):
         return self._costs(membership, precedence)
 
     def expected_costs(self, labels: Labels, theta: float) -> Costs:
-        """Costs of all tiers, averaged over a number of sweeps."""
+        """Estimate the costs of all tiers, on the average over completions."""
+        return self._aside().draw_costs(labels, theta)
+
+    def draw_costs(self, labels: Labels, theta: float) -> Costs:
+        """Sweep some times, and return the costs of all tiers, averaged over these sweeps."""
         membership, precedence = self._no_counts()
         for _ in range(max(self._sweeps // 4, 1)):
             self.sweep(labels, theta)
@@ -242,10 +260,10 @@ class DrawnCompletions(Completions):
         others
             Other tiers, close to them.
         """
-        drawn = []
+        drawn, chain = [], self._aside()
         for _ in range(STRETCHES // 2 * self._sweeps):
-            self.sweep(labels, theta)
-            drawn.append(self.blocks)
+            chain.sweep(labels, theta)
+            drawn.append(chain.blocks)
         blocks = np.concatenate(drawn)
         rule = self.rule
         units = self._units_of_blocks(blocks, labels)
@@ -270,9 +288,10 @@ class DrawnCompletions(Completions):
         return Estimate(gain, standard_error=error, method="importance")
 
     def variance(self, labels: Labels, theta: float) -> float:
-        """Sum over answers, times their weights, of the variance of the distance."""
+        """Estimate the sum over answers, times their weights, of the variance of the distance."""
+        chain = self._aside()
         _, variances = self._average(
-            lambda: self.distances(labels), lambda: self.sweep(labels, theta)
+            lambda: chain.distances(labels), lambda: chain.sweep(labels, theta)
         )
         return float((self._row_weights * variances).sum())
 
@@ -291,11 +310,11 @@ class DrawnCompletions(Completions):
         """
         nodes, widths = np.polynomial.legendre.leggauss(PATH_NODES)
         value = float((self.weights * self.log_numbers).sum())
-        variance = 0.0
+        variance, chain = 0.0, self._aside()
         for share, width in zip((nodes + 1) / 2, widths / 2, strict=True):
             means, _ = self._average(
-                lambda: self.energies(labels, theta),
-                lambda share=float(share): self.sweep(labels, theta, share),  # type: ignore[misc]
+                lambda: chain.energies(labels, theta),
+                lambda share=float(share): chain.sweep(labels, theta, share),  # type: ignore[misc]
                 stretches,
             )
             totals = (self._row_weights * means).sum(axis=1)

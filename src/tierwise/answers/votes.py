@@ -14,13 +14,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from tierwise._kernels.augmentation import reinsert_items
 from tierwise._kernels.counting import add_block_pair_counts, add_place_counts
-from tierwise._kernels.votes import (
-    redraw_orderings,
-    tabulate_mistakes,
-    votes_against,
-    weigh_orderings,
-)
+from tierwise._kernels.votes import tabulate_mistakes, votes_against, weigh_orderings
 from tierwise.answers.base import ExactCompletions, Floats, Labels, Sums
 from tierwise.answers.drawn import DrawnCompletions
 from tierwise.answers.partial import PartialOrders
@@ -149,9 +145,9 @@ class DrawnVotes(DrawnCompletions):
 
     def sweep(self, labels: Labels, theta: float, share: float = 1.0) -> None:
         """Go once through all assessors and change the orderings they have in mind."""
-        model = self._model(labels, theta, share)
-        penalty = share * self._penalty
-        redraw_orderings(self.places, self._surplus, self._which, model, penalty, self._rng)
+        model, anywhere = self._model(labels, theta, share), np.empty((0, 0, 0), dtype=np.bool_)
+        surplus, penalty = self._surplus, share * self._penalty
+        reinsert_items(self.places, anywhere, surplus, penalty, self._which, model, self._rng)
 
     def energies(self, labels: Labels, theta: float) -> Floats:
         """Minus the log of the weight of each ordering, mistakes included."""

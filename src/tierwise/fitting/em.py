@@ -302,11 +302,11 @@ class _Rounds:
 
     def settle_from(self, labels: Labels, theta: float) -> Settled:
         """Draw and move until tiers and theta stand still, or the rounds are used up."""
-        costs = self._likelihood.expected_costs(labels, theta)
+        costs = self._draw_costs(labels, theta)
         still = 0
         for number in range(1, MOST_ROUNDS + 1):
             share = 1.0 / max(number - BURN_IN_ROUNDS, 1)
-            costs = _blend(costs, self._likelihood.expected_costs(labels, theta), share)
+            costs = _blend(costs, self._draw_costs(labels, theta), share)
             learned = self.drawn.adapt(labels, theta, share)
             closer = self._closer(costs, labels)
             before, theta = theta, self._next_theta(closer, costs, theta)
@@ -323,10 +323,19 @@ class _Rounds:
         """Follow completions drawn at a theta that begins low and comes back, one at a time."""
         for share in np.linspace(LOWEST_SHARE, 1.0, TEMPERING_STEPS).tolist():
             self.drawn.sweep(labels, theta, share)
-            parts = self._likelihood.parts
-            summed = (part.expected_costs(labels, share * theta) for part in parts)
-            labels = self._closer(reduce(add_costs, summed, self.drawn.costs()), labels)
+            costs = self._with_summed(self.drawn.costs(), labels, share * theta)
+            labels = self._closer(costs, labels)
         return labels
+
+    def _draw_costs(self, labels: Labels, theta: float) -> Costs:
+        """Draw completions once more, and return what all answers cost on the average."""
+        theta = min(theta, self._likelihood.largest_theta)
+        return self._with_summed(self.drawn.draw_costs(labels, theta), labels, theta)
+
+    def _with_summed(self, costs: Costs, labels: Labels, theta: float) -> Costs:
+        """Add what the answers cost that are summed over."""
+        parts = self._likelihood.parts
+        return reduce(add_costs, (part.expected_costs(labels, theta) for part in parts), costs)
 
     def value(self, settled: Settled) -> float:
         """Estimate the log-likelihood."""
