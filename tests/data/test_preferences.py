@@ -70,3 +70,10 @@ def test_bad_pairs_are_refused(rows, items, complaint):
 def test_unknown_assessor():
     with pytest.raises(InputError, match="no assessor 'Eve'"):
         Preferences.from_pairs([("Ann", "a", "b")]).pairs("Eve")
+
+
+def test_items_may_be_tuples_beside_numbers_of_numpy():
+    rows = [(1, ("a", 1), np.int64(2)), (2, np.int64(2), ("a", 1))]
+    assert Preferences.from_pairs(rows).items == (("a", 1), 2)
+    answers = {1: [(("a", 1), np.int64(2))]}
+    assert len(Preferences(answers)) == 1

@@ -12,7 +12,7 @@ from tierwise._util.cards import Card
 from tierwise._util.checks import check_choice, check_counts, check_items, check_iterable
 from tierwise._util.provenance import MultisetHash, digest, names_of
 from tierwise._util.resources import check_memory
-from tierwise._util.types import Cycles, Item
+from tierwise._util.types import Cycles, Item, python_item
 from tierwise.data.showing import how_read
 from tierwise.errors import InputError, counted, quoted, use
 from tierwise.files.places import unknown_item
@@ -113,7 +113,7 @@ class Preferences:
                 for item in (preferred, other):
                     if item not in numbers:
                         raise unknown_item(item, self.items, f"assessor {quoted(assessor)}")
-                if preferred == other:
+                if numbers[preferred] == numbers[other]:
                     raise InputError(
                         f"assessor {quoted(assessor)} compares item {quoted(preferred)} with itself"
                     )
@@ -187,12 +187,13 @@ class Preferences:
                 raise InputError(
                     f"row {number}: {quoted(row[0])} cannot be the name of an assessor"
                 )
-            if row[1] == row[2]:
+            preferred, other = map(python_item, row[1:])
+            if preferred == other:
                 raise InputError(
-                    f"row {number}: assessor {quoted(row[0])} compares item {quoted(row[1])} with "
-                    "itself"
+                    f"row {number}: assessor {quoted(row[0])} compares item {quoted(preferred)} "
+                    "with itself"
                 )
-            answers[row[0]].append((row[1], row[2]))
+            answers[row[0]].append((preferred, other))
         return cls(answers, items, cycles=cycles)
 
     def resampled(self, rng: np.random.Generator) -> "Preferences":
