@@ -125,6 +125,44 @@ def test_tiers_are_in_the_order_of_their_worths(kind):
         assert tiers.tolist() == [len({w for w in worths if w > own}) for own in worths]
 
 
+def test_battles_are_drawn_as_rankings_of_two_items():
+    # Rankings have latent times, and battles do not: these are two kernels.
+    made = small("battles", (4.0, 3.6, 2.0, 1.8, 1.0, 0.9, 0.5), 120, seed=4)
+    wins = made.races.meetings.won
+    rows = [
+        [first, second]
+        for first, second in zip(*np.nonzero(wins), strict=True)
+        for _ in range(int(wins[first, second]))
+    ]
+    rankings = tw.Rankings.from_orderings(rows, items=range(7), unranked="anywhere")
+    prior = [0.5**number for number in range(7)]
+    n_draws, shares, logs = 6000, [], []
+    for races in (made.races, races_of(rankings)):
+        labels, worths, _ = draws_of(races, prior, n_draws, sweeps_per_draw=4)
+        shares.append((labels[100:, :, None] < labels[100:, None, :]).mean(axis=0))
+        logs.append(worths[100:].mean(axis=0))
+    # Each is off by five standard errors of a quarter as many independent draws at most.
+    assert np.abs(shares[0] - shares[1]).max() < 5 * 0.5 * np.sqrt(2 / (n_draws / 4))
+    assert np.abs(logs[0] - logs[1]).max() < 5 * worths.std(axis=0).max() * np.sqrt(8 / n_draws)
+
+
+def test_parts_of_a_chain_are_one_chain():
+    # Draws do not hold the common scale of worths, so each part must draw it first.
+    made = small("complete", WORTHS[3], 4, seed=1)
+    chain, rng = RaceChain(made.races, [0.0] * 3), np.random.default_rng(1)
+    labels, logs, counts = np.zeros(3, dtype=np.int64), np.zeros(3), []
+    for _ in range(20_000):
+        drawn, worths, _ = chain.run(labels, logs, 1, rng)
+        labels, logs = drawn[0], worths[0]
+        counts.append(int(labels.max()))
+    partitions, probabilities, _ = reference.posterior(made.likelihood, 3, [1.0] * 3, n_nodes=16)
+    expected = np.zeros(3)
+    for partition, probability in zip(partitions, probabilities, strict=True):
+        expected[max(partition)] += probability
+    shares = np.bincount(counts, minlength=3) / len(counts)
+    assert shares == pytest.approx(expected, abs=5 * 0.5 / np.sqrt(len(counts) / 8))
+
+
 def test_the_start_is_forgotten():
     made = small("gaps", WORTHS[4], 30, seed=2)
     chain = RaceChain(made.races, [0.0] * 4)

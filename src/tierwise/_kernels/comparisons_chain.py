@@ -2,8 +2,14 @@
 
 Items move to other tiers or to tiers of their own, two items change places, tiers are cut and
 joined (split and merge, Green 1995), two neighbouring tiers are dealt again, and theta is drawn by
-slice sampling (Neal 2003). A cut sends each item up or down by how far it lies from a random point
-among the members, in the logarithm of the odds that its comparisons give for the upper part.
+slice sampling (Neal 2003).
+
+What a move is worth takes long to compute where tiers are many, so strengths of the items, known
+about, say beforehand which moves are likely. An item is proposed any tier, or any gap between two,
+with about the probability that it has given its strength and those of the others. Two items change
+places if that survives a first test by their strengths (delayed acceptance, Christen and Fox 2005),
+which the second one makes up for. A cut sends each item up or down by how far it lies from a random
+point among the members, in the logarithm of the odds that its comparisons give for the upper part.
 """
 
 import numpy as np
@@ -31,8 +37,10 @@ from tierwise._kernels.theta import ACCEPTED, SLICE_WIDTH, PriorTable, log_prior
 _Floats = npt.NDArray[np.float64]
 _Integers = npt.NDArray[np.int64]
 
-# How far, in tiers and the gaps between them, an item may move in one step.
+# How many tiers apart two items may be that change places.
 _REACH = 4
+# Log of the least probability that is given to a place, relative to the best one.
+_LEAST_LOG_SHARE = -9.0
 # The odds of a cut are sharpened by a random factor between these.
 _LEAST_SHARPNESS, _LARGEST_SHARPNESS = 0.3, 1.5
 _MOST_ODDS = 30.0
@@ -49,6 +57,7 @@ def run_sweeps(
     prior: PriorTable,
     sums: _Floats,
     odds: _Floats,
+    shares: _Floats,
     labels: _Integers,
     numbers: _Floats,
     sweeps_per_draw: int,
@@ -68,8 +77,8 @@ def run_sweeps(
         What a tier of each size adds to the log prior, and what a single one adds besides.
     prior
         Prior of theta.
-    sums, odds
-        Room to work in.
+    sums, odds, shares
+        Room to work in; ``shares`` has two rows of one more entry than twice the items.
     labels, numbers
         Where the draws are written, one row per draw: the tier of each item, counted from 0; theta,
         the comparisons lost by the better tier, and the log posterior.
@@ -81,11 +90,11 @@ def run_sweeps(
     n_items = places.shape[1] - 1
     for number in range(len(numbers) * sweeps_per_draw):
         write_loss_sums(theta, n_items, sums)
-        for _ in range(n_items):
-            _move_at_random(places, tables, sums, tier_values, single_bonus, rng)
-        for _ in range(n_items // 2):
-            _exchange_at_random(places, tables, sums, tier_values, rng)
-        for _ in range(4 + n_items // 8):
+        for _ in range(1 + n_items // 2):
+            _move_by_strength(places, tables, items, sums, tier_values, single_bonus, shares, rng)
+        for _ in range(n_items // 4):
+            _exchange_at_random(places, tables, items, sums, tier_values, rng)
+        for _ in range(4 + n_items):
             _cut_join_or_deal(
                 places, tables, items, theta, sums, odds, tier_values, single_bonus, rng
             )
@@ -113,21 +122,81 @@ def _below(limit: int, rng: np.random.Generator) -> int:
 
 
 @compiled_part
-def _move_at_random(
+def _write_log_shares(
+    places: _Integers, items: _Floats, tier_values: _Floats, item: int, shares: _Floats
+) -> tuple[int, int]:
+    """Write about the log probability of each place of an item, given where all others are.
+
+    Without the item there are tiers at the odd places, and gaps at the even ones. The strength of a
+    tier is the mean of its items, that of a gap is between those of its neighbours.
+
+    Returns the number of places, and the place where the item is; the first row of ``shares`` then
+    has the log probabilities, up to a constant, none far below the largest.
+    """
+    source = places[SLOT_OF, item]
+    logs, means = shares[0], shares[1]
+    means[: places.shape[1]] = 0.0
+    for other in range(places.shape[1] - 1):
+        if other != item:
+            means[places[SLOT_OF, other]] += items[0, other]
+    own, precision = items[0, item], items[1, item]
+    n_places, here, first, before = 1, 0, own, own
+    for tier in range(places[N_TIERS, 0]):
+        slot = places[ORDER, tier]
+        size = places[SIZES, slot]
+        if slot == source:
+            size -= 1
+            here = n_places if size > 0 else n_places - 1
+        if size == 0:
+            continue
+        strength = means[slot] / size
+        if n_places == 1:
+            first = strength
+        else:
+            between = 0.5 * (before + strength)
+            logs[n_places - 1] = tier_values[1] - 0.5 * precision * (between - own) ** 2
+        logs[n_places] = tier_values[size + 1] - tier_values[size]
+        logs[n_places] -= 0.5 * precision * (strength - own) ** 2
+        before = strength
+        n_places += 2
+    # Beyond the first tier and the last one an item may be as strong or as weak as it is.
+    logs[n_places - 1] = tier_values[1] - 0.5 * precision * max(own - before, 0.0) ** 2
+    logs[0] = tier_values[1] - 0.5 * precision * max(first - own, 0.0) ** 2
+    top = logs[0]
+    for place in range(1, n_places):
+        top = max(top, logs[place])
+    for place in range(n_places):
+        logs[place] = max(logs[place] - top, _LEAST_LOG_SHARE)
+    return n_places, here
+
+
+@compiled_part
+def _move_by_strength(
     places: _Integers,
     tables: _Floats,
+    items: _Floats,
     sums: _Floats,
     tier_values: _Floats,
     single_bonus: float,
+    shares: _Floats,
     rng: np.random.Generator,
 ) -> None:
-    """Move an item by a few places, by a Metropolis step."""
+    """Move an item to a place that is likely by its strength, by a Metropolis step."""
     item = _below(places.shape[1] - 1, rng)
-    step = _below(2 * _REACH, rng) - _REACH
-    if step >= 0:
-        step += 1
+    n_places, here = _write_log_shares(places, items, tier_values, item, shares)
+    total = 0.0
+    for place in range(n_places):
+        total += np.exp(shares[0, place])
+    left = total * rng.random()
+    there = 0
+    left -= np.exp(shares[0, 0])
+    while left >= 0.0 and there < n_places - 1:
+        there += 1
+        left -= np.exp(shares[0, there])
+    if there == here:
+        return
     was_single = places[N_TIERS, 0] == 1
-    gain, source, target = gain_of_step(places, tables, sums, tier_values, item, step)
+    gain, source, target = gain_of_step(places, tables, sums, tier_values, item, there - here)
     if source < 0:
         return
     becomes_single = places[SIZES, target] == places.shape[1] - 1
@@ -135,6 +204,7 @@ def _move_at_random(
         gain += single_bonus
     if was_single:
         gain -= single_bonus
+    gain += shares[0, here] - shares[0, there]
     if np.log(1.0 - rng.random()) >= gain:
         move(places, tables, item, source)
     close_if_empty(places, source)
@@ -142,25 +212,46 @@ def _move_at_random(
 
 
 @compiled_part
+def _mean_strength(places: _Integers, items: _Floats, slot: int, left_out: int) -> float:
+    """Mean strength of the items of a slot but one, of which there must be others."""
+    total = 0.0
+    for item in range(places.shape[1] - 1):
+        if places[SLOT_OF, item] == slot and item != left_out:
+            total += items[0, item]
+    return float(total / (places[SIZES, slot] - 1))
+
+
+@compiled_part
 def _exchange_at_random(
     places: _Integers,
     tables: _Floats,
+    items: _Floats,
     sums: _Floats,
     tier_values: _Floats,
     rng: np.random.Generator,
 ) -> None:
-    """Let two items of different tiers change places, by a Metropolis step."""
+    """Let two items of different tiers change places, by a Metropolis step with a first test."""
     item, other = _below(places.shape[1] - 1, rng), _below(places.shape[1] - 1, rng)
     here, there = places[SLOT_OF, item], places[SLOT_OF, other]
     one, two = tier_of(places, here), tier_of(places, there)
     if one == two or abs(one - two) > _REACH:
         return
+    likely = 0.0
+    if places[SIZES, here] > 1 and places[SIZES, there] > 1:
+        # Those who stay where they are say the same before and after.
+        apart = _mean_strength(places, items, there, other)
+        middle = _mean_strength(places, items, here, item)
+        apart, middle = apart - middle, 0.5 * (apart + middle)
+        likely = items[1, item] * apart * (items[0, item] - middle)
+        likely -= items[1, other] * apart * (items[0, other] - middle)
+        if np.log(1.0 - rng.random()) >= likely:
+            return
     low, high = min(one, two), max(one, two)
     old = value_of_range(places, tables, sums, tier_values, low, high)
     move(places, tables, item, there)
     move(places, tables, other, here)
     gain = value_of_range(places, tables, sums, tier_values, low, high) - old
-    if np.log(1.0 - rng.random()) >= gain:
+    if np.log(1.0 - rng.random()) >= gain - likely:
         move(places, tables, other, there)
         move(places, tables, item, here)
 

@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from tierwise._kernels.compiling import compiled, compiled_part
 from tierwise._kernels.luce import make_block
-from tierwise._kernels.luce_effects import move_effects
+from tierwise._kernels.luce_effects import add_up_meetings, move_effects
 from tierwise._kernels.luce_given_sizes import draw_worths_in_order, exchange_items
-from tierwise._kernels.luce_tiers import cut_or_join, move_items
+from tierwise._kernels.luce_tiers import cut_or_join, move_items, write_draw
 from tierwise._kernels.luce_times import draw_running_times
 
 _Floats = npt.NDArray[np.float64]
@@ -38,27 +38,6 @@ def _sum_by_tier(
         sizes[labels[item]] += 1.0
         arrived[labels[item]] += arrivals[item]
         ran[labels[item]] += times[item]
-
-
-@compiled_part
-def _write_draw(
-    labels: _Integers,
-    worths: _Floats,
-    count: int,
-    label_draw: _Integers,
-    log_worth_draw: _Floats,
-) -> None:
-    """Write down the place of the tier of each item, and its log worth, the mean being 0."""
-    mean = 0.0
-    for item in range(len(labels)):
-        log_worth_draw[item] = np.log(worths[labels[item]])
-        mean += log_worth_draw[item] / len(labels)
-    for item in range(len(labels)):
-        log_worth_draw[item] -= mean
-        better = 0
-        for tier in range(count):
-            better += worths[tier] > worths[labels[item]]
-        label_draw[item] = better
 
 
 @compiled
@@ -132,29 +111,16 @@ def run_sweeps(
     logs, times = np.empty(room), np.empty(n_items)
     values, joined = np.empty(room), np.empty(room)
     block, rests = make_block(room), np.empty(n_items + 1)
-    has_effects = shapes.max() > 0.0
+    has_effects = shapes[0] > 0.0 or shapes[1] > 0.0
     met = np.empty((room, room)) if has_effects else np.empty((0, 0))
     members, sides = np.empty(n_items, dtype=np.int64), np.empty(n_items, dtype=np.int64)
-    count = 0
+    count = labels[0] + 1
     for item in range(n_items):
         count = max(count, labels[item] + 1)
     for number in range(len(label_draws) * sweeps_per_draw):
         if has_effects:
-            move_effects(
-                firsts,
-                seconds,
-                meetings,
-                effects,
-                shapes,
-                middles,
-                successes,
-                steps,
-                labels,
-                worths,
-                count,
-                met,
-                rng,
-            )
+            add_up_meetings(firsts, seconds, meetings, labels, count, met)
+            move_effects(effects, shapes, middles, successes, steps, worths, met, count, rng)
         draw_running_times(
             order,
             block_starts,
@@ -230,5 +196,5 @@ def run_sweeps(
         if (number + 1) % sweeps_per_draw > 0:
             continue
         draw = number // sweeps_per_draw
-        effect_draws[draw] = effects
-        _write_draw(labels, worths, count, label_draws[draw], log_worth_draws[draw])
+        effect_draws[draw, 0], effect_draws[draw, 1] = effects[0], effects[1]
+        write_draw(labels, worths, count, label_draws[draw], log_worth_draws[draw])

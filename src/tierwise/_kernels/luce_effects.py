@@ -41,28 +41,36 @@ def _log_density_of_effects(
 
 
 @compiled_part
-def move_effects(
+def add_up_meetings(
     firsts: _Integers,
     seconds: _Integers,
     meetings: _Floats,
+    labels: _Integers,
+    count: int,
+    met: _Floats,
+) -> None:
+    """Add up the meetings of pairs of items to those of their tiers."""
+    met[:count, :count] = 0.0
+    for pair in range(len(firsts)):
+        met[labels[firsts[pair]], labels[seconds[pair]]] += meetings[pair]
+
+
+@compiled_part
+def move_effects(
     effects: _Floats,
     shapes: _Floats,
     middles: _Floats,
     successes: _Floats,
     steps: _Floats,
-    labels: _Integers,
     worths: _Floats,
-    count: int,
     met: _Floats,
+    count: int,
     rng: np.random.Generator,
 ) -> None:
     """Move effects given worths, no times being given: steps of Metropolis.
 
     Given the times they would be Gamma variables, but hardly move where each pair met seldom.
     """
-    met[:count, :count] = 0.0
-    for pair in range(len(firsts)):
-        met[labels[firsts[pair]], labels[seconds[pair]]] += meetings[pair]
     logs, tried = np.zeros(2), np.zeros(2)
     for effect in range(2):
         if shapes[effect] > 0.0:

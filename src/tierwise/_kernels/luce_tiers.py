@@ -29,7 +29,7 @@ def tier_value(size: float, arrivals: float, time: float, shape: float) -> float
 
 
 @compiled_part
-def _choose(logs: _Floats, count: int, rng: np.random.Generator) -> int:
+def choose(logs: _Floats, count: int, rng: np.random.Generator) -> int:
     """Draw a number with a probability that is proportional to the exponential of its entry."""
     top = logs[0]
     for place in range(1, count):
@@ -99,7 +99,7 @@ def move_items(
             logs[tier] = log_priors[count] + joined[tier] - values[tier]
         joined[count] = tier_value(1.0, won, time, shape)
         logs[count] = log_priors[count + 1] + joined[count]
-        chosen = _choose(logs, count + 1, rng)
+        chosen = choose(logs, count + 1, rng)
         if chosen == count:
             count += 1
         labels[item] = chosen
@@ -201,3 +201,24 @@ def cut_or_join(
             labels[item] = one
     sizes[one], arrived[one], ran[one] = size_a + size_b, won_a + won_b, time_a + time_b
     return _close_tier(other, count, labels, sizes, arrived, ran)
+
+
+@compiled_part
+def write_draw(
+    labels: _Integers,
+    worths: _Floats,
+    count: int,
+    label_draw: _Integers,
+    log_worth_draw: _Floats,
+) -> None:
+    """Write down the place of the tier of each item, and its log worth, the mean being 0."""
+    mean = 0.0
+    for item in range(len(labels)):
+        log_worth_draw[item] = np.log(worths[labels[item]])
+        mean += log_worth_draw[item] / len(labels)
+    for item in range(len(labels)):
+        log_worth_draw[item] -= mean
+        better = 0
+        for tier in range(count):
+            better += worths[tier] > worths[labels[item]]
+        label_draw[item] = better

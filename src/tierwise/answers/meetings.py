@@ -37,6 +37,9 @@ EffectName: TypeAlias = Literal["position", "draws"]
 _OF_FIRST, _OF_SECOND = np.array([1.0, 0.0, 0.5]), np.array([0.0, 1.0, 0.5])
 _OF_EFFECT = {"position": np.array([1.0, 0.0, 0.0]), "draws": np.array([0.0, 0.0, 1.0])}
 
+# Worths are taken as they are, and not their logarithms, if these are nearer to each other.
+_LARGEST_SPREAD = 300.0
+
 
 @dataclass(frozen=True, eq=False)
 class Meetings:
@@ -102,6 +105,8 @@ class Meetings:
 
     def of_tiers(self, labels: Integers, n_tiers: int) -> Meetings:
         """Add up the meetings of items to those of their tiers."""
+        if n_tiers == len(labels) and (labels == np.arange(n_tiers)).all():
+            return self
         # Sums over runs of sorted items: products of matrices this small keep other cores waiting.
         order = np.argsort(labels, kind="stable")
         present, starts = np.unique(labels[order], return_index=True)
@@ -162,6 +167,8 @@ class Meetings:
         An outcome's log odds are linear in the parameters; the Hessian is minus their covariance.
         """
         n_rows = len(log_worths)
+        if not self.effects and np.ptp(log_worths) < _LARGEST_SPREAD:
+            return self._derivatives_by_worths(log_worths)
         logs = self.log_probabilities(log_worths, effects)
         chances = [np.exp(log) for log in logs]
         met = self.met
@@ -196,6 +203,32 @@ class Meetings:
                 term = -float(covariance(raised, _OF_EFFECT[earlier]).sum())
                 hessian[number, other] = hessian[other, number] = term
         return value, gradient, hessian
+
+    def _derivatives_by_worths(self, log_worths: Floats) -> tuple[float, Floats, Floats]:
+        """Log-likelihood, gradient and Hessian where there is nothing beside worths.
+
+        Sums of two worths do not overflow if these are not too far apart, and then there is one
+        logarithm per pair.
+        """
+        worths = np.exp(log_worths - log_worths.max())
+        met = self._met_either_way
+        totals = worths[:, None] + worths
+        # Each pair is there twice, and a tier meets itself with two items each time.
+        value = float(self.arrivals @ np.log(worths)) - 0.5 * float(np.vdot(met, np.log(totals)))
+        rates = met / totals
+        gradient = self.arrivals - worths * rates.sum(axis=1)
+        rates /= totals
+        rates *= worths[:, None]
+        rates *= worths
+        hessian: Floats = rates
+        np.fill_diagonal(hessian, 0.0)
+        np.fill_diagonal(hessian, -hessian.sum(axis=1))
+        return value, gradient, hessian
+
+    @cached_property
+    def _met_either_way(self) -> Floats:
+        """How often two items met, whichever was shown first."""
+        return np.asarray(self.met + self.met.T)
 
 
 def _weighted(factors: Floats, tables: list[Floats]) -> Floats:

@@ -130,13 +130,24 @@ class Races:
             total += float(self.weights @ self.log_probabilities(labels, log_worths))
         return total
 
-    def derivatives(self, labels: Integers, point: Floats) -> tuple[float, Floats, Floats]:
-        """Log-likelihood, its gradient and Hessian in log worths of tiers, and then log effects."""
+    def derivatives(
+        self, labels: Integers, point: Floats, meetings: Meetings | None = None
+    ) -> tuple[float, Floats, Floats]:
+        """Log-likelihood, its gradient and Hessian in log worths of tiers, and then log effects.
+
+        Parameters
+        ----------
+        labels, point
+            Tier of each item, counted from 0, and the log worths and log effects.
+        meetings
+            Those of the tiers, if they are added up already.
+        """
         log_worths, effects = self.parts(point)
         gradient, hessian = np.zeros(len(point)), np.zeros((len(point), len(point)))
         total = 0.0
         if self.meetings.any:
-            meetings = self.meetings.of_tiers(labels, len(log_worths))
+            if meetings is None:
+                meetings = self.meetings.of_tiers(labels, len(log_worths))
             total, gradient, hessian = meetings.derivatives(log_worths, effects)
         if self.n_answers:
             total += derivatives(

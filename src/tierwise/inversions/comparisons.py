@@ -332,6 +332,7 @@ class ComparisonsChain:
             self._prior_table,
             tiers.sums,
             np.empty(len(labels)),
+            np.empty((2, 2 * len(labels) + 1)),
             drawn,
             numbers,
             self.sweeps_per_draw,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from tierwise._kernels.luce_chain import run_sweeps
+from tierwise._kernels.luce_meetings import run_sweeps_of_meetings
 from tierwise.luce.effects import PRIORS
 from tierwise.luce.worths import SHAPE, best_worths, lower_root
 
@@ -153,13 +154,12 @@ class RaceChain:
         sweeps_per_draw: int,
         log_effects: Floats | None,
     ) -> tuple[Integers, Floats, Floats]:
-        """Make sweeps in the kernel; see `run`."""
+        """Make sweeps in a kernel; see `run`.
+
+        Where tiers are open and items only meet in pairs, no latent times are needed.
+        """
         races = self.races
         n_items, names = races.n_items, races.meetings.effects
-        met = races.meetings.met
-        if "position" not in names:
-            met = np.triu(met + met.T, k=1)
-        firsts, seconds = np.nonzero(met)
         effects = np.array([1.0, 0.0])
         effect_draws = np.empty((n_draws, 2))
         shapes, middles, successes = np.zeros(2), np.ones(2), np.zeros(2)
@@ -168,42 +168,42 @@ class RaceChain:
             effects[row] = 1.0 if log_effects is None else np.exp(log_effects[number])
             shapes[row], middles[row] = PRIORS[name]
             successes[row] = races.meetings.successes[number]
-        arrivals = races.arrivals.copy()
-        if "draws" in names:
-            # The latent ratio of a pair leaves the root of the worth of its second item.
-            np.add.at(arrivals, seconds, 0.5)
         worths = np.ones(n_items + 1)
         worths[labels] = np.exp(log_worths)
-        if self.held != "nothing":
-            # Draws do not hold the common scale, so it is drawn again.
-            n_tiers = int(labels.max()) + 1
-            worths *= rng.standard_gamma(self.shape * n_tiers) / worths[:n_tiers].sum()
+        # Draws do not hold the common scale, so it is drawn again.
+        n_tiers = int(labels.max()) + 1
+        worths *= rng.standard_gamma(self.shape * n_tiers) / worths[:n_tiers].sum()
         label_draws = np.empty((n_draws, n_items), dtype=np.int64)
         log_worth_draws = np.empty((n_draws, n_items))
-        run_sweeps(
-            races.order,
-            races.block_starts,
-            races.first_blocks,
-            races.weights,
-            firsts,
-            seconds,
-            met[firsts, seconds],
-            arrivals,
-            effects,
-            shapes,
-            middles,
-            successes,
-            self._steps_of_effects,
-            labels.copy(),
-            worths,
-            self.shape,
-            self._log_priors,
-            {"nothing": -1, "sizes": _EXCHANGES_PER_ITEM * n_items, "tiers": 0}[self.held],
-            sweeps_per_draw,
-            label_draws,
-            log_worth_draws,
-            effect_draws,
-            rng,
-        )
+        met, arrivals = races.meetings.met, races.arrivals
+        of_effects = effects, shapes, middles, successes, self._steps_of_effects
+        begin = labels.copy(), worths, self.shape, self._log_priors
+        draws = label_draws, log_worth_draws, effect_draws, rng
+        if self.held == "nothing" and not races.n_answers:
+            met = met if "position" in names else met + met.T
+            run_sweeps_of_meetings(met, arrivals, *of_effects, *begin, sweeps_per_draw, *draws)
+        else:
+            if "position" not in names:
+                met = np.triu(met + met.T, k=1)
+            firsts, seconds = np.nonzero(met)
+            if "draws" in names:
+                # The latent ratio of a pair leaves the root of the worth of its second item.
+                arrivals = arrivals + 0.5 * np.bincount(seconds, minlength=n_items)
+            n_exchanges = {"nothing": -1, "sizes": _EXCHANGES_PER_ITEM * n_items, "tiers": 0}
+            run_sweeps(
+                races.order,
+                races.block_starts,
+                races.first_blocks,
+                races.weights,
+                firsts,
+                seconds,
+                met[firsts, seconds],
+                arrivals,
+                *of_effects,
+                *begin,
+                n_exchanges[self.held],
+                sweeps_per_draw,
+                *draws,
+            )
         rows = [_ROW_OF_EFFECT[name] for name in names]
         return label_draws, log_worth_draws, np.log(effect_draws[:, rows])

@@ -29,6 +29,7 @@ from tierwise._util.types import Estimate
 from tierwise.luce.effects import log_prior_of_effects
 
 if TYPE_CHECKING:
+    from tierwise.answers.meetings import Meetings
     from tierwise.answers.races import Floats, Integers, Races
 
 SHAPE = 1.0
@@ -277,7 +278,9 @@ def best_worths(
     if start is not None:
         point[: len(start)] = start
     point[:n_tiers] -= point[:n_tiers].mean()
-    value, gradient, precision, likelihood = _log_density(races, labels, point, shape)
+    # Meetings are added up once, not in every step.
+    meetings = races.meetings.of_tiers(labels, n_tiers)
+    value, gradient, precision, likelihood = _log_density(races, labels, meetings, point, shape)
     for _ in range(_MOST_ROUNDS):
         root = lower_root(precision + _scale_block(precision, n_tiers))
         step = cho_solve((root, True), gradient, check_finite=False)
@@ -289,7 +292,7 @@ def best_worths(
         for _ in range(_MOST_ROUNDS):
             tried = point + step
             tried[:n_tiers] -= tried[:n_tiers].mean()
-            found = _log_density(races, labels, tried, shape)
+            found = _log_density(races, labels, meetings, tried, shape)
             if found[0] >= value - 1e-12 * abs(value):
                 break
             step *= 0.5
@@ -300,10 +303,10 @@ def best_worths(
 
 
 def _log_density(
-    races: Races, labels: Integers, point: Floats, shape: float
+    races: Races, labels: Integers, meetings: Meetings, point: Floats, shape: float
 ) -> tuple[float, Floats, Floats, float]:
     """Log of likelihood times prior, its gradient, its precision, and the log-likelihood."""
-    likelihood, slopes, hessian = races.derivatives(labels, point)
+    likelihood, slopes, hessian = races.derivatives(labels, point, meetings)
     logs, effects = races.parts(point)
     n_tiers = len(logs)
     shares = np.exp(logs - logs.max())
